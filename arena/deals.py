@@ -1,0 +1,156 @@
+"""Every bit of chance in an event, from one 256-bit secret. Pure; no clock, no `random`.
+
+Each use has a stream of its own: SHAKE-256 over the 32 bytes of the secret followed by an
+ASCII label. protocol/DEALS.md specifies the labels and the shuffle so that anybody can
+recompute a deal in any language; protocol/vectors/deals.json holds test vectors.
+
+Invariant: a stream depends on its label alone, never on what was asked before. So play on one
+hole can't alter a later deal, and the order in which matches are played changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TypeVar
+
+from arena.model import Entrant, Settings, canonical, sha256_hex
+
+T = TypeVar("T")
+
+_DOMAIN = "nine-arena/1/"
+_LETTERS = b"0123456789abcdefghjkmnpqrstvwxyz"
+_TURN_LETTERS = bytes(_LETTERS[byte & 31] for byte in range(256))
+_TURNS_AT_ONCE = 256  # a long match; longer ones squeeze the stream again
+
+
+def secret_from_seed(seed: str) -> bytes:
+    """The secret of a reproducible event; such an event is labelled predictable."""
+    return hashlib.sha256(f"{_DOMAIN}seed/{seed}".encode()).digest()
+
+
+def commitment(secret: bytes, settings: Settings, entrants: Sequence[Entrant]) -> str:
+    """What is published before the first match: SHA-256 over canonical JSON."""
+    sealed = {
+        "entrants": sorted([e.id, e.hash] for e in entrants),
+        "secret": secret.hex(),
+        "settings": settings,
+    }
+    return sha256_hex(canonical(sealed))
+
+
+def shuffled(seed: bytes, items: Sequence[T]) -> list[T]:
+    """Fisher-Yates from the end, each index by rejection from one byte of SHAKE-256.
+
+    For i = n-1 down to 1: take the next byte b until b < 256 - 256 mod (i+1), then swap items
+    i and b mod (i+1). At most 256 items.
+    """
+    cards = list(items)
+    size = len(cards)
+    assert size <= 256, "one byte an index"
+    shake = hashlib.shake_256(seed)
+    # About 1.3 bytes an index are used; a longer squeeze starts with the shorter one.
+    stream = shake.digest(2 * size + 64)
+    at = 0
+    for i in range(size - 1, 0, -1):
+        span = i + 1
+        limit = 256 - 256 % span
+        while True:
+            if at == len(stream):
+                stream = shake.digest(2 * len(stream))
+            byte = stream[at]
+            at += 1
+            if byte < limit:
+                break
+        j = byte % span
+        cards[i], cards[j] = cards[j], cards[i]
+    return cards
+
+
+class Deck:
+    """The randomness of one hole: the shuffled pack and its later reshuffles."""
+
+    __slots__ = ("_key", "cards")
+
+    def __init__(self, key: bytes, pack: Sequence[int]) -> None:
+        self._key = key
+        self.cards: Sequence[int] = shuffled(key, pack)
+
+    def reshuffle(self, number: int, cards: Sequence[int]) -> Sequence[int]:
+        """A new order for `cards` (ascending), keyed by the hole and the reshuffle's number."""
+        return shuffled(self._key + b"/%d" % number, cards)
+
+
+class Deals:
+    """All that is drawn from an event's secret."""
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: bytes) -> None:
+        assert len(secret) == 32
+        self._secret = secret
+
+    def _key(self, label: str) -> bytes:
+        return self._secret + (_DOMAIN + label).encode("ascii")
+
+    def deck(self, pairing: str, deal: int, hole: int, pack: Sequence[int]) -> Deck:
+        """The deck of a hole; the same for every rotation of the deal."""
+        return Deck(self._key(f"deck/{pairing}/{deal}/{hole}"), pack)
+
+    def circle(self, pairing: str, deal: int, entrants: Sequence[str]) -> list[str]:
+        """The cyclic order of a deal's entrants, which the rotations turn."""
+        return shuffled(self._key(f"circle/{pairing}/{deal}"), sorted(entrants))
+
+    def rotations(self, pairing: str, deal: int, seats: int) -> list[int]:
+        """Which rotation of a deal is played in the first, second, … series of its block."""
+        return shuffled(self._key(f"rotations/{pairing}/{deal}"), range(seats))
+
+    def ranks(self, label: str, names: Sequence[str]) -> dict[str, bytes]:
+        """A drawn value for each name, for a schedule's own ties."""
+        return {
+            name: hashlib.shake_256(self._key(f"tables/{label}/") + name.encode()).digest(8)
+            for name in names
+        }
+
+    def seed(self, match: str, seat: int) -> int:
+        """The random seed that a bot is given: 0 to 2**31 - 1."""
+        stream = hashlib.shake_256(self._key(f"seed/{match}/{seat}")).digest(4)
+        return int.from_bytes(stream, "big") >> 1
+
+    def opaque(self, match: str) -> str:
+        """The name under which bots know a match: tells neither opponents nor deal."""
+        return hashlib.shake_256(self._key(f"name/{match}")).hexdigest(8)
+
+    def turn_ids(self, match: str) -> TurnIds:
+        """Turn ids for the questions of a match, unguessable until asked."""
+        return TurnIds(self._key(f"turn/{match}"))
+
+
+class TurnIds:
+    """`ids(n)` is the id of a match's n-th question: the number and four letters."""
+
+    __slots__ = ("_letters", "_shake")
+
+    def __init__(self, key: bytes) -> None:
+        self._shake = hashlib.shake_256(key)
+        self._letters = self._squeeze(_TURNS_AT_ONCE)
+
+    def _squeeze(self, turns: int) -> str:
+        return self._shake.digest(4 * turns).translate(_TURN_LETTERS).decode("ascii")
+
+    def __call__(self, number: int) -> str:
+        """The id of the match's question `number`."""
+        at = 4 * number
+        while at + 4 > len(self._letters):
+            self._letters = self._squeeze(len(self._letters) // 2)
+        return f"{number}-{self._letters[at : at + 4]}"
+
+
+def fingerprint(decks: Sequence[Sequence[int]]) -> str:
+    """What a record keeps of its packs.
+
+    The first 16 hex digits of a SHA-256 over the cards of every dealt hole in the order of
+    dealing, each card plus 5 as one byte, holes separated by a byte 255.
+    """
+    whole = b"\xff".join(bytes(card + 5 for card in deck) for deck in decks)
+    return hashlib.sha256(whole).hexdigest()[:16]

@@ -1,0 +1,143 @@
+"""This machine: one worker process a core, each playing one series at a time.
+
+The parent's death, by whatever cause, ends a worker's input and so the worker; a worker's
+death is the host's trouble: the series at hand is void and a new worker takes its place.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import msgspec
+import trio
+
+from arena.executors import Config, Job, Report, SeriesEnd
+from arena.model import Block, Series
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Report).decode
+_READ_BYTES = 1 << 16
+
+
+def cores() -> list[int]:
+    """The cores that this process may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
+class LocalExecutor:
+    """See the module's docstring."""
+
+    def __init__(self, config: Config, *, jobs: int, pin: bool) -> None:
+        self._config = config
+        self._jobs = jobs
+        self._cores = cores() if pin and jobs <= len(cores()) else []
+
+    async def play(
+        self,
+        blocks: Iterator[Block],
+        *,
+        choose: Callable[[Series], int | None],
+        report: Callable[[Report], None],
+        stop: trio.Event,
+    ) -> None:
+        """Play everything that `choose` wants of the blocks."""
+
+        async def work(index: int) -> None:
+            core = self._cores[index] if self._cores else None
+            config = msgspec.structs.replace(self._config, core=core)
+            worker: _Worker | None = None
+            try:
+                for block in blocks:
+                    for series in block.series:
+                        while not stop.is_set() and (attempt := choose(series)) is not None:
+                            if worker is None or worker.dead:
+                                worker = _Worker(config)
+                            await worker.play(Job(series=series, attempt=attempt), report)
+                    if stop.is_set():
+                        return
+            finally:
+                if worker is not None:
+                    with trio.CancelScope(shield=True):
+                        await worker.close()
+
+        async with trio.open_nursery() as nursery:
+            for index in range(self._jobs):
+                nursery.start_soon(work, index)
+
+
+class _Worker:
+    """A worker process and its two pipes."""
+
+    def __init__(self, config: Config) -> None:
+        self.dead = False
+        # Popen on this, the main, thread: a process opener with threads of its own would
+        # send parent-death signals when an idle thread retires.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "arena", "worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # A group of its own: Ctrl-C in a terminal is for the parent to deal with.
+            start_new_session=True,
+            bufsize=0,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input = trio.lowlevel.FdStream(os.dup(self._process.stdin.fileno()))
+        self._output = trio.lowlevel.FdStream(os.dup(self._process.stdout.fileno()))
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._buffer = bytearray()
+        self._first = _encode(config) + b"\n"
+
+    async def play(self, job: Job, report: Callable[[Report], None]) -> None:
+        """Play one series; every line of the worker goes to `report`."""
+        try:
+            await self._input.send_all(self._first + _encode(job) + b"\n")
+            self._first = b""
+            while True:
+                message = _decode(await self._line())
+                report(message)
+                if isinstance(message, SeriesEnd):
+                    return
+        except (trio.BrokenResourceError, EOFError):
+            self.dead = True
+            await self.close()
+            trouble = f"a worker process ended unexpectedly ({_end(self._process.returncode)})"
+            report(SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble))
+
+    async def close(self) -> None:
+        """End its input and wait; it kills what it started. Kill it if it does not go."""
+        self.dead = True
+        await self._input.aclose()
+        with trio.move_on_after(5):
+            # Reading to the end is waiting for it without a thread: its bots are gone by then.
+            while await self._some():
+                pass
+        await self._output.aclose()
+        self._process.kill()
+        self._process.wait()
+
+    async def _some(self) -> bytes:
+        try:
+            return bytes(await self._output.receive_some(_READ_BYTES))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return b""
+
+    async def _line(self) -> bytes:
+        while (end := self._buffer.find(b"\n")) < 0:
+            data = await self._output.receive_some(_READ_BYTES)
+            if not data:
+                raise EOFError
+            self._buffer += data
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return line
+
+
+def _end(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"signal {-code}"
+    return f"exit {code}"

@@ -1,0 +1,87 @@
+"""A worker: series in, records out, as JSON lines over standard input and output.
+
+One trio loop, one spawner, one series at a time, on one core if told so. It lives until its
+input ends: when whoever feeds it is gone, by whatever cause, it goes too, and its spawner
+kills what it started.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import AsyncExitStack, suppress
+
+import msgspec
+import trio
+
+from arena.deals import Deals
+from arena.executors import Config, Finished, Job, Report, SeriesEnd
+from arena.match import Played, Setting, Table, open_table, play_series
+from arena.model import HostError
+from arena.registry import backend, game
+
+_encode = msgspec.json.Encoder().encode
+_READ_BYTES = 1 << 16
+
+
+def main() -> None:
+    """Run until the input ends."""
+    with suppress(BrokenPipeError, KeyboardInterrupt):
+        trio.run(_work)
+
+
+async def _work() -> None:
+    jobs_in, jobs_out = trio.open_memory_channel[bytes](1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_read, jobs_in, nursery.cancel_scope)
+        line = await jobs_out.receive()
+        config = msgspec.json.decode(line, type=Config)
+        if config.core is not None:
+            # Before the spawner starts, so that the bots inherit the core.
+            os.sched_setaffinity(0, {config.core})
+        setting = Setting(
+            settings=config.settings,
+            game=game(config.settings.game),
+            deals=Deals(bytes.fromhex(config.secret)),
+            bots={bot.entrant.id: bot for bot in config.bots},
+            backend=backend(config.sandbox),
+        )
+        stack = AsyncExitStack()
+        async with stack:
+            table: Table | None = None
+            async for line in jobs_out:
+                job = msgspec.json.decode(line, type=Job)
+                trouble = ""
+                try:
+                    if table is None:
+                        table = await stack.enter_async_context(open_table())
+                    await play_series(table, setting, job.series, job.attempt, _report)
+                except HostError as error:
+                    trouble = str(error)
+                    # Whatever state it is in: a new table has a new spawner.
+                    table = None
+                    await stack.aclose()
+                _send(SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble))
+
+
+def _report(played: Played) -> None:
+    _send(Finished(record=played.record, stderr=played.stderr))
+
+
+def _send(message: Report) -> None:
+    """A line to whoever feeds us. Blocks while they are slow: no bot is being timed then."""
+    sys.stdout.buffer.write(_encode(message) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+async def _read(jobs: trio.MemorySendChannel[bytes], scope: trio.CancelScope) -> None:
+    """Hand on whole lines; the end of the input ends everything."""
+    buffer = bytearray()
+    async with trio.lowlevel.FdStream(os.dup(0)) as stream:
+        while data := await stream.receive_some(_READ_BYTES):
+            buffer += data
+            while (end := buffer.find(b"\n")) >= 0:
+                line = bytes(buffer[:end])
+                del buffer[: end + 1]
+                await jobs.send(line)
+    scope.cancel()

@@ -1,0 +1,124 @@
+"""Who sits together: all subsets of a field, or a seeded balanced part of them.
+
+Invariant: a pure function of settings, entrants and secret; a table is a sorted tuple of ids.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from arena.deals import Deals
+from arena.model import Entrant, Settings, UserError
+
+Table = tuple[str, ...]
+
+# More tables than this are a mistake rather than a wish: 60 bots at 4 seats have 487,635.
+MOST_TABLES = 50_000
+# A greedy table may be one that was chosen before; another draw of the ties usually is not.
+TRIES = 32
+
+
+def all_tables(settings: Settings, field: Sequence[Entrant]) -> list[Table]:
+    """Every subset of the field with the event's number of seats."""
+    count = math.comb(len(field), settings.seats)
+    if count > MOST_TABLES:
+        raise UserError(
+            f"{len(field)} bots at {settings.seats} seats make {count:,} tables; "
+            "choose a balanced part of them with --tables N, for instance --tables 1000"
+        )
+    return [
+        tuple(sorted(entrant.id for entrant in table))
+        for table in itertools.combinations(field, settings.seats)
+        if may_sit(settings, table)
+    ]
+
+
+def may_sit(settings: Settings, table: Sequence[Entrant]) -> bool:
+    """Whether these may sit together: without same_author, an author sits at most once."""
+    if settings.same_author:
+        return True
+    authors = [entrant.author for entrant in table if entrant.author]
+    return len(set(authors)) == len(authors)
+
+
+def balanced_tables(settings: Settings, field: Sequence[Entrant], deals: Deals) -> list[Table]:
+    """`settings.tables` different tables, balanced in who sits how often and with whom."""
+    wanted = settings.tables or 0
+    most = math.comb(len(field), settings.seats)
+    if wanted > most:
+        raise UserError(
+            f"--tables {wanted} is more than there are: {len(field)} bots at "
+            f"{settings.seats} seats make {most:,}; leave --tables out to play them all"
+        )
+    design = _Design(settings, field, deals)
+    for number in range(wanted):
+        if not design.add(number):
+            raise UserError(
+                f"only {number} different tables can be seated with --no-same-author; "
+                f"ask for at most {number} with --tables"
+            )
+    return design.tables
+
+
+class _Design:
+    """Seats next whoever has sat least and, among those, has met the table's others least.
+
+    What is still equal is decided by the secret. Appearances differ by at most one as long as
+    authors and the ban on repeated tables allow it.
+    """
+
+    def __init__(self, settings: Settings, field: Sequence[Entrant], deals: Deals) -> None:
+        self.tables: list[Table] = []
+        self._settings = settings
+        self._field = field
+        self._deals = deals
+        self._chosen: set[Table] = set()
+        self._sat = dict.fromkeys((entrant.id for entrant in field), 0)
+        self._met: dict[tuple[str, str], int] = {}
+
+    def add(self, number: int) -> bool:
+        """Choose one more table; False when none can be found."""
+        for balance_first in (True, False):
+            for retry in range(TRIES):
+                draw = self._deals.ranks(f"{number}/{retry}", list(self._sat))
+                table = self._seat(draw, balance_first=balance_first)
+                if table is not None and table not in self._chosen:
+                    self._take(table)
+                    return True
+        for subset in itertools.combinations(self._field, self._settings.seats):
+            table = tuple(sorted(entrant.id for entrant in subset))
+            if table not in self._chosen and may_sit(self._settings, subset):
+                self._take(table)
+                return True
+        return False
+
+    def _seat(self, draw: dict[str, bytes], *, balance_first: bool) -> Table | None:
+        table: list[Entrant] = []
+
+        def weight(entrant: Entrant) -> tuple[int, int, bytes]:
+            sat = self._sat[entrant.id]
+            met = sum(self._met.get(_pair(entrant.id, other.id), 0) for other in table)
+            return (sat, met, draw[entrant.id]) if balance_first else (met, sat, draw[entrant.id])
+
+        while len(table) < self._settings.seats:
+            free = [
+                e for e in self._field if e not in table and may_sit(self._settings, [*table, e])
+            ]
+            if not free:
+                return None
+            table.append(min(free, key=weight))
+        return tuple(sorted(entrant.id for entrant in table))
+
+    def _take(self, table: Table) -> None:
+        self.tables.append(table)
+        self._chosen.add(table)
+        for entrant in table:
+            self._sat[entrant] += 1
+        for pair in itertools.combinations(table, 2):
+            self._met[pair] = self._met.get(pair, 0) + 1
+
+
+def _pair(a: str, b: str) -> tuple[str, str]:
+    return (a, b) if a < b else (b, a)

@@ -1,0 +1,431 @@
+"""The nouns that every other module speaks: entrants, specs, records, faults, standings.
+
+Pure data, no behaviour beyond ids and sums. Two of these are durable contracts: `MatchSpec`
+goes in (what is to be played), `MatchRecord` comes out (what was played). Resume, sharding,
+clusters and re-rating follow from those two, so a field here is changed only by adding one
+with a default.
+
+Invariant: everything here is frozen and encodes to the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+FORMAT = 1
+"""The version of event.json and matches.jsonl; readers refuse a larger one."""
+
+_canonical = msgspec.json.Encoder(order="sorted")
+
+
+def canonical(value: Any) -> bytes:  # noqa: ANN401 - any msgspec-encodable value
+    """Encode as compact JSON with sorted keys: the only form that is ever hashed."""
+    return _canonical.encode(value)
+
+
+def sha256_hex(data: bytes) -> str:
+    """Hex SHA-256, used for commitments, digests and content hashes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+class Frozen(msgspec.Struct, frozen=True):
+    """Common options of the durable records."""
+
+
+# --------------------------------------------------------------------------------- settings
+
+
+class Limits(Frozen, kw_only=True, forbid_unknown_fields=True):
+    """What a bot may use. Echoed in `hello`; the one table of them is in protocol/SPEC.md."""
+
+    move_ms: int = 1_000
+    match_ms: int = 60_000
+    start_ms: int = 10_000
+    memory_mb: int = 512
+    tasks: int = 64
+    line_bytes: int = 65_536
+    stderr_bytes: int = 65_536
+
+
+class RatingSettings(Frozen, kw_only=True, forbid_unknown_fields=True):
+    """TrueSkill's constants, published with every table. tau is 0: the field is fixed."""
+
+    mu: float = 25.0
+    sigma: float = 25.0 / 3
+    beta: float = 25.0 / 6
+    tau: float = 0.0
+    draw_probability: float = 0.01
+    forfeit_margin: float = 123.0
+    """Strokes by which a forfeit counts as lost in stroke statistics: three standard
+    deviations (41) of a two-seat play-nine match difference. A forfeit that counted as
+    nothing would let a bot erase a loss by crashing."""
+
+
+class Settings(Frozen, kw_only=True, forbid_unknown_fields=True):
+    """Everything about an event but its bots and its secret. Part of the commitment."""
+
+    game: str
+    format: str = "round-robin"
+    seats: int = 2
+    deals: int = 10
+    tables: int | None = None
+    """With a number: that many tables of a seeded balanced design, not all subsets."""
+    same_author: bool = True
+    series: int = 25
+    """Matches that one bot process plays; 1 means fresh processes for every match."""
+    turn_cap: int = 60
+    playoff: bool = False
+    limits: Limits = Limits()
+    rating: RatingSettings = RatingSettings()
+
+
+# ---------------------------------------------------------------------------------- entrants
+
+
+class Entrant(Frozen, kw_only=True):
+    """A contestant as the log knows it. `id` is name@version and unique in an event."""
+
+    id: str
+    name: str
+    version: str
+    author: str = ""
+    hash: str
+    """SHA-256 over the content of the bot's folder: what it was, byte for byte."""
+
+
+class Bot(Frozen, kw_only=True):
+    """An entrant that can be started: where its snapshot lies and how it is run.
+
+    Only for the machine it was made on; never published.
+    """
+
+    entrant: Entrant
+    root: str
+    """Folder with the snapshot (and what its build made); inside the sandbox it is /bot."""
+    run: tuple[str, ...]
+    """Argument vector; paths into the snapshot are given as they appear inside (/bot/...)."""
+    expose: tuple[str, ...] = ()
+    """Folders outside the system's own (an interpreter's installation) to show read-only."""
+    source: str = ""
+    """The path that the user named."""
+
+
+# ------------------------------------------------------------------------------------- specs
+
+
+class MatchSpec(Frozen, kw_only=True):
+    """One match to be played. `seats[s]` is the id of the entrant in seat s."""
+
+    id: str
+    series: str
+    pairing: str
+    deal: int
+    rotation: int
+    seats: tuple[str, ...]
+
+
+class Series(Frozen, kw_only=True):
+    """Matches on different deals that one set of processes plays; the unit of determinism."""
+
+    id: str
+    matches: tuple[MatchSpec, ...]
+
+    @property
+    def entrants(self) -> tuple[str, ...]:
+        """The ids of its bots, in the order of seats of its first match."""
+        return self.matches[0].seats
+
+
+class Block(Frozen, kw_only=True):
+    """The series that share deals, one for each rotation; played one after another, never
+    at the same time; the unit of distribution.
+    """
+
+    id: str
+    series: tuple[Series, ...]
+
+
+def pairing_id(entrants: Iterable[str]) -> str:
+    """Name a set of entrants by what they are, never by their position in a list."""
+    return sha256_hex(canonical(sorted(entrants)))[:12]
+
+
+def match_id(pairing: str, deal: int, rotation: int) -> str:
+    """Ids sort in the order of pairing, deal, rotation."""
+    return f"{pairing}-{deal:06d}-{rotation}"
+
+
+# ------------------------------------------------------------------------------------- plays
+
+
+class Play(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one seat may know of one move: `seat` played `move`. Goes to bots as an event.
+
+    `cards`: the two cards that a tee-off turned. `card`: the card that came to lie at the
+    move's position (or was drawn), where the reader may know it. `out`: the card that went
+    onto the pile. `reshuffled`: the pile became a new stock before this draw.
+    """
+
+    seat: int
+    move: str
+    card: int | None = None
+    out: int | None = None
+    cards: tuple[int, ...] = ()
+    reshuffled: bool = False
+
+
+# ------------------------------------------------------------------------------------ faults
+
+
+class FaultKind(enum.StrEnum):
+    """How a bot failed. For machines; the message beside it is for people."""
+
+    START = "start"
+    """Not ready within the start-up limit, or something else than `ready` came first."""
+    TIMEOUT = "timeout"
+    """A decision took longer than the move limit."""
+    BANK = "bank"
+    """The match bank ran out."""
+    CRASH = "crash"
+    """The process died of a signal or left with a status other than 0."""
+    EXIT = "exit"
+    """The process left with status 0, or closed its output, while it was asked."""
+    MALFORMED = "malformed"
+    """A line that is not an answer: no JSON object, fields missing or of the wrong type."""
+    STALE = "stale"
+    """An answer to another turn than the one that was asked."""
+    ILLEGAL = "illegal"
+    """An answer with a move that was not among the legal ones."""
+    FLOOD = "flood"
+    """A line longer than the line limit."""
+    MEMORY = "memory"
+    """Killed for using more memory than allowed."""
+
+
+class Fault(Frozen, kw_only=True):
+    """A bot's fault, as data. `turn` counts the match's questions from 1, a simultaneous
+    tee-off being one: two faults with the same turn fell at the same decision. Hole 0 and turn
+    0 are the start-up before the first.
+    """
+
+    kind: FaultKind
+    seat: int
+    hole: int
+    turn: int
+    message: str
+    line: str = ""
+    """The offending line, capped, undecodable bytes escaped."""
+    stderr: str = ""
+    """The tail of what the bot wrote to stderr, capped."""
+    status: str = ""
+    """How the process ended, if it did: "exit 3", "signal SIGSEGV"."""
+
+
+# ----------------------------------------------------------------------------------- records
+
+
+class HoleRecord(Frozen, kw_only=True):
+    """One hole as it was played.
+
+    `moves` joins the moves in the order of play with commas, in the protocol's own notation:
+    the rules say whose each is. `scores` is empty when a forfeit ended the match within it.
+    Seats that take no part (a playoff) score 0 and are absent from `order`.
+    """
+
+    order: tuple[int, ...]
+    """Seats in the order of play; the last is the dealer."""
+    moves: str
+    scores: tuple[int, ...] = ()
+
+
+class SeatUse(Frozen, kw_only=True):
+    """What a seat used. Stands outside the digest."""
+
+    decisions: int = 0
+    think_ms: float = 0.0
+    max_ms: float = 0.0
+
+
+class MatchRecord(Frozen, kw_only=True):
+    """One finished match: the contract that everything published derives from.
+
+    `digest` covers what the bots and the rules decided. `attempt`, `use` and `ended` are the
+    host's business and stand outside it.
+    """
+
+    id: str
+    series: str
+    pairing: str
+    deal: int
+    rotation: int
+    seats: tuple[str, ...]
+    deck: str
+    """Fingerprint of the packs that were dealt; checkable once the secret is known."""
+    holes: tuple[HoleRecord, ...]
+    totals: tuple[int, ...]
+    """Strokes of the nine holes by seat (of the finished ones, if a forfeit cut it short)."""
+    places: tuple[int, ...]
+    """1 is best; equal numbers share a place; forfeiters come last."""
+    faults: tuple[Fault, ...] = ()
+    digest: str = ""
+    attempt: int = 0
+    """Which playing of its series this belongs to: a series that is cut short is replayed."""
+    use: tuple[SeatUse, ...] = ()
+    ended: float = 0.0
+    """Seconds since the epoch; for people."""
+
+    def core(self) -> list[Any]:
+        """What the digest covers, in the order that protocol/SPEC.md states."""
+        return [
+            self.id,
+            list(self.seats),
+            self.deck,
+            [[list(h.order), h.moves, list(h.scores)] for h in self.holes],
+            list(self.totals),
+            list(self.places),
+            [[f.kind.value, f.seat, f.hole, f.turn] for f in self.faults],
+        ]
+
+    def computed_digest(self) -> str:
+        """Recompute the digest from the fields it covers."""
+        return sha256_hex(canonical(self.core()))
+
+    @property
+    def forfeits(self) -> tuple[int, ...]:
+        """The seats that forfeited, in the order in which they fell."""
+        return tuple(f.seat for f in self.faults)
+
+
+# ------------------------------------------------------------------------------------- event
+
+
+class NotRun(Frozen, kw_only=True):
+    """An entrant that takes no part, and why (one line)."""
+
+    name: str
+    reason: str
+
+
+class Machine(Frozen, kw_only=True):
+    """Where it was played; host facts, left out of everything canonical."""
+
+    system: str = ""
+    cpu: str = ""
+    cores: int = 0
+    python: str = ""
+    arena: str = ""
+
+
+class Event(Frozen, kw_only=True):
+    """event.json: everything that the table needs besides the records."""
+
+    format: int = FORMAT
+    settings: Settings
+    entrants: tuple[Entrant, ...]
+    commitment: str
+    predictable: bool = False
+    """True when the secret came from --seed: anybody can know the deals."""
+    secret: str = ""
+    """Hex; empty until the event is over."""
+    sandbox: str = ""
+    machine: Machine = Machine()
+    not_run: tuple[NotRun, ...] = ()
+    finished: bool = False
+
+
+# ----------------------------------------------------------------------------------- results
+
+
+class Withdrawal(Frozen, kw_only=True):
+    """A bot taken out after three faulted matches in a row, in the order of the specs."""
+
+    entrant: str
+    after: str
+    """Id of the third of the faulted matches."""
+    annulled: bool
+    """True: under half of its matches were played, so all its results are void. False: the
+    rest of its matches are forfeits."""
+
+
+class Standing(Frozen, kw_only=True):
+    """One row of the table."""
+
+    rank: int
+    rank_last: int
+    """Equal to `rank` unless the row shares a range of ranks."""
+    entrant: str
+    mu: float
+    sigma: float
+    p_next: float | None
+    """Probability that it is better than the next row; None in the last."""
+    win: float
+    """Share of opponents beaten in rated events, a tie counting half."""
+    win_ci: float
+    """Half width of the 95 % interval of `win`."""
+    delta: float
+    """Strokes a match below (better, negative) or above its opponents' mean."""
+    delta_ci: float
+    wins: int
+    ties: int
+    losses: int
+    deals: int
+    matches: int
+    strokes: float
+    """Strokes a hole, over the holes it finished itself."""
+    ms: float
+    """Mean milliseconds a decision."""
+    faults: tuple[tuple[str, int], ...]
+    """(kind, count), sorted by kind."""
+    note: str = ""
+    """withdrawn, annulled."""
+
+
+class Duel(Frozen, kw_only=True):
+    """One cell of the win matrix: row against column in rated events."""
+
+    row: str
+    column: str
+    wins: int
+    ties: int
+    losses: int
+
+
+class Table(Frozen, kw_only=True):
+    """The derived result of an event; reports turn it into bytes."""
+
+    event: Event
+    rows: tuple[Standing, ...]
+    duels: tuple[Duel, ...]
+    matches: int
+    """Counted matches."""
+    planned: int
+    """Matches of the whole schedule, 0 when not known in advance."""
+    withdrawn: tuple[Withdrawal, ...] = ()
+
+
+# ------------------------------------------------------------------------------------ errors
+
+
+class ArenaError(Exception):
+    """Base of the errors that are somebody's act, not our bug."""
+
+
+class UserError(ArenaError):
+    """The user's mistake: one or more lines that say what was wrong, where, what to do."""
+
+    exit_code = 2
+
+
+class StartError(UserError):
+    """Bots that can't start, reported together before the first match."""
+
+    exit_code = 3
+
+
+class HostError(ArenaError):
+    """The machine's trouble: voids the series at hand, is nobody's loss."""

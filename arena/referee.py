@@ -1,0 +1,350 @@
+"""One match as a pure machine: whom to ask what; answer or fault in; verdict out.
+
+Theory of operation. `asked` names the seats that owe a decision; `question(seat)` is what each
+is to be asked. For every one of them the caller reports exactly one outcome: `answer(seat,
+move)` or `fail(seat, fault)`. When the last outcome is in, all are judged at once (so that in
+a simultaneous tee-off nobody's fault spares another's answer), the game moves on, and `asked`
+names the next seats. `take_notices()` are the one-way messages since the last call. When
+`asked` is empty the match is over and `record()` is its record.
+
+A seat that failed has forfeited: the game's fallback plays on for it, unasked, as long as at
+least two others are left; else the match ends there.
+
+Invariant: no clock, no process, no input but the outcomes; the same outcomes give the same
+record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from arena.deals import Deals, fingerprint
+from arena.games import Game, Hole
+from arena.model import (
+    Fault,
+    FaultKind,
+    HoleRecord,
+    MatchRecord,
+    MatchSpec,
+    Settings,
+)
+from arena.wire.messages import (
+    PROTOCOL,
+    Act,
+    BotLimits,
+    Hello,
+    HoleEnd,
+    MatchEnd,
+    MatchStart,
+    Rules,
+)
+
+HOLES = 9
+LAST_PLAYOFF_HOLE = 18
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """A fault as the caller reports it; the referee adds seat, hole and turn."""
+
+    kind: FaultKind
+    message: str
+    line: str = ""
+    stderr: str = ""
+    status: str = ""
+
+
+def hello(settings: Settings) -> Hello:
+    """The first line of every conversation of an event."""
+    limits = settings.limits
+    return Hello(
+        protocol=PROTOCOL,
+        game=settings.game,
+        rules=Rules(
+            seats=settings.seats, holes=HOLES, turn_cap=settings.turn_cap, playoff=settings.playoff
+        ),
+        limits=BotLimits(
+            move_ms=limits.move_ms,
+            match_ms=limits.match_ms,
+            start_ms=limits.start_ms,
+            memory_mb=limits.memory_mb,
+            tasks=limits.tasks,
+            line_bytes=limits.line_bytes,
+            stderr_bytes=limits.stderr_bytes,
+            series=settings.series,
+        ),
+    )
+
+
+class Referee:
+    """See the module's theory of operation."""
+
+    def __init__(self, spec: MatchSpec, *, game: Game, deals: Deals, settings: Settings) -> None:
+        self._spec = spec
+        self._game = game
+        self._deals = deals
+        self._settings = settings
+        self._seats = len(spec.seats)
+        self._everybody = tuple(range(self._seats))
+        self._pack = game.pack(self._seats)
+        self._turn_ids = deals.turn_ids(spec.id)
+        self._turn = 0
+        self._faults: list[Fault] = []
+        self._failed: set[int] = set()
+        self._wanted: tuple[int, ...] = ()  # seats to move, forfeiters among them
+        self._outcomes: dict[int, str | Failure] = {}
+        self._seen = [0] * self._seats  # plays of this hole that each seat was told of
+        self._notices: list[tuple[int, MatchStart | HoleEnd | MatchEnd]] = []
+        self._holes: list[HoleRecord] = []
+        self._decks: list[Sequence[int]] = []
+        self._totals = (0,) * self._seats
+        self._tied: tuple[int, ...] = ()  # who is still in a playoff
+        self._survived = [0] * self._seats  # playoff holes survived
+        self._number = 0
+        self._order: tuple[int, ...] = ()
+        self._moves: list[str] = []
+        self._hole: Hole | None = None
+        self.asked: tuple[int, ...] = ()
+        for seat in self._everybody:
+            start = MatchStart(
+                match=deals.opaque(spec.id),
+                seat=seat,
+                seats=self._seats,
+                seed=deals.seed(spec.id, seat),
+            )
+            self._notices.append((seat, start))
+
+    # ------------------------------------------------------------------------- the caller's
+
+    def begin(self, failures: Sequence[tuple[int, Failure]] = ()) -> None:
+        """Start play. `failures`: seats whose bots could not even be started."""
+        for seat, failure in failures:
+            self._forfeit(seat, failure)
+        if self._decided():
+            self._finish()
+        else:
+            self._deal(1, self._everybody)
+            self._go_on()
+
+    def question(self, seat: int, *, bank_ms: int) -> Act:
+        """What the seat is to be asked."""
+        hole = self._hole
+        assert hole is not None
+        assert seat in self.asked
+        events = hole.events(seat, self._seen[seat])
+        self._seen[seat] = hole.event_count()
+        return Act(
+            turn=self._turn_ids(self._turn),
+            hole=self._number,
+            move_ms=self._settings.limits.move_ms,
+            bank_ms=bank_ms,
+            totals=self._totals,
+            view=hole.view(seat),
+            events=tuple(events),
+            legal=tuple(hole.legal(seat)),
+        )
+
+    def answer(self, seat: int, move: str) -> None:
+        """The seat's bot answered in time; whether legally is judged here."""
+        self._settle(seat, move)
+
+    def fail(self, seat: int, failure: Failure) -> None:
+        """The seat's bot failed to answer."""
+        self._settle(seat, failure)
+
+    def take_notices(self) -> list[tuple[int, MatchStart | HoleEnd | MatchEnd]]:
+        """(seat, message) for every one-way message since the last call, in order."""
+        notices, self._notices = self._notices, []
+        return notices
+
+    @property
+    def failed(self) -> frozenset[int]:
+        """Seats that have forfeited: no longer to be talked to."""
+        return frozenset(self._failed)
+
+    def record(self) -> MatchRecord:
+        """The finished match, without the host's fields and the digest."""
+        assert not self.asked
+        spec = self._spec
+        return MatchRecord(
+            id=spec.id,
+            series=spec.series,
+            pairing=spec.pairing,
+            deal=spec.deal,
+            rotation=spec.rotation,
+            seats=spec.seats,
+            deck=fingerprint(self._decks),
+            holes=tuple(self._holes),
+            totals=self._totals,
+            places=self._places(),
+            faults=tuple(self._faults),
+        )
+
+    # ------------------------------------------------------------------------------ verdicts
+
+    def _settle(self, seat: int, outcome: str | Failure) -> None:
+        assert seat in self.asked
+        assert seat not in self._outcomes
+        self._outcomes[seat] = outcome
+        if len(self._outcomes) == len(self.asked):
+            self._judge()
+            self._go_on()
+
+    def _judge(self) -> None:
+        """All outcomes are in: first the faults, then, if the match goes on, the moves."""
+        hole = self._hole
+        assert hole is not None
+        outcomes, self._outcomes = self._outcomes, {}
+        for seat, outcome in sorted(outcomes.items()):
+            if isinstance(outcome, Failure):
+                self._forfeit(seat, outcome)
+            elif outcome not in hole.legal(seat):
+                legal = ", ".join(hole.legal(seat))
+                message = f"the move is not legal here; legal: {legal}"
+                failure = Failure(kind=FaultKind.ILLEGAL, message=message, line=outcome[:200])
+                self._forfeit(seat, failure)
+        if not self._decided():
+            for seat in self._wanted:
+                move = outcomes.get(seat)
+                self._play(hole, seat, None if seat in self._failed else move)
+
+    def _play(self, hole: Hole, seat: int, move: str | Failure | None) -> None:
+        """Apply a judged move, or the fallback of a seat that has forfeited."""
+        chosen = move if isinstance(move, str) else hole.fallback(seat)
+        hole.apply(seat, chosen)
+        self._moves.append(chosen)
+
+    def _forfeit(self, seat: int, failure: Failure) -> None:
+        self._failed.add(seat)
+        self._faults.append(
+            Fault(
+                kind=failure.kind,
+                seat=seat,
+                hole=self._number,
+                turn=self._turn,
+                message=failure.message,
+                line=failure.line,
+                stderr=failure.stderr,
+                status=failure.status,
+            )
+        )
+
+    def _decided(self) -> bool:
+        """True when fewer than two seats are left to play for anything."""
+        contenders = self._tied or self._everybody
+        return sum(seat not in self._failed for seat in contenders) < 2
+
+    # ---------------------------------------------------------------------------- the course
+
+    def _deal(self, number: int, players: tuple[int, ...]) -> None:
+        """Start a hole; the deal goes clockwise among those who play it."""
+        dealer = self._next(self._order[-1], players) if self._order else self._seats - 1
+        order = [self._next(dealer, players)]
+        while order[-1] != dealer:
+            order.append(self._next(order[-1], players))
+        self._number = number
+        self._order = tuple(order)
+        deck = self._deals.deck(self._spec.pairing, self._spec.deal, number, self._pack)
+        self._decks.append(deck.cards)
+        self._moves = []
+        self._seen = [0] * self._seats
+        self._hole = self._game.start(
+            seats=self._seats,
+            order=self._order,
+            deck=deck,
+            turn_cap=self._settings.turn_cap,
+        )
+
+    def _next(self, seat: int, players: tuple[int, ...]) -> int:
+        """The first of `players` clockwise after `seat`."""
+        for step in range(1, self._seats + 1):
+            candidate = (seat + step) % self._seats
+            if candidate in players:
+                return candidate
+        raise AssertionError("nobody plays")
+
+    def _go_on(self) -> None:
+        """Move the game on to the next question, or to the end."""
+        self.asked = ()
+        while not self.asked:
+            hole = self._hole
+            assert hole is not None
+            if self._decided():
+                self._holes.append(HoleRecord(order=self._order, moves=",".join(self._moves)))
+                self._finish()
+                return
+            self._wanted = hole.to_act()
+            if self._wanted:
+                self.asked = tuple(seat for seat in self._wanted if seat not in self._failed)
+                if not self.asked:
+                    for seat in self._wanted:
+                        self._play(hole, seat, None)
+            elif not self._hole_over(hole):
+                self._finish()
+                return
+        self._turn += 1
+
+    def _hole_over(self, hole: Hole) -> bool:
+        """Score the hole; True when another one has been dealt."""
+        scores = hole.scores()
+        self._holes.append(
+            HoleRecord(order=self._order, moves=",".join(self._moves), scores=scores)
+        )
+        if self._number <= HOLES:
+            self._totals = tuple(
+                total + score for total, score in zip(self._totals, scores, strict=True)
+            )
+        grids = hole.grids()
+        for seat in self._everybody:
+            if seat not in self._failed:
+                end = HoleEnd(
+                    hole=self._number,
+                    scores=scores,
+                    totals=self._totals,
+                    grids=grids,
+                    events=tuple(hole.events(seat, self._seen[seat])),
+                )
+                self._notices.append((seat, end))
+        if self._number < HOLES:
+            self._deal(self._number + 1, self._everybody)
+            return True
+        return self._settings.playoff and self._playoff(scores)
+
+    def _playoff(self, scores: tuple[int, ...]) -> bool:
+        """Sudden death among those tied for first; True when another hole has been dealt."""
+        if self._number == HOLES:
+            alive = [seat for seat in self._everybody if seat not in self._failed]
+            best = min(self._totals[seat] for seat in alive)
+            tied = tuple(seat for seat in alive if self._totals[seat] == best)
+        else:
+            alive = [seat for seat in self._tied if seat not in self._failed]
+            best = min(scores[seat] for seat in alive)
+            tied = tuple(seat for seat in alive if scores[seat] == best)
+            for seat in tied:
+                self._survived[seat] += 1
+        if len(tied) < 2 or self._number == LAST_PLAYOFF_HOLE:
+            return False
+        self._tied = tied
+        self._deal(self._number + 1, tied)
+        return True
+
+    def _finish(self) -> None:
+        self.asked = ()
+        self._hole = None
+        places = self._places()
+        for seat in self._everybody:
+            if seat not in self._failed:
+                self._notices.append((seat, MatchEnd(totals=self._totals, places=places)))
+
+    def _places(self) -> tuple[int, ...]:
+        """Fewest strokes first, then who survived longer; forfeiters last, the later the better."""
+        fell = {fault.seat: fault.turn for fault in self._faults}
+
+        def key(seat: int) -> tuple[int, int, int]:
+            if seat in fell:
+                return (1, -fell[seat], 0)
+            return (0, self._totals[seat], -self._survived[seat])
+
+        keys = [key(seat) for seat in self._everybody]
+        return tuple(1 + sum(other < mine for other in keys) for mine in keys)

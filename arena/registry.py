@@ -1,0 +1,63 @@
+"""The seams: what there is of each kind, by name. Literal and read-only.
+
+Adding a game, a sandbox backend or a format is one file and one line here. Values are import
+paths, so that naming what exists imports nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from arena.formats import Format
+    from arena.games import Game
+    from arena.sandbox import Backend
+
+GAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "play-nine": "arena.games.play_nine:GAME",
+        "four-card-golf": "arena.games.four_card_golf:GAME",
+    }
+)
+
+# The first one whose live canary passes is taken; "none" confines nothing and is taken only
+# when it is asked for by name.
+SANDBOXES: Mapping[str, str] = MappingProxyType(
+    {
+        "bwrap": "arena.sandbox.bwrap:Bwrap",
+        "none": "arena.sandbox.none:Unconfined",
+    }
+)
+
+FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "round-robin": "arena.formats.round_robin:RoundRobin",
+    }
+)
+
+
+def _load(kind: str, mapping: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 - cast by callers
+    if name not in mapping:
+        from arena.model import UserError  # noqa: PLC0415 - naming what exists imports nothing
+
+        raise UserError(f"there is no {kind} called {name!r}; there are: {', '.join(mapping)}")
+    module, _, attribute = mapping[name].partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def game(name: str) -> Game:
+    """The game of that name."""
+    return cast("Game", _load("game", GAMES, name))
+
+
+def backend(name: str) -> Backend:
+    """A new sandbox backend of that name."""
+    return cast("Backend", _load("sandbox", SANDBOXES, name)())
+
+
+def format_class(name: str) -> type[Format]:
+    """The class of the format of that name: called with settings, entrants, deals."""
+    return cast("type[Format]", _load("format", FORMATS, name))

@@ -1,0 +1,104 @@
+"""Every message of the protocol, version 1, as msgspec Structs; SPEC.md explains them.
+
+The JSON Schemas in protocol/schema are generated from these types. Unknown fields are ignored
+in both directions, so that version 1 can grow; a field is never removed or given another
+meaning.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from arena.model import Play
+
+PROTOCOL = 1
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """What the rules leave open to an event."""
+
+    seats: int
+    holes: int
+    turn_cap: int
+    playoff: bool
+
+
+class BotLimits(msgspec.Struct, frozen=True):
+    """The limits in force, as in the specification's table."""
+
+    move_ms: int
+    match_ms: int
+    start_ms: int
+    memory_mb: int
+    tasks: int
+    line_bytes: int
+    stderr_bytes: int
+    series: int
+
+
+class Hello(msgspec.Struct, frozen=True, tag_field="type", tag="hello"):
+    """The first line; to be answered with `Ready`."""
+
+    protocol: int
+    game: str
+    rules: Rules
+    limits: BotLimits
+
+
+class MatchStart(msgspec.Struct, frozen=True, tag_field="type", tag="match"):
+    """A match begins. `match` is opaque: it tells neither opponents nor deal."""
+
+    match: str
+    seat: int
+    seats: int
+    seed: int
+
+
+class Act(msgspec.Struct, frozen=True, tag_field="type", tag="act"):
+    """A decision is wanted; to be answered with `Answer`."""
+
+    turn: str
+    hole: int
+    move_ms: int
+    bank_ms: int
+    totals: tuple[int, ...]
+    view: Any
+    events: tuple[Play, ...]
+    legal: tuple[str, ...]
+
+
+class HoleEnd(msgspec.Struct, frozen=True, tag_field="type", tag="hole_end"):
+    """A hole is over: all cards are turned."""
+
+    hole: int
+    scores: tuple[int, ...]
+    totals: tuple[int, ...]
+    grids: tuple[tuple[int, ...], ...]
+    events: tuple[Play, ...]
+
+
+class MatchEnd(msgspec.Struct, frozen=True, tag_field="type", tag="match_end"):
+    """The match is over."""
+
+    totals: tuple[int, ...]
+    places: tuple[int, ...]
+
+
+class Bye(msgspec.Struct, frozen=True, tag_field="type", tag="bye"):
+    """The last line; leave now."""
+
+
+class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
+    """The bot's answer to `Hello`."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The bot's answer to `Act`. A `type` field may be there and is ignored."""
+
+    turn: str
+    move: str
+
+
+ToBot = Hello | MatchStart | Act | HoleEnd | MatchEnd | Bye

@@ -1,0 +1,151 @@
+"""Deals: vectors, fairness of the shuffle, independence of streams."""
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.deals import Deals, commitment, fingerprint, secret_from_seed, shuffled
+from arena.games.play_nine import GAME
+from arena.model import Entrant, Settings
+
+VECTORS = Path(__file__).parents[2] / "protocol" / "vectors" / "deals.json"
+SECRET = secret_from_seed("tests")
+
+
+def plain_shuffle(key, items):
+    """DEALS.md written again, without the code's shortcuts."""
+    stream = iter(hashlib.shake_256(key).digest(20_000))
+    order = list(items)
+    for i in reversed(range(1, len(order))):
+        byte = next(stream)
+        while byte >= 256 - 256 % (i + 1):
+            byte = next(stream)
+        j = byte % (i + 1)
+        order[i], order[j] = order[j], order[i]
+    return order
+
+
+@given(st.binary(max_size=40), st.integers(0, 256))
+def test_the_shuffle_is_the_documented_one(key, size):
+    """An independent reading of the page gives the same order, at every size."""
+    assert plain_shuffle(key, range(size)) == shuffled(key, range(size))
+
+
+def test_a_long_run_of_rejections_squeezes_the_stream_further():
+    """129 items reject almost half of all bytes; the stream never runs dry."""
+    for n in range(200):
+        key = b"%d" % n
+        assert plain_shuffle(key, range(129)) == shuffled(key, range(129))
+
+
+def test_every_order_is_equally_likely():
+    """Chi-squared over the 24 orders of four items, a fixed sample."""
+    counts = Counter(tuple(shuffled(b"%d" % n, "abcd")) for n in range(24_000))
+    assert 24 == len(counts)
+    chi2 = sum((count - 1000) ** 2 / 1000 for count in counts.values())
+    assert chi2 < 49.7  # the 99.9th percentile with 23 degrees of freedom
+
+
+def test_the_published_vectors_recompute():
+    """The file that others test against is what the page says, by the test's own shuffle."""
+    vectors = json.loads(VECTORS.read_text())
+    secret = hashlib.sha256(b"nine-arena/1/seed/protocol").digest()
+    assert vectors["secret"] == secret.hex()
+    for deck in vectors["decks"]:
+        label = f"nine-arena/1/deck/{deck['pairing']}/{deck['deal']}/{deck['hole']}".encode()
+        pack = sorted(deck["cards"])
+        assert plain_shuffle(secret + label, pack) == deck["cards"]
+        again = deck["reshuffle"]
+        assert plain_shuffle(secret + label + b"/1", again["of"]) == again["cards"]
+    sealed = {
+        "entrants": vectors["commitment"]["entrants"],
+        "secret": secret.hex(),
+        "settings": vectors["commitment"]["settings"],
+    }
+    text = json.dumps(sealed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert vectors["commitment"]["value"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_streams_don_t_depend_on_what_was_asked_before():
+    """Two users of the same secret may ask in any order."""
+    one, two = Deals(SECRET), Deals(SECRET)
+    one.deck("p", 1, 1, GAME.pack(2)).reshuffle(1, [1, 2, 3])
+    one.seed("m", 0)
+    assert two.deck("p", 1, 2, GAME.pack(2)).cards == one.deck("p", 1, 2, GAME.pack(2)).cards
+
+
+def test_each_hole_deal_pairing_and_secret_has_a_deck_of_its_own():
+    """No two of these may be alike."""
+    pack = GAME.pack(2)
+    decks = [
+        Deals(secret).deck(pairing, deal, hole, pack).cards
+        for secret in (SECRET, bytes(32))
+        for pairing in ("a", "b")
+        for deal in (1, 11)
+        for hole in (1, 2)
+    ]
+    assert len(decks) == len({tuple(deck) for deck in decks})
+    assert all(sorted(deck) == sorted(pack) for deck in decks)
+
+
+def test_turn_ids_hold_the_number_and_letters_that_can_t_be_guessed():
+    """Ids of a match are stable, however far one counts; another match has others."""
+    deals = Deals(SECRET)
+    ids, others = deals.turn_ids("m"), deals.turn_ids("n")
+    far = ids(5_000)
+    assert far.startswith("5000-")
+    assert far == deals.turn_ids("m")(5_000)
+    assert ids(3) == deals.turn_ids("m")(3)
+    assert not {ids(n) for n in range(1, 100)} & {others(n) for n in range(1, 100)}
+
+
+def test_a_bot_s_seed_fits_31_bits_and_its_match_name_tells_nothing():
+    """Seeds differ by seat; the opaque name holds no part of the id."""
+    deals = Deals(SECRET)
+    seeds = {deals.seed("0123456789ab-000001-0", seat) for seat in range(8)}
+    assert 8 == len(seeds)
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    assert 16 == len(deals.opaque("0123456789ab-000001-0"))
+
+
+def test_the_commitment_changes_with_everything_it_covers():
+    """Secret, settings, entrants; but not the order in which entrants were named."""
+    one = Entrant(id="a@1", name="a", version="1", hash="00")
+    two = Entrant(id="b@1", name="b", version="1", hash="11")
+    other = Entrant(id="b@1", name="b", version="1", hash="12")
+    settings = Settings(game="play-nine")
+    base = commitment(SECRET, settings, [one, two])
+    assert base == commitment(SECRET, settings, [two, one])
+    changed = {
+        commitment(bytes(32), settings, [one, two]),
+        commitment(SECRET, Settings(game="play-nine", deals=11), [one, two]),
+        commitment(SECRET, settings, [one, other]),
+        commitment(SECRET, settings, [one]),
+    }
+    assert base not in changed
+    assert 4 == len(changed)
+
+
+def test_a_fingerprint_tells_packs_and_their_order_apart():
+    """Same cards in another order, or another split into holes, is another fingerprint."""
+    prints = {
+        fingerprint([[1, 2], [3]]),
+        fingerprint([[1], [2, 3]]),
+        fingerprint([[2, 1], [3]]),
+        fingerprint([]),
+    }
+    assert 4 == len(prints)
+
+
+def test_ranks_and_circles_hold_everybody_once():
+    """Circles are orders of the entrants, whatever order they are named in."""
+    deals = Deals(SECRET)
+    names = ["c@1", "a@1", "b@1"]
+    assert sorted(names) == sorted(deals.circle("p", 0, names))
+    assert deals.circle("p", 0, names) == deals.circle("p", 0, sorted(names))
+    assert set(names) == set(deals.ranks("0/0", names))
+    assert [0, 1, 2] == sorted(deals.rotations("p", 0, 3))

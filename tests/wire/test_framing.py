@@ -1,0 +1,51 @@
+"""Framing: bytes in, lines out, whatever the split."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.wire.framing import Framer, Framing
+
+LIMIT = 40
+
+
+def lines_of(chunks):
+    """Every line and the final state that a framer gives for these chunks."""
+    framer = Framer(LIMIT)
+    found = []
+    for chunk in chunks:
+        framer.feed(chunk)
+        while isinstance(line := framer.next_line(), bytes):
+            found.append(line)
+        if line is Framing.TOO_LONG:
+            return found, line
+    return found, Framing.NEED_DATA
+
+
+@given(st.lists(st.binary(max_size=30) | st.just(b"\n"), max_size=20))
+def test_any_split_gives_the_same_lines(chunks):
+    """Whole, in chunks or byte by byte, the same bytes are the same lines."""
+    whole = b"".join(chunks)
+    expected = lines_of([whole])
+    assert expected == lines_of(chunks)
+    assert expected == lines_of([bytes([byte]) for byte in whole])
+
+
+def test_lines_end_at_newlines_and_lose_their_carriage_return():
+    """CRLF is as good as LF."""
+    assert ([b"a", b"b", b""], Framing.NEED_DATA) == lines_of([b"a\r\nb\n\nrest"])
+
+
+def test_a_line_of_exactly_the_limit_passes_and_one_more_does_not():
+    """The limit counts the line without its newline."""
+    assert ([b"x" * LIMIT], Framing.NEED_DATA) == lines_of([b"x" * LIMIT + b"\n"])
+    assert ([], Framing.TOO_LONG) == lines_of([b"x" * (LIMIT + 1) + b"\n"])
+    assert ([], Framing.TOO_LONG) == lines_of([b"x" * (LIMIT + 1)])
+
+
+def test_full_says_when_to_leave_the_rest_in_the_pipe():
+    """A framer holds no more than a line and what came with one read."""
+    framer = Framer(LIMIT)
+    framer.feed(b"x" * LIMIT)
+    assert not framer.full
+    framer.feed(b"x")
+    assert framer.full

@@ -1,0 +1,165 @@
+"""The bot session. Fuzz invariant: any bytes, any split, give an event or a bot's fault."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from arena.model import FaultKind
+from arena.wire.messages import Act, Answer, BotLimits, Hello, MatchEnd, Ready, Rules
+from arena.wire.session import MAX_BRACKETS, BotSession, Pending, State, WireFault
+
+LIMIT = 200
+
+HELLO = Hello(
+    protocol=1,
+    game="any",
+    rules=Rules(seats=2, holes=9, turn_cap=60, playoff=False),
+    limits=BotLimits(1, 1, 1, 1, 1, LIMIT, 1, 1),
+)
+
+
+def act(turn="7-abcd"):
+    """A question; the session looks at nothing but its turn."""
+    return Act(
+        turn=turn,
+        hole=1,
+        move_ms=1,
+        bank_ms=1,
+        totals=(0, 0),
+        view=None,
+        events=(),
+        legal=("draw",),
+    )
+
+
+def asked(turn="7-abcd"):
+    """A session that has asked."""
+    session = BotSession(LIMIT)
+    session.hello(HELLO)
+    session.receive(b'{"type":"ready"}\n')
+    assert session.next_event() == Ready()
+    session.ask(act(turn))
+    return session
+
+
+def outcome(session, chunks):
+    """The first event that these chunks make."""
+    for chunk in chunks:
+        if session.full:
+            break
+        if not chunk:  # an empty read would mean the end
+            continue
+        session.receive(chunk)
+        event = session.next_event()
+        if event is not Pending.NEED_DATA:
+            return event
+    return session.next_event()
+
+
+garbage = st.binary(max_size=300) | st.lists(
+    st.sampled_from(
+        [b'{"turn":', b'"7-abcd"', b',"move":', b'"draw"', b"}", b"[", b"{", b"\n", b"\xff", b"1e9"]
+    ),
+    max_size=30,
+).map(b"".join)
+
+
+@given(garbage, st.lists(st.integers(0, 300), max_size=5))
+@example(b"[" * 150 + b"\n", [])
+@example(b'{"turn":"7-abcd","move":"draw"}\r\n', [3])
+@example(b'{"turn":"\\ud800","move":"x"}\n', [])
+def test_any_bytes_in_any_split_give_an_event_or_a_fault(data, cuts):
+    """Nothing else comes out, and the split makes no difference."""
+    ends = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
+    chunks = [data[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    whole = outcome(asked(), [data])
+    assert isinstance(whole, Answer | WireFault | Pending)
+    assert whole == outcome(asked(), chunks)
+    assert whole == outcome(asked(), [bytes([byte]) for byte in data])
+
+
+@given(garbage)
+def test_any_first_line_is_ready_or_a_start_fault(data):
+    """What comes before `ready` is a fault of the start, or too long."""
+    session = BotSession(LIMIT)
+    session.hello(HELLO)
+    event = outcome(session, [data])
+    if isinstance(event, WireFault):
+        assert event.kind in (FaultKind.START, FaultKind.FLOOD)
+        assert session.state is State.CLOSED
+    else:
+        assert event in (Ready(), Pending.NEED_DATA)
+
+
+def test_an_answer_needs_turn_and_move_and_may_have_more():
+    """Unknown fields are ignored, `type` among them."""
+    session = asked()
+    session.receive(b'{"type":"answer","turn":"7-abcd","why":[1,{"a":2}],"move":"draw"}\n')
+    assert Answer("7-abcd", "draw") == session.next_event()
+    assert session.state is State.IDLE
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        (b'{"turn":"6-zzzz","move":"draw"}', FaultKind.STALE),
+        (b'{"turn":"7-abcd"}', FaultKind.MALFORMED),
+        (b'{"turn":"7-abcd","move":3}', FaultKind.MALFORMED),
+        (b"draw", FaultKind.MALFORMED),
+        (b"", FaultKind.MALFORMED),
+        (b'["7-abcd","draw"]', FaultKind.MALFORMED),
+        (b'\xef\xbb\xbf{"turn":"7-abcd","move":"draw"}', FaultKind.MALFORMED),
+        (b'{"turn":"7-abcd","move":"\xff"}', FaultKind.MALFORMED),
+        (
+            b'{"turn":"7-abcd","move":"draw","x":' + b"[" * 64 + b"]" * 64 + b"}",
+            FaultKind.MALFORMED,
+        ),
+        (b"x" * (LIMIT + 1), FaultKind.FLOOD),
+    ],
+)
+def test_a_bad_line_is_a_fault_by_name(line, kind):
+    """Each way to be wrong has its kind, and the line is kept."""
+    session = asked()
+    session.receive(line + b"\n")
+    event = session.next_event()
+    assert isinstance(event, WireFault)
+    assert kind is event.kind
+    assert event.line[:10] == line.decode("utf-8", "backslashreplace")[:10]
+
+
+def test_brackets_are_counted_anywhere_in_the_line():
+    """The bound is simple: so many opening brackets, in strings too."""
+    inside = b"[" * (MAX_BRACKETS - 1)
+    for extra, fine in ((b"", True), (b"[", False)):
+        session = asked()
+        session.receive(b'{"turn":"7-abcd","move":"' + inside + extra + b'"}\n')
+        assert fine is isinstance(session.next_event(), Answer)
+
+
+def test_one_question_consumes_one_line_and_a_line_too_many_is_the_next_answer():
+    """What is written unasked answers the next question, with a stale turn id."""
+    session = asked("1-aaaa")
+    session.receive(b'{"turn":"1-aaaa","move":"draw"}\n{"turn":"1-aaaa","move":"draw"}\n')
+    assert Answer("1-aaaa", "draw") == session.next_event()
+    assert session.next_event() is Pending.NEED_DATA
+    session.ask(act("2-bbbb"))
+    event = session.next_event()
+    assert isinstance(event, WireFault)
+    assert FaultKind.STALE is event.kind
+
+
+def test_the_end_of_the_output_is_told_after_what_came_before_it():
+    """A last answer still counts."""
+    session = asked()
+    session.receive(b'{"turn":"7-abcd","move":"draw"}\n')
+    session.receive(b"")
+    assert isinstance(session.next_event(), Answer)
+    session.ask(act("8-abcd"))
+    assert session.next_event() is Pending.END
+
+
+def test_one_way_lines_are_single_lines_of_json():
+    """Every message is one line that ends with a newline."""
+    session = asked()
+    line = session.send(MatchEnd(totals=(1, 2), places=(1, 2)))
+    assert b'{"type":"match_end","totals":[1,2],"places":[1,2]}\n' == line
