@@ -7,13 +7,15 @@ paths, so that naming what exists imports nothing.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from arena.deals import Deals
     from arena.formats import Format
     from arena.games import Game
+    from arena.model import Entrant, Settings
     from arena.sandbox import Backend
 
 GAMES: Mapping[str, str] = MappingProxyType(
@@ -27,7 +29,7 @@ GAMES: Mapping[str, str] = MappingProxyType(
 # when it is asked for by name.
 SANDBOXES: Mapping[str, str] = MappingProxyType(
     {
-        "bwrap": "arena.sandbox.bwrap:Bwrap",
+        "bwrap": "arena.sandbox.bwrap:Bubblewrap",
         "none": "arena.sandbox.none:Unconfined",
     }
 )
@@ -58,6 +60,6 @@ def backend(name: str) -> Backend:
     return cast("Backend", _load("sandbox", SANDBOXES, name)())
 
 
-def format_class(name: str) -> type[Format]:
-    """The class of the format of that name: called with settings, entrants, deals."""
-    return cast("type[Format]", _load("format", FORMATS, name))
+def schedule(settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> Format:
+    """The schedule of an event, by the format that its settings name."""
+    return cast("Format", _load("format", FORMATS, settings.format)(settings, entrants, deals))

@@ -68,6 +68,17 @@ def unsealed(line: bytes) -> bytes | None:
     return body + b"}"
 
 
+def record_line(record: MatchRecord) -> bytes:
+    """A record as a line of JSON, without a checksum."""
+    return _encode(record) + b"\n"
+
+
+def canonical_line(record: MatchRecord) -> bytes:
+    """The same on every machine: without timings, attempts and what a process said."""
+    faults = tuple(msgspec.structs.replace(fault, stderr="", status="") for fault in record.faults)
+    return record_line(msgspec.structs.replace(record, faults=faults, use=(), ended=0.0, attempt=0))
+
+
 def is_results_folder(folder: Path) -> bool:
     """Whether a folder holds an event."""
     return (folder / "event.json").is_file()
@@ -316,3 +327,9 @@ def writer(folder: Path) -> int | None:
     except OSError:
         return None
     return None
+
+
+def await_writer(folder: Path) -> None:
+    """Return when nobody writes any more."""
+    with (folder / "lock").open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 
 import msgspec
@@ -16,21 +17,22 @@ import trio
 
 from arena.deals import Deals
 from arena.executors import Config, Finished, Job, Report, SeriesEnd
+from arena.games import Game
 from arena.match import Played, Setting, Table, open_table, play_series
 from arena.model import HostError
-from arena.registry import backend, game
+from arena.sandbox import Backend
 
 _encode = msgspec.json.Encoder().encode
 _READ_BYTES = 1 << 16
 
 
-def main() -> None:
-    """Run until the input ends."""
+def main(game: Callable[[str], Game], backend: Callable[[str], Backend]) -> None:
+    """Run until the input ends. `game` and `backend` look names up."""
     with suppress(BrokenPipeError, KeyboardInterrupt):
-        trio.run(_work)
+        trio.run(_work, game, backend)
 
 
-async def _work() -> None:
+async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) -> None:
     jobs_in, jobs_out = trio.open_memory_channel[bytes](1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_read, jobs_in, nursery.cancel_scope)

@@ -1,5 +1,7 @@
 """The bot session. Fuzz invariant: any bytes, any split, give an event or a bot's fault."""
 
+import itertools
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -71,7 +73,7 @@ garbage = st.binary(max_size=300) | st.lists(
 def test_any_bytes_in_any_split_give_an_event_or_a_fault(data, cuts):
     """Nothing else comes out, and the split makes no difference."""
     ends = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
-    chunks = [data[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    chunks = [data[a:b] for a, b in itertools.pairwise(ends)]
     whole = outcome(asked(), [data])
     assert isinstance(whole, Answer | WireFault | Pending)
     assert whole == outcome(asked(), chunks)

@@ -1,0 +1,19 @@
+"""`arena clean`: empty the cache of snapshots and builds."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+def clean() -> None:
+    """Delete cached snapshots and builds of bots.
+
+    They are kept in $XDG_CACHE_HOME/nine-arena (~/.cache/nine-arena). Unfinished events can
+    still be resumed while their bots are where they were, unchanged.
+    """
+    from arena.roster import clean_cache, default_cache
+
+    cache = default_cache()
+    files, size = clean_cache(cache)
+    click.echo(f"{cache}: {files} files deleted, {size / 1e6:.1f} MB")

@@ -1,0 +1,23 @@
+"""`arena completion SHELL`: the script that completes arena's commands and flags."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  arena completion bash > ~/.local/share/bash-completion/completions/arena
+  arena completion zsh > ~/.zfunc/_arena
+  arena completion fish > ~/.config/fish/completions/arena.fish
+"""
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the completion script of a shell."""
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(ctx.find_root().command, {}, "arena", "_ARENA_COMPLETE").source())

@@ -1,0 +1,260 @@
+"""The flags of `arena run`, and the event file that can hold every one of them.
+
+An event file is TOML; its keys are the flags without dashes, `bots` is the list of paths. A
+flag given on the command line wins over the file. protocol/schema/event-file.json describes
+it for editors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from arena.registry import GAMES, SANDBOXES
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+
+
+class Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
+    """A time: 500ms, 1.5s, 2m, 3h; a bare number is seconds. The value is milliseconds."""
+
+    name = "time"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's own signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int:
+        """Read it, or say what it should look like."""
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*", str(value))
+        if match is None:
+            self.fail(f"{value!r} is no time; write 500ms, 1.5s, 2m or 3h", param, ctx)
+        milliseconds = round(float(match[1]) * _UNITS[match[2] or "s"])
+        if milliseconds < 1:
+            self.fail(f"{value!r} is no time to do anything in", param, ctx)
+        return milliseconds
+
+
+def _load_event_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    """Turn an event file into this command's defaults."""
+    if value is None:
+        return None
+    import tomllib
+
+    try:
+        text = value.read_bytes().decode("utf-8")
+        content = tomllib.loads(text)
+    except OSError as error:
+        raise click.BadParameter(f"{value}: {error.strerror}", ctx, param) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise click.BadParameter(f"{value}: {error}", ctx, param) from None
+    known = {_key(option): option for option in ctx.command.params if _key(option)}
+    defaults: dict[str, Any] = {}
+    for key, given in content.items():
+        option = known.get(key)
+        if option is None:
+            import difflib
+
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            line = _line_of(text, key)
+            message = f"{value}:{line}: there is no setting {key!r}{hint}"
+            raise click.BadParameter(message, ctx, param)
+        assert option.name is not None
+        try:
+            defaults[option.name] = _checked(option, given, value.parent)
+        except (TypeError, click.BadParameter) as error:
+            line = _line_of(text, key)
+            message = error.message if isinstance(error, click.BadParameter) else str(error)
+            raise click.BadParameter(f"{value}:{line}: {key}: {message}", ctx, param) from None
+    ctx.default_map = {**(ctx.default_map or {}), **defaults}
+    return value
+
+
+def _key(option: click.Parameter) -> str:
+    """The event file's key of a flag: its long name without dashes."""
+    if isinstance(option, click.Argument):
+        return "bots"
+    names = [name for name in option.opts if name.startswith("--")]
+    return "" if names[0] in ("--event", "--help") else names[0].removeprefix("--")
+
+
+def _checked(option: click.Parameter, given: Any, folder: Path) -> Any:  # noqa: ANN401 - TOML
+    """A value of an event file in the form that its flag takes."""
+    if isinstance(option, click.Argument):
+        if not (isinstance(given, list) and given and all(isinstance(p, str) for p in given)):
+            raise TypeError('expected a list of paths, like ["bots/*"]')
+        return tuple(path for pattern in given for path in _expand(folder, pattern))
+    if isinstance(option, click.Option) and option.is_flag:
+        if not isinstance(given, bool):
+            raise TypeError("expected true or false")
+        return given
+    if isinstance(given, bool) or not isinstance(given, str | int | float):
+        raise TypeError(f"expected {option.type.name}, got {type(given).__name__}")
+    if option.name == "out":
+        return str(folder / str(given))
+    option.type.convert(given, option, None)
+    return given
+
+
+def _expand(folder: Path, pattern: str) -> list[str]:
+    """The paths of a pattern, relative to the event file; itself when nothing matches."""
+    if not any(letter in pattern for letter in "*?["):
+        return [str(folder / pattern)]
+    import glob
+
+    found = sorted(glob.glob(str(folder / pattern)))  # noqa: PTH207 - absolute patterns too
+    return found or [str(folder / pattern)]
+
+
+def _line_of(text: str, key: str) -> int:
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(rf'\s*["\']?{re.escape(key)}["\']?\s*=', line):
+            return number
+    return 1
+
+
+def event_options(command: F) -> F:
+    """Give a command the arguments and flags that describe an event."""
+    at_least_one = click.IntRange(min=1)
+    time = Duration()
+    flags = [
+        click.argument("bots", nargs=-1, type=click.Path(path_type=Path), shell_complete=None),
+        click.option(
+            "--event",
+            type=click.Path(path_type=Path),
+            is_eager=True,
+            expose_value=False,
+            callback=_load_event_file,
+            help="TOML file with any of these settings, and `bots`.",
+        ),
+        click.option(
+            "--game",
+            type=click.Choice(list(GAMES)),
+            default="play-nine",
+            show_default=True,
+            help="What is played.",
+        ),
+        click.option(
+            "--seats",
+            type=click.IntRange(2, 8),
+            default=2,
+            show_default=True,
+            help="Bots at a table: all subsets of that size meet.",
+        ),
+        click.option(
+            "--tables",
+            type=at_least_one,
+            help="Only that many tables, balanced in who meets whom.",
+        ),
+        click.option(
+            "--deals",
+            type=at_least_one,
+            default=10,
+            show_default=True,
+            help="Deals a table; each is played in every seat rotation.",
+        ),
+        click.option(
+            "--series",
+            type=at_least_one,
+            default=25,
+            show_default=True,
+            help="Matches that a bot's process plays before it is replaced.",
+        ),
+        click.option(
+            "--fresh",
+            type=click.Choice(["series", "match"]),
+            default="series",
+            show_default=True,
+            help="`match`: fresh processes for every match, like --series 1.",
+        ),
+        click.option("--playoff", is_flag=True, help="Ties for first go to sudden death."),
+        click.option("--turn-cap", type=at_least_one, help="Turns a player and hole at most."),
+        click.option(
+            "--no-same-author",
+            is_flag=True,
+            help="Bots of one author don't meet.",
+        ),
+        click.option(
+            "--seed",
+            type=str,
+            help="Deals from this seed: repeatable, and labelled predictable.",
+        ),
+        click.option(
+            "--move-time", type=time, default="1s", show_default=True, help="Time for a decision."
+        ),
+        click.option(
+            "--match-time",
+            type=time,
+            default="60s",
+            show_default=True,
+            help="Time for a bot's decisions in a match.",
+        ),
+        click.option(
+            "--start-time",
+            type=time,
+            default="10s",
+            show_default=True,
+            help="Time for a bot to start.",
+        ),
+        click.option(
+            "--memory",
+            type=at_least_one,
+            default=512,
+            show_default=True,
+            metavar="MB",
+            help="Memory for a bot.",
+        ),
+        click.option(
+            "--tasks",
+            type=at_least_one,
+            default=64,
+            show_default=True,
+            help="Processes and threads for a bot.",
+        ),
+        click.option(
+            "--sandbox",
+            type=click.Choice(["auto", *SANDBOXES]),
+            default="auto",
+            show_default=True,
+            help="`none` confines nothing and is shown in the table.",
+        ),
+        click.option(
+            "--skip-broken", is_flag=True, help="Go on without bots that can't take part."
+        ),
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path),
+            help="Results folder.  [default: arena-results/DATE-TIME]",
+        ),
+    ]
+    for flag in reversed(flags):
+        command = flag(command)
+    return command
+
+
+def run_options(command: F) -> F:
+    """Give a command the flags that say how an event is run here; they change no result."""
+    flags = [
+        click.option(
+            "--jobs",
+            type=click.IntRange(min=1),
+            help="Matches at a time.  [default: one a core]",
+        ),
+        click.option("--no-pin", is_flag=True, help="Don't keep workers on a core each."),
+        click.option(
+            "--max-time", type=Duration(), help="Stop cleanly after this time; resume later."
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Events as JSON lines on stdout."),
+        click.option("--quiet", "-q", is_flag=True, help="No progress on stderr."),
+    ]
+    for flag in reversed(flags):
+        command = flag(command)
+    return command

@@ -1,0 +1,226 @@
+"""Following an event: a live display for people, plain lines, or JSON lines for programs.
+
+People read stderr, programs stdout. Everything shown while an event is played is provisional;
+the table at its end is not made from it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections import deque
+from typing import Any, TextIO
+
+import msgspec
+
+from arena.model import MatchRecord, RatingSettings
+from arena.ratings.outcomes import Rated
+from arena.ratings.trueskill_package import Live
+
+# The version of the JSON lines.
+JSON_VERSION = 1
+# The rate is that of the last seconds, so that the time left follows the bots that play now.
+WINDOW_S = 10.0
+LINES_EVERY_S = 10.0
+ROWS = 10
+
+
+class Progress:
+    """Counts, and says nothing: the base of all displays, and `--quiet`."""
+
+    def __init__(self, rating: RatingSettings) -> None:
+        self.planned = 0
+        self.done = 0
+        self.faults = 0
+        self._live = Live(rating)
+        self._marks: deque[tuple[float, int]] = deque()
+
+    def begin(self, planned: int, done: int) -> None:
+        """The first match is about to be played."""
+        self.planned, self.done = planned, done
+        self._marks.append((time.monotonic(), done))
+
+    def match(self, record: MatchRecord) -> None:
+        """A match is finished."""
+        self.done += 1
+        self.faults += bool(record.faults)
+        now = time.monotonic()
+        self._marks.append((now, self.done))
+        while now - self._marks[0][0] > WINDOW_S and len(self._marks) > 2:
+            self._marks.popleft()
+
+    def rated(self, rated: Rated) -> None:
+        """A rated event is settled."""
+        self._live.update(rated)
+
+    def trouble(self, series: str, message: str) -> None:
+        """A series is void."""
+
+    def note(self, text: str) -> None:
+        """Something that people should know meanwhile."""
+
+    def tick(self) -> None:
+        """Some time has passed."""
+
+    def end(self) -> None:
+        """Play is over."""
+
+    def rate(self) -> float:
+        """Matches a second, lately."""
+        if len(self._marks) < 2:
+            return 0.0
+        (then, before), (now, after) = self._marks[0], self._marks[-1]
+        return (after - before) / (now - then) if now > then else 0.0
+
+    def left(self) -> str:
+        """The time left, for people."""
+        rate = self.rate()
+        if not rate:
+            return "?"
+        return spoken((self.planned - self.done) / rate)
+
+    def status(self) -> str:
+        """One line of it all."""
+        share = 100 * self.done // max(1, self.planned)
+        faults = f", {self.faults} with faults" if self.faults else ""
+        return (
+            f"{self.done}/{self.planned} matches ({share} %), "
+            f"{self.rate():.1f}/s, {self.left()} left{faults}"
+        )
+
+
+class Lines(Progress):
+    """Plain lines on stderr, where there is no terminal to draw on."""
+
+    def __init__(self, rating: RatingSettings, out: TextIO) -> None:
+        super().__init__(rating)
+        self._out = out
+        self._said = time.monotonic()
+
+    def tick(self) -> None:
+        """Say where we are, from time to time."""
+        now = time.monotonic()
+        if now - self._said >= LINES_EVERY_S:
+            self._said = now
+            self.note(self.status())
+
+    def trouble(self, series: str, message: str) -> None:
+        """A series is void."""
+        self.note(f"series {series} is void and will be played again: {message}")
+
+    def note(self, text: str) -> None:
+        """A line."""
+        print(text, file=self._out, flush=True)
+
+
+class Bar(Lines):
+    """A bar and the provisional ranking, redrawn in place on a terminal."""
+
+    def __init__(self, rating: RatingSettings, out: TextIO) -> None:
+        super().__init__(rating, out)
+        self._drawn = 0
+
+    def tick(self) -> None:
+        """Draw again."""
+        columns, rows = shutil.get_terminal_size()
+        lines = [self._bar(columns), *self._ranking(columns, max(0, min(ROWS, rows - 4)))]
+        text = self._erasure() + "".join(f"{line}\n" for line in lines)
+        self._drawn = len(lines)
+        self._out.write(text)
+        self._out.flush()
+
+    def end(self) -> None:
+        """Leave the screen as it was."""
+        self._out.write(self._erasure())
+        self._drawn = 0
+        self._out.flush()
+
+    def note(self, text: str) -> None:
+        """A line above the display."""
+        self._out.write(self._erasure() + text + "\n")
+        self._drawn = 0
+        self._out.flush()
+
+    def _erasure(self) -> str:
+        return f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+
+    def _bar(self, columns: int) -> str:
+        status = self.status()
+        width = min(24, columns - len(status) - 4)
+        if width < 5:
+            return status[: columns - 1]
+        filled = width * self.done // max(1, self.planned)
+        return f"[{'#' * filled}{'.' * (width - filled)}] {status}"
+
+    def _ranking(self, columns: int, rows: int) -> list[str]:
+        ranking = self._live.ranking()
+        if not ranking or rows < 3:
+            return []
+        lines = ["  so far (provisional)"]
+        for place, (entrant, mu, sigma) in enumerate(ranking[: rows - 1], 1):
+            lines.append(f"{place:>4}  {mu:6.2f} ± {2 * sigma:4.2f}  {entrant}"[: columns - 1])
+        if len(ranking) > rows - 1:
+            lines.append(f"      … and {len(ranking) - rows + 1} more")
+        return lines
+
+
+class JsonLines(Progress):
+    """Versioned JSON lines on stdout, one an event; nothing else is printed there."""
+
+    def __init__(self, rating: RatingSettings) -> None:
+        super().__init__(rating)
+        self._encode = msgspec.json.Encoder().encode
+
+    def say(self, event: str, **fields: Any) -> None:  # noqa: ANN401 - anything that encodes
+        """One line."""
+        line = self._encode({"v": JSON_VERSION, "event": event, **fields})
+        sys.stdout.buffer.write(line + b"\n")
+        sys.stdout.buffer.flush()
+
+    def match(self, record: MatchRecord) -> None:
+        """A match is finished."""
+        super().match(record)
+        self.say(
+            "match",
+            id=record.id,
+            seats=record.seats,
+            totals=record.totals,
+            places=record.places,
+            faults=[
+                {"bot": record.seats[fault.seat], "kind": fault.kind, "message": fault.message}
+                for fault in record.faults
+            ],
+            digest=record.digest,
+            done=self.done,
+            planned=self.planned,
+        )
+
+    def trouble(self, series: str, message: str) -> None:
+        """A series is void."""
+        self.say("void", series=series, reason=message)
+
+    def note(self, text: str) -> None:
+        """Something that people should know."""
+        self.say("note", text=text)
+
+
+def progress(rating: RatingSettings, *, as_json: bool, quiet: bool) -> Progress:
+    """The display that fits."""
+    if as_json:
+        return JsonLines(rating)
+    if quiet:
+        return Progress(rating)
+    if sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
+        return Bar(rating, sys.stderr)
+    return Lines(rating, sys.stderr)
+
+
+def spoken(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,41 @@
+"""`arena table`: the table of a results folder, derived from its log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  arena table arena-results/20260102-150405
+  arena table results --format md > TABLE.md
+"""
+)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["text", "md", "csv", "json"]),
+    default="text",
+    show_default=True,
+)
+@click.option("--canonical", is_flag=True, help="Without timings and host facts.")
+def table(folder: Path, kind: str, *, canonical: bool) -> None:
+    """Print the ranked table of the event in FOLDER."""
+    from arena.cli.screen import colour, columns
+    from arena.reports import render
+    from arena.tournament import table_of
+
+    click.echo(
+        render(
+            table_of(folder),
+            kind,
+            width=columns(),
+            canonical=canonical,
+            color=colour(),
+        ),
+        nl=False,
+    )

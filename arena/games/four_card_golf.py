@@ -1,0 +1,210 @@
+"""Four-card golf: four face-down cards a player, kings are 0, whoever is content knocks.
+
+The rules as played here are in protocol/SPEC.md, section 5. Pure: touches nothing but its own
+state, all randomness is the deck's.
+
+Nothing is turned before the end, so knowledge is the whole of this game. Each card is known to
+nobody, to its owner alone (peeked at, or placed from the stock) or to everybody (placed from
+the pile). Who knows it, the letter in `known`, is public. A card that its owner placed from a
+reshuffled stock (letter r) is one of the cards that everybody saw go in; it stays among the
+`recycled` of the others until it comes out.
+
+Invariant: `_own` and `_public` equal `_cards` where the owner or everybody knows the card and
+are None elsewhere; `_known` says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from arena.games import Game, HoleDeck
+from arena.games.table import Table
+from arena.model import Play
+
+CARDS: Final = 4
+RANKS: Final = 13
+SUITS: Final = 4
+ONE_PACK: Final = 4
+"""The most players that one pack serves."""
+NOBODY, OWNER, OWNER_RECYCLED, ALL = "nora"
+
+_FAR: Final = 2
+_POINTS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 0)
+"""By rank; there is no rank 0."""
+
+_TAKE: Final = {f"take {at}": at for at in range(CARDS)}
+_SWAP: Final = {f"swap {at}": at for at in range(CARDS)}
+_LEGAL_TURN: Final = (*_TAKE, "draw", "knock")
+_LEGAL_LAST_TURN: Final = (*_TAKE, "draw")
+_LEGAL_DRAWN: Final = (*_SWAP, "discard")
+
+
+class FourCardView(msgspec.Struct, frozen=True):
+    """What a seat knows; the fields are those of protocol/SPEC.md."""
+
+    seat: int
+    order: tuple[int, ...]
+    phase: Literal["turn", "drawn"]
+    grids: tuple[tuple[int | None, ...], ...]
+    known: tuple[str, ...]
+    discard: int
+    pile: tuple[int, ...]
+    stock: int
+    recycled: tuple[int, ...]
+    drawn: int | None
+    turns: tuple[int, ...]
+    ended_by: int | None
+
+
+def score_grid(grid: Sequence[int]) -> int:
+    """Points of known cards (0 for the empty grid of a seat that sat out)."""
+    return sum(_POINTS[rank] for rank in grid)
+
+
+class FourCardHole(Table):
+    """One hole of four-card golf in play."""
+
+    def __init__(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> None:
+        super().__init__(size=CARDS, seats=seats, order=order, deck=deck, turn_cap=turn_cap)
+        self._own: list[list[int | None]] = [[] for _ in range(seats)]
+        self._public: list[list[int | None]] = [[] for _ in range(seats)]
+        self._known: list[list[str]] = [[] for _ in range(seats)]
+        for seat in order:
+            self._own[seat] = [None, None, *self._cards[seat][_FAR:]]
+            self._public[seat] = [None] * CARDS
+            self._known[seat] = [NOBODY, NOBODY, OWNER, OWNER]
+        self._plays_own: list[Play] = []
+        """The log again, each play as the seat that made it knows it."""
+        self._begin_turn(0)
+
+    def legal(self, seat: int) -> Sequence[str]:
+        """Every legal move of the seat; none when it is not to act."""
+        if seat not in self._acting:
+            return ()
+        if self._hand is not None:
+            return _LEGAL_DRAWN
+        return _LEGAL_TURN if self._ended_by is None else _LEGAL_LAST_TURN
+
+    def fallback(self, seat: int) -> str:
+        """Draw, then discard."""
+        if seat not in self._acting:
+            raise self._illegal(seat, "")
+        return "draw" if self._hand is None else "discard"
+
+    def apply(self, seat: int, move: str) -> None:
+        """Play a move; IllegalMoveError, and no change, when it is not legal."""
+        if seat not in self._acting:
+            raise self._illegal(seat, move)
+        if self._hand is not None:
+            self._use_drawn(seat, move, self._hand)
+        elif move == "draw":
+            self._draw(seat)
+        elif (at := _TAKE.get(move)) is not None:
+            card = self._pile.pop()
+            out = self._place_card(seat, at, card)
+            self._public[seat][at] = card
+            self._known[seat][at] = ALL
+            self._complete(Play(seat, move, card, out))
+        elif move == "knock" and self._ended_by is None:
+            self._ended_by = seat
+            self._complete(Play(seat, move))
+        else:
+            raise self._illegal(seat, move)
+
+    def view(self, seat: int) -> FourCardView:
+        """Everything that the seat is entitled to know."""
+        hand = self._hand
+        grids = [tuple(cards) for cards in self._public]
+        grids[seat] = tuple(self._own[seat])
+        return FourCardView(
+            seat,
+            self._order,
+            "turn" if hand is None else "drawn",
+            tuple(grids),
+            tuple(map("".join, self._known)),
+            self._pile[-1],
+            tuple(self._pile),
+            self._stock_left,
+            self._recycled_for(seat, self._recycled_of_others(seat)),
+            hand if seat in self._acting else None,
+            tuple(self._turns),
+            self._ended_by,
+        )
+
+    def events(self, seat: int, start: int) -> Sequence[Play]:
+        """Plays from number `start` on, as `seat` may see them."""
+        plays = zip(self._plays[start:], self._plays_own[start:], strict=True)
+        return [own if own.seat == seat else public for public, own in plays]
+
+    def scores(self) -> tuple[int, ...]:
+        """Strokes by seat, once the hole is over."""
+        return tuple(map(score_grid, self.grids()))
+
+    def _use_drawn(self, seat: int, move: str, drawn: int) -> None:
+        if (at := _SWAP.get(move)) is not None:
+            out = self._place_card(seat, at, drawn)
+            self._public[seat][at] = None
+            self._known[seat][at] = OWNER_RECYCLED if self._reshuffles else OWNER
+            self._complete(
+                Play(seat, move, None, out, (), self._reshuffled),
+                Play(seat, move, drawn, out, (), self._reshuffled),
+            )
+        elif move == "discard":
+            self._pile.append(drawn)
+            self._complete(Play(seat, move, None, drawn, (), self._reshuffled))
+        else:
+            raise self._illegal(seat, move)
+
+    def _place_card(self, seat: int, at: int, card: int) -> int:
+        """Lay a card that its owner knows; what lay there goes onto the pile, seen by all."""
+        out = self._cards[seat][at]
+        self._cards[seat][at] = card
+        self._own[seat][at] = card
+        self._pile.append(out)
+        return out
+
+    def _complete(self, public: Play, own: Play | None = None) -> None:
+        self._plays_own.append(own or public)
+        self._finish(public)
+
+    def _reshuffle(self, drawing: int) -> None:
+        super()._reshuffle(drawing)
+        for letters in self._known:
+            letters[:] = [OWNER if it == OWNER_RECYCLED else it for it in letters]
+
+    def _recycled_of_others(self, seat: int) -> list[int]:
+        """Cards that others placed from the present, reshuffled stock and that are still down."""
+        return [
+            card
+            for other, letters in enumerate(self._known)
+            if other != seat and OWNER_RECYCLED in letters
+            for card, letter in zip(self._cards[other], letters, strict=True)
+            if letter == OWNER_RECYCLED
+        ]
+
+
+class FourCardGolf:
+    """The game as the registry lists it."""
+
+    name: Final = "four-card-golf"
+    min_seats: Final = 2
+    max_seats: Final = 8
+    turn_cap: Final = 30
+    view_type: Final = FourCardView
+
+    def pack(self, seats: int) -> tuple[int, ...]:
+        """Four each of ace (1) to king (13); twice that from five players on."""
+        packs = 1 if seats <= ONE_PACK else 2
+        return tuple(rank for rank in range(1, RANKS + 1) for _ in range(SUITS * packs))
+
+    def start(
+        self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int
+    ) -> FourCardHole:
+        """Deal a hole to the seats in `order`."""
+        return FourCardHole(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
+
+
+GAME: Final[Game] = FourCardGolf()

@@ -1,0 +1,221 @@
+"""Play Nine: eight cards a player, two rows of four, matching columns cancel.
+
+The rules as played here are in protocol/SPEC.md, section 4. Pure: touches nothing but its own
+state, all randomness is the deck's.
+
+Knowledge is simple in this game: a face-down card is known to nobody, its owner included, and
+everything else is public, but for the card in hand until its turn is completed and a tee-off
+until every seat has made its own. So tee-offs are kept as moves and turned all at once.
+
+Invariant: `_shown` equals `_cards` where a card is face up and is None where it is face down;
+bit i of `_down[seat]` says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Final, Literal
+
+import msgspec
+
+from arena.games import Game, HoleDeck
+from arena.games.table import Table
+from arena.model import Play
+
+CARDS: Final = 8
+COLUMNS: Final = 4
+HOLE_IN_ONE: Final = -5
+
+_MATCHED: Final = (0, 0, -10, -15, -20)
+"""Strokes by the number of matched columns of one value; for a Hole-in-One, the bonus."""
+_ALL_DOWN: Final = (1 << CARDS) - 1
+
+_TEE: Final = {f"tee {a} {b}": (a, b) for a, b in combinations(range(CARDS), 2)}
+_TAKE: Final = {f"take {at}": at for at in range(CARDS)}
+_SWAP: Final = {f"swap {at}": at for at in range(CARDS)}
+_FLIP: Final = {f"flip {at}": at for at in range(CARDS)}
+_LEGAL_TEE: Final = tuple(_TEE)
+_LEGAL_TURN: Final = (*_TAKE, "draw")
+
+
+def _legal_drawn(down: int) -> tuple[str, ...]:
+    flips = [move for move, at in _FLIP.items() if down >> at & 1]
+    return (*_SWAP, *flips, *(["skip"] if len(flips) == 1 else []))
+
+
+_LEGAL_DRAWN: Final = tuple(map(_legal_drawn, range(_ALL_DOWN + 1)))
+"""By the mask of face-down cards."""
+
+
+class PlayNineView(msgspec.Struct, frozen=True):
+    """What a seat knows; the fields are those of protocol/SPEC.md."""
+
+    seat: int
+    order: tuple[int, ...]
+    phase: Literal["tee", "turn", "drawn"]
+    grids: tuple[tuple[int | None, ...], ...]
+    discard: int
+    pile: tuple[int, ...]
+    stock: int
+    recycled: tuple[int, ...]
+    drawn: int | None
+    turns: tuple[int, ...]
+    ended_by: int | None
+
+
+def score_grid(grid: Sequence[int]) -> int:
+    """Strokes of a grid of eight known cards (0 for the empty grid of a seat that sat out)."""
+    strokes = sum(grid)
+    matched: dict[int, int] = {}
+    for top, bottom in zip(grid[:COLUMNS], grid[COLUMNS:], strict=True):
+        if top == bottom:
+            matched[top] = matched.get(top, 0) + 1
+    for value, columns in matched.items():
+        strokes += _MATCHED[columns]
+        if value != HOLE_IN_ONE:
+            strokes -= 2 * columns * value
+    return strokes
+
+
+class PlayNineHole(Table):
+    """One hole of Play Nine in play."""
+
+    def __init__(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> None:
+        super().__init__(size=CARDS, seats=seats, order=order, deck=deck, turn_cap=turn_cap)
+        self._down = [_ALL_DOWN] * seats
+        self._shown: list[list[int | None]] = [[None] * len(cards) for cards in self._cards]
+        self._tees: dict[int, str] = {}
+        self._teeing = True
+        self._acting = self._order
+
+    def legal(self, seat: int) -> Sequence[str]:
+        """Every legal move of the seat; none when it is not to act."""
+        if seat not in self._acting:
+            return ()
+        if self._teeing:
+            return _LEGAL_TEE
+        if self._hand is None:
+            return _LEGAL_TURN
+        return _LEGAL_DRAWN[self._down[seat]]
+
+    def fallback(self, seat: int) -> str:
+        """Tee off with the first two cards; draw, then flip the first face-down card."""
+        legal = self.legal(seat)
+        if not legal:
+            raise self._illegal(seat, "")
+        if self._teeing:
+            return legal[0]
+        if self._hand is None:
+            return "draw"
+        # The swaps come first; whoever is to act has a face-down card left.
+        return legal[CARDS]
+
+    def apply(self, seat: int, move: str) -> None:
+        """Play a move; IllegalMoveError, and no change, when it is not legal."""
+        if seat not in self._acting:
+            raise self._illegal(seat, move)
+        if self._teeing:
+            self._tee_off(seat, move)
+        elif self._hand is not None:
+            self._use_drawn(seat, move, self._hand)
+        elif move == "draw":
+            self._draw(seat)
+        elif (at := _TAKE.get(move)) is not None:
+            card = self._pile.pop()
+            self._place_card(seat, move, at, card)
+        else:
+            raise self._illegal(seat, move)
+
+    def view(self, seat: int) -> PlayNineView:
+        """Everything that the seat is entitled to know."""
+        hand = self._hand
+        return PlayNineView(
+            seat,
+            self._order,
+            "tee" if self._teeing else "turn" if hand is None else "drawn",
+            tuple(map(tuple, self._shown)),
+            self._pile[-1],
+            tuple(self._pile),
+            self._stock_left,
+            self._recycled_for(seat),
+            hand if seat in self._acting else None,
+            tuple(self._turns),
+            self._ended_by,
+        )
+
+    def events(self, seat: int, start: int) -> Sequence[Play]:  # noqa: ARG002 - the contract's
+        """Plays from number `start` on: in this game the same for every seat."""
+        return self._plays[start:]
+
+    def scores(self) -> tuple[int, ...]:
+        """Strokes by seat, once the hole is over."""
+        return tuple(map(score_grid, self.grids()))
+
+    def _tee_off(self, seat: int, move: str) -> None:
+        if move not in _TEE:
+            raise self._illegal(seat, move)
+        self._tees[seat] = move
+        self._acting = tuple(other for other in self._acting if other != seat)
+        if self._acting:
+            return
+        self._teeing = False
+        for player in self._order:
+            tee = self._tees[player]
+            first, second = (self._turn_up(player, at) for at in _TEE[tee])
+            self._plays.append(Play(player, tee, cards=(first, second)))
+        self._begin_turn(0)
+
+    def _use_drawn(self, seat: int, move: str, drawn: int) -> None:
+        down = self._down[seat]
+        if (at := _SWAP.get(move)) is not None:
+            self._place_card(seat, move, at, drawn)
+        elif (at := _FLIP.get(move)) is not None and down >> at & 1:
+            self._pile.append(drawn)
+            self._complete(seat, move, self._turn_up(seat, at), drawn)
+        elif move == "skip" and down.bit_count() == 1:
+            self._pile.append(drawn)
+            self._complete(seat, move, None, drawn)
+        else:
+            raise self._illegal(seat, move)
+
+    def _turn_up(self, seat: int, at: int) -> int:
+        card = self._cards[seat][at]
+        self._shown[seat][at] = card
+        self._down[seat] &= ~(1 << at)
+        return card
+
+    def _place_card(self, seat: int, move: str, at: int, card: int) -> None:
+        """Lay a card face up; what lay there goes onto the pile, seen by all."""
+        out = self._cards[seat][at]
+        self._cards[seat][at] = card
+        self._pile.append(out)
+        self._complete(seat, move, self._turn_up(seat, at), out)
+
+    def _complete(self, seat: int, move: str, card: int | None, out: int) -> None:
+        if not self._down[seat] and self._ended_by is None:
+            self._ended_by = seat
+        self._finish(Play(seat, move, card, out, (), self._reshuffled))
+
+
+class PlayNine:
+    """The game as the registry lists it."""
+
+    name: Final = "play-nine"
+    min_seats: Final = 2
+    max_seats: Final = 6
+    turn_cap: Final = 60
+    view_type: Final = PlayNineView
+
+    def pack(self, seats: int) -> tuple[int, ...]:  # noqa: ARG002 - one pack for any number
+        """Four Hole-in-One, then eight each of Mulligan (0) to Out of Bounds (12)."""
+        return (HOLE_IN_ONE,) * 4 + tuple(value for value in range(13) for _ in range(8))
+
+    def start(
+        self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int
+    ) -> PlayNineHole:
+        """Deal a hole to the seats in `order`."""
+        return PlayNineHole(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
+
+
+GAME: Final[Game] = PlayNine()

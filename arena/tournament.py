@@ -1,0 +1,204 @@
+"""An event: format -> executor -> store -> ratings.
+
+Theory of operation. `Tournament` knows the schedule (a pure function of settings, entrants and
+secret) and, from the log, what of it is settled. `play` hands the executor whatever is not,
+appends every record that comes back, and asks again, until nothing is unsettled or something
+stops it. A series that the host's trouble has voided is played again, at most RETRIES times;
+then the event stops, with everything finished kept.
+
+What counts is decided by `arena.ratings.counting` from the schedule and the set of records
+alone, so when and where a match was played changes nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+import trio
+
+from arena import registry
+from arena.deals import Deals
+from arena.executors import Executor, Finished, Report
+from arena.formats import Format
+from arena.model import Block, Event, HostError, MatchRecord, Series, Table
+from arena.ratings.counting import Counting, Plan
+from arena.ratings.outcomes import Rated
+from arena.ratings.standings import table
+from arena.store import Store, read_event, read_records, secret_of
+
+# A series that the machine has voided this often will be voided again.
+RETRIES = 3
+
+
+class Watcher(Protocol):
+    """Whoever follows an event as it is played: a progress bar, JSON lines."""
+
+    def match(self, record: MatchRecord) -> None:
+        """A match is finished."""
+
+    def rated(self, rated: Rated) -> None:
+        """A rated event is settled."""
+
+    def trouble(self, series: str, message: str) -> None:
+        """A series is void by the machine's trouble and is played again."""
+
+
+def schedule_of(event: Event, secret: bytes) -> Format:
+    """The schedule of an event."""
+    return registry.schedule(event.settings, event.entrants, Deals(secret))
+
+
+def all_blocks(schedule: Format) -> Iterator[Block]:
+    """Every wave's blocks, in the order of the specs."""
+    for number in itertools.count():
+        blank = True
+        for block in schedule.wave(number):
+            blank = False
+            yield block
+        if blank:
+            return
+
+
+def counting_of(
+    event: Event, secret: bytes, *, rated: Callable[[Rated], None] | None = None
+) -> Counting:
+    """A count of an event, with nothing counted yet."""
+    schedule = schedule_of(event, secret)
+    return Counting(
+        functools.partial(all_blocks, schedule),
+        plan=Plan(matches=schedule.planned, by_entrant=schedule.planned_for()),
+        rating=event.settings.rating,
+        rated=rated,
+    )
+
+
+def count_folder(folder: Path) -> tuple[Event, Counting]:
+    """The count of a results folder's log."""
+    event = read_event(folder)
+    counting = counting_of(event, secret_of(folder, event))
+    for record in read_records(folder):
+        counting.add(record)
+    return event, counting
+
+
+def table_of(folder: Path) -> Table:
+    """The table of a results folder, derived from its log."""
+    event, counting = count_folder(folder)
+    return table(event, counting.counted())
+
+
+def counted_records(folder: Path) -> Iterator[MatchRecord]:
+    """The records that count, in the order of their file."""
+    _, counting = count_folder(folder)
+    wanted = {
+        (played.id, played.attempt) for chosen in counting.chosen() for _, played in chosen.matches
+    }
+    for record in read_records(folder):
+        if (record.id, record.attempt) in wanted:
+            wanted.discard((record.id, record.attempt))
+            yield record
+
+
+class Tournament:
+    """An event being played into a store."""
+
+    def __init__(self, store: Store, secret: bytes, watcher: Watcher) -> None:
+        self._store = store
+        self._secret = secret
+        self._watcher = watcher
+        self._counting = counting_of(store.event, secret, rated=watcher.rated)
+        self._voids: Counter[str] = Counter()
+        self._trouble = ""
+        self._scope = trio.CancelScope()
+        for record in read_records(store.folder):
+            self._counting.add(record)
+
+    @property
+    def planned(self) -> int:
+        """Matches of the schedule."""
+        return self._counting.plan.matches
+
+    @property
+    def left(self) -> int:
+        """Matches that are still to be played."""
+        return self._counting.counted().missing
+
+    async def play(self, executor: Executor, stop: trio.Event) -> None:
+        """Play what is unsettled. HostError when the machine's trouble does not pass."""
+        with self._scope:
+            while not stop.is_set():
+                attempts = {s.id: attempt for _, s, attempt in self._counting.unsettled()}
+                if not attempts:
+                    break
+                await self._play_once(executor, attempts, stop)
+        self._store.sync()
+        if self._trouble:
+            raise HostError(self._trouble)
+
+    async def _play_once(
+        self, executor: Executor, attempts: dict[str, int], stop: trio.Event
+    ) -> None:
+        played: set[str] = set()
+
+        def choose(series: Series) -> int | None:
+            if series.id in played or series.id not in attempts:
+                return None
+            if not self._counting.withdrawn.keys().isdisjoint(series.entrants):
+                return None  # its matches are void
+            return attempts[series.id]
+
+        def report(message: Report) -> None:
+            if isinstance(message, Finished):
+                self._finished(message)
+            elif message.trouble:
+                attempts[message.series] += 1
+                self._void(message.series, message.trouble)
+            else:
+                played.add(message.series)
+
+        schedule = schedule_of(self._store.event, self._secret)
+        blocks = (
+            block
+            for block in all_blocks(schedule)
+            if any(series.id in attempts for series in block.series)
+        )
+        await executor.play(blocks, choose=choose, report=report, stop=stop)
+
+    def _finished(self, message: Finished) -> None:
+        try:
+            self._store.append(message.record)
+            for entrant, text in message.stderr.items():
+                self._store.add_stderr(entrant, message.record.id, text)
+        except HostError as error:
+            self._stop(str(error))
+            return
+        self._counting.add(message.record)
+        self._watcher.match(message.record)
+
+    def _void(self, series: str, trouble: str) -> None:
+        self._voids[series] += 1
+        if self._voids[series] > RETRIES:
+            self._stop(f"series {series} was void {RETRIES + 1} times: {trouble}")
+        else:
+            self._watcher.trouble(series, trouble)
+
+    def _stop(self, trouble: str) -> None:
+        """Give up: nothing more is played, everything finished is kept."""
+        self._trouble = self._trouble or trouble
+        self._scope.cancel()
+
+    def result(self) -> Table:
+        """The table of what counts so far."""
+        return table(self._store.event, self._counting.counted())
+
+    def conclude(self) -> None:
+        """The event is over: reveal the secret."""
+        self._store.update(
+            msgspec.structs.replace(self._store.event, finished=True, secret=self._secret.hex())
+        )

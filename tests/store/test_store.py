@@ -1,0 +1,224 @@
+"""The results folder: nothing finished is lost, nothing damaged is believed."""
+
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from arena.model import Entrant, Event, HoleRecord, HostError, MatchRecord, Settings, UserError
+from arena.store import (
+    Private,
+    Store,
+    canonical_line,
+    is_results_folder,
+    read_event,
+    read_private,
+    read_records,
+    secret_of,
+    writer,
+)
+
+EVENT = Event(
+    settings=Settings(game="play-nine"),
+    entrants=(Entrant(id="a@1", name="a", version="1", hash="00"),),
+    commitment="c",
+)
+PRIVATE = Private(secret="ab" * 32, sources={"a@1": "/somewhere"}, cache="/cache")
+
+
+def record(number):
+    """A small record."""
+    return MatchRecord(
+        id=f"p-{number:06d}-0",
+        series="s",
+        pairing="p",
+        deal=number,
+        rotation=0,
+        seats=("a@1", "b@1"),
+        deck="d",
+        holes=(HoleRecord(order=(0, 1), moves="draw", scores=(1, 2)),),
+        totals=(1, 2),
+        places=(1, 2),
+        ended=12.5,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A results folder with three matches, closed."""
+    with Store.create(tmp_path / "event", EVENT, PRIVATE) as store:
+        for number in range(3):
+            store.append(record(number))
+    return tmp_path / "event"
+
+
+def test_what_was_appended_is_read_again(folder):
+    """In the same order, with every field."""
+    assert [record(0), record(1), record(2)] == list(read_records(folder))
+    assert EVENT == read_event(folder)
+    assert PRIVATE == read_private(folder)
+
+
+def test_the_secret_is_private_until_it_is_revealed(folder):
+    """private.json is its owner's alone; event.json has it when the event is over."""
+    assert 0o600 == (folder / "private.json").stat().st_mode & 0o777
+    assert bytes.fromhex("ab" * 32) == secret_of(folder, EVENT)
+    (folder / "private.json").unlink()
+    with pytest.raises(UserError, match="not been revealed"):
+        secret_of(folder, EVENT)
+
+
+def test_a_torn_last_line_is_passed_over_and_cut_off_by_the_next_writer(folder):
+    """Whatever the place of the tear, the whole records before it stay."""
+    log = folder / "matches.jsonl"
+    whole = log.read_bytes()
+    for cut in range(1, len(whole.splitlines(keepends=True)[-1])):
+        log.write_bytes(whole[:-cut])
+        assert [record(0), record(1)] == list(read_records(folder))
+    with Store.open(folder) as store:
+        store.append(record(7))
+    assert [record(0), record(1), record(7)] == list(read_records(folder))
+
+
+def test_a_log_of_one_torn_line_is_an_empty_log(folder):
+    """Nothing before the tear means nothing at all."""
+    (folder / "matches.jsonl").write_bytes(b"x" * 200_000)
+    with Store.open(folder) as store:
+        store.append(record(0))
+    assert [record(0)] == list(read_records(folder))
+
+
+def test_every_flipped_bit_is_found(folder):
+    """A change of any byte of the log is an error that names the line."""
+    log = folder / "matches.jsonl"
+    whole = log.read_bytes()
+    first = whole.index(b"\n")
+    for at in range(first):
+        damaged = bytearray(whole)
+        damaged[at] ^= 1
+        log.write_bytes(damaged)
+        with pytest.raises(UserError, match="line 1 "):
+            list(read_records(folder))
+
+
+def test_a_damaged_event_file_is_refused(folder):
+    """event.json carries a checksum too."""
+    path = folder / "event.json"
+    path.write_bytes(path.read_bytes().replace(b"play-nine", b"play-ten!"))
+    with pytest.raises(UserError, match="checksum"):
+        read_event(folder)
+
+
+def test_a_later_format_is_refused(folder):
+    """A folder of a newer arena is not misread."""
+    from arena.store import sealed
+
+    (folder / "event.json").write_bytes(sealed(b'{"format":99}') + b"\n")
+    with pytest.raises(UserError, match="format 99"):
+        read_event(folder)
+
+
+def test_there_is_one_writer(folder):
+    """A second one is refused by the first one's process id, until it is gone."""
+    with Store.open(folder):
+        assert os.getpid() == writer(folder)
+        with pytest.raises(UserError, match=f"process {os.getpid()}"):
+            Store.open(folder)
+    assert writer(folder) is None
+    Store.open(folder).close()
+
+
+def test_a_killed_writer_s_lock_is_gone_with_it(folder):
+    """SIGKILL leaves no stale lock."""
+    code = (
+        "import sys; from pathlib import Path; from arena.store import Store\n"
+        "store = Store.open(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as child:
+        assert b"open\n" == child.stdout.readline()
+        assert child.pid == writer(folder)
+        child.kill()
+        child.wait()
+        Store.open(folder).close()
+
+
+def test_an_event_is_not_started_over_another(folder, tmp_path):
+    """Nor in a folder with other things in it, nor where nothing can be written."""
+    with pytest.raises(UserError, match="arena resume"):
+        Store.create(folder, EVENT, PRIVATE)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").touch()
+    with pytest.raises(UserError, match="not empty"):
+        Store.create(tmp_path / "full", EVENT, PRIVATE)
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="can't write"):
+        Store.create(tmp_path / "file" / "below", EVENT, PRIVATE)
+
+
+def test_a_folder_without_an_event_is_named(tmp_path):
+    """The message says what is missing."""
+    assert not is_results_folder(tmp_path)
+    with pytest.raises(UserError, match="no event.json"):
+        read_event(tmp_path)
+    assert [] == list(read_records(tmp_path))
+
+
+def test_a_full_disk_leaves_no_half_record(folder):
+    """The record that didn't fit is the host's trouble; those before it stay readable."""
+    import signal
+
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Store.open(folder) as store:
+        size = (folder / "matches.jsonl").stat().st_size
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 50, limits[1]))
+        try:
+            with pytest.raises(HostError, match="can't write the log"):
+                store.append(record(3))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, before)
+        store.append(record(4))
+    assert [record(0), record(1), record(2), record(4)] == list(read_records(folder))
+
+
+def test_stderr_is_kept_per_bot_and_capped(folder, monkeypatch):
+    """A bot that logs without end does not fill the disk."""
+    monkeypatch.setattr("arena.store.STDERR_KEPT", 100)
+    with Store.open(folder) as store:
+        store.add_stderr("a@1", "p-1", "hello\n")
+        store.add_stderr("b@1", "p-1", "x" * 500)
+        store.add_stderr("b@1", "p-2", "more")
+    assert "== p-1\nhello\n" == (folder / "stderr" / "a@1.log").read_text()
+    assert (folder / "stderr" / "b@1.log").stat().st_size <= 101
+    with Store.open(folder) as store:
+        store.add_stderr("b@1", "p-3", "again")
+    assert (folder / "stderr" / "b@1.log").stat().st_size <= 102
+
+
+def test_the_canonical_line_leaves_out_what_differs_between_machines():
+    """Attempts, times and clocks are the host's."""
+    import msgspec
+
+    here = record(1)
+    there = msgspec.structs.replace(here, ended=99.0, attempt=3)
+    assert canonical_line(here) == canonical_line(there)
+
+
+def test_finishing_rewrites_the_event_whole(folder):
+    """update() replaces event.json in one step."""
+    import msgspec
+
+    with Store.open(folder) as store:
+        store.update(msgspec.structs.replace(EVENT, finished=True, secret="cd" * 32))
+    assert read_event(folder).finished
+    assert bytes.fromhex("cd" * 32) == secret_of(folder, read_event(folder))
+    assert {"event.json", "lock", "matches.jsonl", "private.json"} == {
+        path.name for path in folder.iterdir()
+    }
