@@ -38,6 +38,7 @@ from arena.model import (
     Series,
     Settings,
 )
+from arena.ratings.counting import FAULTS_IN_A_ROW
 from arena.referee import Failure, Referee, hello
 from arena.sandbox import Backend, Exited, Launch
 from arena.sandbox.client import BotProcess, Spawner
@@ -60,8 +61,6 @@ BYE_S = 1.0
 KILL_S = 10.0
 # What a fault keeps of stderr; the whole tail goes to the bot's own log.
 STDERR_IN_FAULT = 2_000
-# A bot that keeps failing is withdrawn after this many matches in a row.
-FAULTS_IN_A_ROW = 3
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +100,10 @@ class Contestant:
         if len(self.stderr) > 2 * self.stderr_cap:
             del self.stderr[: -self.stderr_cap]
 
+    def last_words(self) -> str:
+        """The end of its stderr, for a fault."""
+        return bytes(self.stderr[-STDERR_IN_FAULT:]).decode("utf-8", "backslashreplace")
+
     def take_stderr(self) -> str:
         """What it wrote to stderr since the last call, capped."""
         kept = bytes(self.stderr[-self.stderr_cap :])
@@ -108,9 +111,8 @@ class Contestant:
         return kept.decode("utf-8", "backslashreplace")
 
     def failure(self, kind: FaultKind, message: str, line: str = "") -> Failure:
-        """A fault with what the process has to say about it."""
-        tail = bytes(self.stderr[-STDERR_IN_FAULT:]).decode("utf-8", "backslashreplace")
-        return Failure(kind=kind, message=message, line=line, stderr=tail, status=self.status())
+        """A fault, with the status of the process if it has ended."""
+        return Failure(kind=kind, message=message, line=line, status=self.status())
 
     def status(self) -> str:
         """How the process ended, if it did."""
@@ -370,16 +372,11 @@ async def _await_status(table: Table, contestant: Contestant) -> None:
         await table.wait(left)
 
 
-async def try_starts(table: Table, setting: Setting, entrants: Sequence[str]) -> dict[str, Failure]:
-    """Which bots can't be started, before the first match."""
-    failed: dict[str, Failure] = {}
-    for entrant in entrants:  # one at a time: a start-up must not be slowed by its neighbours
-        contestants, failures = await start_bots(table, setting, [entrant])
-        await table.dismiss(contestants)
-        if failures:
-            tail = contestants[0].take_stderr()[-STDERR_IN_FAULT:]
-            failed[entrant] = msgspec.structs.replace(failures[0], stderr=tail)
-    return failed
+async def try_start(table: Table, setting: Setting, entrant: str) -> tuple[Failure, str] | None:
+    """Start a bot and dismiss it: None if it can, else why not, and the end of its stderr."""
+    (contestant,), failures = await start_bots(table, setting, [entrant])
+    await table.dismiss([contestant])
+    return (failures[0], contestant.last_words()) if failures else None
 
 
 # -------------------------------------------------------------------------------------- play
@@ -473,20 +470,24 @@ async def _play_match(
     referee = Referee(spec, game=setting.game, deals=setting.deals, settings=setting.settings)
     clock = _Clock(setting.settings.limits, len(seated))
     referee.begin(early)
-    dead: set[int] = set()
+    last_words: dict[int, str] = {}
     while True:
         for seat, message in referee.take_notices():
             contestant = seated[seat]
             if contestant.session.state is State.IDLE:
                 table.send(contestant, contestant.session.send(message))
-        fallen = [seated[seat] for seat in referee.failed - dead]
-        if fallen:
-            dead.update(referee.failed)
-            await table.kill(fallen)
+        fallen = sorted(referee.failed - last_words.keys())
+        await table.kill([seated[seat] for seat in fallen])
+        # Only now has all been read that they had to say.
+        last_words.update((seat, seated[seat].last_words()) for seat in fallen)
         if not referee.asked:
             break
         await _decide(table, referee, clock, seated)
-    return msgspec.structs.replace(referee.record(), use=tuple(clock.use()))
+    record = referee.record()
+    faults = tuple(
+        msgspec.structs.replace(fault, stderr=last_words[fault.seat]) for fault in record.faults
+    )
+    return msgspec.structs.replace(record, faults=faults, use=tuple(clock.use()))
 
 
 async def _decide(

@@ -40,7 +40,7 @@ class Frozen(msgspec.Struct, frozen=True):
 # --------------------------------------------------------------------------------- settings
 
 
-class Limits(Frozen, kw_only=True, forbid_unknown_fields=True):
+class Limits(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a bot may use. Echoed in `hello`; the one table of them is in protocol/SPEC.md."""
 
     move_ms: int = 1_000
@@ -52,7 +52,7 @@ class Limits(Frozen, kw_only=True, forbid_unknown_fields=True):
     stderr_bytes: int = 65_536
 
 
-class RatingSettings(Frozen, kw_only=True, forbid_unknown_fields=True):
+class RatingSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """TrueSkill's constants, published with every table. tau is 0: the field is fixed."""
 
     mu: float = 25.0
@@ -66,7 +66,7 @@ class RatingSettings(Frozen, kw_only=True, forbid_unknown_fields=True):
     nothing would let a bot erase a loss by crashing."""
 
 
-class Settings(Frozen, kw_only=True, forbid_unknown_fields=True):
+class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything about an event but its bots and its secret. Part of the commitment."""
 
     game: str
@@ -87,7 +87,7 @@ class Settings(Frozen, kw_only=True, forbid_unknown_fields=True):
 # ---------------------------------------------------------------------------------- entrants
 
 
-class Entrant(Frozen, kw_only=True):
+class Entrant(Frozen, frozen=True, kw_only=True):
     """A contestant as the log knows it. `id` is name@version and unique in an event."""
 
     id: str
@@ -98,7 +98,7 @@ class Entrant(Frozen, kw_only=True):
     """SHA-256 over the content of the bot's folder: what it was, byte for byte."""
 
 
-class Bot(Frozen, kw_only=True):
+class Bot(Frozen, frozen=True, kw_only=True):
     """An entrant that can be started: where its snapshot lies and how it is run.
 
     Only for the machine it was made on; never published.
@@ -118,7 +118,7 @@ class Bot(Frozen, kw_only=True):
 # ------------------------------------------------------------------------------------- specs
 
 
-class MatchSpec(Frozen, kw_only=True):
+class MatchSpec(Frozen, frozen=True, kw_only=True):
     """One match to be played. `seats[s]` is the id of the entrant in seat s."""
 
     id: str
@@ -129,7 +129,7 @@ class MatchSpec(Frozen, kw_only=True):
     seats: tuple[str, ...]
 
 
-class Series(Frozen, kw_only=True):
+class Series(Frozen, frozen=True, kw_only=True):
     """Matches on different deals that one set of processes plays; the unit of determinism."""
 
     id: str
@@ -141,7 +141,7 @@ class Series(Frozen, kw_only=True):
         return self.matches[0].seats
 
 
-class Block(Frozen, kw_only=True):
+class Block(Frozen, frozen=True, kw_only=True):
     """The series that share deals, one for each rotation; played one after another, never
     at the same time; the unit of distribution.
     """
@@ -207,7 +207,7 @@ class FaultKind(enum.StrEnum):
     """Killed for using more memory than allowed."""
 
 
-class Fault(Frozen, kw_only=True):
+class Fault(Frozen, frozen=True, kw_only=True):
     """A bot's fault, as data. `turn` counts the match's questions from 1, a simultaneous
     tee-off being one: two faults with the same turn fell at the same decision. Hole 0 and turn
     0 are the start-up before the first.
@@ -229,7 +229,7 @@ class Fault(Frozen, kw_only=True):
 # ----------------------------------------------------------------------------------- records
 
 
-class HoleRecord(Frozen, kw_only=True):
+class HoleRecord(Frozen, frozen=True, kw_only=True):
     """One hole as it was played.
 
     `moves` joins the moves in the order of play with commas, in the protocol's own notation:
@@ -243,7 +243,7 @@ class HoleRecord(Frozen, kw_only=True):
     scores: tuple[int, ...] = ()
 
 
-class SeatUse(Frozen, kw_only=True):
+class SeatUse(Frozen, frozen=True, kw_only=True):
     """What a seat used. Stands outside the digest."""
 
     decisions: int = 0
@@ -251,7 +251,7 @@ class SeatUse(Frozen, kw_only=True):
     max_ms: float = 0.0
 
 
-class MatchRecord(Frozen, kw_only=True):
+class MatchRecord(Frozen, frozen=True, kw_only=True):
     """One finished match: the contract that everything published derives from.
 
     `digest` covers what the bots and the rules decided. `attempt`, `use` and `ended` are the
@@ -304,14 +304,14 @@ class MatchRecord(Frozen, kw_only=True):
 # ------------------------------------------------------------------------------------- event
 
 
-class NotRun(Frozen, kw_only=True):
+class NotRun(Frozen, frozen=True, kw_only=True):
     """An entrant that takes no part, and why (one line)."""
 
     name: str
     reason: str
 
 
-class Machine(Frozen, kw_only=True):
+class Machine(Frozen, frozen=True, kw_only=True):
     """Where it was played; host facts, left out of everything canonical."""
 
     system: str = ""
@@ -321,7 +321,7 @@ class Machine(Frozen, kw_only=True):
     arena: str = ""
 
 
-class Event(Frozen, kw_only=True):
+class Event(Frozen, frozen=True, kw_only=True):
     """event.json: everything that the table needs besides the records."""
 
     format: int = FORMAT
@@ -341,7 +341,7 @@ class Event(Frozen, kw_only=True):
 # ----------------------------------------------------------------------------------- results
 
 
-class Withdrawal(Frozen, kw_only=True):
+class Withdrawal(Frozen, frozen=True, kw_only=True):
     """A bot taken out after three faulted matches in a row, in the order of the specs."""
 
     entrant: str
@@ -352,7 +352,7 @@ class Withdrawal(Frozen, kw_only=True):
     rest of its matches are forfeits."""
 
 
-class Standing(Frozen, kw_only=True):
+class Standing(Frozen, frozen=True, kw_only=True):
     """One row of the table."""
 
     rank: int
@@ -385,7 +385,7 @@ class Standing(Frozen, kw_only=True):
     """withdrawn, annulled."""
 
 
-class Duel(Frozen, kw_only=True):
+class Duel(Frozen, frozen=True, kw_only=True):
     """One cell of the win matrix: row against column in rated events."""
 
     row: str
@@ -395,7 +395,7 @@ class Duel(Frozen, kw_only=True):
     losses: int
 
 
-class Table(Frozen, kw_only=True):
+class Table(Frozen, frozen=True, kw_only=True):
     """The derived result of an event; reports turn it into bytes."""
 
     event: Event

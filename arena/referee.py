@@ -51,7 +51,6 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     kind: FaultKind
     message: str
     line: str = ""
-    stderr: str = ""
     status: str = ""
 
 
@@ -225,7 +224,6 @@ class Referee:
                 turn=self._turn,
                 message=failure.message,
                 line=failure.line,
-                stderr=failure.stderr,
                 status=failure.status,
             )
         )

@@ -18,7 +18,6 @@ Invariant: a line once synced is never changed; one writer at a time.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 import zlib
@@ -291,6 +290,8 @@ def _open_log(path: Path) -> BinaryIO:
 
 def _lock(folder: Path) -> BinaryIO:
     """The lock file holds the writer's process id, for `arena stop`."""
+    import fcntl  # noqa: PLC0415 - reading a folder works where this module is missing
+
     try:
         file = (folder / "lock").open("ab+", buffering=0)
     except OSError as error:
@@ -318,6 +319,8 @@ def _holder(folder: Path) -> int:
 
 def writer(folder: Path) -> int | None:
     """The process id of whoever is writing, or None."""
+    import fcntl  # noqa: PLC0415 - as above
+
     try:
         with (folder / "lock").open("rb") as file:
             try:
@@ -331,5 +334,7 @@ def writer(folder: Path) -> int | None:
 
 def await_writer(folder: Path) -> None:
     """Return when nobody writes any more."""
+    import fcntl  # noqa: PLC0415 - as above
+
     with (folder / "lock").open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_SH)

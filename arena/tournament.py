@@ -29,6 +29,7 @@ from arena.formats import Format
 from arena.model import Block, Event, HostError, MatchRecord, Series, Table
 from arena.ratings.counting import Counting, Plan
 from arena.ratings.outcomes import Rated
+from arena.ratings.played import DIGEST_HEX
 from arena.ratings.standings import table
 from arena.store import Store, read_event, read_records, secret_of
 
@@ -97,11 +98,14 @@ def counted_records(folder: Path) -> Iterator[MatchRecord]:
     """The records that count, in the order of their file."""
     _, counting = count_folder(folder)
     wanted = {
-        (played.id, played.attempt) for chosen in counting.chosen() for _, played in chosen.matches
+        (played.id, played.attempt, played.digest)
+        for chosen in counting.chosen()
+        for _, played in chosen.matches
     }
     for record in read_records(folder):
-        if (record.id, record.attempt) in wanted:
-            wanted.discard((record.id, record.attempt))
+        key = (record.id, record.attempt, record.digest[:DIGEST_HEX])
+        if key in wanted:
+            wanted.discard(key)
             yield record
 
 

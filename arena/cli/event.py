@@ -22,7 +22,7 @@ from arena.cli.screen import colour, columns
 from arena.deals import Deals, commitment, secret_from_seed
 from arena.executors import Config
 from arena.executors.local import LocalExecutor, cores
-from arena.match import Played, Setting, open_table, play_series, try_starts
+from arena.match import Played, Setting, open_table, play_series, try_start
 from arena.model import (
     Bot,
     Event,
@@ -30,7 +30,6 @@ from arena.model import (
     Limits,
     Machine,
     NotRun,
-    RatingSettings,
     Series,
     Settings,
     StartError,
@@ -55,6 +54,9 @@ from arena.tournament import Tournament, all_blocks, schedule_of
 TICK_S = 0.2
 # Signals that stop an event, and the exit codes that tell so.
 STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+Broken = dict[str, tuple[Failure, str]]
+"""Entrants that can't start: why, and the end of their stderr."""
 
 
 def say(text: str) -> None:
@@ -94,10 +96,10 @@ def run_event(
     secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
     setting = _setting(settings, secret, ready, backend)
     registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
-    failures = trio.run(_try_starts, setting)
-    if failures:
-        ready, broken = _without(ready, failures, skip_broken=skip_broken)
-        not_run += broken
+    broken = trio.run(_try_starts, setting)
+    if broken:
+        ready, gone = _without(ready, broken, skip_broken=skip_broken)
+        not_run += gone
         setting = _setting(settings, secret, ready, backend)
     entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
     event = Event(
@@ -153,9 +155,8 @@ def resume_event(
             restore(sources, cache=cache), backend, event.settings, cache, skip_broken=False
         )
         setting = _setting(event.settings, secret, ready, backend)
-        failures = trio.run(_try_starts, setting)
-        if failures:
-            _without(ready, failures, skip_broken=False)
+        if broken := trio.run(_try_starts, setting):
+            _without(ready, broken, skip_broken=False)
         watcher = progress(event.settings.rating, as_json=as_json, quiet=quiet)
         stored = private.options.get("jobs")
         workers = jobs or (stored if isinstance(stored, int) else None) or len(cores())
@@ -205,7 +206,7 @@ def _settings(
             memory_mb=memory,
             tasks=tasks,
         ),
-        rating=RatingSettings(),
+        rating=registry.rating(game),
     )
 
 
@@ -267,25 +268,25 @@ def _told(problems: Sequence[Problem]) -> str:
 
 
 def _without(
-    bots: Sequence[Bot], failures: dict[str, Failure], *, skip_broken: bool
+    bots: Sequence[Bot], broken: Broken, *, skip_broken: bool
 ) -> tuple[list[Bot], tuple[NotRun, ...]]:
     """Leave out the bots that can't start, or say why each one can't."""
     told = []
-    for entrant, failure in sorted(failures.items()):
+    for entrant, (failure, stderr) in sorted(broken.items()):
         status = f" ({failure.status})" if failure.status else ""
         told.append(f"{entrant}: can't start: {printable(failure.message)}{status}")
         if failure.line:
             told.append(f"  its line: {printable(failure.line)}")
-        tail = [line for line in failure.stderr.splitlines() if line.strip()][-10:]
+        tail = [line for line in stderr.splitlines() if line.strip()][-10:]
         told += [f"  | {printable(line)}" for line in tail]
     if not skip_broken:
         raise StartError("\n".join([*told, "mend them, or go on without: --skip-broken"]))
     for line in told:
         say(f"note: {line}")
-    rest = [bot for bot in bots if bot.entrant.id not in failures]
+    rest = [bot for bot in bots if bot.entrant.id not in broken]
     gone = tuple(
         NotRun(name=entrant, reason=f"can't start: {failure.message}")
-        for entrant, failure in sorted(failures.items())
+        for entrant, (failure, _) in sorted(broken.items())
     )
     return rest, gone
 
@@ -309,20 +310,21 @@ def _config(event: Event, secret: bytes, bots: Sequence[Bot]) -> Config:
     )
 
 
-async def _try_starts(setting: Setting) -> dict[str, Failure]:
+async def _try_starts(setting: Setting) -> Broken:
     """Start every bot once, as many at a time as there are cores."""
-    failures: dict[str, Failure] = {}
+    broken: Broken = {}
     entrants = iter(sorted(setting.bots))
 
     async def work() -> None:
         async with open_table() as table:
             for entrant in entrants:
-                failures.update(await try_starts(table, setting, [entrant]))
+                if found := await try_start(table, setting, entrant):
+                    broken[entrant] = found
 
     async with trio.open_nursery() as nursery:
         for _ in range(min(len(cores()), len(setting.bots))):
             nursery.start_soon(work)
-    return failures
+    return broken
 
 
 def _machine() -> Machine:

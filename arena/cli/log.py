@@ -18,14 +18,20 @@ Examples:
 @click.option(
     "--canonical", is_flag=True, help="Sorted by id, without timings and other facts of the host."
 )
-def log(folder: Path, *, canonical: bool) -> None:
-    """Print the counted records of the event in FOLDER."""
+@click.option("--all", "everything", is_flag=True, help="Also the records that don't count.")
+def log(folder: Path, *, canonical: bool, everything: bool) -> None:
+    """Print the counted records of the event in FOLDER.
+
+    Records that don't count are those of series that were cut short and played again, and of
+    bots that were withdrawn.
+    """
     import sys
 
-    from arena.store import canonical_line, record_line
+    from arena.store import canonical_line, read_event, read_records, record_line
     from arena.tournament import counted_records
 
-    records = counted_records(folder)
+    read_event(folder)
+    records = read_records(folder) if everything else counted_records(folder)
     if canonical:
         lines = sorted((record.id, canonical_line(record)) for record in records)
         for _, line in lines:

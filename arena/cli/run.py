@@ -38,6 +38,7 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     or an executable. Results go to a folder of their own; Ctrl-C keeps everything finished and
     prints the command that goes on.
     """
+    _need_linux()
     from arena.cli.event import run_event
 
     raise SystemExit(run_event(**options))
@@ -53,6 +54,7 @@ Example:
 @run_options
 def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     """Go on with the unfinished event in FOLDER."""
+    _need_linux()
     from arena.cli.event import resume_event
 
     raise SystemExit(resume_event(folder, **options))
@@ -79,3 +81,16 @@ def stop(folder: Path, *, now: bool) -> None:
     await_writer(folder)
     finished = read_event(folder).finished
     click.echo("the event is finished" if finished else f"stopped; go on: arena resume {folder}")
+
+
+def _need_linux() -> None:
+    """Bots are confined by the Linux kernel; say what works elsewhere."""
+    import sys
+
+    from arena.model import UserError
+
+    if sys.platform != "linux":
+        raise UserError(
+            f"playing needs Linux (x86-64 or aarch64), this is {sys.platform}: use a virtual "
+            "machine, a container or WSL 2; `arena table` and `arena log` work here"
+        )

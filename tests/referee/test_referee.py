@@ -64,7 +64,7 @@ def at(target, outcome):
     return fails
 
 
-TIMEOUT = Failure(kind=FaultKind.TIMEOUT, message="too late", stderr="tail", status="")
+TIMEOUT = Failure(kind=FaultKind.TIMEOUT, message="too late", line="x", status="exit 1")
 
 
 @pytest.mark.parametrize("game", sorted(GAMES))
@@ -112,7 +112,12 @@ def test_a_fault_with_two_seats_ends_the_match():
     record = play(made(), rnd(1), at((0, 30), TIMEOUT))
     assert (2, 1) == record.places
     (fault,) = record.faults
-    assert (FaultKind.TIMEOUT, 0, "tail") == (fault.kind, fault.seat, fault.stderr)
+    assert (FaultKind.TIMEOUT, 0, "x", "exit 1") == (
+        fault.kind,
+        fault.seat,
+        fault.line,
+        fault.status,
+    )
     assert fault.turn in (30, 31, 32)
     assert fault.hole == len(record.holes)
     assert () == record.holes[-1].scores

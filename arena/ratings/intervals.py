@@ -1,0 +1,125 @@
+"""How sure an average over rated events is.
+
+The matches of a rated event share a deal, so the unit is the event and never the match. An
+event contributes a value out of a weight (half points of those at stake, strokes of so many
+comparisons); an average is the sum of values over the sum of weights.
+
+The field is what it is: who the opponents are is not chance, only the deals are. So the
+variance is taken within each pairing around that pairing's own average and summed up
+(stratified). A pairing with a single event has no variance of its own; its event is compared
+with the overall average instead, which is wider, never narrower on average.
+
+- Strokes: value ± t · se, with Student's t for the degrees of freedom that were left.
+- Wins: Wilson's score interval with n·p·(1-p) replaced by what the events show, so that ties,
+  rotations and tables of more than two count as what they are. It keeps its width at 0 and
+  100 %, where the plain interval shrinks to nothing. It is not symmetric: the half width that
+  is stated reaches to its farther end.
+
+Invariant: from whole-number sums to floats in one fixed order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import msgspec
+
+Z95 = 1.959963984540054
+
+
+class Moments(msgspec.Struct):
+    """Sums over the rated events of one entrant in one pairing; all whole numbers."""
+
+    events: int = 0
+    weight: int = 0
+    value: int = 0
+    weight2: int = 0
+    value2: int = 0
+    cross: int = 0
+
+    def add(self, value: int, weight: int) -> None:
+        """Count an event."""
+        self.events += 1
+        self.weight += weight
+        self.value += value
+        self.weight2 += weight * weight
+        self.value2 += value * value
+        self.cross += value * weight
+
+    def spread(self, value: int, weight: int) -> float:
+        """The sum of squared distances from the ratio value/weight, exact until the end."""
+        return (
+            weight * weight * self.value2
+            - 2 * value * weight * self.cross
+            + value * value * self.weight2
+        ) / (weight * weight)
+
+
+class Average(msgspec.Struct, frozen=True):
+    """A mean with its standard error."""
+
+    mean: float
+    error: float
+    events: int
+    freedom: int
+    """Degrees of freedom of the error."""
+
+
+def average(strata: Iterable[Moments]) -> Average | None:
+    """The mean over all events, and its error from within the strata; None without events."""
+    strata = list(strata)
+    value = sum(stratum.value for stratum in strata)
+    weight = sum(stratum.weight for stratum in strata)
+    if not weight:
+        return None
+    spread = 0.0
+    freedom = 0
+    for stratum in strata:
+        n = stratum.events
+        if n > 1:
+            spread += stratum.spread(stratum.value, stratum.weight) * n / (n - 1)
+            freedom += n - 1
+        else:
+            spread += stratum.spread(value, weight)
+            freedom += 1
+    if all(stratum.events == 1 for stratum in strata):
+        freedom -= 1
+    events = sum(stratum.events for stratum in strata)
+    return Average(value / weight, math.sqrt(spread) / weight, events, freedom)
+
+
+def half_width(found: Average, *, unknown: float) -> float:
+    """Half of the 95 % interval of a mean; `unknown` when one event is all there is."""
+    if found.freedom < 1:
+        return unknown
+    return student95(found.freedom) * found.error
+
+
+def win_half_width(found: Average) -> float:
+    """The distance from a share to the farther end of its 95 % score interval."""
+    n = found.events
+    z2 = Z95 * Z95
+    # One event alone shows no spread; at a share of p it can't have more than this.
+    variance = n * found.error**2 if found.freedom else found.mean * (1 - found.mean)
+    centre = (n * found.mean + z2 / 2) / (n + z2)
+    half = Z95 / (n + z2) * math.sqrt(n * variance + z2 / 4)
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return max(found.mean - low, high - found.mean)
+
+
+# Student's t at 97.5 %, for the few degrees of freedom where the expansion below is off.
+_T975 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469)
+
+
+def student95(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t (Cornish-Fisher; off by less than 0.001)."""
+    if freedom <= len(_T975):
+        return _T975[freedom - 1]
+    z = Z95
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+    )

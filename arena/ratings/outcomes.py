@@ -1,0 +1,247 @@
+"""Counted matches become rated events, and rated events become sums.
+
+A *rated event* is one deal of one pairing in all its seat rotations. Its rules:
+
+- Entrants rank by the sum of their strokes over the rotations; equal sums tie.
+- Who forfeited in any rotation ranks behind everybody who did not. Among forfeiters fewer
+  forfeits come first, then whose latest forfeit came later in its match (hole, then its own
+  decision within the match); the same decision is a tie.
+- An event with a rotation that is missing is left out.
+- A match that was not to be played because an entrant had been withdrawn is *void*: a forfeit
+  of the withdrawn before its first decision. How the others at that table would have fared
+  against each other is unknown, so of such an event only the results of pairs with a
+  withdrawn entrant count.
+
+Strokes are compared pair by pair and match by match: the difference of the two totals; the
+published margin when one of them forfeited that match; nothing when both did. So with no
+forfeit an entrant's mean is its strokes less its opponents' mean.
+
+Invariant: sums are of whole numbers (strokes in thousandths), so they don't depend on the
+order of the calls; besides the sums only events with rotations to come are held.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations
+
+import msgspec
+
+from arena.model import MatchSpec
+from arena.ratings.intervals import Moments
+from arena.ratings.played import Played
+
+THOUSANDTHS = 1000
+
+# The moment of a forfeit by withdrawal: before any that a bot can commit itself.
+_BEFORE_THE_MATCH = (-1, -1)
+
+
+class Rated(msgspec.Struct, frozen=True):
+    """A rated event in which everybody's place is known: for ratings that are made live."""
+
+    entrants: tuple[str, ...]
+    """Sorted by id."""
+    places: tuple[int, ...]
+    """1 is best; equal numbers tie."""
+
+
+class PairCount(msgspec.Struct):
+    """Rated events of a pair; the first is the smaller id."""
+
+    first: int = 0
+    ties: int = 0
+    second: int = 0
+    first_playoffs: int = 0
+    """Ties that the playoffs of the matches broke for the first: they rate as ties."""
+    second_playoffs: int = 0
+
+
+class Account(msgspec.Struct):
+    """What is summed up for one entrant."""
+
+    matches: int = 0
+    deals: int = 0
+    strokes: int = 0
+    holes: int = 0
+    decisions: int = 0
+    think_us: int = 0
+    faults: Counter[str] = msgspec.field(default_factory=Counter)
+    beaten: dict[str, Moments] = msgspec.field(default_factory=dict)
+    """By pairing: half points against opponents' half points at stake."""
+    margin: dict[str, Moments] = msgspec.field(default_factory=dict)
+    """By pairing: thousandths of a stroke, against comparisons made."""
+
+
+class _Part(msgspec.Struct):
+    """One rotation of an event."""
+
+    seats: tuple[str, ...]
+    played: Played | None
+    out: frozenset[str]
+
+
+class _Showing(msgspec.Struct):
+    """What one entrant did in a whole rated event."""
+
+    strokes: int = 0
+    forfeits: int = 0
+    latest: tuple[int, int] = _BEFORE_THE_MATCH
+    places: int = 0
+    withdrawn: bool = False
+
+    @property
+    def key(self) -> tuple[int, int, int, int]:
+        """Smaller is better; equal ties."""
+        if self.forfeits:
+            return (1, self.forfeits, -self.latest[0], -self.latest[1])
+        return (0, self.strokes, 0, 0)
+
+
+class Tally:
+    """The sums of everything that counts. See the module's rules."""
+
+    def __init__(self, *, margin: float, rated: Callable[[Rated], None] | None = None) -> None:
+        self.pairs: dict[tuple[str, str], PairCount] = {}
+        self.accounts: dict[str, Account] = {}
+        self.matches = 0
+        self._margin = round(margin * THOUSANDTHS)
+        self._rated = rated
+        self._parts: dict[tuple[str, int], list[_Part]] = {}
+
+    def account(self, entrant: str) -> Account:
+        """The account of an entrant, opened when there is none."""
+        if entrant not in self.accounts:
+            self.accounts[entrant] = Account()
+        return self.accounts[entrant]
+
+    def fault(self, entrant: str, kind: str) -> None:
+        """Count a fault; apart from matches, since a fault outlives an annulment."""
+        self.account(entrant).faults[kind] += 1
+
+    def match(self, spec: MatchSpec, played: Played) -> None:
+        """Count a played match."""
+        self.matches += 1
+        for seat, entrant in enumerate(spec.seats):
+            account = self.account(entrant)
+            account.matches += 1
+            account.strokes += played.strokes[seat]
+            account.holes += played.holes[seat]
+            account.decisions += played.decisions[seat]
+            account.think_us += played.think_us[seat]
+        self._add(spec, _Part(spec.seats, played, frozenset()))
+
+    def void(self, spec: MatchSpec, out: frozenset[str]) -> None:
+        """Count a match that is void because the entrants in `out` had been withdrawn."""
+        self._add(spec, _Part(spec.seats, None, out))
+
+    def _add(self, spec: MatchSpec, part: _Part) -> None:
+        key = (spec.pairing, spec.deal)
+        parts = self._parts.setdefault(key, [])
+        parts.append(part)
+        if len(parts) == len(spec.seats):
+            del self._parts[key]
+            self._settle(spec.pairing, parts)
+
+    def _settle(self, pairing: str, parts: list[_Part]) -> None:
+        """All rotations of an event are in."""
+        entrants = sorted(parts[0].seats)
+        void = any(part.played is None for part in parts)
+        showings = _showings(parts)
+        self._count_results(pairing, showings, void=void)
+        self._count_strokes(pairing, parts)
+        if self._rated is not None and not void:
+            keys = [showings[entrant].key for entrant in entrants]
+            places = tuple(1 + sum(other < key for other in keys) for key in keys)
+            self._rated(Rated(tuple(entrants), places))
+
+    def _count_results(self, pairing: str, showings: dict[str, _Showing], *, void: bool) -> None:
+        """Who beat whom, for every pair of which it is known."""
+        points = dict.fromkeys(showings, 0)
+        at_stake = dict.fromkeys(showings, 0)
+        for one, two in combinations(sorted(showings), 2):
+            if void and not (showings[one].withdrawn or showings[two].withdrawn):
+                continue
+            result = self._pair(one, two, showings)
+            points[one] += result
+            points[two] += 2 - result
+            at_stake[one] += 2
+            at_stake[two] += 2
+        for entrant, stake in at_stake.items():
+            if stake:
+                account = self.account(entrant)
+                account.deals += 1
+                account.beaten.setdefault(pairing, Moments()).add(points[entrant], stake)
+
+    def _count_strokes(self, pairing: str, parts: list[_Part]) -> None:
+        """By how many strokes, for every pair and match of which it is known."""
+        lead = {entrant: [0, 0] for entrant in parts[0].seats}
+        for part in parts:
+            self._compare_strokes(lead, part)
+        for entrant, (strokes, comparisons) in lead.items():
+            if comparisons:
+                margins = self.account(entrant).margin
+                margins.setdefault(pairing, Moments()).add(strokes, comparisons)
+
+    def _pair(self, one: str, two: str, showings: dict[str, _Showing]) -> int:
+        """Count a pair's result; the half points of the first."""
+        if (one, two) not in self.pairs:
+            self.pairs[one, two] = PairCount()
+        count = self.pairs[one, two]
+        first, second = showings[one], showings[two]
+        if first.key < second.key:
+            count.first += 1
+            return 2
+        if first.key > second.key:
+            count.second += 1
+            return 0
+        count.ties += 1
+        if not first.forfeits:
+            count.first_playoffs += first.places < second.places
+            count.second_playoffs += first.places > second.places
+        return 1
+
+    def _compare_strokes(self, lead: dict[str, list[int]], part: _Part) -> None:
+        """Add the differences of one match, for every pair of which something is known."""
+        if part.played is None:
+            lost = part.out
+            totals = dict.fromkeys(part.seats, 0)
+        else:
+            lost = frozenset(part.seats[forfeit.seat] for forfeit in part.played.forfeits)
+            totals = dict(zip(part.seats, part.played.totals, strict=True))
+        for one, two in combinations(part.seats, 2):
+            if one in lost or two in lost:
+                difference = self._margin * ((one in lost) - (two in lost))
+            elif part.played is None:
+                continue
+            else:
+                difference = (totals[one] - totals[two]) * THOUSANDTHS
+            lead[one][0] += difference
+            lead[two][0] -= difference
+            lead[one][1] += 1
+            lead[two][1] += 1
+
+
+def _showings(parts: list[_Part]) -> dict[str, _Showing]:
+    """What everybody did over the rotations of an event."""
+    showings = {entrant: _Showing() for entrant in parts[0].seats}
+    for part in parts:
+        for entrant in part.out:
+            showings[entrant].forfeits += 1
+            showings[entrant].withdrawn = True
+        if part.played is not None:
+            _show(showings, part.seats, part.played)
+    return showings
+
+
+def _show(showings: dict[str, _Showing], seats: tuple[str, ...], played: Played) -> None:
+    for seat, entrant in enumerate(seats):
+        showings[entrant].strokes += played.totals[seat]
+        showings[entrant].places += played.places[seat]
+    # A seat forfeits a match once, however many faults its record has.
+    first = {forfeit.seat: forfeit for forfeit in reversed(played.forfeits)}
+    for seat, forfeit in first.items():
+        showing = showings[seats[seat]]
+        showing.forfeits += 1
+        showing.latest = max(showing.latest, (forfeit.hole, forfeit.turn))

@@ -1,0 +1,97 @@
+"""What the ratings need of a match record, and an archive of it for a whole log.
+
+A record carries every move; the ratings need 80 bytes of it. Records arrive in the order in
+which matches finished, and which of them count is known only in the order of the schedule, so
+the archive holds those 80 bytes of every match, packed, until they are asked for by series.
+
+Invariant: `Archive.of` does not depend on the order of the `add` calls before it, but for the
+order of what it yields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from arena.model import MatchRecord
+
+HOLES = 9
+# Enough of a digest to tell two playings of a match apart: 64 bits, and nobody gains by a clash.
+DIGEST_HEX = 16
+
+
+class Forfeit(msgspec.Struct, frozen=True, array_like=True):
+    """A seat's fault: when in the match, and how."""
+
+    seat: int
+    hole: int
+    turn: int
+    kind: str
+
+
+class Played(msgspec.Struct, frozen=True, array_like=True):
+    """One match as the ratings see it; tuples are by seat."""
+
+    id: str
+    attempt: int
+    digest: str
+    totals: tuple[int, ...]
+    places: tuple[int, ...]
+    strokes: tuple[int, ...]
+    """Over the holes that the seat's own bot finished: what the fallback played is not its."""
+    holes: tuple[int, ...]
+    decisions: tuple[int, ...]
+    think_us: tuple[int, ...]
+    """Whole microseconds, so that sums don't depend on the order of adding."""
+    forfeits: tuple[Forfeit, ...] = ()
+
+
+def reduced(record: MatchRecord) -> Played:
+    """The part of a record that ratings and tables derive from."""
+    seats = range(len(record.seats))
+    fell = {fault.seat: fault.hole for fault in reversed(record.faults)}
+    strokes = [0] * len(seats)
+    holes = [0] * len(seats)
+    for number, hole in enumerate(record.holes[:HOLES], 1):
+        if hole.scores:
+            for seat in seats:
+                if number < fell.get(seat, HOLES + 1):
+                    strokes[seat] += hole.scores[seat]
+                    holes[seat] += 1
+    return Played(
+        id=record.id,
+        attempt=record.attempt,
+        digest=record.digest[:DIGEST_HEX],
+        totals=record.totals,
+        places=record.places,
+        strokes=tuple(strokes),
+        holes=tuple(holes),
+        decisions=tuple(use.decisions for use in record.use) or (0,) * len(seats),
+        think_us=tuple(round(use.think_ms * 1000) for use in record.use) or (0,) * len(seats),
+        forfeits=tuple(Forfeit(f.seat, f.hole, f.turn, f.kind.value) for f in record.faults),
+    )
+
+
+class Archive:
+    """The reduced records of a log by series; about 150 bytes of memory a two-seat match."""
+
+    def __init__(self) -> None:
+        self._series: dict[str, list[bytes]] = {}
+        self._pack = msgspec.msgpack.Encoder().encode
+        self._unpack = msgspec.msgpack.Decoder(Played).decode
+
+    def add(self, record: MatchRecord) -> int:
+        """Keep what is needed of a record; the number of those kept of its series."""
+        series = self._series.setdefault(record.series, [])
+        series.append(self._pack(reduced(record)))
+        return len(series)
+
+    def of(self, series: str) -> Iterator[Played]:
+        """Every playing of the matches of a series, in no particular order."""
+        return map(self._unpack, self._series.get(series, ()))
+
+    @property
+    def series(self) -> frozenset[str]:
+        """The ids of the series that have records."""
+        return frozenset(self._series)

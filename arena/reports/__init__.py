@@ -1,0 +1,44 @@
+"""From a `Table` to bytes: text, Markdown, CSV, JSON. Every name is treated as hostile.
+
+Invariant: the same table gives the same bytes; with `canonical` also on every machine that
+played the same, because timings and host facts are left out. No colour unless asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from arena.model import Table, UserError
+from arena.reports.delimited import delimited
+from arena.reports.machine import machine
+from arena.reports.markdown import markdown
+from arena.reports.text import text
+
+_Report = Callable[[Table, int | None, bool, bool], str]
+
+FORMATS: Mapping[str, _Report] = MappingProxyType(
+    {
+        "text": lambda table, room, canonical, color: text(
+            table, room=room, canonical=canonical, color=color
+        ),
+        "md": lambda table, _room, canonical, _color: markdown(table, canonical=canonical),
+        "csv": lambda table, _room, canonical, _color: delimited(table, canonical=canonical),
+        "json": lambda table, _room, canonical, _color: machine(table, canonical=canonical),
+    }
+)
+"""By the name that `--format` takes. Adding a report is one module and one line here."""
+
+
+def render(
+    table: Table,
+    format: str,  # noqa: A002 - as the option is called
+    *,
+    width: int | None = None,
+    canonical: bool = False,
+    color: bool = False,
+) -> str:
+    """A report that ends with a newline. `width` and `color` matter to text alone."""
+    if format not in FORMATS:
+        raise UserError(f"no report format {format!r}; there are {', '.join(FORMATS)}")
+    return FORMATS[format](table, width, canonical, color)

@@ -1,0 +1,117 @@
+"""The columns of the table for people, in the order of the design; text and Markdown share them.
+
+Invariant: a cell of ours is numbers and fixed words; names go in as they are given, so the
+caller makes them harmless for where they go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from arena.model import Duel, Standing, Table
+
+NOTHING = "-"
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One column: its cell for a row of the table."""
+
+    heading: str
+    cell: Callable[[Standing], str]
+    left: bool = False
+    given_up: int = 0
+    """In which order columns are left out where there is no room, 1 first; 0 is never."""
+
+
+RANK = "rank"
+BOT = "bot"
+FAULTS = "faults"
+MS = "ms/decision"
+
+
+def columns(table: Table, *, canonical: bool) -> list[Column]:
+    """All columns of a table."""
+    void = {out.entrant for out in table.withdrawn if out.annulled}
+
+    def known(text: Callable[[Standing], str]) -> Callable[[Standing], str]:
+        """A cell that an entrant without results leaves empty."""
+        return lambda row: text(row) if row.deals and row.entrant not in void else NOTHING
+
+    def rated(text: Callable[[Standing], str]) -> Callable[[Standing], str]:
+        return lambda row: NOTHING if row.entrant in void else text(row)
+
+    found = [
+        Column(RANK, _rank),
+        Column(BOT, lambda row: row.entrant, left=True),
+        Column("μ", rated(lambda row: f"{row.mu:.2f}")),
+        Column("σ", rated(lambda row: f"{row.sigma:.2f}"), given_up=5),  # noqa: RUF001 - the Greek letter
+        Column("P>next %", rated(_p_next), given_up=8),
+        Column("Δ strokes", known(_delta), given_up=9),
+        Column("win %", known(_win), given_up=7),
+        Column("W-T-L", lambda row: f"{row.wins}-{row.ties}-{row.losses}", given_up=4),
+        Column("deals/matches", lambda row: f"{row.deals}/{row.matches}", given_up=3),
+        Column("strokes/hole", _strokes, given_up=2),
+    ]
+    if not canonical:
+        found.append(Column(MS, _ms, given_up=1))
+    found.append(Column(FAULTS, faults, left=True, given_up=6))
+    return found
+
+
+def _rank(row: Standing) -> str:
+    return f"{row.rank}" if row.rank == row.rank_last else f"{row.rank}-{row.rank_last}"
+
+
+def _p_next(row: Standing) -> str:
+    return NOTHING if row.p_next is None else percent(row.p_next)
+
+
+def percent(share: float) -> str:
+    """A probability; one that only rounds to certainty is not shown as certain."""
+    if 1 > share > 0.9995:
+        return ">99.9"
+    if 0 < share < 0.0005:
+        return "<0.1"
+    return f"{100 * share:.1f}"
+
+
+def _delta(row: Standing) -> str:
+    return f"{row.delta:+.1f} ± {row.delta_ci:.1f}"
+
+
+def _win(row: Standing) -> str:
+    return f"{100 * row.win:.1f} ± {100 * row.win_ci:.1f}"
+
+
+def _strokes(row: Standing) -> str:
+    return f"{row.strokes:.2f}" if row.matches else NOTHING
+
+
+def _ms(row: Standing) -> str:
+    return f"{row.ms:.2f}" if row.matches else NOTHING
+
+
+def faults(row: Standing) -> str:
+    """How often and how a bot failed, the most frequent first; and what became of it."""
+    by_number = sorted(row.faults, key=lambda fault: (-fault[1], fault[0]))
+    counts = ", ".join(f"{number} {kind}" for kind, number in by_number)
+    return "; ".join(part for part in (counts, row.note) if part) or NOTHING
+
+
+class Matrix:
+    """Who beat whom: the share of rated events that the row won of those with the column."""
+
+    def __init__(self, table: Table) -> None:
+        self._duels = {(duel.row, duel.column): duel for duel in table.duels}
+        self.entrants = [row.entrant for row in table.rows]
+
+    def duel(self, row: str, column: str) -> Duel | None:
+        """The results of two that met."""
+        return self._duels.get((row, column))
+
+
+def share(duel: Duel) -> float:
+    """A tie counts half."""
+    return (duel.wins + duel.ties / 2) / (duel.wins + duel.ties + duel.losses)

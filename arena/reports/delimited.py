@@ -1,0 +1,72 @@
+"""The rows as CSV, for spreadsheets and scripts. Column names are stable; new ones go last."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from arena.model import Standing, Table
+from arena.reports.hostile import cell
+
+NAMES = (
+    "rank",
+    "rank_last",
+    "entrant",
+    "author",
+    "mu",
+    "sigma",
+    "p_next",
+    "delta_strokes",
+    "delta_strokes_ci95",
+    "win_share",
+    "win_share_ci95",
+    "wins",
+    "ties",
+    "losses",
+    "deals",
+    "matches",
+    "strokes_per_hole",
+    "ms_per_decision",
+    "faults",
+    "fault_kinds",
+    "note",
+)
+# Timings are the host's and stay out of canonical files.
+_TIMED = frozenset({"ms_per_decision"})
+
+
+def delimited(table: Table, *, canonical: bool) -> str:
+    """A header line and one line for each row."""
+    out = io.StringIO()
+    authors = {entrant.id: entrant.author for entrant in table.event.entrants}
+    names = [name for name in NAMES if not (canonical and name in _TIMED)]
+    writer = csv.DictWriter(out, names, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_fields(row, authors.get(row.entrant, "")) for row in table.rows)
+    return out.getvalue()
+
+
+def _fields(row: Standing, author: str) -> dict[str, str | int | float]:
+    return {
+        "rank": row.rank,
+        "rank_last": row.rank_last,
+        "entrant": cell(row.entrant),
+        "author": cell(author),
+        "mu": row.mu,
+        "sigma": row.sigma,
+        "p_next": "" if row.p_next is None else row.p_next,
+        "delta_strokes": row.delta,
+        "delta_strokes_ci95": row.delta_ci,
+        "win_share": row.win,
+        "win_share_ci95": row.win_ci,
+        "wins": row.wins,
+        "ties": row.ties,
+        "losses": row.losses,
+        "deals": row.deals,
+        "matches": row.matches,
+        "strokes_per_hole": row.strokes,
+        "ms_per_decision": row.ms,
+        "faults": sum(number for _, number in row.faults),
+        "fault_kinds": " ".join(f"{kind}:{number}" for kind, number in row.faults),
+        "note": cell(row.note),
+    }

@@ -1,0 +1,38 @@
+"""The whole result as JSON, for programs.
+
+Keys are sorted, `format` is the version. Everything outside ASCII is escaped, so that the
+file can be shown on a terminal while it still holds names exactly as they were given.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from arena.model import Table
+
+FORMAT = 1
+
+# What belongs to the machine that it was played on.
+_HOST_FACTS = ("machine", "sandbox", "not_run")
+
+
+def machine(table: Table, *, canonical: bool) -> str:
+    """One JSON object, indented."""
+    content: dict[str, Any] = msgspec.to_builtins(table)
+    content["format"] = FORMAT
+    event = content["event"]
+    event["entrants"] = sorted(event["entrants"], key=lambda entrant: entrant["id"])
+    event["not_run"] = sorted(event["not_run"], key=lambda absent: sorted(absent.items()))
+    for row in content["rows"]:
+        row["faults"] = dict(row["faults"])
+        if canonical:
+            del row["ms"]
+    if canonical:
+        for key in _HOST_FACTS:
+            del event[key]
+    made = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=True, allow_nan=False)
+    # The one control character that JSON leaves as it is.
+    return made.replace("\x7f", "\\u007f") + "\n"

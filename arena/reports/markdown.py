@@ -1,0 +1,73 @@
+"""The table for a page: complete, whatever its width."""
+
+from __future__ import annotations
+
+from tabulate import tabulate
+
+from arena.model import Table
+from arena.reports.columns import BOT, NOTHING, Matrix, columns, share
+from arena.reports.footer import UNCONFINED, facts, unconfined
+from arena.reports.hostile import markdown_name, markdown_sentence
+
+# A wider matrix is no longer read by anybody; it is in the JSON.
+WIDEST_MATRIX = 40
+
+
+def markdown(table: Table, *, canonical: bool) -> str:
+    """Table, matrix, and the facts as a list."""
+    parts = []
+    if unconfined(table, canonical=canonical):
+        parts.append(f"> **{UNCONFINED}**")
+    parts += [_standings(table, canonical=canonical), _matrix(table)]
+    lines = []
+    for fact in facts(table, canonical=canonical, brief=False):
+        told = [markdown_name(fact.name) if fact.name else "", markdown_sentence(fact.text)]
+        lines.append(f"- {fact.label}: {': '.join(part for part in told if part)}")
+    parts.append("\n".join(lines))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _standings(table: Table, *, canonical: bool) -> str:
+    found = columns(table, canonical=canonical)
+    rows = [
+        [
+            markdown_name(column.cell(row)) if column.heading == BOT else column.cell(row)
+            for column in found
+        ]
+        for row in table.rows
+    ]
+    return tabulate(
+        rows,
+        headers=[column.heading for column in found],
+        tablefmt="pipe",
+        disable_numparse=True,
+        colalign=["left" if column.left else "right" for column in found] if rows else None,
+    )
+
+
+def _matrix(table: Table) -> str:
+    matrix = Matrix(table)
+    entrants = matrix.entrants
+    if len(entrants) < 2:
+        return ""
+    if len(entrants) > WIDEST_MATRIX:
+        return f"Win matrix: {len(entrants)} bots are too many for a page; it is in the JSON."
+    rows = []
+    for number, row in enumerate(entrants, 1):
+        line = [str(number), markdown_name(row)]
+        for column in entrants:
+            duel = matrix.duel(row, column)
+            if duel is None:
+                line.append(NOTHING)
+            else:
+                won = f"{100 * share(duel):.0f}"
+                line.append(f"{won} ({duel.wins}-{duel.ties}-{duel.losses})")
+        rows.append(line)
+    made = tabulate(
+        rows,
+        headers=["", BOT, *map(str, range(1, len(entrants) + 1))],
+        tablefmt="pipe",
+        disable_numparse=True,
+        colalign=["right", "left", *["right"] * len(entrants)],
+    )
+    return f"Rated events won by the row against the column, % (W-T-L):\n\n{made}"

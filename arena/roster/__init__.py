@@ -1,0 +1,33 @@
+"""Who takes part: from the paths that a user names to bots that can be started.
+
+    load(paths)  ->  Roster   what each path is; its content safe in the cache, under its hash
+    build(...)   ->  Built    the builds that are needed, in the sandbox; how each bot is run
+    restore(...) ->  Roster   the entrants of an earlier event, found again by content
+
+Entrants (names, versions, hashes) are known before any build runs. Nothing here raises for a
+bad entrant: whatever is wrong with each is collected, so that the caller shows all of it at
+once, or goes on without them. UserError is raised for trouble with the cache, HostError for
+trouble with the sandbox.
+"""
+
+from arena.roster.build import BuildLimits, build
+from arena.roster.cache import clean_cache, default_cache
+from arena.roster.discover import load, restore
+from arena.roster.entries import Built, Candidate, Problem, Roster
+from arena.roster.manifest import Asked
+from arena.roster.plain import printable
+
+__all__ = [
+    "Asked",
+    "BuildLimits",
+    "Built",
+    "Candidate",
+    "Problem",
+    "Roster",
+    "build",
+    "clean_cache",
+    "default_cache",
+    "load",
+    "printable",
+    "restore",
+]

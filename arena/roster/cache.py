@@ -1,0 +1,121 @@
+"""The folder where snapshots and builds are kept, by hash.
+
+    <cache>/bots/<content hash>/      a bot's files as they were, read-only
+    <cache>/builds/<build key>/       the same after its build
+
+Touches only that folder. Invariant: an entry appears whole, by one rename, and is never
+changed afterwards; several arenas may fill and read the same cache at once. What a killed
+arena leaves behind is a folder with the temporary prefix, which only `clean_cache` looks at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from arena.model import UserError
+from arena.roster.plain import printable
+
+BOTS = "bots"
+BUILDS = "builds"
+
+_TEMPORARY = "tmp-arena-"
+_ENTRY = re.compile(rf"[0-9a-f]{{64}}|{_TEMPORARY}.*")
+
+
+def default_cache() -> Path:
+    """The cache of this user: $XDG_CACHE_HOME/nine-arena, or ~/.cache/nine-arena."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    # The specification of that variable says that relative paths are to be ignored.
+    home = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
+    return home / "nine-arena"
+
+
+@contextlib.contextmanager
+def scratch(cache: Path, area: str) -> Iterator[Path]:
+    """A private folder on the cache's own file system, gone afterwards with what it holds."""
+    with writing(cache):
+        (cache / area).mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=cache / area))
+    try:
+        yield folder
+    finally:
+        remove(folder)
+
+
+@contextlib.contextmanager
+def writing(cache: Path) -> Iterator[None]:
+    """Turn trouble with the cache into one line for the user: no bot is to blame for it."""
+    try:
+        yield
+    except OSError as e:
+        raise UserError(
+            f"can't write to the cache {printable(cache)}: {e.strerror}; "
+            "make room there, or set XDG_CACHE_HOME to another folder"
+        ) from e
+
+
+def publish(made: Path, final: Path) -> None:
+    """Make a finished folder an entry; if another arena was faster, its entry stays."""
+    try:
+        made.rename(final)
+    except OSError as e:
+        if e.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+            raise
+
+
+def discard(entry: Path) -> None:
+    """Take a damaged entry away, in one step for everybody else."""
+    with scratch(entry.parent.parent, entry.parent.name) as aside, contextlib.suppress(OSError):
+        entry.rename(aside / entry.name)
+
+
+def clean_cache(cache: Path) -> tuple[int, int]:
+    """Remove all snapshots and builds; return how many files and bytes they were.
+
+    Removes nothing that doesn't bear a name that this module gives.
+    """
+    files = size = 0
+    for area in (BOTS, BUILDS):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            for entry in sorted((cache / area).iterdir()):
+                if _ENTRY.fullmatch(entry.name) and not entry.is_symlink() and entry.is_dir():
+                    count, total = _measure(entry)
+                    # Renamed first: half an entry must not be taken for a whole one.
+                    gone = entry.with_name(f"{_TEMPORARY}gone-{entry.name}")
+                    with contextlib.suppress(OSError):
+                        entry = entry.rename(gone)  # noqa: PLW2901 - it is the same entry
+                    remove(entry)
+                    files += count
+                    size += total
+    return files, size
+
+
+def _measure(folder: Path) -> tuple[int, int]:
+    files = size = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            info = Path(where, name).lstat()
+            files += 1
+            size += info.st_size if stat.S_ISREG(info.st_mode) else 0
+    return files, size
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder that a build may have made unwritable in places."""
+    with contextlib.suppress(OSError):
+        folder.chmod(0o700)
+    for where, names, _ in os.walk(folder):
+        for name in names:
+            inner = Path(where, name)
+            if not inner.is_symlink():
+                with contextlib.suppress(OSError):
+                    inner.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)

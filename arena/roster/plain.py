@@ -1,0 +1,30 @@
+"""Untrusted text made fit for a terminal: paths, names, build output.
+
+Touches nothing. Invariant: what comes out is one line of printable characters, so that no
+bot's name or compiler message can move a cursor, hide text or forge a second line.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+LINE = 300
+"""Characters shown of any piece of foreign text: a screen's worth, not a novel."""
+
+# CSI, OSC and two-byte escapes, removed whole so that their letters don't stay behind.
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+
+
+def printable(text: object, limit: int = LINE) -> str:
+    """Strip escape sequences, turn what can't be printed into `?`, and shorten."""
+    line = _ESCAPE.sub("", str(text))
+    line = "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in line)
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """` (did you mean 'x'?)` for the nearest of the known words, or nothing."""
+    near = difflib.get_close_matches(word, sorted(known), n=1)
+    return f" (did you mean '{printable(near[0])}'?)" if near else ""

@@ -1,0 +1,98 @@
+"""Starting other people's programs so that they get nothing but their share.
+
+A backend turns a `Launch` into a `Plan` (what the spawner is to execute); the spawner, a
+process of its own, forks, applies limits, reaps, and kills everything when its socket closes.
+`Spawner` in `client.py` is its counterpart in the referee's process.
+
+Blame: a bot's own end is an `Exited`; what the sandbox or the machine could not do is an
+`Exited` with `host_error`, or HostError: never a bot's fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import msgspec
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """A program to be started, in terms that every backend understands."""
+
+    run: tuple[str, ...]
+    """Argument vector as seen inside; the program's own folder is /bot, also its cwd."""
+    root: str
+    """Folder outside that becomes /bot, read-only unless `writable`."""
+    writable: bool = False
+    """For builds only. Under root the folder's content is then given to the uid that builds."""
+    expose: tuple[str, ...] = ()
+    """Folders shown read-only at their own path; `bin` in one of them comes first in PATH."""
+    env: Mapping[str, str] = {}
+    """Added to the fixed environment (PATH, LANG, TZ, PYTHONHASHSEED)."""
+    memory_mb: int = 512
+    tasks: int = 64
+    cpu_seconds: int = 0
+    """0: no limit of its own (the referee's clock rules)."""
+    file_mb: int = 0
+    """Largest file it may write; 0 forbids any."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What the spawner executes: produced by a backend, plain data over its socket."""
+
+    backend: str
+    """Which of the spawner's ways to start it."""
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str
+    rlimits: Mapping[str, int]
+    """Names as in the resource module, without RLIMIT_; soft = hard."""
+    options: Mapping[str, str | int | bool | tuple[str, ...] | Mapping[str, str]] = {}
+    """What only this backend's part of the spawner understands."""
+
+
+class Started(msgspec.Struct, frozen=True, kw_only=True):
+    """A program is about to run: its sandbox is set up and its limits are applied."""
+
+    id: int
+    pid: int
+    """Root of its process tree as the referee sees it, to be metered through /proc."""
+
+
+class Exited(msgspec.Struct, frozen=True, kw_only=True):
+    """A program has ended and its whole tree with it."""
+
+    id: int
+    code: int | None
+    """Exit status, or None when a signal ended it."""
+    signal: int | None
+    cpu_ms: float
+    """Of the whole tree, the sandbox's own set-up included."""
+    memory_mb: float
+    """Peak resident memory of its largest process."""
+    out_of_memory: bool = False
+    host_error: str = ""
+    """Not empty: the sandbox failed before the program ran; not the program's doing."""
+
+
+class Probe(msgspec.Struct, frozen=True, kw_only=True):
+    """What a live canary found of a backend on this machine."""
+
+    name: str
+    works: bool
+    detail: str
+    """One line: version and path when it works, the reason and the remedy when not."""
+
+
+class Backend(Protocol):
+    """One way to confine a program."""
+
+    @property
+    def name(self) -> str:
+        """As in `--sandbox`, in event.json and in the table's footer."""
+
+    def probe(self) -> Probe:
+        """Run a live canary: really start a confined program and see that it is confined."""
+
+    def plan(self, launch: Launch) -> Plan:
+        """Say how the program is to be started."""

@@ -1,0 +1,254 @@
+"""What happens between the spawner's fork and the bot's first instruction, and the keeper.
+
+Two ways to start a program, one contract with the spawner. Both run in a fresh child of the
+spawner and never return. They report on the pipe `status`, one JSON object a line: first
+`child-pid`, at the end `exit-code` (bwrap) or `exit` (a wait status, the keeper). A child that
+ends without that last line has failed to start the program, and says why on the pipe `errors`;
+the bot holds neither pipe. `gate` is read here and written by the spawner: its end-of-file
+means that the spawner wants, or met, death.
+
+Invariant: the program gets the descriptors 0, 1, 2 and no other, default signal actions and the
+umask 022; and nothing of it starts after the spawner has died.
+Loaded into the spawner, so: standard library only, one thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import resource
+import select
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from arena.sandbox import kernel, staging
+
+ENV = "/usr/bin/env"
+"""Gives the program exactly its environment, finds it by PATH, and has the well-known exit
+statuses 127 and 126 with a message of its own when it can't be started."""
+
+_SHELL = "/bin/sh"
+_DOORMAN = (
+    # Runs inside the sandbox, holding all that bwrap itself must not hold: bwrap keeps its
+    # descriptors 0 to 2 as long as it lives, and a bot that closes its output shall be seen to.
+    # The line comes from the spawner, end-of-file when that has died meanwhile.
+    'IFS= read -r go <&9 || exit 1; exec "$0" -i "$@" <&3 >&4 2>&5 3<&- 4>&- 5>&- 9<&-'
+)
+OPEN_GATE = b"!go\n"
+"""One byte for bwrap's --block-fd, the line for the doorman."""
+
+_ABOVE = 64
+"""Descriptors are moved out of the way of the numbers to which they are going."""
+
+ERROR_BYTES = 2000
+"""What is kept of a child's last words."""
+
+_RESCAN_S = 0.01
+"""How long the keeper waits for killed processes before it looks again."""
+
+
+class Ends(NamedTuple):
+    """The descriptors that the spawner has made for a child."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+    status: int
+    errors: int
+    gate: int
+
+
+# Where they are once a child has settled in; 0 and 1 are /dev/null.
+_ERRORS = 2
+_STDIN, _STDOUT, _STDERR = 3, 4, 5
+_STATUS = 6
+_GATE = 7
+_DOORMANS_GATE = 9
+
+
+def begin(plan: Mapping[str, Any], ends: Ends, uid: int) -> NoReturn:
+    """In a fresh child: start the program, or say why not and end."""
+    spawner = os.getppid()
+    try:
+        signal.set_wakeup_fd(-1)  # its number is about to mean something else
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        _arrange(
+            null, null, ends.errors, ends.stdin, ends.stdout, ends.stderr, ends.status, ends.gate
+        )  # fmt: skip
+        os.setsid()
+        os.umask(0o022)
+        # Caught or ignored in the spawner.
+        for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        if plan["backend"] == "bwrap":
+            _confine(plan, spawner, uid)
+        else:
+            _keep(plan)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, this child must end here
+        os.write(_ERRORS, str(error).encode(errors="backslashreplace")[:ERROR_BYTES])
+    finally:
+        os._exit(1)
+
+
+def _confine(plan: Mapping[str, Any], spawner: int, uid: int) -> NoReturn:
+    """Become bwrap, with the program inside. `uid`: the spare one, used under root."""
+    options = plan["options"]
+    os.dup2(_GATE, _DOORMANS_GATE)
+    arguments = os.memfd_create("arguments", 0)  # inheritable: bwrap reads and closes it
+    os.write(arguments, b"".join(os.fsencode(text) + b"\0" for text in options["args"]))
+    os.lseek(arguments, 0, os.SEEK_SET)
+    if "stage" in options:
+        staging.stage(options["stage"], writable=options["writable"], uid=uid)
+        staging.drop(uid)
+    kernel.die_with(spawner)
+    flags = ["--args", arguments, "--json-status-fd", _STATUS, "--block-fd", _GATE]
+    shell = [_SHELL, "-c", _DOORMAN, ENV, *_variables(plan), *plan["argv"]]
+    # An empty environment: what pid 1 was started with can be read inside.
+    os.execve(options["tool"], ["bwrap", *map(str, flags), "--", *shell], {})  # noqa: S606
+
+
+def _keep(plan: Mapping[str, Any]) -> NoReturn:
+    """Become the keeper of an unconfined program: the parent from which its tree can't escape.
+
+    As a subreaper it inherits every orphan of the tree. It kills the tree when the program has
+    ended and when the gate closes, and leaves when nothing of it is left.
+    """
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    os.chdir(plan["cwd"])
+    news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    keeper = os.getpid()
+    program = os.fork()
+    if program == 0:
+        _become(plan, keeper)
+    for end in (_STDIN, _STDOUT, _STDERR):
+        os.close(end)
+    _report({"child-pid": program})
+    ended: dict[int, int] = {}
+    _watch(program, news, ended)
+    _fell_tree(program, news, ended)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    _report(
+        {
+            "exit": ended[program],
+            "cpu_ms": (used.ru_utime + used.ru_stime) * 1000,
+            "memory_mb": used.ru_maxrss / 1024,
+        }
+    )
+    os._exit(0)
+
+
+def _report(facts: Mapping[str, float]) -> None:
+    """One line, short enough to be written whole."""
+    with contextlib.suppress(BrokenPipeError):  # the spawner is gone; so are we, soon
+        os.write(_STATUS, json.dumps(facts).encode() + b"\n")
+
+
+def limit(pid: int, rlimits: Mapping[str, int]) -> None:
+    """Lower the limits of `pid` (0: this process), soft and hard, never above what it has."""
+    for name, value in rlimits.items():
+        number = getattr(resource, f"RLIMIT_{name}")
+        _, hard = resource.prlimit(pid, number)
+        if hard != resource.RLIM_INFINITY:
+            value = min(value, hard)  # noqa: PLW2901 - the name fits both
+        resource.prlimit(pid, number, (value, value))
+
+
+def _arrange(*sources: int) -> None:
+    """Make the sources the descriptors 0, 1, 2… and close all others."""
+    moved = [fcntl.fcntl(source, fcntl.F_DUPFD_CLOEXEC, _ABOVE) for source in sources]
+    for number, source in enumerate(moved):
+        os.dup2(source, number, inheritable=True)
+    highest = max(int(name) for name in os.listdir("/proc/self/fd"))  # noqa: PTH208 - no Path
+    os.closerange(len(sources), highest + 1)
+
+
+def _variables(plan: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={value}" for name, value in plan["env"].items()]
+
+
+def _become(plan: Mapping[str, Any], keeper: int) -> NoReturn:
+    try:
+        signal.set_wakeup_fd(-1)
+        os.setsid()
+        kernel.die_with(keeper)
+        _arrange(_STDIN, _STDOUT, _STDERR)
+        limit(0, plan["rlimits"])
+        os.execve(ENV, [ENV, "-i", *_variables(plan), *plan["argv"]], {})  # noqa: S606
+    except BaseException as error:  # noqa: BLE001 - whatever it is, this child must end here
+        os.write(2, f"{error}\n".encode())
+        os._exit(126)
+
+
+def _watch(program: int, news: int, ended: dict[int, int]) -> None:
+    """Reap until the program has ended or the spawner has closed the gate."""
+    poll = select.poll()
+    poll.register(news, select.POLLIN)
+    poll.register(_GATE, select.POLLIN)
+    while program not in ended and _GATE not in dict(poll.poll()):
+        _reap(program, news, ended)
+
+
+def _reap(program: int, news: int, ended: dict[int, int]) -> bool:
+    """Collect what has ended, keeping the program's own status; False: no child is left."""
+    with contextlib.suppress(BlockingIOError):
+        while os.read(news, 512):
+            pass
+    with contextlib.suppress(ChildProcessError):
+        while found := os.waitpid(-1, os.WNOHANG):
+            pid, status = found
+            if pid == 0:
+                return True
+            if pid == program:
+                ended[pid] = status
+    return False
+
+
+def _fell_tree(program: int, news: int, ended: dict[int, int]) -> None:
+    """Kill and reap until no child is left; orphans have become children."""
+    while True:
+        # Stop first: what is stopped can't fork while we look for the rest.
+        stopped: set[int] = set()
+        while found := descendants(os.getpid()) - stopped:
+            for pid in found:
+                _signal(pid, signal.SIGSTOP)
+            stopped |= found
+        for pid in stopped:
+            _signal(pid, signal.SIGKILL)
+        if not _reap(program, news, ended):
+            return
+        select.select([news], [], [], _RESCAN_S)
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def descendants(*roots: int) -> set[int]:
+    """All living processes below `roots`; one pass over /proc."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208 - a Path for each is slow
+        if name.isdigit():
+            # It may be gone by now: then it is no descendant.
+            with contextlib.suppress(OSError):
+                # The command may hold spaces and brackets; state and parent follow the last.
+                state, parent = (
+                    Path("/proc", name, "stat")
+                    .read_bytes()
+                    .rpartition(b")")[2]
+                    .split(maxsplit=2)[:2]
+                )
+                if state not in b"ZX":
+                    children.setdefault(int(parent), []).append(int(name))
+    found: set[int] = set()
+    todo = list(roots)
+    while todo:
+        todo = [child for parent in todo for child in children.get(parent, ())]
+        found.update(todo)
+    return found

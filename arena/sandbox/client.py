@@ -1,0 +1,221 @@
+"""The referee's end of the spawner: no event loop, no thread, no waiting for a bot.
+
+`Spawner` starts the process of spawner.py and speaks with it over a socket. Readiness is the
+caller's business: wait until `fileno()` is readable, then call `receive()`. Its answers come in
+the order in which things happened; `Started` may be missing when a program died in its set-up.
+
+Invariant: when the `Spawner` is closed, or this process is gone in whatever way, no program that
+it started is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from arena.model import HostError
+from arena.sandbox import Exited, Plan, Started
+
+SCRIPT = Path(__file__).with_name("spawner.py")
+
+ANSWER_BYTES = 1 << 16
+"""Above the largest answer: its longest part, a host's error, is capped at 2,000 bytes."""
+
+STDERR_BYTES = 8192
+"""Enough for the traceback of a spawner that has died of our bug."""
+
+SEND_S = 10.0
+"""The spawner is never busy for long; if it doesn't take a request for so long, it hangs."""
+
+CLOSE_S = 10.0
+"""Twice what the spawner itself allows for the last kills."""
+
+
+class BotProcess(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that was asked for, and our ends of its pipes: non-blocking, close-on-exec.
+
+    The pipes are the caller's to close.
+    """
+
+    id: int
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+class Spawner:
+    """A running spawner process, to be used as a context manager or with start() and close()."""
+
+    def __init__(self) -> None:
+        self._last_id = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self._closing = False
+
+    def start(self) -> None:
+        """Launch the process."""
+        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(SCRIPT)],
+                stdin=its.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env={},
+                cwd="/",
+                # Ctrl-C at the terminal is for the referee, which closes us in its own time.
+                start_new_session=True,
+            )
+        except OSError as error:
+            ours.close()
+            raise HostError(f"the spawner could not be started: {error}") from error
+        finally:
+            its.close()
+        assert self._process.stderr is not None
+        os.set_blocking(self._process.stderr.fileno(), False)
+        ours.setblocking(False)  # noqa: FBT003 - its only signature
+        self._socket = ours
+
+    def fileno(self) -> int:
+        """The descriptor that is readable when `receive` has something."""
+        return self._connection().fileno()
+
+    def spawn(self, plan: Plan) -> BotProcess:
+        """Ask for a program. Returns at once; what becomes of it, `receive` tells."""
+        self._last_id += 1
+        ours: list[int] = []
+        its: list[int] = []
+        try:
+            for ours_is_write in (True, False, False):
+                read, write = os.pipe2(os.O_CLOEXEC)
+                ours.append(write if ours_is_write else read)
+                its.append(read if ours_is_write else write)
+                os.set_blocking(ours[-1], False)
+            request = {"op": "spawn", "id": self._last_id, "plan": msgspec.to_builtins(plan)}
+            self._send(request, its)
+        except BaseException as error:
+            for descriptor in ours:
+                os.close(descriptor)
+            if isinstance(error, OSError):
+                raise HostError(f"no pipes for another program: {error}") from error
+            raise
+        finally:
+            for descriptor in its:
+                os.close(descriptor)
+        stdin, stdout, stderr = ours
+        return BotProcess(id=self._last_id, stdin=stdin, stdout=stdout, stderr=stderr)
+
+    def kill(self, number: int) -> None:
+        """Have a program's whole tree killed; its `Exited` follows. Harmless when it is gone."""
+        self._send({"op": "kill", "id": number}, [])
+
+    def receive(self) -> list[Started | Exited]:
+        """What has happened since the last call; never waits. HostError: the spawner died."""
+        news: list[Started | Exited] = []
+        while True:
+            try:
+                data = self._connection().recv(ANSWER_BYTES)
+            except BlockingIOError:
+                return news
+            except OSError:
+                data = b""
+            if data:
+                news.append(_decoded(data))
+            elif news:
+                return news  # the next call finds the end again
+            else:
+                raise self._death()
+
+    def close(self) -> None:
+        """Kill everything, and wait until nothing is left. HostError: something is."""
+        process, self._process = self._process, None
+        connection, self._socket = self._socket, None
+        if connection is not None:
+            connection.close()
+        if process is None:
+            return
+        assert process.stderr is not None
+        process.stderr.close()
+        in_time = _ended(process)
+        if not in_time:
+            process.kill()
+        process.wait()
+        if not in_time:
+            raise HostError("the spawner did not end when told, and was killed")
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _connection(self) -> socket.socket:
+        assert self._socket is not None, "a spawner must be started before it is used"
+        return self._socket
+
+    def _send(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        data = json.dumps(request).encode()
+        connection = self._connection()
+        while True:
+            try:
+                if descriptors:
+                    socket.send_fds(connection, [data], descriptors)
+                else:
+                    connection.send(data)
+            except BlockingIOError:
+                # Some twenty requests are under way, each a millisecond's work.
+                if not select.select([], [connection], [], SEND_S)[1]:
+                    raise HostError("the spawner does not answer") from None
+            except (BrokenPipeError, ConnectionResetError) as error:
+                raise self._death() from error
+            else:
+                return
+
+    def _death(self) -> HostError:
+        """What is known of a spawner that has closed its end."""
+        process = self._process
+        assert process is not None
+        assert process.stderr is not None
+        if not _ended(process):
+            return HostError("the spawner has closed its connection without ending")
+        code = process.wait()
+        ended = f"signal {-code}" if code < 0 else f"exit {code}"
+        text = ""
+        with contextlib.suppress(OSError):
+            text = os.read(process.stderr.fileno(), STDERR_BYTES).decode(errors="backslashreplace")
+        last = text.strip().rpartition("\n")[2]
+        return HostError(f"the spawner died ({ended})" + (f": {last}" if last else ""))
+
+
+def _ended(process: subprocess.Popen[bytes]) -> bool:
+    """Wait for its end; wait() with a timeout polls, and is late by up to 50 ms."""
+    if process.poll() is not None:
+        return True
+    handle = os.pidfd_open(process.pid)
+    try:
+        return bool(select.select([handle], [], [], CLOSE_S)[0])
+    finally:
+        os.close(handle)
+
+
+def _decoded(data: bytes) -> Started | Exited:
+    message = json.loads(data)
+    if "started" in message:
+        return msgspec.convert(message["started"], Started)
+    return msgspec.convert(message["exited"], Exited)

@@ -1,0 +1,410 @@
+"""The spawner: a process of its own that starts bots, reaps them, and outlives none of them.
+
+Run as a script with a SOCK_SEQPACKET socket as its standard input: `python -I -S spawner.py`.
+Standard library only and one thread, so that forking is safe and cheap, the parent-death signal
+means this process, and the referee's descriptors, memory and environment are never at hand.
+
+Theory of operation. One poll loop; nothing in it waits for a bot. A request is one JSON message:
+`{"op":"spawn","id":…,"plan":…}` with the bot's three descriptors as ancillary data, or
+`{"op":"kill","id":…}`. Each program has a *guard*, the child that was forked for it: bwrap, or
+the keeper of child.py. A program goes
+
+    STARTING → RUNNING (its child-pid came, limits are applied, the gate is open) → gone
+
+and is gone when its guard is reaped *and* the root of its tree no longer exists. With bwrap that
+root is pid 1 of a pid namespace, which the kernel lets end only after all others in it; as the
+guard normally dies first, this process inherits it, being a subreaper. Only then the answer
+`exited` goes out, so that whoever reads it knows that nothing is left.
+
+Invariants: when the socket closes or the referee dies, in whatever way, everything is killed;
+memory doesn't grow with the number of programs that have been run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+import types
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    # The package's own __init__ needs msgspec, which has no place here: stand-ins for the two
+    # packages let the sibling modules be found without it.
+    for _name, _folder in (("arena.sandbox", Path(__file__).parent), ("arena", None)):
+        sys.modules[_name] = types.ModuleType(_name)
+        sys.modules[_name].__path__ = [str(_folder)] if _folder else []
+
+from arena.sandbox import child, kernel, staging
+
+REQUEST_BYTES = 1 << 18
+"""Above what the kernel's default socket buffer lets a client send in one message."""
+
+STATUS_BYTES = 4096
+"""bwrap's two lines take 300; nobody else can write there."""
+
+LAST_KILL_S = 5.0
+"""How long the tree of a closing spawner may take to die: a process in an uninterruptible wait
+can't be hurried, and its kill is already under way."""
+
+SPARE_UIDS = 0x7000_0000
+"""Above all that systemd and distributions assign: 2**28 uids for 64 slots of any pid."""
+
+NOBODY = 65534
+
+
+class Program:
+    """One program and the descriptors that belong to it."""
+
+    def __init__(self, number: int, plan: dict[str, Any]) -> None:
+        self.id = number
+        self.plan = plan
+        self.uid = 0
+        """What it runs as when we are root."""
+        self.guard = 0
+        self.root = 0
+        """Pid of the root of its tree, once known."""
+        self.status = self.errors = self.gate = -1
+        self.text = b""
+        self.facts: dict[str, Any] = {}
+        self.killed = False
+        self.wait_status: int | None = None
+        """The guard's, once reaped."""
+        self.failure = ""
+        self.cpu_ms = 0.0
+        self.memory_mb = 0.0
+
+
+class Spawner:
+    """The loop and its tables, all of them bounded by the number of living programs."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.programs: dict[int, Program] = {}
+        self.by_pid: dict[int, Program] = {}
+        """By guard and by root."""
+        self.by_status: dict[int, Program] = {}
+        self.slots: list[int] = []
+        """Ids by slot, 0 where free."""
+        self.answers: deque[bytes] = deque()
+        """At most two for each program that was asked for and not yet forgotten."""
+        self.closing = 0.0
+        self.poll = select.poll()
+        self.news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self.referee = -1
+        with contextlib.suppress(OSError):  # before Linux 5.3 the socket alone has to tell
+            self.referee = os.pidfd_open(os.getppid())
+            self.poll.register(self.referee, select.POLLIN)
+        self.poll.register(self.news, select.POLLIN)
+        self.poll.register(connection, select.POLLIN)
+
+    def run(self) -> None:
+        """Serve until the referee has gone and everything is dead."""
+        while not self.closing or (self.programs and time.monotonic() < self.closing):
+            for descriptor, event in self.poll.poll(100 if self.closing else None):
+                if descriptor == self.connection.fileno():
+                    if event & select.POLLOUT:
+                        self.answer()
+                    if event & ~select.POLLOUT:
+                        self.serve()
+                elif descriptor == self.referee:
+                    self.close()
+                elif descriptor == self.news:
+                    self.reap()
+                elif descriptor in self.by_status:
+                    self.read_status(self.by_status[descriptor])
+        self.kill_orphans()
+
+    def serve(self) -> None:
+        """Read one request; the loop comes back for the next."""
+        descriptors: list[int] = []
+        try:
+            flags = socket.MSG_CMSG_CLOEXEC | socket.MSG_DONTWAIT
+            data, descriptors, _, _ = socket.recv_fds(self.connection, REQUEST_BYTES, 3, flags)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return
+        request = json.loads(data)
+        if request["op"] == "kill":
+            if (found := self.programs.get(request["id"])) is not None:
+                self.kill(found)
+            return
+        program = Program(request["id"], request["plan"])
+        try:
+            self.spawn(program, descriptors)
+        except OSError as error:
+            self.tell_exited(program, f"could not start a process: {error}")
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+    def spawn(self, program: Program, descriptors: list[int]) -> None:
+        """Fork the guard. Raises OSError when the machine can't."""
+        if len(descriptors) != 3:  # the kernel drops those for which there is no room
+            raise OSError("the spawner has run out of file descriptors")
+        opened: list[int] = []
+        try:
+            for _ in range(3):
+                opened += os.pipe2(os.O_CLOEXEC)
+            status, errors, gate = opened[0:2], opened[2:4], opened[4:6]
+            slot = self.slots.index(0) if 0 in self.slots else len(self.slots)
+            if "stage" in program.plan["options"]:
+                program.uid = spare_uid(slot)
+            stdin, stdout, stderr = descriptors
+            ends = child.Ends(stdin, stdout, stderr, status[1], errors[1], gate[0])
+            guard = os.fork()
+        except OSError:
+            for descriptor in opened:
+                os.close(descriptor)
+            raise
+        if guard == 0:
+            child.begin(program.plan, ends, program.uid)
+        for descriptor in (status[1], errors[1], gate[0]):
+            os.close(descriptor)
+        for descriptor in (status[0], errors[0]):
+            os.set_blocking(descriptor, False)
+        program.guard, program.status = guard, status[0]
+        program.errors, program.gate = errors[0], gate[1]
+        self.slots[slot : slot + 1] = [program.id]
+        self.programs[program.id] = self.by_pid[guard] = self.by_status[status[0]] = program
+        self.poll.register(status[0], select.POLLIN)
+
+    def read_status(self, program: Program) -> bool:
+        """Take the guard's lines; the first opens the gate. False: there is no more now."""
+        try:
+            data = os.read(program.status, STATUS_BYTES) if program.status >= 0 else b""
+        except BlockingIOError:
+            return False
+        if not data:
+            self.forget_status(program)
+            return False
+        *lines, program.text = (program.text + data)[:STATUS_BYTES].split(b"\n")
+        for line in lines:
+            for name, value in json.loads(line).items():
+                program.facts.setdefault(name, value)
+        if not program.root and "child-pid" in program.facts:
+            self.release(program)
+        return True
+
+    def release(self, program: Program) -> None:
+        """The tree has a root: limit it, and let the program run."""
+        program.root = program.facts["child-pid"]
+        self.by_pid[program.root] = program
+        if program.killed or program.wait_status is not None:
+            return
+        if program.plan["backend"] == "bwrap":
+            try:
+                # The limits go onto the sandbox's pid 1 while it waits at the gate: bwrap's own
+                # set-up, and the count of the user's other processes, stay out of them.
+                with staging.real_uid(program.uid):
+                    child.limit(program.root, program.plan["rlimits"])
+                os.write(program.gate, child.OPEN_GATE)
+            except (ProcessLookupError, BrokenPipeError):
+                return  # died in its set-up; reaping it tells why
+            except OSError as error:
+                program.failure = f"could not set the limits: {error}"
+                self.kill(program)
+                return
+        self.tell({"started": {"id": program.id, "pid": program.root}})
+
+    def kill(self, program: Program) -> None:
+        """Begin the end of a program's tree; reaping it is what completes it."""
+        program.killed = True
+        if program.gate >= 0:
+            os.close(program.gate)
+            program.gate = -1
+        if program.plan["backend"] == "bwrap" and program.wait_status is None:
+            os.kill(program.guard, signal.SIGKILL)
+
+    def reap(self) -> None:
+        """Collect every child that has ended, inherited ones too, then see who is gone."""
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self.news, 512):
+                pass
+        while True:
+            try:
+                pid, status, used = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if pid == 0:
+                break
+            program = self.by_pid.pop(pid, None)
+            if program is None:
+                continue
+            program.cpu_ms += (used.ru_utime + used.ru_stime) * 1000
+            if pid == program.guard:
+                program.wait_status = status
+            else:
+                # The guard was forked from us, and its peak counts ours: only the root tells.
+                program.memory_mb = used.ru_maxrss / 1024
+        for program in list(self.programs.values()):
+            if program.wait_status is not None:
+                self.settle(program)
+
+    def settle(self, program: Program) -> None:
+        """The guard is dead: is the tree? Kill what is left of it, or say that all is over."""
+        while self.read_status(program):
+            pass
+        ended = {"exit-code", "exit"} & program.facts.keys()
+        if not program.root or (program.plan["backend"] == "none" and not ended):
+            self.kill_orphans()
+        if program.root in self.by_pid and self.is_child(program.root):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(program.root, signal.SIGKILL)
+            return  # its end wakes us again
+        self.by_pid.pop(program.root, None)
+        failure = program.failure
+        if not (failure or program.killed or ended):
+            failure = self.last_words(program)
+        self.forget(program)
+        self.tell_exited(program, failure)
+
+    @staticmethod
+    def is_child(pid: int) -> bool:
+        """Whether a process that we have not reaped is ours: its pid can't be another's."""
+        try:
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return False
+        return True
+
+    @staticmethod
+    def last_words(program: Program) -> str:
+        """Why a guard ended before its program began."""
+        text = ""
+        with contextlib.suppress(BlockingIOError):
+            text = os.read(program.errors, child.ERROR_BYTES).decode(errors="backslashreplace")
+        status = program.wait_status or 0
+        ended = (
+            f"signal {os.WTERMSIG(status)}"
+            if os.WIFSIGNALED(status)
+            else f"exit {os.waitstatus_to_exitcode(status)}"
+        )
+        return " ".join(text.split()) or f"the sandbox ended without a word ({ended})"
+
+    def tell_exited(self, program: Program, failure: str) -> None:
+        """Answer with how a program ended."""
+        facts = program.facts
+        ended = -signal.SIGKILL if program.killed else 0  # a signal is negative
+        if "exit" in facts:
+            ended = os.waitstatus_to_exitcode(facts["exit"])
+            program.cpu_ms, program.memory_mb = facts["cpu_ms"], facts["memory_mb"]
+        elif "exit-code" in facts:
+            ended = int(facts["exit-code"])
+            if ended - 128 in {int(known) for known in signal.Signals}:
+                ended = 128 - ended  # how bwrap, like a shell, passes a signal on
+        self.tell(
+            {
+                "exited": {
+                    "id": program.id,
+                    "code": ended if ended >= 0 and not failure else None,
+                    "signal": -ended if ended < 0 and not failure else None,
+                    "cpu_ms": round(program.cpu_ms, 3),
+                    "memory_mb": round(program.memory_mb, 3),
+                    "host_error": failure,
+                }
+            }
+        )
+
+    def forget(self, program: Program) -> None:
+        """Drop every trace of a program."""
+        self.forget_status(program)
+        os.close(program.errors)
+        if program.gate >= 0:
+            os.close(program.gate)
+        self.slots[self.slots.index(program.id)] = 0
+        while self.slots and not self.slots[-1]:
+            self.slots.pop()
+        del self.programs[program.id]
+
+    def forget_status(self, program: Program) -> None:
+        """Stop listening to a guard that has closed its pipe."""
+        if program.status >= 0:
+            self.poll.unregister(program.status)
+            del self.by_status[program.status]
+            os.close(program.status)
+            program.status = -1
+
+    def kill_orphans(self) -> None:
+        """Kill the children that we have not forked: pieces of a tree whose guard has died."""
+        for pid in child.descendants(os.getpid()) - self.kept():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def kept(self) -> set[int]:
+        """All that belongs to a program whose guard lives."""
+        guards = [each.guard for each in self.programs.values() if each.wait_status is None]
+        return {*guards, *child.descendants(*guards)}
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Queue an answer, and send what can be sent."""
+        if not self.closing:
+            self.answers.append(json.dumps(message).encode())
+            self.answer()
+
+    def answer(self) -> None:
+        """Send without waiting; the rest goes when the referee has read."""
+        if self.closing:
+            return
+        wanted = select.POLLIN
+        try:
+            while self.answers:
+                self.connection.send(self.answers[0], socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+                self.answers.popleft()
+        except BlockingIOError:
+            wanted |= select.POLLOUT
+        except OSError:
+            self.close()
+            return
+        self.poll.modify(self.connection, wanted)
+
+    def close(self) -> None:
+        """The referee has gone: kill everything, and answer nobody any more."""
+        if self.closing:
+            return
+        self.closing = time.monotonic() + LAST_KILL_S
+        self.poll.unregister(self.connection)
+        if self.referee >= 0:
+            self.poll.unregister(self.referee)
+        for program in self.programs.values():
+            self.kill(program)
+
+
+def spare_uid(slot: int) -> int:
+    """A uid that nobody has, of this spawner and slot alone; a small container has but one."""
+    uid = SPARE_UIDS | (os.getpid() << 6 | slot % 64) & 0x0FFF_FFFF
+    for line in Path("/proc/self/uid_map").read_text().splitlines():
+        inside, _, count = map(int, line.split())
+        if inside <= uid < inside + count:
+            return uid
+    return NOBODY
+
+
+def main() -> None:
+    """Serve the socket on standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the referee's to handle
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # several for each program
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    connection = socket.socket(fileno=os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), 0)
+    Spawner(connection).run()
+
+
+if __name__ == "__main__":
+    main()

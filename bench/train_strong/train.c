@@ -1,0 +1,563 @@
+/* train: learns the tables of the example bot `strong` by playing holes of play-nine.
+ *
+ *     train HOLES        HOLES in each round, of which there are as many as in RATE
+ *
+ * Two seats play. A position after a move is worth, in strokes that the mover ends above the other,
+ *
+ *     E(mine) - E(other) + moved(my columns) - to_move(other's columns) + lead(E(mine) - E(other))
+ *         - feed * (what the discard that I leave is worth to the next player)
+ *
+ * which is the formula of strong's bot.py: E is the expected score of a grid, its unknown cards at
+ * the chances of the unseen ones. The rest is learned, one `Weights` for each number of face-down
+ * cards of the mover and of the other. moved and to_move are looked up by the two cards of each
+ * column, plus `live` times what the column gains by a match, by the chance of it.
+ *
+ * The learning is TD(lambda) on positions after moves, from the last of a hole back to the first;
+ * the next position is the other's, so its sign turns. The last one is that of going out. It is
+ * computed, not learned: E(mine) less what the other is expected to have after a last turn.
+ *
+ * The output, a line of whole numbers for each row of a table, is a function of HOLES alone: the
+ * generator is our own, and all arithmetic is + - * / of IEEE 754 numbers as written, so that
+ * every compiler that neither contracts (-ffp-contract=off) nor reorders it gives the same bytes.
+ */
+#include <float.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if FLT_EVAL_METHOD != 0 || defined(__FAST_MATH__)
+#error "floats must be computed as floats, in the written order"
+#endif
+
+/* Cards as indexes: 0 to 12 are themselves, 13 is a Hole-in-One, 14 is face down. */
+enum { HOLE_IN_ONE = 13, CARDS = 14, HIDDEN = 14, SYMBOLS = 15, PACK = 108 };
+enum { TURNS = 120 }; /* of both seats: the arena's cap of 60 for each */
+enum { NEAR = 3 };    /* face-down cards are told apart up to here: 3 means 3 or more */
+enum { KNOTS = 12 };  /* of the curve `lead`, 6 strokes apart, at -33 to 33 */
+enum { SKIP = -1 };   /* in place of a position to flip */
+
+static const float NEVER = 1e9f;     /* the value of a move that can't be made */
+static const float ROUNDING = 1e-6f; /* what sums of the same strokes may differ by */
+
+/* What one more matched column adds to that many others of its number, and what all are worth. */
+static const float MARGIN[5] = {0, -10, -5, -5, 0};
+static const float COMBINATION[5] = {0, 0, -10, -15, -20};
+
+static const float RATE[] = {0.06f, 0.0274f, 0.0125f, 0.0057f, 0.0026f, 0.0012f}; /* by round */
+enum { ROUNDS = sizeof RATE / sizeof *RATE };
+static const float LEAD_RATE = 0.3f;   /* part of RATE: many positions share a knot */
+static const float SLOPE_RATE = 0.01f; /* part of RATE: factors of strokes, not strokes */
+static const float LAMBDA = 0.7f;
+
+/* ------------------------------------------------------------------------ chance: splitmix64 */
+
+static uint64_t state = 9; /* the seed */
+
+static int below(int limit)
+{
+    uint64_t mix = state += 0x9e3779b97f4a7c15u;
+    mix = (mix ^ mix >> 30) * 0xbf58476d1ce4e5b9u;
+    mix = (mix ^ mix >> 27) * 0x94d049bb133111ebu;
+    return (int)(((mix ^ mix >> 31) >> 32) * (uint64_t)limit >> 32);
+}
+
+static void shuffle(uint8_t *cards, int count)
+{
+    for (int i = count - 1; i > 0; i--) {
+        int other = below(i + 1);
+        uint8_t card = cards[i];
+        cards[i] = cards[other];
+        cards[other] = card;
+    }
+}
+
+/* ---------------------------------------------------------------------------------- the table */
+
+typedef struct {
+    uint8_t card[8]; /* what lies there */
+    uint8_t seen[8]; /* the same, or HIDDEN */
+    int hidden;
+} Grid;
+
+typedef struct {
+    Grid grid[2];
+    uint8_t stock[PACK], pile[PACK]; /* the last is the top */
+    int in_stock, on_pile;
+    int unseen[CARDS]; /* how many of each are in the stock or face down */
+    int out;           /* the seat that went out, or -1 */
+} Table;
+
+static void turn_up(Table *table, int seat, int position)
+{
+    Grid *grid = &table->grid[seat];
+    grid->seen[position] = grid->card[position];
+    grid->hidden--;
+    table->unseen[grid->card[position]]--;
+}
+
+/* Puts `card` there; what it replaces goes to the pile. */
+static void put(Table *table, int seat, int position, int card)
+{
+    Grid *grid = &table->grid[seat];
+    if (grid->seen[position] == HIDDEN)
+        turn_up(table, seat, position);
+    table->pile[table->on_pile++] = grid->card[position];
+    grid->card[position] = grid->seen[position] = (uint8_t)card;
+}
+
+/* Discards the drawn card and turns one up, or none. */
+static void discard(Table *table, int seat, int card, int flips)
+{
+    table->pile[table->on_pile++] = (uint8_t)card;
+    if (flips != SKIP)
+        turn_up(table, seat, flips);
+}
+
+static int draw(Table *table)
+{
+    if (!table->in_stock) { /* all but the top of the pile becomes the stock */
+        table->in_stock = table->on_pile - 1;
+        memcpy(table->stock, table->pile, (size_t)table->in_stock);
+        for (int i = 0; i < table->in_stock; i++)
+            table->unseen[table->stock[i]]++;
+        shuffle(table->stock, table->in_stock);
+        table->pile[0] = table->pile[table->on_pile - 1];
+        table->on_pile = 1;
+    }
+    int card = table->stock[--table->in_stock];
+    table->unseen[card]--;
+    return card;
+}
+
+static void deal(Table *table)
+{
+    *table = (Table){.in_stock = PACK, .out = -1};
+    for (int i = 0; i < PACK; i++) {
+        table->stock[i] = (uint8_t)(i / 8); /* the last four are the Holes-in-One */
+        table->unseen[i / 8]++;
+    }
+    shuffle(table->stock, PACK);
+    for (int seat = 0; seat < 2; seat++) {
+        Grid *grid = &table->grid[seat];
+        table->in_stock -= 8;
+        memcpy(grid->card, table->stock + table->in_stock, 8);
+        memset(grid->seen, HIDDEN, 8);
+        grid->hidden = 8;
+        turn_up(table, seat, 0); /* by lot, one column known or two begun */
+        turn_up(table, seat, below(2) ? 4 : 1);
+    }
+    discard(table, 0, draw(table), SKIP);
+}
+
+/* -------------------------------------------------------------- a position as everybody sees it */
+
+/* A grid. The scores are expected ones. */
+typedef struct {
+    uint8_t seen[8];
+    int hidden;
+    float chance[CARDS]; /* of an unknown card */
+    float match[CARDS];  /* one more matched column of the card */
+    float beside[CARDS]; /* a column of the card and an unknown one */
+    float now[4];        /* a column, with what its match adds to the others */
+    float expected;      /* all of it */
+} Side;
+
+/* Both grids, and what a turn is worth to the other by the expected score: at most 0. */
+typedef struct {
+    Side mine, other;
+    float ahead;        /* E(mine) - E(other) */
+    float drawing;      /* the mean over a drawn card at its best place */
+    float fed[SYMBOLS]; /* by discard: beyond a draw; under HIDDEN the mean */
+} View;
+
+static float number(int card)
+{
+    return card == HOLE_IN_ONE ? -5 : (float)card;
+}
+
+/* A column of `card` and what lies at its other end. */
+static float column_of(const Side *side, int card, int partner)
+{
+    if (partner == HIDDEN)
+        return side->beside[card];
+    return partner == card ? side->match[card] : number(card) + number(partner);
+}
+
+static Side look_at(const Table *table, int seat)
+{
+    Side side = {.hidden = table->grid[seat].hidden};
+    int total = 0, matched[CARDS] = {0};
+    float mean = 0, both; /* of an unknown card; of a column of two */
+    memcpy(side.seen, table->grid[seat].seen, 8);
+    for (int column = 0; column < 4; column++)
+        if (side.seen[column] != HIDDEN && side.seen[column] == side.seen[column + 4])
+            matched[side.seen[column]]++;
+    for (int card = 0; card < CARDS; card++)
+        total += table->unseen[card];
+    for (int card = 0; card < CARDS; card++) {
+        side.chance[card] = (float)table->unseen[card] / (float)total;
+        mean += side.chance[card] * number(card);
+    }
+    both = 2 * mean;
+    for (int card = 0; card < CARDS; card++) {
+        side.match[card] = MARGIN[matched[card]] - (card == HOLE_IN_ONE ? 10 : 0);
+        float gain = (side.match[card] - 2 * number(card)) * side.chance[card];
+        side.beside[card] = number(card) + mean + gain;
+        both += gain * side.chance[card];
+        side.expected += COMBINATION[matched[card]];
+    }
+    for (int column = 0; column < 4; column++) {
+        int top = side.seen[column], bottom = side.seen[column + 4];
+        if (top == bottom && top != HIDDEN) {
+            float own = top == HOLE_IN_ONE ? -10 : 0; /* the only pair worth something alone */
+            side.now[column] = MARGIN[matched[top] - 1] + own;
+            side.expected += own;
+            continue;
+        }
+        if (top == HIDDEN)
+            side.now[column] = bottom == HIDDEN ? both : side.beside[bottom];
+        else
+            side.now[column] = column_of(&side, top, bottom);
+        side.expected += side.now[column];
+    }
+    return side;
+}
+
+/* How the expected score changes when `card` comes there; NEVER if it would replace its like. */
+static float change(const Side *side, int card, int position)
+{
+    int partner = side->seen[position ^ 4];
+    if (partner == card && side->seen[position] == card)
+        return NEVER;
+    return column_of(side, card, partner) - side->now[position & 3];
+}
+
+static void look(const Table *table, int seat, View *view)
+{
+    const Side *other = &view->other;
+    view->mine = look_at(table, seat);
+    view->other = look_at(table, 1 - seat);
+    view->ahead = view->mine.expected - other->expected;
+    view->drawing = view->fed[HIDDEN] = 0;
+    for (int card = 0; card < CARDS; card++) {
+        float best = 0;
+        for (int position = 0; position < 8; position++) {
+            float value = change(other, card, position);
+            best = value < best ? value : best;
+        }
+        view->fed[card] = best;
+        view->drawing += other->chance[card] * best;
+    }
+    for (int card = 0; card < CARDS; card++) {
+        float beyond = view->fed[card] - view->drawing;
+        view->fed[card] = beyond < 0 ? beyond : 0;
+        view->fed[HIDDEN] += other->chance[card] * view->fed[card];
+    }
+}
+
+/* What a column of two face-up cards gains by a match, by the chance of the card. */
+static float live(const Side *side, int top, int bottom)
+{
+    if (top == bottom || top == HIDDEN || bottom == HIDDEN)
+        return 0;
+    float score = number(top) + number(bottom);
+    float of_top = score - side->match[top], of_bottom = score - side->match[bottom];
+    return (of_top > 0 ? of_top * side->chance[top] : 0)
+           + (of_bottom > 0 ? of_bottom * side->chance[bottom] : 0);
+}
+
+/* ---------------------------------------------------------------------------- what is learned */
+
+typedef float Square[SYMBOLS][SYMBOLS]; /* by the cards of a column, symmetric */
+
+typedef struct {
+    Square moved, to_move;
+    float live_moved, live_to_move, lead[KNOTS], feed;
+} Weights;
+
+/* [own face-down cards][the other's]; own are those of the grid that is looked up: for to_move
+ * the other's, for all else the mover's. */
+static Weights learned[NEAR][NEAR];
+
+static Weights *weights(int own, int other)
+{
+    return &learned[(own < NEAR ? own : NEAR) - 1][(other < NEAR ? other : NEAR) - 1];
+}
+
+/* The knot below `lead` strokes; `part` of the way to the next. */
+static int knot(float lead, float *part)
+{
+    float place = lead / 6 + 5.5f;
+    place = place < 0 ? 0 : place > KNOTS - 1.001f ? KNOTS - 1.001f : place;
+    *part = place - (float)(int)place;
+    return (int)place;
+}
+
+static float lead_value(const Weights *mine, float lead)
+{
+    float part;
+    const float *at = mine->lead + knot(lead, &part);
+    return at[0] + part * (at[1] - at[0]);
+}
+
+/* Looks up the columns of a side; adds `step` to what it finds there. Returns the sum before. */
+static float columns(const Side *side, Square square, float *lively, float step)
+{
+    float value = 0, gain = 0;
+    for (int column = 0; column < 4; column++) {
+        int top = side->seen[column], bottom = side->seen[column + 4];
+        value += square[top][bottom];
+        gain += live(side, top, bottom);
+    }
+    value += *lively * gain;
+    for (int column = 0; step != 0 && column < 4; column++) {
+        int top = side->seen[column], bottom = side->seen[column + 4];
+        square[top][bottom] += step / 8; /* eight columns share it */
+        square[bottom][top] = square[top][bottom];
+    }
+    *lively += SLOPE_RATE * step * gain;
+    return value;
+}
+
+/* A position after a move. */
+typedef struct {
+    View view;
+    float fed; /* by the discard on top */
+    int out;   /* the mover has just gone out: computed, nothing to learn */
+} Position;
+
+/* The value of a position, and a step of its weights by `rate` times target - value. */
+static float learn(const Position *at, float target, float rate)
+{
+    const View *view = &at->view;
+    if (at->out)
+        return view->ahead - view->drawing - at->fed;
+    Weights *mine = weights(view->mine.hidden, view->other.hidden);
+    Weights *other = weights(view->other.hidden, view->mine.hidden);
+    float value = view->ahead + lead_value(mine, view->ahead) - mine->feed * at->fed;
+    value += columns(&view->mine, mine->moved, &mine->live_moved, 0);
+    value -= columns(&view->other, other->to_move, &other->live_to_move, 0);
+    if (rate == 0)
+        return value;
+    float step = rate * (target - value), part;
+    float *lead = mine->lead + knot(view->ahead, &part);
+    columns(&view->mine, mine->moved, &mine->live_moved, step);
+    columns(&view->other, other->to_move, &other->live_to_move, -step);
+    lead[0] += LEAD_RATE * step * (1 - part);
+    lead[1] += LEAD_RATE * step * part;
+    mine->feed -= SLOPE_RATE * step * at->fed;
+    return value;
+}
+
+/* -------------------------------------------------------------------------------- the players */
+
+typedef enum { MATCHER, STRONG } Policy;
+
+/* What moves are worth, as changes against E(mine) - E(other): class Outlook of bot.py. All zero
+ * but the view, it is matcher's: the expected score alone. */
+typedef struct {
+    View view;
+    struct {                 /* by number of cards that the move turns up, 0 or 1 */
+        const Weights *mine; /* none when it goes out, or with nothing to look up */
+        float base, feed;
+    } after[2];
+    float flip, skip; /* when the drawn card is discarded, all but what that feeds */
+    int flips;        /* where */
+} Outlook;
+
+static float best_place(const Outlook *outlook, int card, int *place)
+{
+    const Side *mine = &outlook->view.mine;
+    float best = NEVER;
+    *place = 0;
+    for (int position = 0; position < 8; position++) {
+        int old = mine->seen[position], partner = mine->seen[position ^ 4], turned = old == HIDDEN;
+        const Weights *table = outlook->after[turned].mine;
+        float value = change(mine, card, position);
+        if (table)
+            value += table->moved[partner][card] - table->moved[partner][old]
+                     + table->live_moved * (live(mine, partner, card) - live(mine, partner, old))
+                     + lead_value(table, outlook->view.ahead + value);
+        value += outlook->after[turned].base;
+        value -= outlook->after[turned].feed * outlook->view.fed[old];
+        if (value < best) {
+            best = value;
+            *place = position;
+        }
+    }
+    return best;
+}
+
+/* When the drawn card is discarded; `flips` becomes a position or SKIP. */
+static float discarding(const Outlook *outlook, int card, int *flips)
+{
+    float flip = outlook->flip - outlook->after[1].feed * outlook->view.fed[card];
+    float skip = outlook->skip - outlook->after[0].feed * outlook->view.fed[card];
+    *flips = skip < flip ? SKIP : outlook->flips;
+    return skip < flip ? skip : flip;
+}
+
+/* Fills in what strong looks up. */
+static void look_ahead(Outlook *outlook)
+{
+    const Side *mine = &outlook->view.mine, *other = &outlook->view.other;
+    for (int turned = 0; turned < 2; turned++) {
+        int hidden = mine->hidden - turned;
+        outlook->after[turned].base = -outlook->view.drawing;
+        outlook->after[turned].feed = 1;
+        if (!hidden)
+            continue; /* it goes out: the other's last turn decides */
+        Weights *table = weights(hidden, other->hidden), *theirs = weights(other->hidden, hidden);
+        outlook->after[turned].mine = table;
+        outlook->after[turned].feed = table->feed;
+        outlook->after[turned].base =
+            columns(mine, table->moved, &table->live_moved, 0)
+            - columns(other, theirs->to_move, &theirs->live_to_move, 0);
+    }
+    outlook->flip = NEVER;
+    for (int position = 0; position < 8; position++) {
+        int partner = mine->seen[position ^ 4];
+        const Weights *table = outlook->after[1].mine;
+        float value = outlook->after[1].base;
+        if (table) {
+            value += lead_value(table, outlook->view.ahead) - table->moved[partner][HIDDEN];
+            for (int card = 0; card < CARDS; card++)
+                value += mine->chance[card] * table->moved[partner][card];
+        }
+        if (mine->seen[position] == HIDDEN && value < outlook->flip) {
+            outlook->flip = value;
+            outlook->flips = position;
+        }
+    }
+    if (mine->hidden == 1)
+        outlook->skip =
+            outlook->after[0].base + lead_value(outlook->after[0].mine, outlook->view.ahead);
+}
+
+/* A turn; a matcher leaves its last card face down while it expects more than `waits` strokes. */
+static void play(Table *table, int seat, Policy policy, float waits)
+{
+    Outlook outlook = {.skip = NEVER};
+    const Side *mine = &outlook.view.mine;
+    int place, flips, any, card = table->pile[table->on_pile - 1];
+    look(table, seat, &outlook.view);
+    while (mine->seen[outlook.flips] != HIDDEN)
+        outlook.flips++;
+    if (policy == STRONG && table->out < 0) {
+        look_ahead(&outlook);
+    } else if (table->out < 0 && mine->hidden == 1 && mine->expected > waits) {
+        outlook.skip = 0;
+        outlook.flip = NEVER;
+    }
+    float taking = best_place(&outlook, card, &place), drawing = 0;
+    for (int drawn = 0; drawn < CARDS; drawn++) {
+        float placed = best_place(&outlook, drawn, &any);
+        float left = discarding(&outlook, drawn, &any);
+        drawing += mine->chance[drawn] * (placed < left ? placed : left);
+    }
+    if (taking < drawing - ROUNDING) {
+        table->on_pile--;
+        put(table, seat, place, card);
+        return;
+    }
+    card = draw(table);
+    if (best_place(&outlook, card, &place) < discarding(&outlook, card, &flips) - ROUNDING)
+        put(table, seat, place, card);
+    else
+        discard(table, seat, card, flips);
+}
+
+/* A turn by lot: a third take the discard, a third swap, a third flip. */
+static void explore(Table *table, int seat)
+{
+    int way = below(3), position = below(8);
+    int card = way == 0 ? table->pile[--table->on_pile] : draw(table);
+    while (way == 2 && table->grid[seat].seen[position] != HIDDEN)
+        position = below(8);
+    if (way == 2)
+        discard(table, seat, card, position);
+    else
+        put(table, seat, position, card);
+}
+
+/* ------------------------------------------------------------------------------- the training */
+
+/* Plays a hole, a part of the turns by lot, in 1 of 100 each; learns from it at that rate. */
+static void train(const Policy policy[2], int first, int percent, float rate)
+{
+    static Position path[TURNS];
+    Table table;
+    int count = 0, seat = first;
+    deal(&table);
+    for (int turn = 0; turn < TURNS && table.out != seat; turn++, seat = 1 - seat) {
+        float waits = (float)below(1400) / 100 - 2; /* matchers of all tempers */
+        if (below(100) < percent)
+            explore(&table, seat);
+        else
+            play(&table, seat, policy[seat], waits);
+        if (table.out >= 0)
+            continue; /* that was the last turn: computed, not learned */
+        Position *now = &path[count++];
+        look(&table, seat, &now->view);
+        now->fed = now->view.fed[table.pile[table.on_pile - 1]];
+        now->out = !now->view.mine.hidden;
+        if (now->out)
+            table.out = seat;
+    }
+    float target = path[count - 1].view.ahead; /* at the turn cap all cards are turned up */
+    for (int i = count - 1; i >= 0; i--) {
+        if (path[i].out)
+            target = learn(&path[i], 0, 0);
+        else if (i < count - 1)
+            target = -((1 - LAMBDA) * learn(&path[i + 1], 0, 0) + LAMBDA * target);
+        learn(&path[i], target, rate);
+    }
+}
+
+/* A row of a table, in parts of a stroke. */
+static void print_row(const char *name, const float *values, int count, float parts)
+{
+    printf("%s", name);
+    for (int i = 0; i < count; i++)
+        printf(" %d", (int)(values[i] * parts + (values[i] < 0 ? -0.5f : 0.5f)));
+    printf("\n");
+}
+
+static void print_square(const char *name, Square square)
+{
+    float pairs[SYMBOLS * (SYMBOLS + 1) / 2];
+    int count = 0;
+    for (int a = 0; a < SYMBOLS; a++)
+        for (int b = a; b < SYMBOLS; b++)
+            pairs[count++] = square[a][b];
+    print_row(name, pairs, count, 10);
+}
+
+int main(int count, char **arguments)
+{
+    int holes = count == 2 ? atoi(arguments[1]) : 0;
+    if (holes < 1) {
+        fprintf(stderr, "usage: train HOLES (in each of %d rounds)\n", ROUNDS);
+        return 2;
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        for (int hole = 0; hole < holes; hole++) {
+            /* The first round has matchers only, later each seat is one in ten times. */
+            Policy policy[2] = {MATCHER, MATCHER};
+            for (int seat = 0; seat < 2; seat++)
+                if (round && below(10))
+                    policy[seat] = STRONG;
+            train(policy, hole & 1, round ? 3 : 5, RATE[round]);
+        }
+    for (int row = 0; row < NEAR * NEAR; row++) {
+        Weights *it = &learned[row / NEAR][row % NEAR];
+        print_square("moved", it->moved);
+        print_square("to_move", it->to_move);
+        print_row("lead", it->lead, KNOTS, 10);
+        print_row("live_moved", &it->live_moved, 1, 100);
+        print_row("live_to_move", &it->live_to_move, 1, 100);
+        print_row("feed", &it->feed, 1, 100);
+    }
+    return 0;
+}

@@ -1,0 +1,140 @@
+"""Whole events from the command line, with real bots that behave or misbehave on demand."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena import registry
+
+REPOSITORY = Path(__file__).parents[2]
+
+BOT = """
+import json, os, random, signal, sys, time
+
+how, at = sys.argv[1], int(sys.argv[2])
+if how == "no-start":
+    sys.stderr.write("cannot find my brain\\n")
+    sys.exit(3)
+if how == "never-ready":
+    time.sleep(3600)
+asked = 0
+
+
+def say(text):
+    os.write(1, text.encode() if isinstance(text, str) else text)
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        say("banner\\n" if how == "banner" else '{"type":"ready"}\\n')
+    elif message["type"] == "match":
+        draw = random.Random(message["seed"])
+        asked = 0
+    elif message["type"] == "act":
+        asked += 1
+        if asked == at and how not in ("fine", "slow", "chatty"):
+            sys.stderr.write(f"about to {how}\\n")
+            sys.stderr.flush()
+            if how == "crash":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            elif how == "raise":
+                raise RuntimeError("my own mistake")
+            elif how == "exit":
+                sys.exit(0)
+            elif how == "hang":
+                time.sleep(3600)
+            elif how == "close":
+                os.close(1)
+                time.sleep(3600)
+            elif how == "flood":
+                try:
+                    while True:
+                        say("x" * 65536)
+                except OSError:
+                    pass
+            elif how == "nonsense":
+                say("take this!\\n")
+            elif how == "illegal":
+                say(json.dumps({"turn": message["turn"], "move": "fly 3"}) + "\\n")
+            elif how == "stale":
+                say(json.dumps({"turn": "0-zzzz", "move": message["legal"][0]}) + "\\n")
+            elif how == "deaf":
+                time.sleep(3600)
+            continue
+        if how == "slow" and asked % at == 0:
+            time.sleep(0.03)
+        if how == "chatty":
+            sys.stderr.write("x" * 20000)
+        move = draw.choice(message["legal"])
+        say(json.dumps({"turn": message["turn"], "move": move}) + "\\n")
+    elif message["type"] == "bye":
+        break
+"""
+
+
+@pytest.fixture(scope="session")
+def sandbox():
+    """The sandbox of this machine; without one the events still have to be right."""
+    return "bwrap" if registry.backend("bwrap").probe().works else "none"
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory):
+    """A cache of the tests' own."""
+    cache = tmp_path_factory.mktemp("cache")
+    return {**os.environ, "XDG_CACHE_HOME": str(cache), "NO_COLOR": "1", "COLUMNS": "80"}
+
+
+@pytest.fixture
+def bot(tmp_path):
+    """Make the folder of a bot that plays fine, or fails as told at question `at` of a match."""
+
+    def make(name, /, how="fine", at=5, **fields):
+        folder = tmp_path / "bots" / name
+        folder.mkdir(parents=True)
+        (folder / "bot.py").write_text(BOT)
+        manifest = {"version": "1", "run": ["python3", "-S", "bot.py", how, str(at)], **fields}
+        lines = [f"{key} = {json.dumps(value)}" for key, value in manifest.items()]
+        (folder / "bot.toml").write_text("\n".join(lines) + "\n")
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def arena(environment, sandbox, tmp_path):
+    """Run a command; its completed process has text output."""
+
+    def run(*words, code=0, **options):
+        words = [str(word) for word in words]
+        if words[0] == "run" and "--sandbox" not in words:
+            words += ["--sandbox", sandbox]
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "arena", *words],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+            timeout=300,
+            check=False,
+            **options,
+        )
+        assert code == done.returncode, (done.returncode, done.stdout, done.stderr)
+        return done
+
+    return run
+
+
+@pytest.fixture
+def records(arena):
+    """The counted records of a folder, by the command."""
+
+    def read(folder, *flags):
+        return [json.loads(line) for line in arena("log", folder, *flags).stdout.splitlines()]
+
+    return read

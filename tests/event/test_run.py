@@ -1,0 +1,219 @@
+"""`arena run` from end to end: real processes, real sandbox, real log."""
+
+import csv
+import json
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+
+def canonical(arena, folder):
+    """The bytes that must not depend on how an event was run."""
+    return (
+        arena("log", folder, "--canonical").stdout,
+        *(
+            arena("table", folder, "--canonical", "--format", kind).stdout
+            for kind in ("text", "md", "csv", "json")
+        ),
+    )
+
+
+def test_an_event_ends_in_a_ranked_table(arena, bot, records, tmp_path):
+    """Every pairing, every deal, both seatings; the table on stdout, everything in the folder."""
+    bots = [bot(name) for name in ("ann", "bob", "cyd")]
+    done = arena("run", *bots, "--deals", "2", "--out", "out")
+    assert "ann@1" in done.stdout
+    assert "commitment" in done.stderr
+    assert 3 * 2 * 2 == len(records(tmp_path / "out"))
+    assert {
+        "event.json",
+        "matches.jsonl",
+        "private.json",
+        "lock",
+        "table.txt",
+        "table.md",
+        "table.csv",
+        "table.json",
+    } == {path.name for path in (tmp_path / "out").iterdir()}
+    rows = list(csv.reader((tmp_path / "out" / "table.csv").read_text().splitlines()))
+    assert 1 + 3 == len(rows)
+    event = json.loads((tmp_path / "out" / "event.json").read_text())
+    assert event["finished"]
+    assert 64 == len(event["secret"])
+
+
+@pytest.mark.parametrize(
+    ("game", "seats"), [("play-nine", 6), ("four-card-golf", 8), ("four-card-golf", 2)]
+)
+def test_both_games_at_their_biggest_tables(arena, bot, records, tmp_path, game, seats):
+    """One table of everybody, each in every seat."""
+    bots = [bot(f"bot{n}") for n in range(seats)]
+    arena("run", *bots, "--game", game, "--seats", seats, "--deals", "1", "--out", "out")
+    played = records(tmp_path / "out")
+    assert seats == len(played)
+    assert seats == len({record["seats"][0] for record in played})
+    assert not any(record["faults"] for record in played)
+
+
+def test_the_same_seed_gives_the_same_bytes_whatever_the_concurrency(arena, bot, tmp_path):
+    """Digests, canonical log and canonical tables, with one job and with two, pinned or not."""
+    bots = [bot("ann"), bot("bob"), bot("cyd", "illegal", 40)]
+    flags = ["--deals", "6", "--series", "4", "--seed", "same"]
+    arena("run", *bots, *flags, "--jobs", "1", "--out", "one")
+    arena("run", *bots[::-1], *flags, "--jobs", "2", "--no-pin", "--out", "two")
+    one, two = canonical(arena, tmp_path / "one"), canonical(arena, tmp_path / "two")
+    assert one == two
+    assert "predictable" in one[1].lower()
+    arena("run", *bots, *flags[:-1], "other", "--jobs", "2", "--out", "three")
+    assert one[0] != canonical(arena, tmp_path / "three")[0]
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "status"),
+    [
+        ("crash", "crash", "signal 11"),
+        ("raise", "crash", "exit 1"),
+        ("exit", "exit", "exit 0"),
+        ("close", "exit", ""),
+        ("hang", "timeout", ""),
+        ("flood", "flood", ""),
+        ("nonsense", "malformed", ""),
+        ("illegal", "illegal", ""),
+        ("stale", "stale", ""),
+    ],
+)
+def test_a_fault_is_recorded_by_kind_while_all_other_matches_finish(
+    arena, bot, records, tmp_path, how, kind, status
+):
+    """The bad bot forfeits with its kind, its stderr and its status; the others just play."""
+    bots = [bot("ann"), bot("bob"), bot("bad", how, 5)]
+    flags = ["--deals", "2", "--move-time", "300ms", "--out", "out"]
+    done = arena("run", *bots, *flags)
+    played = records(tmp_path / "out", "--all")
+    by_bad = [record for record in played if "bad@1" in record["seats"]]
+    others = [record for record in played if "bad@1" not in record["seats"]]
+    assert 4 == len(others)
+    assert not any(record["faults"] for record in others)
+    assert by_bad
+    for record in by_bad:
+        (fault,) = record["faults"]
+        assert kind == fault["kind"]
+        assert "bad@1" == record["seats"][fault["seat"]]
+        assert 2 == record["places"][fault["seat"]]
+        assert "about to " in fault["stderr"]
+        assert 5 <= fault["turn"]
+        if status:
+            assert status == fault["status"]
+    assert f"{kind}" in arena("table", "out", "--format", "md").stdout
+    assert "bad@1" in done.stdout
+    assert "about to " in (tmp_path / "out" / "stderr" / "bad@1.log").read_text()
+
+
+def test_a_bot_that_keeps_failing_is_withdrawn(arena, bot, tmp_path):
+    """After three faulted matches in a row, nothing of it counts any more."""
+    bots = [bot("ann"), bot("bob"), bot("bad", "nonsense", 1)]
+    done = arena("run", *bots, "--deals", "4", "--out", "out")
+    assert "annulled" in done.stdout or "withdrawn" in done.stdout
+    table = json.loads(arena("table", "out", "--format", "json").stdout)
+    assert "bad@1" in json.dumps(table["withdrawn"])
+
+
+def test_with_three_seats_the_others_finish_a_match_that_one_forfeits(
+    arena, bot, records, tmp_path
+):
+    """The forfeiter is last; the hole scores of the others are there for all nine holes."""
+    bots = [bot("ann"), bot("bob"), bot("bad", "raise", 7)]
+    arena("run", *bots, "--seats", "3", "--deals", "1", "--out", "out")
+    for record in records(tmp_path / "out"):
+        assert 9 == len(record["holes"])
+        assert 3 == record["places"][record["seats"].index("bad@1")]
+
+
+def test_slow_bots_run_out_of_their_bank(arena, bot, records, tmp_path):
+    """Many decisions within the move limit can still be too much for the match."""
+    bots = [bot("ann"), bot("slow", "slow", 1)]
+    flags = ["--deals", "1", "--match-time", "200ms", "--out", "out"]
+    arena("run", *bots, *flags)
+    kinds = {fault["kind"] for record in records(tmp_path / "out") for fault in record["faults"]}
+    assert {"bank"} == kinds
+
+
+def test_a_bot_that_floods_its_stderr_plays_on(arena, bot, records, tmp_path):
+    """Stderr is always drained, and capped."""
+    bots = [bot("ann"), bot("loud", "chatty")]
+    arena("run", *bots, "--deals", "1", "--out", "out")
+    assert not any(record["faults"] for record in records(tmp_path / "out"))
+    log = (tmp_path / "out" / "stderr" / "loud@1.log").stat().st_size
+    assert 60_000 < log < 2 * 66_000 + 200
+
+
+def test_fresh_processes_for_every_match(arena, bot, records, tmp_path):
+    """--fresh match is series of one: a fault costs no more than its match."""
+    bots = [bot("ann"), bot("bob")]
+    arena("run", *bots, "--deals", "3", "--fresh", "match", "--out", "out")
+    played = records(tmp_path / "out")
+    assert 6 == len({record["series"] for record in played})
+
+
+def test_json_events_are_lines_for_programs(arena, bot):
+    """Versioned JSON lines and nothing else on stdout."""
+    done = arena("run", bot("ann"), bot("bob"), "--deals", "1", "--json", "--out", "out")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {1} == {event["v"] for event in events}
+    kinds = [event["event"] for event in events]
+    assert ["start", "match", "match", "table", "end"] == kinds
+    assert events[-1]["finished"]
+
+
+def test_a_dry_run_says_what_would_be_played_and_plays_nothing(arena, bot, tmp_path):
+    """Bots, pairings, matches, an estimate; no folder."""
+    done = arena("run", bot("ann"), bot("bob"), bot("cyd"), "--dry-run", "--out", "out")
+    assert "3 tables x 10 deals x 2 rotations = 60 matches" in done.stdout
+    assert "about" in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_event_file_holds_every_flag(arena, bot, records, tmp_path):
+    """Paths are relative to the file; a flag on the command line wins."""
+    bot("ann")
+    bot("bob")
+    (tmp_path / "friday.toml").write_text(
+        'bots = ["bots/*"]\ngame = "four-card-golf"\ndeals = 3\nmove-time = "500ms"\n'
+        'playoff = true\nseed = "friday"\nout = "from-file"\n'
+    )
+    arena("run", "--event", "friday.toml", "--deals", "2")
+    event = json.loads((tmp_path / "from-file" / "event.json").read_text())
+    assert "four-card-golf" == event["settings"]["game"]
+    assert 500 == event["settings"]["limits"]["move_ms"]
+    assert event["settings"]["playoff"]
+    assert 4 == len(records(tmp_path / "from-file"))
+
+
+def test_authors_can_be_kept_apart(arena, bot, records, tmp_path):
+    """--no-same-author: no match between two bots of one author."""
+    bots = [bot("a1", author="ann"), bot("a2", author="ann"), bot("b1", author="bob")]
+    arena("run", *bots, "--deals", "1", "--no-same-author", "--out", "out")
+    played = records(tmp_path / "out")
+    assert 4 == len(played)
+    assert not any({"a1@1", "a2@1"} == set(record["seats"]) for record in played)
+
+
+def test_without_a_sandbox_the_table_says_so(arena, bot):
+    """--sandbox none is asked for by name and shown."""
+    done = arena("run", bot("ann"), bot("bob"), "--deals", "1", "--sandbox", "none", "--out", "o")
+    assert "none" in done.stdout.lower()
+    assert "warning" in done.stderr
+
+
+def test_a_playoff_decides_ties(arena, bot, records, tmp_path):
+    """With --playoff no two-seat match of four-card golf ends level."""
+    bots = [bot("ann"), bot("bob")]
+    flags = ["--game", "four-card-golf", "--deals", "40", "--playoff", "--seed", "p"]
+    arena("run", *bots, *flags, "--out", "out")
+    played = records(tmp_path / "out")
+    extra = [record for record in played if len(record["holes"]) > 9]
+    assert extra
+    for record in extra:
+        assert record["totals"][0] == record["totals"][1]
+        assert [1, 2] == sorted(record["places"])

@@ -1,0 +1,112 @@
+"""The user's mistakes: one clear line each, exit 2 or 3, nothing half done."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+
+def test_no_bots_named(arena):
+    """The way to name them is shown."""
+    assert "arena run bots/*" in arena("run", code=2).stderr
+
+
+def test_everything_wrong_is_told_together(arena, bot, tmp_path):
+    """A missing path, a typo in a manifest and a missing interpreter in one go."""
+    good = bot("good")
+    typo = bot("typo")
+    (typo / "bot.toml").write_text('name = "typo"\nrnu = ["python3", "bot.py"]\n')
+    lost = bot("lost", run=["no-such-language", "bot.x"])
+    done = arena("run", good, typo, lost, "missing", code=2)
+    assert "Traceback" not in done.stderr
+    for words in ("rnu", "no-such-language", "missing", "--skip-broken"):
+        assert words in done.stderr
+
+
+def test_skip_broken_goes_on_and_lists_them_as_not_run(arena, bot, tmp_path):
+    """The event is played, the table names who was left out and why."""
+    bots = [bot("ann"), bot("bob"), bot("bad", "no-start")]
+    done = arena("run", *bots, "missing", "--deals", "1", "--skip-broken", "--out", "out")
+    assert "bad@1" in done.stdout
+    assert "missing" in done.stdout
+    event = json.loads((tmp_path / "out" / "event.json").read_text())
+    assert 2 == len(event["entrants"])
+    assert 2 == len(event["not_run"])
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("no-start", "cannot find my brain"),
+        ("never-ready", "not ready within 300 ms"),
+        ("banner", "banner"),
+    ],
+)
+def test_bots_that_can_t_start_are_reported_before_the_first_match(
+    arena, bot, tmp_path, how, words
+):
+    """Exit 3 with their stderr; no results folder."""
+    bots = [bot("ann"), bot("bob"), bot("bad", how)]
+    done = arena("run", *bots, "--start-time", "300ms", "--out", "out", code=3)
+    assert "bad@1" in done.stderr
+    assert words in done.stderr
+    assert "ann@1" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--seats", "7"], "2 to 6"),
+        (["--game", "golf"], "play-nine"),
+        (["--move-time", "fast"], "500ms"),
+        (["--seats", "3"], "at least 3"),
+        (["--tables", "5"], "--tables 5"),
+        (["--event", "nowhere.toml"], "nowhere.toml"),
+        (["--sandbox", "firejail"], "bwrap"),
+    ],
+)
+def test_a_wrong_flag_is_one_line_that_says_what_is_right(arena, bot, flags, words):
+    """Exit 2 and a way out."""
+    done = arena("run", bot("ann"), bot("bob"), *flags, code=2)
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('bots = ["bots/*"]\ndeels = 3\n', "event.toml:2: there is no setting 'deels'"),
+        ("deals = 'many'\n", "event.toml:1: deals"),
+        ("deals = \n", "line 1"),
+        ("bots = 3\n", "event.toml:1: bots"),
+        ("playoff = 1\n", "true or false"),
+    ],
+)
+def test_an_event_file_s_mistakes_are_named_by_line(arena, bot, tmp_path, text, words):
+    """File, line, setting, and what was meant."""
+    bot("ann")
+    (tmp_path / "event.toml").write_text(text)
+    assert words in arena("run", "--event", "event.toml", code=2).stderr.replace("\n", " ")
+
+
+def test_results_are_never_overwritten(arena, bot):
+    """A folder that holds an event, or anything else, is left alone."""
+    bots = [bot("ann"), bot("bob")]
+    arena("run", *bots, "--deals", "1", "--out", "out")
+    assert "arena resume out" in arena("run", *bots, "--out", "out", code=2).stderr
+    assert "arena resume out" in arena("run", "out", code=2).stderr
+    assert "finished" in arena("resume", "out", code=2).stderr
+
+
+def test_commands_on_a_folder_without_an_event(arena, tmp_path):
+    """table, log, resume and stop say what is missing."""
+    for command in ("table", "log", "resume", "stop"):
+        assert "not a results folder" in arena(command, tmp_path, code=2).stderr
+
+
+def test_one_name_and_version_with_two_contents_is_an_error(arena, bot, tmp_path):
+    """name@version is an identity."""
+    one, two = bot("one", name="same"), bot("two", "crash", name="same")
+    assert "same@1" in arena("run", one, two, code=2).stderr

@@ -1,0 +1,210 @@
+"""Every bot as a program: what the protocol asks of it, and of its folder."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from arena.model import Settings
+from arena.referee import hello
+from arena.roster.manifest import read
+from arena.wire.session import encode
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = sorted(path.parent for path in (ROOT / "example_bots").glob("*/bot.toml"))
+NAMES = [folder.name for folder in FOLDERS]
+# Fields and shapes that a later version may add, placed where a careless scanner trips.
+NEWS = {"news": {"type": "bye", "legal": ["no"], "turn": 'a "quote" ] }', "grids": [[7]]}}
+
+pytestmark = pytest.mark.process
+
+
+def start(folder: Path) -> list[str]:
+    """The bot's command, its tools checked."""
+    run = list(read(folder / "bot.toml").run or ())
+    if "/" not in run[0] and shutil.which(run[0]) is None:
+        pytest.skip(f"{run[0]} is not installed")
+    return run
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """`built(name)`: a copy of a bot's folder in which its build has run."""
+    copies = {}
+
+    def build(name: str) -> Path:
+        if name not in copies:
+            folder = tmp_path_factory.mktemp("bots") / name
+            shutil.copytree(ROOT / "example_bots" / name, folder)
+            for command in read(folder / "bot.toml").build:
+                if shutil.which(command[0]) is None:
+                    pytest.skip(f"{command[0]} is not installed")
+                subprocess.run(command, cwd=folder, check=True)
+            copies[name] = folder
+        return copies[name]
+
+    return build
+
+
+def talk(folder: Path, lines: list[bytes]) -> list[dict[str, str]]:
+    """All answers to these lines, which end the input; the bot must leave with status 0."""
+    done = subprocess.run(
+        start(folder),
+        check=False,
+        cwd=folder,
+        input=b"".join(lines),
+        capture_output=True,
+        timeout=10,
+    )
+    assert b"" == done.stderr
+    assert 0 == done.returncode
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def line(message: dict[str, object]) -> bytes:
+    """A message as the referee writes it."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+MATCH = {"type": "match", "match": "6f1c", "seat": 0, "seats": 2, "seed": 1804289383}
+ENDS = [
+    line({"type": "hole_end", "hole": 1, "scores": [7, 31], "totals": [7, 31], "grids": [[], []]}),
+    line({"type": "surprise", "act": ["act"]}),
+    line({"type": "match_end", "totals": [88, 140], "places": [1, 2]}),
+]
+BYE = line({"type": "bye"})
+
+
+def act(turn: str, view: dict[str, object], legal: list[str], **more: object) -> bytes:
+    """A question."""
+    return line(
+        {"type": "act", "turn": turn, "hole": 1, "move_ms": 1000, "bank_ms": 60000}
+        | {"totals": [0, 0], "view": view, "events": [], "legal": legal}
+        | more
+    )
+
+
+def nine_questions(make, **more: object) -> list[tuple[bytes, str, list[str]]]:
+    """(line, turn, legal) of each phase of play-nine."""
+    down = [None] * 8
+    tees = [f"tee {a} {b}" for a in range(8) for b in range(a + 1, 8)]
+    takes = [f"take {at}" for at in range(8)]
+    swaps = [f"swap {at}" for at in range(8)]
+    flips = [f"flip {at}" for at in range(2, 8)]
+    up = (8, -5, None, None, None, None, None, None)
+    last = (8, -5, 3, 4, 8, 5, 6, None)
+    asked = [
+        ("1-k3x9", make(down) | {"phase": "tee"}, tees),
+        ("2-p07d", make(up, discard=2), [*takes, "draw"]),
+        ("3-a9wq", make(up, drawn=11), [*swaps, *flips]),
+        ("4-b2b2", make(last, drawn=11), [*swaps, "flip 7", "skip"]),
+        ("5-c0c0", make(last, drawn=11, ended_by=1), [*swaps, "flip 7", "skip"]),
+        ("6-zzzz", make(up) | {"recycled": [1, 2, 3], "stock": 3}, [*takes, "draw"]),
+    ]
+    return [(act(turn, view | more, legal, **more), turn, legal) for turn, view, legal in asked]
+
+
+def four_questions(make, **more: object) -> list[tuple[bytes, str, list[str]]]:
+    """(line, turn, legal) of each phase of four-card-golf."""
+    takes = [f"take {at}" for at in range(4)]
+    swaps = [f"swap {at}" for at in range(4)]
+    asked = [
+        ("1-k3x9", make((None, None, 1, 13)), [*takes, "draw", "knock"]),
+        ("2-p07d", make((None, None, 1, 13), drawn=5), [*swaps, "discard"]),
+        ("3-a9wq", make((1, 1, 1, 13), discard=13), [*takes, "draw", "knock"]),
+        ("4-b2b2", make((1, 1, 1, 13), ended_by=1), [*takes, "draw"]),
+    ]
+    return [(act(turn, view | more, legal, **more), turn, legal) for turn, view, legal in asked]
+
+
+@pytest.mark.parametrize("more", [{}, NEWS], ids=["plain", "with unknown fields"])
+@pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_a_short_exchange(built, nine_view, four_view, *, name, game, more):
+    """A bot answers hello and each question of both games legally, and leaves on bye."""
+    questions = (
+        nine_questions(nine_view, **more)
+        if game == "play-nine"
+        else four_questions(four_view, **more)
+    )
+    greeting = encode(hello(Settings(game=game)))
+    conversation = [greeting, line(MATCH), *(asked for asked, _, _ in questions), *ENDS, BYE]
+    ready, *answers = talk(built(name), conversation)
+    assert {"type": "ready"} == ready
+    assert [turn for _, turn, _ in questions] == [answer["turn"] for answer in answers]
+    for (_, _, legal), answer in zip(questions, answers, strict=True):
+        assert answer["move"] in legal
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_leaves_at_the_end_of_input(built, name):
+    """Without bye, a bot leaves with status 0 when its input ends."""
+    assert [{"type": "ready"}] == talk(built(name), [encode(hello(Settings(game="play-nine")))])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_are_repeatable(built, nine_view, name):
+    """The same lines get the same answers, and a bot that draws lots draws by the seed."""
+    lines = [line(MATCH), *(asked for asked, _, _ in nine_questions(nine_view)), BYE]
+    lines.insert(0, encode(hello(Settings(game="play-nine"))))
+    assert talk(built(name), lines) == talk(built(name), lines)
+
+
+def test_random_depends_on_the_seed(built, nine_view):
+    """Two seeds give two games."""
+    asked = [asked for asked, _, _ in nine_questions(nine_view)] * 5
+
+    def moves(seed: int) -> list[str]:
+        answers = talk(built("random"), [line(MATCH | {"seed": seed}), *asked, BYE])
+        return [answer["move"] for answer in answers]
+
+    assert moves(1) != moves(2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("game", "seats"), [("play-nine", 3), ("four-card-golf", 5)])
+def test_plays_a_whole_match(built, self_play, name, game, seats):
+    """A bot plays a match of each game to its end without a fault."""
+    start(built(name))
+    settings = Settings(game=game, seats=seats, turn_cap=30)
+    partners = [self_play.Imported(ROOT / "example_bots" / "greedy") for _ in range(seats - 1)]
+    bot = self_play.Program(built(name), settings)
+    try:
+        tally = self_play.mirror(settings, [bot, *partners], 1, "whole")
+    finally:
+        bot.close()
+    assert 1 == tally.matches
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=NAMES)
+def test_manifest(folder):
+    """A manifest is valid, names its folder, and what needs a toolchain is optional."""
+    manifest = read(folder / "bot.toml")
+    assert folder.name == manifest.name
+    assert manifest.run is not None
+    assert manifest.optional == (manifest.run[0] not in {"python3", "bash"})
+
+
+@pytest.mark.parametrize(
+    "source", sorted(ROOT.glob("example_bots/*/*.py")), ids=lambda path: path.parent.name
+)
+def test_imports_little(source):
+    """A Python bot needs nothing but json and sys: not the arena, and a short start."""
+    imported = set()
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.Import):
+            imported.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(node.module)
+    assert {"json", "sys"} == imported
+
+
+def test_the_readme_lists_every_bot(bots):
+    """The folder's README has a row for each bot."""
+    readme = (bots / "README.md").read_text()
+    assert [] == [name for name in NAMES if f"[`{name}`]({name}/)" not in readme]

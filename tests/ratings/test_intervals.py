@@ -1,0 +1,91 @@
+"""Intervals by hand, and their coverage in simulation."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from arena.ratings.intervals import (
+    Moments,
+    average,
+    half_width,
+    student95,
+    win_half_width,
+)
+
+
+def stratum(*events):
+    """Moments of (value, weight) pairs."""
+    found = Moments()
+    for value, weight in events:
+        found.add(value, weight)
+    return found
+
+
+def test_one_stratum_is_the_textbook_interval():
+    """Mean and standard error of 1, 2, 3, 6 are 3 and sqrt(14/12)."""
+    found = average([stratum((1, 1), (2, 1), (3, 1), (6, 1))])
+    assert (found.mean, found.events, found.freedom) == (3.0, 4, 3)
+    assert found.error == pytest.approx(math.sqrt(14 / 12))
+    assert half_width(found, unknown=99) == pytest.approx(3.1824 * found.error)
+
+
+def test_opponents_are_not_chance():
+    """The spread between pairings is no part of the error."""
+    apart = average([stratum((0, 1), (2, 1)), stratum((100, 1), (102, 1))])
+    together = average([stratum((0, 1), (2, 1)), stratum((0, 1), (2, 1))])
+    assert apart.mean == 51.0
+    assert apart.error == together.error == pytest.approx(math.sqrt(8) / 4)
+
+
+def test_single_events_are_compared_with_the_whole():
+    """A pairing dealt once has no spread of its own."""
+    found = average([stratum((0, 1)), stratum((4, 1))])
+    assert (found.mean, found.freedom) == (2.0, 1)
+    assert found.error == pytest.approx(math.sqrt(8) / 2)
+
+
+def test_one_event_says_nothing():
+    """The published margin stands for what is not known; no event has no average."""
+    found = average([stratum((7, 1))])
+    assert half_width(found, unknown=123.0) == 123.0
+    assert average([]) is None
+
+
+def test_wilson_for_plain_wins():
+    """With wins and losses alone it is Wilson's interval: 7 of 10 is 0.397 to 0.892."""
+    found = average([stratum(*[(2, 2)] * 7, *[(0, 2)] * 3)])
+    # n/(n-1) widens the textbook's 0.3968 a little.
+    assert win_half_width(found) == pytest.approx(0.7 - 0.3968, abs=0.015)
+
+
+def test_all_won_is_not_certain():
+    """The interval keeps its width at the ends."""
+    found = average([stratum(*[(2, 2)] * 20)])
+    assert found.mean == 1.0
+    assert win_half_width(found) == pytest.approx(1 - 0.8389, abs=0.001)
+    assert win_half_width(average([stratum((2, 2))])) > 0.7
+
+
+def test_student():
+    """Known quantiles."""
+    known = {1: 12.706, 4: 2.776, 5: 2.571, 10: 2.228, 30: 2.042, 1000: 1.962}
+    for freedom, expected in known.items():
+        assert student95(freedom) == pytest.approx(expected, abs=0.003)
+
+
+def test_stated_coverage():
+    """In simulation the interval of strokes covers 95 % within the error of 2,000 trials."""
+    rng = random.Random(5)
+    hits = 0
+    for _ in range(2000):
+        strata = [
+            stratum(*[(round(1000 * rng.gauss(mean, 40)), 1) for _ in range(5)])
+            for mean in (-30, 0, 200)
+        ]
+        found = average(strata)
+        truth = 1000 * (-30 + 0 + 200) / 3
+        hits += abs(found.mean - truth) <= half_width(found, unknown=0)
+    assert 0.937 <= hits / 2000 <= 0.963

@@ -1,0 +1,111 @@
+"""The table of small events."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.model import Duel
+
+
+def test_a_small_event_by_hand(lab):
+    """Two bots, two deals: each number of the table."""
+    blocks = lab.round_robin("ab", deals=2)
+    totals = [{"a": 80, "b": 90}, {"a": 90, "b": 90}, {"a": 85, "b": 90}, {"a": 100, "b": 90}]
+    records = [
+        lab.record(spec, made, ms=3.5) for spec, made in zip(lab.specs(blocks), totals, strict=True)
+    ]
+    found = lab.table(blocks, records, "ba")
+    # Deal 0: 165 against 180; deal 1: 190 against 180.
+    first, second = found.rows
+    assert (first.entrant, second.entrant) == ("a", "b")
+    assert (first.rank, first.rank_last, second.rank) == (1, 2, 1)
+    assert first.mu == second.mu == 25.0
+    assert (first.wins, first.ties, first.losses) == (1, 0, 1)
+    assert (first.win, first.deals, first.matches) == (0.5, 2, 4)
+    assert first.delta == -1.25
+    assert second.delta == 1.25
+    assert (first.strokes, second.strokes) == (round(355 / 36, 3), 10.0)
+    assert first.ms == 3.5
+    assert first.p_next == 0.5
+    assert second.p_next is None
+    assert found.duels == (
+        Duel(row="a", column="b", wins=1, ties=0, losses=1),
+        Duel(row="b", column="a", wins=1, ties=0, losses=1),
+    )
+    assert (found.matches, found.planned) == (4, 4)
+
+
+def test_rows_are_ranked_by_strength(lab):
+    """The best comes first, with the probability that it is better than the next."""
+    blocks = lab.round_robin("abcd", deals=6)
+    skill = {"a": 95, "b": 70, "c": 80, "d": 120}
+    found = lab.table(blocks, [lab.record(s, skill) for s in lab.specs(blocks)], "abcd")
+    assert [(row.rank, row.rank_last, row.entrant) for row in found.rows] == [
+        (1, 1, "b"),
+        (2, 2, "c"),
+        (3, 3, "a"),
+        (4, 4, "d"),
+    ]
+    assert all(row.p_next > 0.8 for row in found.rows[:-1])
+    assert found.rows[0].win == 1.0
+    assert 0.1 < found.rows[0].win_ci < 0.2
+
+
+def test_a_bot_that_never_played_has_a_row(lab):
+    """Its rating is the prior's."""
+    blocks = lab.round_robin("ab", deals=2)
+    found = lab.table(blocks, [], "abz")
+    assert [row.entrant for row in found.rows] == ["a", "b", "z"]
+    assert {(row.mu, row.matches, row.rank, row.rank_last) for row in found.rows} == {
+        (25.0, 0, 1, 3)
+    }
+    assert (found.matches, found.planned) == (0, 4)
+
+
+def test_annulled_bots_come_last(lab):
+    """An annulled bot has no results, keeps its faults, and stands behind everybody."""
+    blocks = lab.schedule(["ab", "ac", "bc"], deals=4)
+    records = []
+    for number, spec in enumerate(lab.specs(blocks)):
+        fell = {"a": (1, 1)} if number < 3 else {}
+        records.append(lab.record(spec, {"b": 70}, fell=fell))
+    found = lab.table(blocks, records, "abc")
+    assert [(row.entrant, row.rank, row.note) for row in found.rows] == [
+        ("b", 1, ""),
+        ("c", 2, ""),
+        ("a", 3, "annulled"),
+    ]
+    assert found.rows[1].p_next is None
+    assert found.rows[2].faults == (("crash", 3),)
+    assert (found.rows[2].matches, found.rows[2].wins) == (0, 0)
+    assert [out.entrant for out in found.withdrawn] == ["a"]
+
+
+def test_notes_name_what_happened(lab):
+    """A withdrawn bot that plays a deal differently the second time has both notes."""
+    blocks = lab.round_robin("ab", deals=4)
+    specs = list(lab.specs(blocks))
+    records = [
+        lab.record(spec, fell={"a": (2, 2)} if number in {1, 2, 3} else {}, attempt=1)
+        for number, spec in enumerate(specs)
+    ]
+    records.append(lab.record(specs[0], {"a": 33}, attempt=0))
+    found = lab.table(blocks, records, "ab")
+    assert [row.note for row in found.rows] == ["not reproducible", "withdrawn, not reproducible"]
+    assert found.rows[1].losses == 4
+    # One match played even, three faults, and four void matches, at the published margin.
+    assert found.rows[1].delta == pytest.approx(7 * 123 / 8)
+
+
+def test_playoffs_show_in_the_results_and_not_in_the_rating(lab):
+    """A tie that playoffs broke is a win in W-T-L; mu stays equal."""
+    blocks = lab.round_robin("ab", deals=1)
+    one, two = lab.specs(blocks)
+    records = [lab.record(one, places=(1, 2)), lab.record(two, places=(2, 1))]
+    found = lab.table(blocks, records, "ab", playoff=True)
+    assert [(row.entrant, row.wins, row.ties, row.losses) for row in found.rows] == [
+        ("a", 1, 0, 0),
+        ("b", 0, 0, 1),
+    ]
+    assert found.rows[0].mu == found.rows[1].mu
+    assert found.rows[0].win == 0.5

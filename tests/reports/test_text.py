@@ -1,0 +1,155 @@
+"""The table on a terminal."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from wcwidth import wcswidth
+
+from arena.model import Machine, Settings, UserError, Withdrawal
+from arena.reports import render
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
+@pytest.mark.parametrize("kind", ["plain", "eventful"])
+def test_text_fits_its_width(tables, kind, width):
+    """No line is wider than the terminal, and names in wide scripts count double."""
+    made = render(getattr(tables, kind)(), "text", width=width)
+    assert max(wcswidth(line) for line in made.splitlines()) <= width
+
+
+def test_columns_align(tables):
+    """The numbers of all rows end in the same column."""
+    lines = render(tables.eventful(), "text", width=120).splitlines()
+    ends = {wcswidth(line[: line.index("±")]) for line in lines[2:5]}
+    assert len(ends) == 1
+
+
+def test_nothing_is_dropped_without_saying_so(tables):
+    """Narrow terminals lose columns by priority, and say which and how to see them."""
+    wide = render(tables.plain(), "text")
+    assert "not shown" not in wide
+    narrow = render(tables.plain(), "text", width=80)
+    assert "not shown in 80 columns: deals/matches, strokes/hole, ms/decision" in narrow
+    assert "--format md: all" in " ".join(narrow.split())
+    least = render(tables.plain(), "text", width=40)
+    assert "wishful@1.2.0" in least
+    assert least.splitlines()[0].split() == ["rank", "bot", "μ", "Δ", "strokes"]
+
+
+def test_a_long_name_keeps_its_start_and_its_version(tables):
+    """A name is cut in the middle, and not below 20 columns."""
+    made = render(tables.eventful(), "text", width=33)
+    name = made.splitlines()[4].split()[1]
+    assert wcswidth(name) == 20
+    assert name.startswith("a-bot-with-a-")
+    assert name.endswith("1-beta")
+
+
+def test_faults_say_how_often_and_how(tables):
+    """In the row while there is room, below the table where there is not."""
+    assert "3 timeout, 1 crash; withdrawn" in render(tables.eventful(), "text")
+    narrow = render(tables.eventful(), "text", width=60)
+    assert "timeout, 1 crash; withdrawn" in " ".join(narrow.split())
+    assert "faults" not in render(tables.plain(), "text").split("\n\n")[0]
+
+
+def test_color_only_when_asked_for(tables):
+    """The warning is red with color, and nothing is without."""
+    table = tables.eventful()
+    assert "\x1b" not in render(table, "text", width=80)
+    loud = render(table, "text", width=80, color=True)
+    assert loud.count("\x1b[1;31mNOT CONFINED") == 1
+    assert "\x1b" not in render(tables.plain(), "text", width=80, color=True)
+    for name in ("md", "csv", "json"):
+        assert "\x1b" not in render(table, name, color=True)
+
+
+def test_without_a_sandbox_it_says_so(tables):
+    """Every human report warns; a confined event has no warning."""
+    for name in ("text", "md"):
+        assert "NOT CONFINED" in render(tables.eventful(), name)
+        assert "NOT CONFINED" not in render(tables.plain(), name)
+
+
+def test_canonical_leaves_out_the_host(tables):
+    """Timings, machine, sandbox and what a machine lacked are not in canonical reports."""
+    for name in ("text", "md", "csv", "json"):
+        made = render(tables.eventful(), name, canonical=True)
+        for fact in ("ms/decision", "ms_per", '"ms"', "Linux", "CONFINED", "sandbox", "rusty"):
+            assert fact not in made
+
+
+def test_the_matrix_needs_room(tables):
+    """Where the matrix does not fit there is a line that says so; two bots need none."""
+    many = tables.table([tables.row(n, f"bot-{n:02d}-of-the-field@1.0") for n in range(1, 25)])
+    assert "win matrix: needs" in render(many, "text", width=80)
+    assert "won by the row" in render(many, "text", width=160)
+    two = tables.table([tables.row(1, "a@1"), tables.row(2, "b@1", p_next=None)])
+    assert "won by the row" not in render(two, "text")
+    assert "7-0-3" in render(two, "md")
+
+
+def test_an_unfinished_event_says_so(tables):
+    """So many of so many matches, and that it is not over."""
+    made = " ".join(render(tables.eventful(), "text", width=80).split())
+    assert "matches: 212 of 300 counted; THE EVENT IS NOT FINISHED" in made
+    assert "DEALS PREDICTABLE (seeded)" in made
+    assert "secret not revealed yet" in made
+    open_ended = msgspec.structs.replace(tables.plain(), planned=0)
+    assert "matches: 300 counted\n" in render(open_ended, "text")
+
+
+def test_everything_that_was_agreed_is_told(tables):
+    """Settings that change what a table means stand below it."""
+    table = tables.plain()
+    event = msgspec.structs.replace(
+        table.event,
+        settings=Settings(
+            game="four-card-golf", seats=4, deals=1, tables=30, same_author=False, playoff=True
+        ),
+        sandbox="",
+        machine=Machine(),
+    )
+    withdrawn = (Withdrawal(entrant="random@1.0.0", after="x", annulled=False),)
+    made = render(msgspec.structs.replace(table, event=event, withdrawn=withdrawn), "text")
+    for told in (
+        "four-card-golf, 4 seats",
+        "1 deal a table",
+        "30 tables",
+        "no two bots of one author",
+        "playoffs",
+        "those with withdrawn bots are void",
+    ):
+        assert told in made
+    assert "sandbox" not in made
+    assert "machine" not in made
+
+
+def test_near_certainty_is_not_certainty(tables):
+    """A probability that rounds to 0 or 100 is shown as beyond the last digit."""
+    row = tables.row(1, "a@1", p_next=0.0001)
+    assert " <0.1 " in render(tables.table([row]), "text")
+    row = tables.row(1, "a@1", p_next=1.0)
+    assert " 100.0 " in render(tables.table([row]), "text")
+
+
+def test_a_page_has_no_endless_matrix(tables):
+    """Beyond forty bots the page says where the matrix is."""
+    many = tables.table([tables.row(n, f"bot-{n}@1") for n in range(1, 42)])
+    assert "41 bots are too many for a page; it is in the JSON" in render(many, "md")
+
+
+def test_an_empty_table_renders(tables):
+    """An event without bots has a header and a footer in every format."""
+    empty = tables.table([])
+    assert render(empty, "text", width=80).startswith("rank")
+    assert render(empty, "md").startswith("| ")
+    assert render(empty, "csv").count("\n") == 1
+    assert '"rows": []' in render(empty, "json")
+
+
+def test_unknown_formats_are_the_users_error(tables):
+    """The message names what there is."""
+    with pytest.raises(UserError, match="text, md, csv, json"):
+        render(tables.plain(), "pdf")

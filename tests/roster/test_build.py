@@ -1,0 +1,306 @@
+import os
+import stat
+import sys
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from arena.model import HostError, NotRun
+from arena.roster import BuildLimits, build, load, process
+from arena.sandbox import Launch
+from arena.sandbox.bwrap import Bubblewrap
+from arena.sandbox.client import Spawner
+from arena.sandbox.none import Unconfined
+
+pytestmark = pytest.mark.process
+
+C = '#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n'
+GCC = 'build = ["gcc", "-o", "bot", "bot.c"]\nrun = ["./bot"]\n'
+
+
+@pytest.fixture
+def built(cache, backend, spawner):
+    """Load the paths, then build what was loaded."""
+
+    def built(*paths, **options):
+        roster = load(paths, cache=cache)
+        assert roster.problems == ()
+        return build(roster.candidates, cache=cache, backend=backend, spawner=spawner, **options)
+
+    return built
+
+
+def shell(script, run="./bot"):
+    """A manifest whose build is a shell script."""
+    return f"run = ['{run}']\nbuild = ['sh', '-c', '''{script}''']\n"
+
+
+PROGRAM = "echo '#!/bin/sh' > bot && chmod 700 bot"
+
+
+def the_problem(result):
+    assert result.bots == ()
+    (problem,) = result.problems
+    return problem
+
+
+def test_bots_without_a_build_are_passed_on(make, built, backend):
+    """A script is started from its snapshot by the interpreter found out here."""
+    path = make("a.py", "#!" + sys.executable)
+    (bot,) = built(path).bots
+    assert bot.run[1:] == ("/bot/bot.py",)
+    assert bot.root.endswith(bot.entrant.hash)
+    assert bot.source == str(path)
+    assert any(Path(bot.run[0]).is_relative_to(place) for place in (*bot.expose, "/usr"))
+    assert backend.launches == []
+
+
+def test_a_build_runs_once(make, built, spawner):
+    """The same content, commands and tools are built a single time, whatever the name."""
+    reports = []
+    first = built(make("a", {"bot.toml": shell(PROGRAM)}), report=reports.append)
+    second = built(make("b", {"bot.toml": shell(PROGRAM)}), report=reports.append)
+    assert spawner.count == 1
+    assert first.bots[0].root == second.bots[0].root
+    assert reports == [f"building {first.bots[0].entrant.id}"]
+
+
+def test_another_sandbox_is_another_build(make, built, spawner, backend):
+    """What was built without a sandbox is not passed off as built in one."""
+    path = make("a", {"bot.toml": shell(PROGRAM)})
+    built(path)
+    backend.name = "other"
+    built(path)
+    assert spawner.count == 2
+
+
+def test_other_content_is_another_build(make, built, spawner):
+    """A changed file is built again."""
+    built(make("a", {"bot.toml": shell(PROGRAM)}), make("b", {"bot.toml": shell(PROGRAM), "f": ""}))
+    assert spawner.count == 2
+
+
+def test_another_toolchain_is_another_build(make, built, spawner, program, monkeypatch):
+    """A compiler's update makes its earlier results stale."""
+    tool = program(make("tools", {}) / "bin/mk", f"#!/bin/sh\n{PROGRAM}\n")
+    monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
+    path = make("a", {"bot.toml": 'build = ["mk"]\nrun = ["./bot"]'})
+    first = built(path)
+    os.utime(tool, (1, 1))
+    assert built(path).bots[0].root != first.bots[0].root
+    assert spawner.count == 2
+
+
+def test_commands_run_in_turn_in_a_writable_copy(make, built, cache):
+    """Later commands see, and may be, what earlier ones made; the snapshot stays as it was."""
+    toml = """
+        build = [["sh", "-c", "echo '#!/bin/sh' > gen; echo 'cp in bot' >> gen; chmod +x gen"],
+                 ["./gen"], ["chmod", "+x", "bot"]]
+    """
+    path = make("a", {"bot.toml": toml, "in": "#!/bin/sh\n"})
+    (bot,) = built(path).bots
+    assert bot.run[-1] == "/bot/bot"
+    snapshot = cache / "bots" / bot.entrant.hash
+    assert sorted(path.name for path in snapshot.iterdir()) == ["bot.toml", "in"]
+
+
+def test_results_are_readable_by_all_and_writable_by_none(make, built):
+    """Whatever a build did to modes, the result can be run by another uid."""
+    script = PROGRAM + "; mkdir -p d/e; echo > d/e/f; chmod 000 d/e/f; chmod 000 d/e; chmod 500 d"
+    (bot,) = built(make("a", {"bot.toml": shell(script)})).bots
+    root = Path(bot.root)
+    modes = {
+        str(path.relative_to(root)): stat.S_IMODE(path.stat().st_mode)
+        for path in [root, *root.rglob("*")]
+    }
+    assert modes == {
+        ".": 0o755,
+        "bot": 0o555,
+        "bot.toml": 0o444,
+        "d": 0o755,
+        "d/e": 0o755,
+        "d/e/f": 0o444,
+    }
+
+
+def test_links_out_of_a_result_are_not_followed(make, built):
+    """A build can't make the arena read or change files outside for it."""
+    target = make("secret", "x")
+    script = f"{PROGRAM}; ln -s {target} link; ln -s {target.parent} folder; mkfifo pipe"
+    (bot,) = built(make("a", {"bot.toml": shell(script)})).bots
+    assert Path(bot.root, "link").is_symlink()
+    assert not Path(bot.root, "pipe").exists()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o644
+    problem = the_problem(built(make("b", {"bot.toml": shell("ln -s /bin/sh bot")})))
+    assert "outside" in problem.lines[0]
+
+
+def test_a_failed_build_shows_the_end_of_its_output(make, built):
+    """The command, how it ended, and the last lines of both outputs, made printable."""
+    toml = shell("seq 1 5000; sh red.sh >&2; exit 3")
+    files = {"bot.toml": toml, "red.sh": "printf '\\033[31mred\\033[0m\\n'"}
+    problem = the_problem(built(make("a", files)))
+    assert "exit 3" in problem.lines[0]
+    assert "seq 1 5000" in problem.lines[0]
+    assert "| 5000" in problem.lines
+    assert "| red" in problem.lines
+    assert len(problem.lines) == 21
+
+
+def test_a_failed_build_is_not_kept(make, built, spawner, cache):
+    """It runs again next time, and leaves nothing behind."""
+    path = make("a", {"bot.toml": shell("exit 1")})
+    built(path)
+    built(path)
+    assert spawner.count == 2
+    assert list((cache / "builds").iterdir()) == []
+
+
+def test_a_crash_is_named_by_its_signal(make, built):
+    """A compiler that is killed says so."""
+    assert "SIGSEGV" in the_problem(built(make("a", {"bot.toml": shell("kill -SEGV $$")}))).lines[0]
+
+
+def test_an_endless_build_is_ended(make, built, cache):
+    """The limit holds for all commands together, and the program's output is still shown."""
+    path = make("a", {"bot.toml": shell("echo begun; exec sleep 100")})
+    problem = the_problem(built(path, limits=BuildLimits(seconds=0.3)))
+    assert "0.3 s" in problem.lines[0]
+    assert "| begun" in problem.lines
+    assert list((cache / "builds").iterdir()) == []
+
+
+def test_a_build_that_makes_nothing(make, built):
+    """A run command that isn't there after the build is named."""
+    problem = the_problem(built(make("a", {"bot.toml": shell("true", run="./prog")})))
+    assert "after its build" in problem.lines[0]
+    assert "prog" in problem.lines[0]
+
+
+def test_a_program_missing_after_the_build(make, built):
+    """An optional bot whose runtime is missing is left out, another one is a problem."""
+    text = shell("true", run="no-such")
+    assert "'no-such'" in the_problem(built(make("a", {"bot.toml": text}))).lines[0]
+    result = built(make("b", {"bot.toml": "optional = true\n" + text}))
+    assert result.bots == result.problems == ()
+    assert [type(each) for each in result.skipped] == [NotRun]
+
+
+def test_a_later_command_that_is_missing(make, built):
+    """A build's second program is looked for when its turn comes."""
+    path = make("a", {"bot.toml": 'build = [["true"], ["./gen"]]\nrun = ["sh"]'})
+    assert "gen is not in" in the_problem(built(path)).lines[0]
+
+
+def test_results_are_capped(make, built, monkeypatch):
+    """A build can't fill the cache."""
+    monkeypatch.setattr(sys.modules["arena.roster.build"], "RESULT_FILES", 2)
+    problem = the_problem(built(make("a", {"bot.toml": shell("touch a b c")})))
+    assert "4 files" in problem.lines[0]
+
+
+def test_good_bots_are_built_beside_bad_ones(make, built):
+    """One failure keeps nobody else out, and the order stays."""
+    result = built(
+        make("a", {"bot.toml": shell(PROGRAM)}),
+        make("b", {"bot.toml": shell("exit 1")}),
+        make("c.sh", ""),
+    )
+    assert [bot.entrant.name for bot in result.bots] == ["a", "c"]
+    assert [problem.name[:2] for problem in result.problems] == ["b@"]
+
+
+def test_a_host_error_is_nobodys_fault(make, built, spawner):
+    """A sandbox that doesn't start is raised, not blamed on the author."""
+    spawner.host_error = "no pids"
+    with pytest.raises(HostError, match="no pids"):
+        built(make("a", {"bot.toml": shell("true")}))
+
+
+def test_a_spawner_that_does_not_kill(make, built, spawner, monkeypatch):
+    """A build that won't end is the sandbox's trouble."""
+    monkeypatch.setattr(process, "END_SECONDS", 0.01)
+    killed = []
+    real = spawner.kill
+    monkeypatch.setattr(spawner, "kill", killed.append)
+    path = make("a", {"bot.toml": shell("exec sleep 100")})
+    with pytest.raises(HostError, match="did not end"):
+        built(path, limits=BuildLimits(seconds=0.05))
+    real(*killed)
+    while spawner.running:
+        spawner.receive()
+
+
+def test_interruption_ends_the_build(make, built, cache, monkeypatch):
+    """Ctrl-C during a build leaves neither a process nor a folder."""
+    real = process._read
+    interrupts = iter([KeyboardInterrupt])
+
+    def interrupted(pipe, output):
+        for interrupt in interrupts:
+            raise interrupt
+        return real(pipe, output)
+
+    monkeypatch.setattr(process, "_read", interrupted)
+    path = make("a", {"bot.toml": shell("echo begun; exec sleep 100")})
+    with pytest.raises(KeyboardInterrupt):
+        built(path)
+    assert list((cache / "builds").iterdir()) == []
+
+
+@pytest.fixture(params=["none", "bwrap"])
+def real(request):
+    """The sandbox's own backends and spawner."""
+    backend = {"none": Unconfined, "bwrap": Bubblewrap}[request.param]()
+    probe = backend.probe()
+    if not probe.works:
+        pytest.skip(probe.detail)
+    with Spawner() as spawner:
+        yield {"backend": backend, "spawner": spawner}
+
+
+def answer(bot, backend, spawner):
+    """What a bot writes when it is started."""
+    plan = backend.plan(Launch(run=bot.run, root=bot.root, expose=bot.expose))
+    ended, output = process.run(plan, spawner, monotonic() + 20)
+    assert ended is not None
+    assert (ended.code, ended.host_error) == (0, ""), output
+    return output
+
+
+def test_gcc_in_the_sandbox(make, cache, real):
+    """A C bot is compiled inside, and what was compiled runs inside."""
+    roster = load([make("a", {"bot.toml": GCC, "bot.c": C})], cache=cache)
+    if not roster.candidates:
+        pytest.skip("no gcc here")
+    result = build(roster.candidates, cache=cache, **real)
+    assert result.problems == ()
+    assert answer(result.bots[0], **real) == b"hello\n"
+    assert {path.stat().st_uid for path in Path(result.bots[0].root).rglob("*")} == {os.geteuid()}
+
+
+def test_gcc_errors_from_the_sandbox(make, cache, real):
+    """The compiler's message reaches the author."""
+    roster = load([make("a", {"bot.toml": GCC, "bot.c": "int main( {\n"})], cache=cache)
+    if not roster.candidates:
+        pytest.skip("no gcc here")
+    problem = the_problem(build(roster.candidates, cache=cache, **real))
+    assert "gcc" in problem.lines[0]
+    assert any("bot.c:1" in line for line in problem.lines[1:])
+
+
+def test_python_in_the_sandbox(make, cache, real):
+    """This machine's python3 starts inside, wherever it is installed."""
+    path = make("a.py", "import json, sys; print(json.dumps(sys.argv))")
+    result = build(load([path], cache=cache).candidates, cache=cache, **real)
+    assert answer(result.bots[0], **real).endswith(b'/bot.py"]\n')
+
+
+def test_endless_builds_are_ended_in_the_sandbox(make, cache, real):
+    """The tree of a build dies with it."""
+    path = make("a", {"bot.toml": shell("sleep 100 & echo begun; sleep 100")})
+    candidates = load([path], cache=cache).candidates
+    limits = BuildLimits(seconds=1)
+    problem = the_problem(build(candidates, cache=cache, limits=limits, **real))
+    assert "| begun" in problem.lines

@@ -1,0 +1,191 @@
+import pytest
+
+from arena.roster.manifest import (
+    FILE_BYTES,
+    Asked,
+    Manifest,
+    ManifestError,
+    label_fault,
+    parse,
+    read,
+)
+
+
+def mistakes(text):
+    with pytest.raises(ManifestError) as e:
+        parse(text)
+    return e.value.lines
+
+
+def mistake(text):
+    (line,) = mistakes(text)
+    return line
+
+
+def test_every_field_is_read():
+    """A manifest with all fields of the specification is taken as it is."""
+    text = """
+        name = "greedy"
+        version = "1.2"
+        author = "Ada"
+        run = ["./bot", "-x"]
+        build = [["make", "bot"], ["strip", "bot"]]
+        optional = true
+        [limits]
+        memory_mb = 256
+        tasks = 8
+        start_ms = 500
+    """
+    expected = Manifest(
+        name="greedy",
+        version="1.2",
+        author="Ada",
+        run=("./bot", "-x"),
+        build=(("make", "bot"), ("strip", "bot")),
+        optional=True,
+        asked=Asked(memory_mb=256, tasks=8, start_ms=500),
+    )
+    assert parse(text) == expected
+
+
+def test_every_field_may_be_left_out():
+    """An empty manifest states nothing."""
+    assert parse("") == Manifest()
+
+
+def test_build_may_be_one_command():
+    """One array of strings is one command; an empty array is none."""
+    assert parse('build = ["make", "-s"]').build == (("make", "-s"),)
+    assert parse("build = []").build == ()
+
+
+def test_syntax_error_has_line_and_column():
+    """What TOML itself refuses is located."""
+    assert "line 2, column 8" in mistake('name = "x"\nrun = [}\n')
+    assert "line 2, column" in mistake('name = "x"\nrun = [')
+
+
+def test_unknown_fields_name_their_line_and_the_nearest_known():
+    """All typos are reported at once, each with its line."""
+    lines = mistakes('# a bot\nnmae = "x"\nrun = [\n  "a",\n]\n\nbiuld = ["x"]\n')
+    assert "line 2" in lines[0]
+    assert "'nmae'" in lines[0]
+    assert "'name'" in lines[0]
+    assert "line 7" in lines[1]
+    assert "'build'" in lines[1]
+
+
+def test_unknown_limit_names_its_table():
+    """Fields of [limits] are compared with the limits."""
+    line = mistake("[limits]\ntasks = 3\nmemory = 5\n")
+    assert "line 3" in line
+    assert "[limits]" in line
+    assert "'memory_mb'" in line
+
+
+def test_limit_outside_its_table_is_sent_there():
+    """A limit at the top level is a common slip."""
+    assert "under [limits]" in mistake("memory_mb = 5")
+
+
+def test_key_inside_a_text_is_not_taken_for_a_field():
+    """The line is that of the field, whatever multi-line strings hold."""
+    line = mistake('version = """\\\nrnu"""\nbuild = [\n"rnu = 1",\n]\nrnu = 1\n')
+    assert "line 6" in line
+    assert "'rnu'" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "kind"),
+    [
+        ("name = 7", "name", "a string"),
+        ("version = 1.0", "version", 'version = "1.0"'),
+        ("author = []", "author", "an array"),
+        ('run = "python3 bot.py"', "run", '["python3", "bot.py"]'),
+        ('run = ["a", 1]', "run", "item 2"),
+        ("run = []", "run", "no program"),
+        ('run = [""]', "run", "no program"),
+        ('run = ["a\\u0000b"]', "run", "zero byte"),
+        ('build = "make"', "build", '["make"]'),
+        ('build = [["a"], "b"]', "build", "item 2"),
+        ('build = [["a"], ["b", 1]]', "build", "command 2"),
+        ('optional = "yes"', "optional", "true or false"),
+        ("limits = 3", "limits", "a table"),
+        ("limits = {memory_mb = true}", "limits.memory_mb", "an integer"),
+        ("limits = {tasks = 0}", "limits.tasks", "at least 1"),
+        ("name = 2020-01-01", "name", "date"),
+    ],
+)
+def test_wrong_types_name_line_and_field(text, field, kind):
+    """Each field says what it wants instead."""
+    line = mistake("\n" + text)
+    assert "line 2" in line
+    assert field in line
+    assert kind in line
+
+
+@pytest.mark.parametrize("name", ["a", "Bot-1.2_x", "ボット", "नमस्ते", "ж" * 40, "007"])
+def test_names_of_any_script_are_taken(name):
+    """Letters and digits of every script are letters and digits."""
+    assert label_fault(name) == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "x" * 41, "a b", "a/b", "a@b", "..", "-", "a\u200bb", "a\ufe0f", "\u0301a", "ㅤ", "a½", "🂡"],
+)
+def test_other_names_are_refused(name):
+    """Separators, invisible characters and names of dots alone are refused."""
+    assert label_fault(name) != ""
+
+
+def test_bad_name_shows_its_line():
+    """A name that doesn't fit is an error of its field."""
+    line = mistake('\n\nname = "my bot"')
+    assert "line 3" in line
+    assert "my bot" in line
+
+
+def test_names_are_normalised():
+    """Two spellings of one name are one name."""
+    assert parse('name = "e\\u0301"').name == "é"
+
+
+def test_author_must_be_printable_and_short():
+    """An author's name goes into tables."""
+    assert "author" in mistake('author = "\\u001b[31m"')
+    assert "author" in mistake(f'author = "{"x" * 101}"')
+
+
+def test_escape_sequences_do_not_reach_messages():
+    """A hostile field name is shown without its control characters."""
+    assert "\x1b" not in mistake('"\\u001b[2Jx" = 1')
+
+
+def test_deep_nesting_is_an_error_line():
+    """A file made to exhaust the stack is refused like any other mistake."""
+    assert "nested" in mistake("run = " + "[" * 5000)
+
+
+def test_endless_integers_are_an_error_line():
+    """So is a number too long for Python."""
+    assert "bot.toml" in mistake("limits = {tasks = " + "9" * 5000 + "}")
+
+
+def test_large_files_are_refused(tmp_path):
+    """The caps keep the search for lines short."""
+    path = tmp_path / "bot.toml"
+    path.write_text("#" * FILE_BYTES + "\n")
+    with pytest.raises(ManifestError, match="larger"):
+        read(path)
+    assert "lines" in mistake("\n" * 500)
+
+
+def test_encoding(tmp_path):
+    """A byte-order mark and CR LF are taken, other encodings are located."""
+    path = tmp_path / "bot.toml"
+    path.write_bytes(b'\xef\xbb\xbfname = "x"\r\n')
+    assert read(path).name == "x"
+    path.write_bytes(b'name = "x"\nauthor = "\xe9"\n')
+    with pytest.raises(ManifestError, match=r"line 2.*UTF-8"):
+        read(path)

@@ -1,0 +1,295 @@
+"""What every backend owes, whatever it confines."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+DAEMONS = r"""
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+ready, told = os.pipe()
+for depth in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.setsid()
+            os.fork()
+            os.write(told, b"x")
+            while True:
+                time.sleep(60)
+        os._exit(0)
+for _ in range(6):
+    os.read(ready, 1)
+print("up", flush=True)
+LAST
+"""
+STAYING = DAEMONS.replace("LAST", "time.sleep(600)")
+LEAVING = DAEMONS.replace("LAST", "sys.exit(5)")
+
+
+def test_echo(host, backend):
+    """What the referee writes arrives, and what the bot writes comes back."""
+    bot = host.start(backend, "/bin/cat", "-")
+    # The token that marks the process is cat's second file: it doesn't exist.
+    bot.write(b"hello\n")
+    assert bot.line() == "hello"
+    bot.close_stdin()
+    assert bot.exited().code == 1
+    assert bot.token in bot.errors()
+
+
+def test_stderr(host, backend):
+    """The standard error of the program is a pipe of its own, with nothing else on it."""
+    bot = host.start(backend, "/bin/sh", "-c", "echo out; echo err >&2")
+    assert bot.exited().code == 0
+    assert (bot.output(), bot.errors()) == ("out\n", "err\n")
+
+
+@pytest.mark.parametrize("code", [0, 1, 3, 255])
+def test_exit_code(host, backend, code):
+    """The exit status is told as it is, without the hint of a host's error."""
+    exited = host.start(backend, "/bin/sh", "-c", f"exit {code}").exited()
+    assert (code, None, "") == (exited.code, exited.signal, exited.host_error)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM])
+def test_signal(host, backend, number):
+    """A program that dies of a signal is told by that signal."""
+    exited = host.start(backend, "/bin/sh", "-c", f"kill -{int(number)} $$").exited()
+    assert (None, number, "") == (exited.code, exited.signal, exited.host_error)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("no-such-program", "", 0o755, 127),
+        ("/bot/missing", "", 0o755, 127),
+        ("/bot/file", "echo never", 0o644, 126),
+        ("./file", "#!/no/such/interpreter", 0o755, 127),
+    ],
+)
+def test_exec_failure_is_the_bots(host, backend, case):
+    """A command that can't be executed ends with 127 or 126 and a message on its stderr."""
+    run, text, mode, code = case
+    folder = host.folder / "bot"
+    folder.mkdir()
+    (folder / "file").write_text(text)
+    (folder / "file").chmod(mode)
+    bot = host.start(backend, run, root=folder)
+    exited = bot.exited()
+    assert (code, "") == (exited.code, exited.host_error)
+    assert run.rpartition("/")[2] in bot.errors()
+
+
+def test_missing_folder_is_the_hosts(host, backend):
+    """A bot whose folder isn't there is nobody's loss: the host is told, with a reason."""
+    exited = host.start(backend, "/bin/true", root=host.folder / "nowhere").exited()
+    assert "nowhere" in exited.host_error or "No such file" in exited.host_error
+    assert exited.code is None
+
+
+def test_arguments_and_folder(host, backend):
+    """Arguments arrive untouched; the bot's folder is its working directory."""
+    odd = "a b\n'\"$(x)*\\é"
+    bot = host.start(backend, "sh", "./run.sh", odd, files={"run.sh": 'printf "%s|" "$1"; pwd'})
+    inside = "/bot" if backend.name != "none" else str(host.folder / f"bot-{bot.token}")
+    assert bot.output() == f"{odd}|{inside}\n"
+
+
+def test_environment_is_exactly_the_fixed_one(host, backend, monkeypatch):
+    """Four variables and what the launch adds; nothing of the referee's environment."""
+    monkeypatch.setenv("SECRET", "of the referee")
+    code = "import os\nfor item in os.environ.items(): print('='.join(item))"
+    bot = host.python(backend, code, env={"A": "b"})
+    found = set(bot.output().splitlines())
+    path = f"PATH={sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin"
+    assert found == {path, "LANG=C.UTF-8", "TZ=UTC", "PYTHONHASHSEED=0", "A=b"}
+
+
+def test_no_descriptor_is_inherited(host, backend):
+    """A program starts with the descriptors 0, 1 and 2 and no other."""
+    code = """
+import os
+found = []
+for number in range(1000):
+    try:
+        os.fstat(number)
+        found.append(number)
+    except OSError:
+        pass
+print(found, flush=True)
+"""
+    leaky, other = os.pipe()
+    os.set_inheritable(leaky, True)  # noqa: FBT003 - its only signature
+    try:
+        assert host.python(backend, code).line() == "[0, 1, 2]"
+    finally:
+        os.close(leaky)
+        os.close(other)
+
+
+def test_signals_are_as_after_boot(host, backend):
+    """No signal is ignored or blocked when a program starts."""
+    bot = host.start(backend, "/bin/sh", "-c", "grep -E '^Sig(Ign|Blk)' /proc/self/status")
+    assert {int(line.split()[1], 16) for line in bot.output().splitlines()} == {0}
+
+
+def test_core_dumps_and_files_are_off(host, backend):
+    """The limits of the plan are in force: no core file, open files, file size."""
+    bot = host.start(backend, "/bin/sh", "-c", "ulimit -c; ulimit -f; ulimit -n; ulimit -d")
+    assert [bot.line() for _ in range(4)] == ["0", "0", "1024", str(512 * 1024)]
+
+
+def test_closed_output_is_seen(host, backend):
+    """A program that closes its output is seen to, while it goes on living."""
+    bot = host.start(backend, "/bin/sh", "-c", "echo last; exec 1>&-; exec sleep 600")
+    assert bot.output() == "last\n"
+    host.spawner.kill(bot.id)
+    assert bot.exited().signal == signal.SIGKILL
+
+
+def test_kill_takes_the_whole_tree(host, backend, processes):
+    """Daemons in sessions of their own that ignore SIGTERM are gone when Exited arrives."""
+    bot = host.python(backend, STAYING)
+    assert bot.line() == "up"
+    assert len(processes.alive(bot.token)) >= 7
+    host.spawner.kill(bot.id)
+    exited = bot.exited()
+    assert [] == processes.alive(bot.token)
+    assert (None, signal.SIGKILL, "") == (exited.code, exited.signal, exited.host_error)
+
+
+def test_end_takes_the_whole_tree(host, backend, processes):
+    """When the program ends, what it has left behind ends with it, and it keeps its status."""
+    bot = host.python(backend, LEAVING)
+    assert bot.line() == "up"
+    assert bot.exited().code == 5
+    assert [] == processes.alive(bot.token)
+
+
+def test_neighbours_are_spared(host, backend):
+    """Killing one bot leaves the others alone, daemons and all."""
+    victim = host.python(backend, STAYING)
+    other = host.start(backend, "/bin/sh", "-c", "while read -r x; do echo $x; done")
+    assert victim.line() == "up"
+    host.spawner.kill(victim.id)
+    victim.exited()
+    other.write(b"still here\n")
+    assert other.line() == "still here"
+
+
+def test_kill_at_any_moment(host, backend, processes):
+    """A kill right behind the start, at whatever stage it strikes, leaves nothing."""
+    bots = [host.python(backend, STAYING) for _ in range(8)]
+    for bot in bots:
+        host.spawner.kill(bot.id)
+    assert {(bot.exited().signal, bot.exited().host_error) for bot in bots} == {(9, "")}
+    assert [] == [pid for bot in bots for pid in processes.alive(bot.token)]
+
+
+def test_kill_of_the_gone_is_harmless(host, backend):
+    """Killing a program that has ended, or an id that never was, changes nothing."""
+    bot = host.start(backend, "/bin/true")
+    bot.exited()
+    host.spawner.kill(bot.id)
+    host.spawner.kill(4711)
+    assert host.start(backend, "/bin/true").exited().code == 0
+
+
+def test_started_names_the_tree(host, backend):
+    """Started gives a living process from whose folder in /proc the bot can be metered."""
+    bot = host.start(backend, "/bin/cat")
+    pid = host.started(bot)
+    assert Path(f"/proc/{pid}/schedstat").exists()
+
+
+def test_usage_is_counted(host, backend):
+    """CPU and memory of children count too."""
+    code = "import os\nif os.fork() == 0:\n    x = b'x' * 100_000_000\n    sum(range(3_000_000))\n"
+    code += "else:\n    os.wait()\n"
+    exited = host.python(backend, code).exited()
+    assert exited.code == 0
+    assert exited.cpu_ms >= 20
+    assert exited.memory_mb >= 95
+
+
+def test_memory_is_limited(host, backend):
+    """More memory than allowed can't be had."""
+    code = "print('up', flush=True)\ntry:\n    b'x' * 200_000_000\nexcept MemoryError:\n"
+    code += "    print('refused', flush=True)\n"
+    bot = host.python(backend, code, memory_mb=128)
+    assert (bot.line(), bot.line()) == ("up", "refused")
+
+
+def test_many_at_once(host, backend):
+    """Forty programs live side by side, and each has its own pipes."""
+    bots = [host.start(backend, "/bin/sh", "-c", "read -r x; echo $x") for _ in range(40)]
+    for number, bot in enumerate(bots):
+        bot.write(b"%d\n" % number)
+    assert [bot.line() for bot in bots] == [str(number) for number in range(40)]
+    assert {bot.exited().code for bot in bots} == {0}
+
+
+def test_sigkill_of_the_spawner(host, backend, processes):
+    """When the spawner is killed outright, nothing that it started survives."""
+    bot = host.python(backend, STAYING)
+    assert bot.line() == "up"
+    handles = processes.handles(processes.alive(bot.token))
+    host.spawner._process.kill()
+    processes.gone(handles)
+
+
+REFEREE = """
+import os, select, sys
+import msgspec
+from arena.sandbox import Plan
+from arena.sandbox.client import Spawner
+spawner = Spawner()
+spawner.start()
+bot = spawner.spawn(msgspec.json.decode(sys.argv[1], type=Plan))
+select.select([bot.stdout], [], [], 30)
+print(spawner._process.pid, os.read(bot.stdout, 100).decode(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_sigkill_of_the_referee(host, backend, processes):
+    """When the referee is killed outright, neither spawner nor bots survive."""
+    import msgspec
+
+    from arena.sandbox import Launch
+
+    folder = host.folder / "bot"
+    folder.mkdir()
+    token = f"token{os.getpid()}"
+    launch = Launch(
+        run=(os.path.realpath(sys.executable), "-c", STAYING, token),
+        root=str(folder),
+        expose=(sys.base_prefix,),
+    )
+    plan = msgspec.json.encode(backend.plan(launch)).decode()
+    with subprocess.Popen(
+        [sys.executable, "-c", REFEREE, plan], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as referee:
+        spawner, up = referee.stdout.readline().split()
+        assert up == b"up"
+        pids = [pid for pid in processes.alive(token) if pid != referee.pid]
+        assert len(pids) >= 7
+        handles = processes.handles([*pids, int(spawner)])
+        referee.kill()
+        processes.gone(handles)
+
+
+def test_close_leaves_nothing(host, backend, processes):
+    """close() returns when every tree is dead, and may be called again."""
+    bots = [host.python(backend, STAYING) for _ in range(3)]
+    assert {bot.line() for bot in bots} == {"up"}
+    host.spawner.close()
+    assert [] == [pid for bot in bots for pid in processes.alive(bot.token)]
+    host.spawner.close()
