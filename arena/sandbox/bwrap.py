@@ -145,9 +145,7 @@ def plan_with(tool: str, launch: Launch) -> Plan:
         argv=launch.run,
         env=environment(launch),
         cwd=INSIDE,
-        # bwrap's own pid 1 counts as one. Counted in the sandbox's own user namespace, where
-        # other processes of the same user don't matter.
-        rlimits={**limits(launch), "NPROC": launch.tasks + 1},
+        rlimits={**limits(launch), **_tasks(launch)},
         options={
             "tool": stage.put_tool(tool),
             "args": tuple(args),
@@ -185,6 +183,15 @@ class _Stage:
         self.sources[f"tool/{package.name}"] = str(package)
         self.sources[f"tool/{libraries.name}"] = str(libraries)
         return f"{STAGE}/tool/{Path(tool).relative_to(package.parent)}"
+
+
+def _tasks(launch: Launch) -> dict[str, int]:
+    """bwrap's pid 1 counts as one. Since Linux 5.14 the count is the sandbox's user namespace's
+    own; before, the user's other processes would use it up, while root's spare uids have none.
+    """
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    old = found is not None and (int(found[1]), int(found[2])) < (5, 14)
+    return {} if old and os.geteuid() else {"NPROC": launch.tasks + 1}
 
 
 def _system() -> Iterator[str]:

@@ -32,17 +32,18 @@
 
 /* Cards as indexes: 0 to 12 are themselves, 13 is a Hole-in-One, 14 is face down. */
 enum { HOLE_IN_ONE = 13, CARDS = 14, HIDDEN = 14, SYMBOLS = 15, PACK = 108 };
-enum { TURNS = 120 }; /* of both seats: the arena's cap of 60 for each */
-enum { NEAR = 3 };    /* face-down cards are told apart up to here: 3 means 3 or more */
-enum { KNOTS = 12 };  /* of the curve `lead`, 6 strokes apart, at -33 to 33 */
-enum { SKIP = -1 };   /* in place of a position to flip */
+enum {
+    TURNS = 120, /* of both seats: the arena's cap of 60 for each */
+    NEAR = 3,    /* face-down cards are told apart up to here: 3 means 3 or more */
+    KNOTS = 12,  /* of the curve `lead`, 6 strokes apart, at -33 to 33 */
+    SKIP = -1    /* in place of a position to flip */
+};
 
 static const float NEVER = 1e9f;     /* the value of a move that can't be made */
 static const float ROUNDING = 1e-6f; /* what sums of the same strokes may differ by */
 
-/* What one more matched column adds to that many others of its number, and what all are worth. */
+/* What one more matched column adds to that many others of its number. */
 static const float MARGIN[5] = {0, -10, -5, -5, 0};
-static const float COMBINATION[5] = {0, 0, -10, -15, -20};
 
 static const float RATE[] = {0.06f, 0.0274f, 0.0125f, 0.0057f, 0.0026f, 0.0012f}; /* by round */
 enum { ROUNDS = sizeof RATE / sizeof *RATE };
@@ -156,11 +157,11 @@ static void deal(Table *table)
 typedef struct {
     uint8_t seen[8];
     int hidden;
-    float chance[CARDS]; /* of an unknown card */
-    float match[CARDS];  /* one more matched column of the card */
-    float beside[CARDS]; /* a column of the card and an unknown one */
-    float now[4];        /* a column, with what its match adds to the others */
-    float expected;      /* all of it */
+    float chance[CARDS];   /* of an unknown card */
+    float match[CARDS];    /* one more matched column of the card */
+    float beside[SYMBOLS]; /* a column of the card, or of an unknown one, and an unknown one */
+    float now[4];          /* a column, with what its match adds to the others */
+    float expected;        /* all of it */
 } Side;
 
 /* Both grids, and what a turn is worth to the other by the expected score: at most 0. */
@@ -176,19 +177,19 @@ static float number(int card)
     return card == HOLE_IN_ONE ? -5 : (float)card;
 }
 
-/* A column of `card` and what lies at its other end. */
-static float column_of(const Side *side, int card, int partner)
+/* A column of two different cards, or unknown ones. */
+static float mixed(const Side *side, int top, int bottom)
 {
-    if (partner == HIDDEN)
-        return side->beside[card];
-    return partner == card ? side->match[card] : number(card) + number(partner);
+    if (bottom == HIDDEN)
+        return side->beside[top];
+    return top == HIDDEN ? side->beside[bottom] : number(top) + number(bottom);
 }
 
 static Side look_at(const Table *table, int seat)
 {
     Side side = {.hidden = table->grid[seat].hidden};
-    int total = 0, matched[CARDS] = {0};
-    float mean = 0, both; /* of an unknown card; of a column of two */
+    int total = 0, matched[CARDS] = {0}, counted[CARDS] = {0};
+    float mean = 0; /* of an unknown card */
     memcpy(side.seen, table->grid[seat].seen, 8);
     for (int column = 0; column < 4; column++)
         if (side.seen[column] != HIDDEN && side.seen[column] == side.seen[column + 4])
@@ -199,27 +200,23 @@ static Side look_at(const Table *table, int seat)
         side.chance[card] = (float)table->unseen[card] / (float)total;
         mean += side.chance[card] * number(card);
     }
-    both = 2 * mean;
+    side.beside[HIDDEN] = 2 * mean;
     for (int card = 0; card < CARDS; card++) {
         side.match[card] = MARGIN[matched[card]] - (card == HOLE_IN_ONE ? 10 : 0);
         float gain = (side.match[card] - 2 * number(card)) * side.chance[card];
         side.beside[card] = number(card) + mean + gain;
-        both += gain * side.chance[card];
-        side.expected += COMBINATION[matched[card]];
+        side.beside[HIDDEN] += gain * side.chance[card];
     }
     for (int column = 0; column < 4; column++) {
         int top = side.seen[column], bottom = side.seen[column + 4];
         if (top == bottom && top != HIDDEN) {
             float own = top == HOLE_IN_ONE ? -10 : 0; /* the only pair worth something alone */
-            side.now[column] = MARGIN[matched[top] - 1] + own;
-            side.expected += own;
-            continue;
+            side.now[column] = own + MARGIN[matched[top] - 1];
+            side.expected += own + MARGIN[counted[top]++];
+        } else {
+            side.now[column] = mixed(&side, top, bottom);
+            side.expected += side.now[column];
         }
-        if (top == HIDDEN)
-            side.now[column] = bottom == HIDDEN ? both : side.beside[bottom];
-        else
-            side.now[column] = column_of(&side, top, bottom);
-        side.expected += side.now[column];
     }
     return side;
 }
@@ -228,9 +225,9 @@ static Side look_at(const Table *table, int seat)
 static float change(const Side *side, int card, int position)
 {
     int partner = side->seen[position ^ 4];
-    if (partner == card && side->seen[position] == card)
-        return NEVER;
-    return column_of(side, card, partner) - side->now[position & 3];
+    if (partner != card)
+        return mixed(side, card, partner) - side->now[position & 3];
+    return side->seen[position] == card ? NEVER : side->match[card] - side->now[position & 3];
 }
 
 static void look(const Table *table, int seat, View *view)
@@ -269,11 +266,14 @@ static float live(const Side *side, int top, int bottom)
 
 /* ---------------------------------------------------------------------------- what is learned */
 
-typedef float Square[SYMBOLS][SYMBOLS]; /* by the cards of a column, symmetric */
+typedef struct {
+    float square[SYMBOLS][SYMBOLS]; /* by the two cards, symmetric */
+    float live;
+} Columns;
 
 typedef struct {
-    Square moved, to_move;
-    float live_moved, live_to_move, lead[KNOTS], feed;
+    Columns moved, to_move;
+    float lead[KNOTS], feed;
 } Weights;
 
 /* [own face-down cards][the other's]; own are those of the grid that is looked up: for to_move
@@ -301,53 +301,64 @@ static float lead_value(const Weights *mine, float lead)
     return at[0] + part * (at[1] - at[0]);
 }
 
-/* Looks up the columns of a side; adds `step` to what it finds there. Returns the sum before. */
-static float columns(const Side *side, Square square, float *lively, float step)
+/* What the columns of a side gain by matches, by the chances of the cards. */
+static float lively(const Side *side)
 {
-    float value = 0, gain = 0;
+    float gain = 0;
+    for (int column = 0; column < 4; column++)
+        gain += live(side, side->seen[column], side->seen[column + 4]);
+    return gain;
+}
+
+static float columns(const Side *side, const Columns *table)
+{
+    float value = table->live * lively(side);
+    for (int column = 0; column < 4; column++)
+        value += table->square[side->seen[column]][side->seen[column + 4]];
+    return value;
+}
+
+static void learn_columns(const Side *side, Columns *table, float step)
+{
     for (int column = 0; column < 4; column++) {
         int top = side->seen[column], bottom = side->seen[column + 4];
-        value += square[top][bottom];
-        gain += live(side, top, bottom);
+        table->square[top][bottom] += step / 8; /* eight columns share it */
+        table->square[bottom][top] = table->square[top][bottom];
     }
-    value += *lively * gain;
-    for (int column = 0; step != 0 && column < 4; column++) {
-        int top = side->seen[column], bottom = side->seen[column + 4];
-        square[top][bottom] += step / 8; /* eight columns share it */
-        square[bottom][top] = square[top][bottom];
-    }
-    *lively += SLOPE_RATE * step * gain;
-    return value;
+    table->live += SLOPE_RATE * step * lively(side);
 }
 
 /* A position after a move. */
 typedef struct {
     View view;
     float fed; /* by the discard on top */
-    int out;   /* the mover has just gone out: computed, nothing to learn */
 } Position;
 
-/* The value of a position, and a step of its weights by `rate` times target - value. */
-static float learn(const Position *at, float target, float rate)
+static float value_of(const Position *at)
 {
-    const View *view = &at->view;
-    if (at->out)
-        return view->ahead - view->drawing - at->fed;
-    Weights *mine = weights(view->mine.hidden, view->other.hidden);
-    Weights *other = weights(view->other.hidden, view->mine.hidden);
-    float value = view->ahead + lead_value(mine, view->ahead) - mine->feed * at->fed;
-    value += columns(&view->mine, mine->moved, &mine->live_moved, 0);
-    value -= columns(&view->other, other->to_move, &other->live_to_move, 0);
-    if (rate == 0)
-        return value;
-    float step = rate * (target - value), part;
-    float *lead = mine->lead + knot(view->ahead, &part);
-    columns(&view->mine, mine->moved, &mine->live_moved, step);
-    columns(&view->other, other->to_move, &other->live_to_move, -step);
+    const Side *mine = &at->view.mine, *other = &at->view.other;
+    float ahead = at->view.ahead;
+    if (!mine->hidden) /* gone out */
+        return ahead - at->view.drawing - at->fed;
+    const Weights *table = weights(mine->hidden, other->hidden);
+    return ahead + columns(mine, &table->moved) + lead_value(table, ahead) - table->feed * at->fed
+           - columns(other, &weights(other->hidden, mine->hidden)->to_move);
+}
+
+/* Moves the weights towards `target`. */
+static void learn(const Position *at, float target, float rate)
+{
+    const Side *mine = &at->view.mine, *other = &at->view.other;
+    if (!mine->hidden)
+        return;
+    Weights *table = weights(mine->hidden, other->hidden);
+    float step = rate * (target - value_of(at)), part;
+    float *lead = table->lead + knot(at->view.ahead, &part);
+    learn_columns(mine, &table->moved, step);
+    learn_columns(other, &weights(other->hidden, mine->hidden)->to_move, -step);
     lead[0] += LEAD_RATE * step * (1 - part);
     lead[1] += LEAD_RATE * step * part;
-    mine->feed -= SLOPE_RATE * step * at->fed;
-    return value;
+    table->feed -= SLOPE_RATE * step * at->fed;
 }
 
 /* -------------------------------------------------------------------------------- the players */
@@ -376,8 +387,8 @@ static float best_place(const Outlook *outlook, int card, int *place)
         const Weights *table = outlook->after[turned].mine;
         float value = change(mine, card, position);
         if (table)
-            value += table->moved[partner][card] - table->moved[partner][old]
-                     + table->live_moved * (live(mine, partner, card) - live(mine, partner, old))
+            value += table->moved.square[partner][card] - table->moved.square[partner][old]
+                     + table->moved.live * (live(mine, partner, card) - live(mine, partner, old))
                      + lead_value(table, outlook->view.ahead + value);
         value += outlook->after[turned].base;
         value -= outlook->after[turned].feed * outlook->view.fed[old];
@@ -408,12 +419,11 @@ static void look_ahead(Outlook *outlook)
         outlook->after[turned].feed = 1;
         if (!hidden)
             continue; /* it goes out: the other's last turn decides */
-        Weights *table = weights(hidden, other->hidden), *theirs = weights(other->hidden, hidden);
+        const Weights *table = weights(hidden, other->hidden);
         outlook->after[turned].mine = table;
         outlook->after[turned].feed = table->feed;
-        outlook->after[turned].base =
-            columns(mine, table->moved, &table->live_moved, 0)
-            - columns(other, theirs->to_move, &theirs->live_to_move, 0);
+        outlook->after[turned].base = columns(mine, &table->moved)
+                                      - columns(other, &weights(other->hidden, hidden)->to_move);
     }
     outlook->flip = NEVER;
     for (int position = 0; position < 8; position++) {
@@ -421,9 +431,10 @@ static void look_ahead(Outlook *outlook)
         const Weights *table = outlook->after[1].mine;
         float value = outlook->after[1].base;
         if (table) {
-            value += lead_value(table, outlook->view.ahead) - table->moved[partner][HIDDEN];
+            const float *beside = table->moved.square[partner];
+            value += lead_value(table, outlook->view.ahead) - beside[HIDDEN];
             for (int card = 0; card < CARDS; card++)
-                value += mine->chance[card] * table->moved[partner][card];
+                value += mine->chance[card] * beside[card];
         }
         if (mine->seen[position] == HIDDEN && value < outlook->flip) {
             outlook->flip = value;
@@ -501,17 +512,15 @@ static void train(const Policy policy[2], int first, int percent, float rate)
         Position *now = &path[count++];
         look(&table, seat, &now->view);
         now->fed = now->view.fed[table.pile[table.on_pile - 1]];
-        now->out = !now->view.mine.hidden;
-        if (now->out)
+        if (!now->view.mine.hidden)
             table.out = seat;
     }
-    float target = path[count - 1].view.ahead; /* at the turn cap all cards are turned up */
-    for (int i = count - 1; i >= 0; i--) {
-        if (path[i].out)
-            target = learn(&path[i], 0, 0);
-        else if (i < count - 1)
-            target = -((1 - LAMBDA) * learn(&path[i + 1], 0, 0) + LAMBDA * target);
-        learn(&path[i], target, rate);
+    const Position *end = &path[count - 1]; /* at the turn cap all cards are turned up */
+    float target = table.out < 0 ? end->view.ahead : value_of(end);
+    for (const Position *at = end; at >= path; at--) {
+        if (at < end) /* the next position is the other's */
+            target = -((1 - LAMBDA) * value_of(at + 1) + LAMBDA * target);
+        learn(at, target, rate);
     }
 }
 
@@ -522,16 +531,6 @@ static void print_row(const char *name, const float *values, int count, float pa
     for (int i = 0; i < count; i++)
         printf(" %d", (int)(values[i] * parts + (values[i] < 0 ? -0.5f : 0.5f)));
     printf("\n");
-}
-
-static void print_square(const char *name, Square square)
-{
-    float pairs[SYMBOLS * (SYMBOLS + 1) / 2];
-    int count = 0;
-    for (int a = 0; a < SYMBOLS; a++)
-        for (int b = a; b < SYMBOLS; b++)
-            pairs[count++] = square[a][b];
-    print_row(name, pairs, count, 10);
 }
 
 int main(int count, char **arguments)
@@ -552,11 +551,11 @@ int main(int count, char **arguments)
         }
     for (int row = 0; row < NEAR * NEAR; row++) {
         Weights *it = &learned[row / NEAR][row % NEAR];
-        print_square("moved", it->moved);
-        print_square("to_move", it->to_move);
+        print_row("moved", it->moved.square[0], SYMBOLS * SYMBOLS, 10);
+        print_row("to_move", it->to_move.square[0], SYMBOLS * SYMBOLS, 10);
         print_row("lead", it->lead, KNOTS, 10);
-        print_row("live_moved", &it->live_moved, 1, 100);
-        print_row("live_to_move", &it->live_to_move, 1, 100);
+        print_row("live_moved", &it->moved.live, 1, 100);
+        print_row("live_to_move", &it->to_move.live, 1, 100);
         print_row("feed", &it->feed, 1, 100);
     }
     return 0;
