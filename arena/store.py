@@ -1,7 +1,7 @@
 """The results folder: event.json, the append-only log of matches, and the bots' stderr.
 
     event.json      what is played, by whom, under which limits; the secret once it is over
-    private.json    the secret and where the bots came from; readable by its owner alone
+    private.json    until the event is over: the secret, where the bots came from; its owner's
     matches.jsonl   one finished match a line, in the order in which they finished
     stderr/         what each bot wrote to stderr, by match
     lock            held while somebody writes; a killed writer's lock is gone with it
@@ -236,10 +236,12 @@ class Store:
             raise HostError(f"{self.folder}: can't sync the log: {error.strerror}") from error
         self._synced = time.monotonic()
 
-    def update(self, event: Event) -> None:
-        """Replace event.json: an event changes when it finishes, in what it reveals."""
+    def conclude(self, event: Event) -> None:
+        """Replace event.json by one that reveals the secret; nothing private is left."""
+        self.sync()
         self.event = event
         write_atomically(self.folder / "event.json", sealed(canonical(event)) + b"\n")
+        (self.folder / "private.json").unlink(missing_ok=True)
 
     def write(self, name: str, text: str) -> None:
         """Write a derived file."""

@@ -202,7 +202,7 @@ class Tournament:
         return table(self._store.event, self._counting.counted())
 
     def conclude(self) -> None:
-        """The event is over: reveal the secret."""
-        self._store.update(
+        """The event is over: reveal the secret, and keep nothing private."""
+        self._store.conclude(
             msgspec.structs.replace(self._store.event, finished=True, secret=self._secret.hex())
         )

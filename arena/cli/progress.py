@@ -144,7 +144,8 @@ class Bar(Lines):
         self._out.flush()
 
     def _erasure(self) -> str:
-        return f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+        # The carriage return first: a terminal that echoes ^C has moved the cursor.
+        return f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
 
     def _bar(self, columns: int) -> str:
         status = self.status()

@@ -186,7 +186,7 @@ class _Stage:
 
 
 def _tasks(launch: Launch) -> dict[str, int]:
-    """bwrap's pid 1 counts as one. Since Linux 5.14 the count is the sandbox's user namespace's
+    """One more for the pid 1 of bwrap. Since Linux 5.14 the count is the sandbox's user namespace's
     own; before, the user's other processes would use it up, while root's spare uids have none.
     """
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)

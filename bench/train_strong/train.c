@@ -1,6 +1,6 @@
 /* train: learns the tables of the example bot `strong` by playing holes of play-nine.
  *
- *     train HOLES        HOLES in each round, of which there are as many as in RATE
+ *     train HOLES        HOLES in each round
  *
  * Two seats play. A position after a move is worth, in strokes that the mover ends above the other,
  *
@@ -12,9 +12,9 @@
  * cards of the mover and of the other. moved and to_move are looked up by the two cards of each
  * column, plus `live` times what the column gains by a match, by the chance of it.
  *
- * The learning is TD(lambda) on positions after moves, from the last of a hole back to the first;
- * the next position is the other's, so its sign turns. The last one is that of going out. It is
- * computed, not learned: E(mine) less what the other is expected to have after a last turn.
+ * The learning is TD(lambda) on positions after moves, from the last of a hole back to the first.
+ * The last, in which somebody goes out, is computed: E(mine) less what the other is expected to
+ * have after a last turn.
  *
  * The output, a line of whole numbers for each row of a table, is a function of HOLES alone: the
  * generator is our own, and all arithmetic is + - * / of IEEE 754 numbers as written, so that
@@ -33,16 +33,17 @@
 /* Cards as indexes: 0 to 12 are themselves, 13 is a Hole-in-One, 14 is face down. */
 enum { HOLE_IN_ONE = 13, CARDS = 14, HIDDEN = 14, SYMBOLS = 15, PACK = 108 };
 enum {
-    TURNS = 120, /* of both seats: the arena's cap of 60 for each */
-    NEAR = 3,    /* face-down cards are told apart up to here: 3 means 3 or more */
-    KNOTS = 12,  /* of the curve `lead`, 6 strokes apart, at -33 to 33 */
-    SKIP = -1    /* in place of a position to flip */
+    TURNS = 80, /* of both seats; the stock lasts for them, and hardly a hole does */
+    NEAR = 3,   /* face-down cards are told apart up to here: 3 means 3 or more */
+    KNOTS = 12, /* of the curve `lead`, 6 strokes apart, at -33 to 33 */
+    SKIP = -1   /* in place of a position to flip */
 };
 
 static const float NEVER = 1e9f;     /* the value of a move that can't be made */
 static const float ROUNDING = 1e-6f; /* what sums of the same strokes may differ by */
 
-/* What one more matched column adds to that many others of its number. */
+/* What a card counts, and what one more matched column adds to that many others of its number. */
+static const float NUMBER[CARDS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, -5};
 static const float MARGIN[5] = {0, -10, -5, -5, 0};
 
 static const float RATE[] = {0.06f, 0.0274f, 0.0125f, 0.0057f, 0.0026f, 0.0012f}; /* by round */
@@ -63,48 +64,30 @@ static int below(int limit)
     return (int)(((mix ^ mix >> 31) >> 32) * (uint64_t)limit >> 32);
 }
 
-static void shuffle(uint8_t *cards, int count)
-{
-    for (int i = count - 1; i > 0; i--) {
-        int other = below(i + 1);
-        uint8_t card = cards[i];
-        cards[i] = cards[other];
-        cards[other] = card;
-    }
-}
-
 /* ---------------------------------------------------------------------------------- the table */
 
 typedef struct {
-    uint8_t card[8]; /* what lies there */
-    uint8_t seen[8]; /* the same, or HIDDEN */
-    int hidden;
-} Grid;
-
-typedef struct {
-    Grid grid[2];
+    uint8_t card[2][8], seen[2][8]; /* by seat: what lies there; the same, or HIDDEN */
+    int hidden[2];
     uint8_t stock[PACK], pile[PACK]; /* the last is the top */
     int in_stock, on_pile;
     int unseen[CARDS]; /* how many of each are in the stock or face down */
-    int out;           /* the seat that went out, or -1 */
 } Table;
 
 static void turn_up(Table *table, int seat, int position)
 {
-    Grid *grid = &table->grid[seat];
-    grid->seen[position] = grid->card[position];
-    grid->hidden--;
-    table->unseen[grid->card[position]]--;
+    table->seen[seat][position] = table->card[seat][position];
+    table->hidden[seat]--;
+    table->unseen[table->card[seat][position]]--;
 }
 
 /* Puts `card` there; what it replaces goes to the pile. */
 static void put(Table *table, int seat, int position, int card)
 {
-    Grid *grid = &table->grid[seat];
-    if (grid->seen[position] == HIDDEN)
+    if (table->seen[seat][position] == HIDDEN)
         turn_up(table, seat, position);
-    table->pile[table->on_pile++] = grid->card[position];
-    grid->card[position] = grid->seen[position] = (uint8_t)card;
+    table->pile[table->on_pile++] = table->card[seat][position];
+    table->card[seat][position] = table->seen[seat][position] = (uint8_t)card;
 }
 
 /* Discards the drawn card and turns one up, or none. */
@@ -117,15 +100,6 @@ static void discard(Table *table, int seat, int card, int flips)
 
 static int draw(Table *table)
 {
-    if (!table->in_stock) { /* all but the top of the pile becomes the stock */
-        table->in_stock = table->on_pile - 1;
-        memcpy(table->stock, table->pile, (size_t)table->in_stock);
-        for (int i = 0; i < table->in_stock; i++)
-            table->unseen[table->stock[i]]++;
-        shuffle(table->stock, table->in_stock);
-        table->pile[0] = table->pile[table->on_pile - 1];
-        table->on_pile = 1;
-    }
     int card = table->stock[--table->in_stock];
     table->unseen[card]--;
     return card;
@@ -133,18 +107,18 @@ static int draw(Table *table)
 
 static void deal(Table *table)
 {
-    *table = (Table){.in_stock = PACK, .out = -1};
-    for (int i = 0; i < PACK; i++) {
-        table->stock[i] = (uint8_t)(i / 8); /* the last four are the Holes-in-One */
-        table->unseen[i / 8]++;
+    *table = (Table){.in_stock = PACK};
+    for (int i = 0; i < PACK; i++) { /* each card to a place by lot among those before it */
+        int card = i / 8, place = below(i + 1); /* the last four are the Holes-in-One */
+        table->stock[i] = table->stock[place];
+        table->stock[place] = (uint8_t)card;
+        table->unseen[card]++;
     }
-    shuffle(table->stock, PACK);
     for (int seat = 0; seat < 2; seat++) {
-        Grid *grid = &table->grid[seat];
         table->in_stock -= 8;
-        memcpy(grid->card, table->stock + table->in_stock, 8);
-        memset(grid->seen, HIDDEN, 8);
-        grid->hidden = 8;
+        memcpy(table->card[seat], table->stock + table->in_stock, 8);
+        memset(table->seen[seat], HIDDEN, 8);
+        table->hidden[seat] = 8;
         turn_up(table, seat, 0); /* by lot, one column known or two begun */
         turn_up(table, seat, below(2) ? 4 : 1);
     }
@@ -170,53 +144,49 @@ typedef struct {
     float ahead;        /* E(mine) - E(other) */
     float drawing;      /* the mean over a drawn card at its best place */
     float fed[SYMBOLS]; /* by discard: beyond a draw; under HIDDEN the mean */
+    float top;          /* the same of the discard that lies there */
 } View;
-
-static float number(int card)
-{
-    return card == HOLE_IN_ONE ? -5 : (float)card;
-}
 
 /* A column of two different cards, or unknown ones. */
 static float mixed(const Side *side, int top, int bottom)
 {
     if (bottom == HIDDEN)
         return side->beside[top];
-    return top == HIDDEN ? side->beside[bottom] : number(top) + number(bottom);
+    return top == HIDDEN ? side->beside[bottom] : NUMBER[top] + NUMBER[bottom];
+}
+
+/* A matched column beside others of its number; a Hole-in-One also counts itself. */
+static float pair(int card, int others)
+{
+    return MARGIN[others] + (card == HOLE_IN_ONE ? 2 * NUMBER[card] : 0);
 }
 
 static Side look_at(const Table *table, int seat)
 {
-    Side side = {.hidden = table->grid[seat].hidden};
-    int total = 0, matched[CARDS] = {0}, counted[CARDS] = {0};
+    Side side = {.hidden = table->hidden[seat]};
+    int matched[CARDS] = {0}, counted[CARDS] = {0};
+    float unseen = (float)(table->in_stock + table->hidden[0] + table->hidden[1]);
     float mean = 0; /* of an unknown card */
-    memcpy(side.seen, table->grid[seat].seen, 8);
+    memcpy(side.seen, table->seen[seat], 8);
     for (int column = 0; column < 4; column++)
         if (side.seen[column] != HIDDEN && side.seen[column] == side.seen[column + 4])
             matched[side.seen[column]]++;
-    for (int card = 0; card < CARDS; card++)
-        total += table->unseen[card];
     for (int card = 0; card < CARDS; card++) {
-        side.chance[card] = (float)table->unseen[card] / (float)total;
-        mean += side.chance[card] * number(card);
+        side.chance[card] = (float)table->unseen[card] / unseen;
+        mean += side.chance[card] * NUMBER[card];
     }
     side.beside[HIDDEN] = 2 * mean;
     for (int card = 0; card < CARDS; card++) {
-        side.match[card] = MARGIN[matched[card]] - (card == HOLE_IN_ONE ? 10 : 0);
-        float gain = (side.match[card] - 2 * number(card)) * side.chance[card];
-        side.beside[card] = number(card) + mean + gain;
+        side.match[card] = pair(card, matched[card]);
+        float gain = (side.match[card] - 2 * NUMBER[card]) * side.chance[card];
+        side.beside[card] = NUMBER[card] + mean + gain;
         side.beside[HIDDEN] += gain * side.chance[card];
     }
     for (int column = 0; column < 4; column++) {
         int top = side.seen[column], bottom = side.seen[column + 4];
-        if (top == bottom && top != HIDDEN) {
-            float own = top == HOLE_IN_ONE ? -10 : 0; /* the only pair worth something alone */
-            side.now[column] = own + MARGIN[matched[top] - 1];
-            side.expected += own + MARGIN[counted[top]++];
-        } else {
-            side.now[column] = mixed(&side, top, bottom);
-            side.expected += side.now[column];
-        }
+        int same = top == bottom && top != HIDDEN;
+        side.now[column] = same ? pair(top, matched[top] - 1) : mixed(&side, top, bottom);
+        side.expected += same ? pair(top, counted[top]++) : side.now[column];
     }
     return side;
 }
@@ -251,6 +221,7 @@ static void look(const Table *table, int seat, View *view)
         view->fed[card] = beyond < 0 ? beyond : 0;
         view->fed[HIDDEN] += other->chance[card] * view->fed[card];
     }
+    view->top = view->fed[table->pile[table->on_pile - 1]];
 }
 
 /* What a column of two face-up cards gains by a match, by the chance of the card. */
@@ -258,7 +229,7 @@ static float live(const Side *side, int top, int bottom)
 {
     if (top == bottom || top == HIDDEN || bottom == HIDDEN)
         return 0;
-    float score = number(top) + number(bottom);
+    float score = NUMBER[top] + NUMBER[bottom];
     float of_top = score - side->match[top], of_bottom = score - side->match[bottom];
     return (of_top > 0 ? of_top * side->chance[top] : 0)
            + (of_bottom > 0 ? of_bottom * side->chance[bottom] : 0);
@@ -267,7 +238,7 @@ static float live(const Side *side, int top, int bottom)
 /* ---------------------------------------------------------------------------- what is learned */
 
 typedef struct {
-    float square[SYMBOLS][SYMBOLS]; /* by the two cards, symmetric */
+    float square[SYMBOLS * SYMBOLS]; /* by SYMBOLS * card + card, symmetric */
     float live;
 } Columns;
 
@@ -314,7 +285,7 @@ static float columns(const Side *side, const Columns *table)
 {
     float value = table->live * lively(side);
     for (int column = 0; column < 4; column++)
-        value += table->square[side->seen[column]][side->seen[column + 4]];
+        value += table->square[SYMBOLS * side->seen[column] + side->seen[column + 4]];
     return value;
 }
 
@@ -322,48 +293,46 @@ static void learn_columns(const Side *side, Columns *table, float step)
 {
     for (int column = 0; column < 4; column++) {
         int top = side->seen[column], bottom = side->seen[column + 4];
-        table->square[top][bottom] += step / 8; /* eight columns share it */
-        table->square[bottom][top] = table->square[top][bottom];
+        float *cell = &table->square[SYMBOLS * top + bottom];
+        *cell += step / 8; /* eight columns share it */
+        table->square[SYMBOLS * bottom + top] = *cell;
     }
     table->live += SLOPE_RATE * step * lively(side);
 }
 
-/* A position after a move. */
-typedef struct {
-    View view;
-    float fed; /* by the discard on top */
-} Position;
-
-static float value_of(const Position *at)
+/* What the columns of both add after a move that leaves me `hidden` face-down cards. */
+static float all_columns(const View *view, int hidden)
 {
-    const Side *mine = &at->view.mine, *other = &at->view.other;
-    float ahead = at->view.ahead;
-    if (!mine->hidden) /* gone out */
-        return ahead - at->view.drawing - at->fed;
-    const Weights *table = weights(mine->hidden, other->hidden);
-    return ahead + columns(mine, &table->moved) + lead_value(table, ahead) - table->feed * at->fed
-           - columns(other, &weights(other->hidden, mine->hidden)->to_move);
+    int other = view->other.hidden;
+    return columns(&view->mine, &weights(hidden, other)->moved)
+           - columns(&view->other, &weights(other, hidden)->to_move);
 }
 
-/* Moves the weights towards `target`. */
-static void learn(const Position *at, float target, float rate)
+/* The value of a position after my move. */
+static float value_of(const View *view)
 {
-    const Side *mine = &at->view.mine, *other = &at->view.other;
-    if (!mine->hidden)
-        return;
-    Weights *table = weights(mine->hidden, other->hidden);
-    float step = rate * (target - value_of(at)), part;
-    float *lead = table->lead + knot(at->view.ahead, &part);
-    learn_columns(mine, &table->moved, step);
-    learn_columns(other, &weights(other->hidden, mine->hidden)->to_move, -step);
+    int hidden = view->mine.hidden;
+    if (!hidden)
+        return view->ahead - view->drawing - view->top;
+    const Weights *table = weights(hidden, view->other.hidden);
+    return view->ahead + all_columns(view, hidden) + lead_value(table, view->ahead)
+           - table->feed * view->top;
+}
+
+/* Moves the weights of such a position. */
+static void learn(const View *view, float step)
+{
+    int hidden = view->mine.hidden, other = view->other.hidden;
+    Weights *table = weights(hidden, other);
+    float part, *lead = table->lead + knot(view->ahead, &part);
+    learn_columns(&view->mine, &table->moved, step);
+    learn_columns(&view->other, &weights(other, hidden)->to_move, -step);
     lead[0] += LEAD_RATE * step * (1 - part);
     lead[1] += LEAD_RATE * step * part;
-    table->feed -= SLOPE_RATE * step * at->fed;
+    table->feed -= SLOPE_RATE * step * view->top;
 }
 
 /* -------------------------------------------------------------------------------- the players */
-
-typedef enum { MATCHER, STRONG } Policy;
 
 /* What moves are worth, as changes against E(mine) - E(other): class Outlook of bot.py. All zero
  * but the view, it is matcher's: the expected score alone. */
@@ -387,7 +356,8 @@ static float best_place(const Outlook *outlook, int card, int *place)
         const Weights *table = outlook->after[turned].mine;
         float value = change(mine, card, position);
         if (table)
-            value += table->moved.square[partner][card] - table->moved.square[partner][old]
+            value += table->moved.square[SYMBOLS * partner + card]
+                     - table->moved.square[SYMBOLS * partner + old]
                      + table->moved.live * (live(mine, partner, card) - live(mine, partner, old))
                      + lead_value(table, outlook->view.ahead + value);
         value += outlook->after[turned].base;
@@ -412,27 +382,22 @@ static float discarding(const Outlook *outlook, int card, int *flips)
 /* Fills in what strong looks up. */
 static void look_ahead(Outlook *outlook)
 {
-    const Side *mine = &outlook->view.mine, *other = &outlook->view.other;
+    const View *view = &outlook->view;
+    const Side *mine = &view->mine;
     for (int turned = 0; turned < 2; turned++) {
         int hidden = mine->hidden - turned;
-        outlook->after[turned].base = -outlook->view.drawing;
-        outlook->after[turned].feed = 1;
-        if (!hidden)
-            continue; /* it goes out: the other's last turn decides */
-        const Weights *table = weights(hidden, other->hidden);
+        const Weights *table = hidden ? weights(hidden, view->other.hidden) : NULL;
         outlook->after[turned].mine = table;
-        outlook->after[turned].feed = table->feed;
-        outlook->after[turned].base = columns(mine, &table->moved)
-                                      - columns(other, &weights(other->hidden, hidden)->to_move);
+        outlook->after[turned].feed = table ? table->feed : 1;
+        outlook->after[turned].base = table ? all_columns(view, hidden) : -view->drawing;
     }
+    const Weights *table = outlook->after[1].mine;
     outlook->flip = NEVER;
     for (int position = 0; position < 8; position++) {
-        int partner = mine->seen[position ^ 4];
-        const Weights *table = outlook->after[1].mine;
         float value = outlook->after[1].base;
         if (table) {
-            const float *beside = table->moved.square[partner];
-            value += lead_value(table, outlook->view.ahead) - beside[HIDDEN];
+            const float *beside = table->moved.square + SYMBOLS * mine->seen[position ^ 4];
+            value += lead_value(table, view->ahead) - beside[HIDDEN];
             for (int card = 0; card < CARDS; card++)
                 value += mine->chance[card] * beside[card];
         }
@@ -442,38 +407,38 @@ static void look_ahead(Outlook *outlook)
         }
     }
     if (mine->hidden == 1)
-        outlook->skip =
-            outlook->after[0].base + lead_value(outlook->after[0].mine, outlook->view.ahead);
+        outlook->skip = outlook->after[0].base + lead_value(outlook->after[0].mine, view->ahead);
 }
 
 /* A turn; a matcher leaves its last card face down while it expects more than `waits` strokes. */
-static void play(Table *table, int seat, Policy policy, float waits)
+static void play(Table *table, int seat, int matcher, float waits)
 {
     Outlook outlook = {.skip = NEVER};
     const Side *mine = &outlook.view.mine;
-    int place, flips, any, card = table->pile[table->on_pile - 1];
     look(table, seat, &outlook.view);
     while (mine->seen[outlook.flips] != HIDDEN)
         outlook.flips++;
-    if (policy == STRONG && table->out < 0) {
+    if (!matcher) {
         look_ahead(&outlook);
-    } else if (table->out < 0 && mine->hidden == 1 && mine->expected > waits) {
+    } else if (mine->hidden == 1 && mine->expected > waits) {
         outlook.skip = 0;
         outlook.flip = NEVER;
     }
-    float taking = best_place(&outlook, card, &place), drawing = 0;
+    float drawing = 0;
+    int place, flips;
     for (int drawn = 0; drawn < CARDS; drawn++) {
-        float placed = best_place(&outlook, drawn, &any);
-        float left = discarding(&outlook, drawn, &any);
+        float placed = best_place(&outlook, drawn, &place);
+        float left = discarding(&outlook, drawn, &flips);
         drawing += mine->chance[drawn] * (placed < left ? placed : left);
     }
-    if (taking < drawing - ROUNDING) {
+    int card = table->pile[table->on_pile - 1];
+    int takes = best_place(&outlook, card, &place) < drawing - ROUNDING;
+    if (takes)
         table->on_pile--;
-        put(table, seat, place, card);
-        return;
-    }
-    card = draw(table);
-    if (best_place(&outlook, card, &place) < discarding(&outlook, card, &flips) - ROUNDING)
+    else
+        card = draw(table);
+    if (takes
+        || best_place(&outlook, card, &place) < discarding(&outlook, card, &flips) - ROUNDING)
         put(table, seat, place, card);
     else
         discard(table, seat, card, flips);
@@ -484,7 +449,7 @@ static void explore(Table *table, int seat)
 {
     int way = below(3), position = below(8);
     int card = way == 0 ? table->pile[--table->on_pile] : draw(table);
-    while (way == 2 && table->grid[seat].seen[position] != HIDDEN)
+    while (way == 2 && table->seen[seat][position] != HIDDEN)
         position = below(8);
     if (way == 2)
         discard(table, seat, card, position);
@@ -494,33 +459,32 @@ static void explore(Table *table, int seat)
 
 /* ------------------------------------------------------------------------------- the training */
 
-/* Plays a hole, a part of the turns by lot, in 1 of 100 each; learns from it at that rate. */
-static void train(const Policy policy[2], int first, int percent, float rate)
+/* Plays a hole and learns from it. In the first round both seats are matchers, later each is one
+ * in ten times; of the turns, 5 and then 3 in 100 are by lot. */
+static void train(int round, int first)
 {
-    static Position path[TURNS];
+    static View path[TURNS]; /* after each move, as the mover sees it */
     Table table;
-    int count = 0, seat = first;
+    int count = 0, out = 0, matcher[2];
     deal(&table);
-    for (int turn = 0; turn < TURNS && table.out != seat; turn++, seat = 1 - seat) {
+    for (int seat = 0; seat < 2; seat++)
+        matcher[seat] = !round || !below(10);
+    for (int seat = first; count < TURNS && !out; seat = 1 - seat) {
         float waits = (float)below(1400) / 100 - 2; /* matchers of all tempers */
-        if (below(100) < percent)
+        if (below(100) < (round ? 3 : 5))
             explore(&table, seat);
         else
-            play(&table, seat, policy[seat], waits);
-        if (table.out >= 0)
-            continue; /* that was the last turn: computed, not learned */
-        Position *now = &path[count++];
-        look(&table, seat, &now->view);
-        now->fed = now->view.fed[table.pile[table.on_pile - 1]];
-        if (!now->view.mine.hidden)
-            table.out = seat;
+            play(&table, seat, matcher[seat], waits);
+        look(&table, seat, &path[count]);
+        out = !path[count++].mine.hidden;
     }
-    const Position *end = &path[count - 1]; /* at the turn cap all cards are turned up */
-    float target = table.out < 0 ? end->view.ahead : value_of(end);
-    for (const Position *at = end; at >= path; at--) {
-        if (at < end) /* the next position is the other's */
-            target = -((1 - LAMBDA) * value_of(at + 1) + LAMBDA * target);
-        learn(at, target, rate);
+    /* Whoever goes out ends it: the last turn is computed. At the cap all cards are turned up. */
+    float target = out ? value_of(&path[count - 1]) : path[count - 1].ahead;
+    for (int i = count - 1; i >= 0; i--) {
+        if (i < count - 1) /* the next position is the other's: its sign turns */
+            target = -((1 - LAMBDA) * value_of(&path[i + 1]) + LAMBDA * target);
+        if (path[i].mine.hidden)
+            learn(&path[i], RATE[round] * (target - value_of(&path[i])));
     }
 }
 
@@ -541,18 +505,12 @@ int main(int count, char **arguments)
         return 2;
     }
     for (int round = 0; round < ROUNDS; round++)
-        for (int hole = 0; hole < holes; hole++) {
-            /* The first round has matchers only, later each seat is one in ten times. */
-            Policy policy[2] = {MATCHER, MATCHER};
-            for (int seat = 0; seat < 2; seat++)
-                if (round && below(10))
-                    policy[seat] = STRONG;
-            train(policy, hole & 1, round ? 3 : 5, RATE[round]);
-        }
+        for (int hole = 0; hole < holes; hole++)
+            train(round, hole & 1);
     for (int row = 0; row < NEAR * NEAR; row++) {
         Weights *it = &learned[row / NEAR][row % NEAR];
-        print_row("moved", it->moved.square[0], SYMBOLS * SYMBOLS, 10);
-        print_row("to_move", it->to_move.square[0], SYMBOLS * SYMBOLS, 10);
+        print_row("moved", it->moved.square, SYMBOLS * SYMBOLS, 10);
+        print_row("to_move", it->to_move.square, SYMBOLS * SYMBOLS, 10);
         print_row("lead", it->lead, KNOTS, 10);
         print_row("live_moved", &it->moved.live, 1, 100);
         print_row("live_to_move", &it->to_move.live, 1, 100);

@@ -29,7 +29,6 @@ def test_an_event_ends_in_a_ranked_table(arena, bot, records, tmp_path):
     assert {
         "event.json",
         "matches.jsonl",
-        "private.json",
         "lock",
         "table.txt",
         "table.md",

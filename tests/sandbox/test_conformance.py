@@ -204,7 +204,7 @@ def test_kill_of_the_gone_is_harmless(host, backend):
 
 def test_started_names_the_tree(host, backend):
     """Started gives a living process from whose folder in /proc the bot can be metered."""
-    bot = host.start(backend, "/bin/cat")
+    bot = host.start(backend, "/bin/cat", "-")
     pid = host.started(bot)
     assert Path(f"/proc/{pid}/schedstat").exists()
 

@@ -212,13 +212,13 @@ def test_the_canonical_line_leaves_out_what_differs_between_machines():
 
 
 def test_finishing_rewrites_the_event_whole(folder):
-    """update() replaces event.json in one step."""
+    """The secret is revealed in one step, and nothing private is left."""
     import msgspec
 
     with Store.open(folder) as store:
-        store.update(msgspec.structs.replace(EVENT, finished=True, secret="cd" * 32))
+        store.conclude(msgspec.structs.replace(EVENT, finished=True, secret="cd" * 32))
     assert read_event(folder).finished
     assert bytes.fromhex("cd" * 32) == secret_of(folder, read_event(folder))
-    assert {"event.json", "lock", "matches.jsonl", "private.json"} == {
+    assert {"event.json", "lock", "matches.jsonl"} == {
         path.name for path in folder.iterdir()
     }
