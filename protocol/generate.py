@@ -15,8 +15,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import msgspec
 
+from arena.cli.options import Duration
+from arena.cli.run import run
 from arena.deals import Deals, commitment, fingerprint, secret_from_seed, shuffled
 from arena.games import Game
 from arena.games.four_card_golf import GAME as FOUR_CARD_GOLF
@@ -73,6 +76,45 @@ def schemas() -> Iterator[tuple[str, str]]:
         schema = msgspec.json.schema(kind)
         schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
         yield f"schema/{name}.json", pretty(schema)
+
+
+def event_file() -> Iterator[tuple[str, str]]:
+    """The schema of an event file, from the flags of `arena run`."""
+    properties: dict[str, Any] = {
+        "bots": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 1,
+            "description": "Paths of the bots, relative to this file; * and ? match.",
+        }
+    }
+    for option in run.params:
+        if isinstance(option, click.Option) and option.opts[0] not in ("--event", "--help"):
+            key = next(name for name in option.opts if name.startswith("--")).removeprefix("--")
+            properties[key] = {**kind_of(option), "description": option.help or ""}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "An event of arena: arena run --event FILE",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+    }
+    yield "schema/event-file.json", pretty(schema)
+
+
+def kind_of(option: click.Option) -> dict[str, Any]:
+    """What a flag takes, as a schema."""
+    kind = option.type
+    if option.is_flag:
+        return {"type": "boolean"}
+    if isinstance(kind, Duration):
+        return {"type": ["string", "number"], "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)?\s*$"}
+    if isinstance(kind, click.Choice):
+        return {"enum": list(kind.choices)}
+    if isinstance(kind, click.IntRange):
+        bounds = {"minimum": kind.min, "maximum": kind.max}
+        return {"type": "integer"} | {k: v for k, v in bounds.items() if v is not None}
+    return {"type": "string"}
 
 
 # ----------------------------------------------------------------------------------- vectors
@@ -272,7 +314,7 @@ def _two_answers() -> Callable[[Act], bytes]:
 
 def files() -> dict[str, str]:
     """Everything that is generated: path below this folder -> text."""
-    return dict([*schemas(), *vectors(), *transcripts()])
+    return dict([*schemas(), *event_file(), *vectors(), *transcripts()])
 
 
 def main() -> int:

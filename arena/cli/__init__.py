@@ -21,11 +21,11 @@ from arena.cli.worker import worker
 
 EPILOG = """\b
 Examples:
-  arena run bots/*                      every pair of bots, 10 deals, both seatings
+  arena run bots/*               every pair of bots, 10 deals, both seatings
   arena run bots/* --game four-card-golf --seats 4 --tables 30
-  arena run bots/* --dry-run            what would be played, and how long it takes
-  arena resume arena-results/LAST       go on with an event that was stopped
-  arena table arena-results/LAST --format md
+  arena run bots/* --dry-run     what would be played, and how long it takes
+  arena resume FOLDER            go on with an event that was stopped
+  arena table FOLDER --format md
 """
 
 

@@ -145,6 +145,7 @@ def event_options(command: F) -> F:
         click.option(
             "--seats",
             type=click.IntRange(2, 8),
+            metavar="N",
             default=2,
             show_default=True,
             help="Bots at a table: all subsets of that size meet.",
@@ -152,11 +153,13 @@ def event_options(command: F) -> F:
         click.option(
             "--tables",
             type=at_least_one,
+            metavar="N",
             help="Only that many tables, balanced in who meets whom.",
         ),
         click.option(
             "--deals",
             type=at_least_one,
+            metavar="N",
             default=10,
             show_default=True,
             help="Deals a table; each is played in every seat rotation.",
@@ -164,6 +167,7 @@ def event_options(command: F) -> F:
         click.option(
             "--series",
             type=at_least_one,
+            metavar="N",
             default=25,
             show_default=True,
             help="Matches that a bot's process plays before it is replaced.",
@@ -176,7 +180,9 @@ def event_options(command: F) -> F:
             help="`match`: fresh processes for every match, like --series 1.",
         ),
         click.option("--playoff", is_flag=True, help="Ties for first go to sudden death."),
-        click.option("--turn-cap", type=at_least_one, help="Turns a player and hole at most."),
+        click.option(
+            "--turn-cap", type=at_least_one, metavar="N", help="Turns a player and hole at most."
+        ),
         click.option(
             "--no-same-author",
             is_flag=True,
@@ -215,6 +221,7 @@ def event_options(command: F) -> F:
         click.option(
             "--tasks",
             type=at_least_one,
+            metavar="N",
             default=64,
             show_default=True,
             help="Processes and threads for a bot.",
@@ -246,6 +253,7 @@ def run_options(command: F) -> F:
         click.option(
             "--jobs",
             type=click.IntRange(min=1),
+            metavar="N",
             help="Matches at a time.  [default: one a core]",
         ),
         click.option("--no-pin", is_flag=True, help="Don't keep workers on a core each."),

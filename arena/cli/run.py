@@ -24,8 +24,9 @@ Examples:
 
 \b
 Exit codes:
-  0 done, or stopped by --max-time    2 wrong input         3 bots that can't start
-  4 the machine's trouble             130 Ctrl-C            143 arena stop
+  0 done, or stopped by --max-time    2 wrong input
+  3 bots that can't start             4 the machine's trouble
+  130 Ctrl-C                          143 arena stop
 """
 )
 @event_options

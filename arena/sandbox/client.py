@@ -65,9 +65,11 @@ class Spawner:
     def start(self) -> None:
         """Launch the process."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # It ignores the environment, but whoever wants no compiled files lying about means it too.
+        cacheless = ["-B"] if sys.dont_write_bytecode else []
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(SCRIPT)],
+                [sys.executable, "-I", "-S", *cacheless, str(SCRIPT)],
                 stdin=its.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

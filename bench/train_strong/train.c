@@ -2,7 +2,7 @@
  *
  *     train HOLES        HOLES in each round
  *
- * Two seats play. A position after a move is worth, in strokes that the mover ends above the other,
+ * Two seats play. A position is worth, in strokes by which its mover will end above the other,
  *
  *     E(mine) - E(other) + moved(my columns) - to_move(other's columns) + lead(E(mine) - E(other))
  *         - feed * (what the discard that I leave is worth to the next player)
@@ -272,20 +272,13 @@ static float lead_value(const Weights *mine, float lead)
     return at[0] + part * (at[1] - at[0]);
 }
 
-/* What the columns of a side gain by matches, by the chances of the cards. */
-static float lively(const Side *side)
-{
-    float gain = 0;
-    for (int column = 0; column < 4; column++)
-        gain += live(side, side->seen[column], side->seen[column + 4]);
-    return gain;
-}
-
 static float columns(const Side *side, const Columns *table)
 {
-    float value = table->live * lively(side);
-    for (int column = 0; column < 4; column++)
-        value += table->square[SYMBOLS * side->seen[column] + side->seen[column + 4]];
+    float value = 0;
+    for (int column = 0; column < 4; column++) {
+        int top = side->seen[column], bottom = side->seen[column + 4];
+        value += table->square[SYMBOLS * top + bottom] + table->live * live(side, top, bottom);
+    }
     return value;
 }
 
@@ -293,19 +286,17 @@ static void learn_columns(const Side *side, Columns *table, float step)
 {
     for (int column = 0; column < 4; column++) {
         int top = side->seen[column], bottom = side->seen[column + 4];
-        float *cell = &table->square[SYMBOLS * top + bottom];
-        *cell += step / 8; /* eight columns share it */
-        table->square[SYMBOLS * bottom + top] = *cell;
+        float now = table->square[SYMBOLS * top + bottom] + step / 8; /* eight columns share it */
+        table->square[SYMBOLS * top + bottom] = table->square[SYMBOLS * bottom + top] = now;
+        table->live += SLOPE_RATE * step * live(side, top, bottom);
     }
-    table->live += SLOPE_RATE * step * lively(side);
 }
 
 /* What the columns of both add after a move that leaves me `hidden` face-down cards. */
 static float all_columns(const View *view, int hidden)
 {
-    int other = view->other.hidden;
-    return columns(&view->mine, &weights(hidden, other)->moved)
-           - columns(&view->other, &weights(other, hidden)->to_move);
+    return columns(&view->mine, &weights(hidden, view->other.hidden)->moved)
+           - columns(&view->other, &weights(view->other.hidden, hidden)->to_move);
 }
 
 /* The value of a position after my move. */
@@ -360,8 +351,7 @@ static float best_place(const Outlook *outlook, int card, int *place)
                      - table->moved.square[SYMBOLS * partner + old]
                      + table->moved.live * (live(mine, partner, card) - live(mine, partner, old))
                      + lead_value(table, outlook->view.ahead + value);
-        value += outlook->after[turned].base;
-        value -= outlook->after[turned].feed * outlook->view.fed[old];
+        value += outlook->after[turned].base - outlook->after[turned].feed * outlook->view.fed[old];
         if (value < best) {
             best = value;
             *place = position;
@@ -410,8 +400,8 @@ static void look_ahead(Outlook *outlook)
         outlook->skip = outlook->after[0].base + lead_value(outlook->after[0].mine, view->ahead);
 }
 
-/* A turn; a matcher leaves its last card face down while it expects more than `waits` strokes. */
-static void play(Table *table, int seat, int matcher, float waits)
+/* A turn. Matchers are of all tempers: when they leave their last card face down is by lot. */
+static void play(Table *table, int seat, int matcher)
 {
     Outlook outlook = {.skip = NEVER};
     const Side *mine = &outlook.view.mine;
@@ -420,7 +410,7 @@ static void play(Table *table, int seat, int matcher, float waits)
         outlook.flips++;
     if (!matcher) {
         look_ahead(&outlook);
-    } else if (mine->hidden == 1 && mine->expected > waits) {
+    } else if (mine->hidden == 1 && mine->expected > (float)below(14) - 2) {
         outlook.skip = 0;
         outlook.flip = NEVER;
     }
@@ -433,10 +423,7 @@ static void play(Table *table, int seat, int matcher, float waits)
     }
     int card = table->pile[table->on_pile - 1];
     int takes = best_place(&outlook, card, &place) < drawing - ROUNDING;
-    if (takes)
-        table->on_pile--;
-    else
-        card = draw(table);
+    card = takes ? table->pile[--table->on_pile] : draw(table);
     if (takes
         || best_place(&outlook, card, &place) < discarding(&outlook, card, &flips) - ROUNDING)
         put(table, seat, place, card);
@@ -457,8 +444,6 @@ static void explore(Table *table, int seat)
         put(table, seat, position, card);
 }
 
-/* ------------------------------------------------------------------------------- the training */
-
 /* Plays a hole and learns from it. In the first round both seats are matchers, later each is one
  * in ten times; of the turns, 5 and then 3 in 100 are by lot. */
 static void train(int round, int first)
@@ -470,11 +455,10 @@ static void train(int round, int first)
     for (int seat = 0; seat < 2; seat++)
         matcher[seat] = !round || !below(10);
     for (int seat = first; count < TURNS && !out; seat = 1 - seat) {
-        float waits = (float)below(1400) / 100 - 2; /* matchers of all tempers */
         if (below(100) < (round ? 3 : 5))
             explore(&table, seat);
         else
-            play(&table, seat, matcher[seat], waits);
+            play(&table, seat, matcher[seat]);
         look(&table, seat, &path[count]);
         out = !path[count++].mine.hidden;
     }
@@ -501,7 +485,7 @@ int main(int count, char **arguments)
 {
     int holes = count == 2 ? atoi(arguments[1]) : 0;
     if (holes < 1) {
-        fprintf(stderr, "usage: train HOLES (in each of %d rounds)\n", ROUNDS);
+        fprintf(stderr, "usage: train HOLES\n");
         return 2;
     }
     for (int round = 0; round < ROUNDS; round++)

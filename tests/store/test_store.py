@@ -219,6 +219,4 @@ def test_finishing_rewrites_the_event_whole(folder):
         store.conclude(msgspec.structs.replace(EVENT, finished=True, secret="cd" * 32))
     assert read_event(folder).finished
     assert bytes.fromhex("cd" * 32) == secret_of(folder, read_event(folder))
-    assert {"event.json", "lock", "matches.jsonl"} == {
-        path.name for path in folder.iterdir()
-    }
+    assert {"event.json", "lock", "matches.jsonl"} == {path.name for path in folder.iterdir()}

@@ -1,0 +1,182 @@
+"""The command line itself: help, completion, flags, the event file's schema."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from arena.cli import main
+from arena.cli.options import Duration
+from arena.cli.progress import Bar, Lines, Progress, spoken
+from arena.model import RatingSettings
+from arena.ratings.outcomes import Rated
+
+REPOSITORY = Path(__file__).parents[2]
+COMMANDS = sorted(main.commands)
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+def test_every_command_has_help(command):
+    """--help and -h say what it does, within 80 columns."""
+    long, short = (CliRunner().invoke(main, [*command, flag]) for flag in ("--help", "-h"))
+    assert 0 == long.exit_code
+    assert long.output == short.output
+    assert all(len(line) <= 80 for line in long.output.splitlines())
+
+
+def test_help_has_examples():
+    """The first page and `run` show how they are used."""
+    for words in (["--help"], ["run", "--help"]):
+        assert "arena run bots/*" in CliRunner().invoke(main, words).output
+
+
+@pytest.mark.process
+def test_help_loads_neither_trio_nor_the_rest():
+    """What makes --help answer at once: nothing heavy is imported for it."""
+    code = (
+        "import sys; sys.argv = ['arena', '--help']\n"
+        "from arena.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'trio', 'msgspec', 'trueskill', 'tabulate', 'asyncio', 'subprocess'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "[]\n" == done.stderr
+
+
+@pytest.mark.process
+def test_python_m_arena_is_arena():
+    """The module runs like the command."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "arena", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.fullmatch(r"arena \d+\.\d+\.\d+\S*\n", done.stdout)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell):
+    """A script for each shell that names the command."""
+    done = CliRunner().invoke(main, ["completion", shell])
+    assert 0 == done.exit_code
+    assert "_ARENA_COMPLETE" in done.output
+
+
+def test_an_unknown_command_is_told_with_exit_2():
+    """A mistyped command is one line, not a traceback."""
+    done = CliRunner().invoke(main, ["rnu"])
+    assert 2 == done.exit_code
+    assert "rnu" in done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [("500ms", 500), ("1.5s", 1500), ("2m", 120_000), ("1h", 3_600_000), ("3", 3_000), (2, 2_000)],
+)
+def test_times_have_units(text, milliseconds):
+    """A bare number is seconds."""
+    assert milliseconds == Duration().convert(text, None, None)
+
+
+@pytest.mark.parametrize("text", ["", "fast", "-1s", "0", "1d", "1e3", "1 000"])
+def test_what_is_no_time_is_refused(text):
+    """With an example of what is one."""
+    with pytest.raises(click.BadParameter):
+        Duration().convert(text, None, None)
+
+
+def test_the_event_file_s_schema_knows_every_flag_and_the_readme_s_example():
+    """Editors can check an event file; a mistyped key is an error."""
+    schema = json.loads((REPOSITORY / "protocol/schema/event-file.json").read_text())
+    validator = jsonschema.Draft202012Validator(schema)
+    flags = {
+        option.opts[0].removeprefix("--")
+        for option in main.commands["run"].params
+        if isinstance(option, click.Option) and option.opts[0] not in ("--event", "--help")
+    }
+    assert flags | {"bots"} == set(schema["properties"])
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    example = tomllib.loads(re.search(r"```toml\n(.*?)```", readme, re.DOTALL)[1])
+    validator.validate(example)
+    assert not validator.is_valid({**example, "deels": 3})
+    assert not validator.is_valid({**example, "deals": 0})
+    assert not validator.is_valid({**example, "game": "bridge"})
+
+
+class Terminal:
+    """Collects what is drawn."""
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+def test_the_bar_fits_the_terminal_and_erases_itself(monkeypatch):
+    """At 80 and at 40 columns no line wraps, and the end leaves nothing behind."""
+    for columns in (80, 40):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setenv("LINES", "20")
+        out = Terminal()
+        bar = Bar(RatingSettings(), out)
+        bar.begin(1_000, 0)
+        for n in range(30):
+            bar.rated(Rated(entrants=(f"bot-with-a-long-name-{n:02d}@1", "z@1"), places=(1, 2)))
+        bar.done = 400
+        bar.tick()
+        drawn = out.text.splitlines()
+        assert all(len(line) < columns for line in drawn)
+        assert "more" in drawn[-1]
+        bar.end()
+        assert out.text.endswith(f"\x1b[{len(drawn)}A\x1b[J")
+
+
+def test_plain_lines_are_written_from_time_to_time(monkeypatch):
+    """Where there is no terminal, a line every ten seconds and no escape sequence."""
+    now = [0.0]
+    monkeypatch.setattr("arena.cli.progress.time.monotonic", lambda: now[0])
+    out = Terminal()
+    lines = Lines(RatingSettings(), out)
+    lines.begin(100, 20)
+    lines.tick()
+    assert not out.text
+    now[0] = 11.0
+    lines.tick()
+    assert out.text.startswith("20/100 matches (20 %)")
+    assert "\x1b" not in out.text
+
+
+def test_the_time_left_follows_the_last_matches(monkeypatch):
+    """Rate and time left come from a window, not from the beginning."""
+    now = [0.0]
+    monkeypatch.setattr("arena.cli.progress.time.monotonic", lambda: now[0])
+    progress = Progress(RatingSettings())
+    progress.begin(1_000, 0)
+    assert "?" == progress.left()
+    record = type("Record", (), {"faults": ()})
+    for second in range(1, 31):
+        now[0] = float(second)
+        for _ in range(10):
+            progress.match(record)
+    assert 9 < progress.rate() < 11.5
+    assert "s" in progress.left()
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(5, "5 s"), (600, "10 min"), (7200, "2.0 h")])
+def test_times_for_people(seconds, text):
+    """Seconds, minutes, hours."""
+    assert text == spoken(seconds)

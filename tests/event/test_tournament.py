@@ -1,0 +1,189 @@
+"""The tournament with executors that misbehave: void series, retries, a disk that fills up."""
+
+import pytest
+import trio
+
+from arena import registry
+from arena.deals import Deals, commitment, secret_from_seed
+from arena.executors import Finished, SeriesEnd
+from arena.model import Entrant, Event, HoleRecord, HostError, MatchRecord, Settings, UserError
+from arena.store import Private, Store, read_records
+from arena.tournament import RETRIES, Tournament, table_of
+
+SECRET = secret_from_seed("tournament")
+SETTINGS = Settings(game="play-nine", deals=3, series=2)
+ENTRANTS = tuple(
+    Entrant(id=f"{name}@1", name=name, version="1", hash=name) for name in ("ann", "bob", "cyd")
+)
+
+
+class Watched:
+    """Remembers what it was told."""
+
+    def __init__(self):
+        self.matches, self.troubles, self.events = [], [], []
+
+    def match(self, record):
+        self.matches.append(record.id)
+
+    def rated(self, rated):
+        self.events.append(rated)
+
+    def trouble(self, series, message):
+        self.troubles.append((series, message))
+
+
+class Pretending:
+    """An executor without processes: the first of a name wins; some attempts go wrong."""
+
+    def __init__(self, trouble=lambda series, attempt: "", half=False):
+        self.trouble, self.half, self.asked = trouble, half, []
+
+    async def play(self, blocks, *, choose, report, stop):
+        for block in blocks:
+            for series in block.series:
+                while (attempt := choose(series)) is not None:
+                    await trio.lowlevel.checkpoint()
+                    self.asked.append((series.id, attempt))
+                    trouble = self.trouble(series.id, attempt)
+                    played = series.matches[: 1 if self.half else 0] if trouble else series.matches
+                    for spec in played:
+                        report(Finished(record=record_of(spec, attempt)))
+                    report(SeriesEnd(series=series.id, attempt=attempt, trouble=trouble))
+
+
+def record_of(spec, attempt):
+    """A record that the rules would not recognise, but the count does."""
+    totals = tuple(10 * (ord(entrant[0]) - ord("a")) + spec.deal for entrant in spec.seats)
+    places = tuple(1 + sum(other < mine for other in totals) for mine in totals)
+    record = MatchRecord(
+        id=spec.id,
+        series=spec.series,
+        pairing=spec.pairing,
+        deal=spec.deal,
+        rotation=spec.rotation,
+        seats=spec.seats,
+        deck="d",
+        holes=(HoleRecord(order=(0, 1), moves="draw", scores=totals),) * 9,
+        totals=totals,
+        places=places,
+        attempt=attempt,
+    )
+    import msgspec
+
+    return msgspec.structs.replace(record, digest=record.computed_digest())
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A fresh results folder."""
+    event = Event(
+        settings=SETTINGS,
+        entrants=ENTRANTS,
+        commitment=commitment(SECRET, SETTINGS, ENTRANTS),
+    )
+    private = Private(secret=SECRET.hex(), sources={}, cache="")
+    with Store.create(tmp_path / "event", event, private) as store:
+        yield store
+
+
+async def test_everything_is_played_once_and_concluded(store):
+    """3 pairings x 3 deals x 2 rotations; afterwards the secret is revealed."""
+    watched, executor = Watched(), Pretending()
+    tournament = Tournament(store, SECRET, watched)
+    assert 18 == tournament.planned == tournament.left
+    await tournament.play(executor, trio.Event())
+    assert 0 == tournament.left
+    assert 18 == len(set(watched.matches)) == len(watched.matches)
+    assert 9 == len(watched.events)
+    tournament.conclude()
+    table = table_of(store.folder)
+    assert ["ann@1", "bob@1", "cyd@1"] == [row.entrant for row in table.rows]
+    assert SECRET.hex() == table.event.secret
+
+
+@pytest.mark.parametrize("half", [False, True])
+async def test_a_void_series_is_replayed_whole(store, half):
+    """Records of the attempt that was cut short stay in the log, uncounted."""
+    executor = Pretending(lambda _, attempt: "lightning" if attempt == 0 else "", half=half)
+    watched = Watched()
+    tournament = Tournament(store, SECRET, watched)
+    await tournament.play(executor, trio.Event())
+    assert 0 == tournament.left
+    assert len(watched.troubles) == len(executor.asked) // 2
+    assert {1} == {row.attempt for row in read_records(store.folder)} - {0}
+    assert 18 == tournament.result().matches
+
+
+async def test_trouble_that_does_not_pass_stops_the_event(store):
+    """After so many replays the machine is given up, with the reason; the rest is kept."""
+    bad = []
+
+    def trouble(series, attempt):
+        if not bad:
+            bad.append(series)
+        return "no more pids" if series == bad[0] else ""
+
+    executor = Pretending(trouble)
+    tournament = Tournament(store, SECRET, Watched())
+    with pytest.raises(HostError, match="no more pids"):
+        await tournament.play(executor, trio.Event())
+    assert RETRIES + 1 == sum(series == bad[0] for series, _ in executor.asked)
+
+
+async def test_a_log_that_can_t_be_written_stops_the_event(store, monkeypatch):
+    """What fits is kept; the reason is told once."""
+    tournament = Tournament(store, SECRET, Watched())
+    append = store.append
+
+    def full(record):
+        if len(list(read_records(store.folder))) == 5:
+            raise HostError("no space left")
+        append(record)
+
+    monkeypatch.setattr(store, "append", full)
+    with pytest.raises(HostError, match="no space left"):
+        await tournament.play(Pretending(), trio.Event())
+    assert 5 == len(list(read_records(store.folder)))
+
+
+async def test_a_stop_is_heeded_and_a_new_tournament_goes_on(store):
+    """What one tournament left, the next one plays, and nothing twice."""
+    stop = trio.Event()
+    watched = Watched()
+
+    class Stopping(Pretending):
+        async def play(self, blocks, *, choose, report, stop):
+            def until(series):
+                return None if stop.is_set() else choose(series)
+
+            def stopping(message):
+                report(message)
+                if len(watched.matches) >= 4:
+                    stop.set()
+
+            await super().play(blocks, choose=until, report=stopping, stop=stop)
+
+    await Tournament(store, SECRET, watched).play(Stopping(), stop)
+    assert 4 <= len(watched.matches) < 18
+    again = Watched()
+    tournament = Tournament(store, SECRET, again)
+    await tournament.play(Pretending(), trio.Event())
+    assert 18 == len(watched.matches) + len(again.matches)
+    assert 0 == tournament.left
+
+
+def test_every_registered_name_loads():
+    """The registry's import paths are right."""
+    for name in registry.GAMES:
+        assert name == registry.game(name).name
+        assert registry.rating(name).tau == 0
+    for name in registry.SANDBOXES:
+        assert name == registry.backend(name).name
+    for name in registry.FORMATS:
+        import msgspec
+
+        settings = msgspec.structs.replace(SETTINGS, format=name)
+        assert registry.schedule(settings, ENTRANTS, Deals(SECRET)).planned
+    with pytest.raises(UserError, match="there are: play-nine"):
+        registry.game("bridge")
