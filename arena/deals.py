@@ -49,8 +49,8 @@ def shuffled(seed: bytes, items: Sequence[T]) -> list[T]:
     size = len(cards)
     assert size <= 256, "one byte an index"
     shake = hashlib.shake_256(seed)
-    # About 1.3 bytes an index are used; a longer squeeze starts with the shorter one.
-    stream = shake.digest(2 * size + 64)
+    # One byte an index and some to reject; a longer squeeze starts with the shorter one.
+    stream = shake.digest(size + 24)
     at = 0
     for i in range(size - 1, 0, -1):
         span = i + 1

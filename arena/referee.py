@@ -256,11 +256,7 @@ class Referee:
 
     def _next(self, seat: int, players: tuple[int, ...]) -> int:
         """The first of `players` clockwise after `seat`."""
-        for step in range(1, self._seats + 1):
-            candidate = (seat + step) % self._seats
-            if candidate in players:
-                return candidate
-        raise AssertionError("nobody plays")
+        return min(players, key=lambda player: (player - seat - 1) % self._seats)
 
     def _go_on(self) -> None:
         """Move the game on to the next question, or to the end."""

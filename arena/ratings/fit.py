@@ -117,7 +117,7 @@ def _sites_at_the_peak(model: Model) -> list[_Site]:
     """Newton's method to the maximum of the posterior; the sites that touch it there."""
     skills = [0.0] * model.size
     value, slope, curvature = model.at(skills)
-    for _ in range(_ITERATIONS):
+    for _ in range(_ITERATIONS):  # pragma: no branch - a bound, never met
         step = solve(factor(curvature), slope)
         length = 1.0
         while True:
@@ -144,7 +144,7 @@ def _propagate(model: Model, sites: list[_Site]) -> tuple[list[float], list[list
     skills: list[float] = []
     covariance: list[list[float]] = []
     found: list[float] = []
-    for _ in range(_SWEEPS):
+    for _ in range(_SWEEPS):  # pragma: no branch - a bound, never met
         before = found
         precision, shift = model.prior()
         for pair, site in zip(model.pairs, sites, strict=True):
@@ -172,7 +172,7 @@ def _propagate(model: Model, sites: list[_Site]) -> tuple[list[float], list[list
 def _match(model: Model, pair: Pair, site: _Site, mean: float, variance: float) -> None:
     """Move a site so that the marginal has the moments that the pair's results give it."""
     middle, step = mean, math.sqrt(variance)
-    for _ in range(_REFINEMENTS):
+    for _ in range(_REFINEMENTS):  # pragma: no branch - a bound, never met
         points = [middle + step * node for node in _NODES]
         heights = [
             model.height(pair, point)

@@ -168,11 +168,12 @@ class Tally:
             points[two] += 2 - result
             at_stake[one] += 2
             at_stake[two] += 2
+        # Something is at stake for everybody: a void event has a withdrawn entrant, and all
+        # results against that one are known.
         for entrant, stake in at_stake.items():
-            if stake:
-                account = self.account(entrant)
-                account.deals += 1
-                account.beaten.setdefault(pairing, Moments()).add(points[entrant], stake)
+            account = self.account(entrant)
+            account.deals += 1
+            account.beaten.setdefault(pairing, Moments()).add(points[entrant], stake)
 
     def _count_strokes(self, pairing: str, parts: list[_Part]) -> None:
         """By how many strokes, for every pair and match of which it is known."""
@@ -180,9 +181,8 @@ class Tally:
         for part in parts:
             self._compare_strokes(lead, part)
         for entrant, (strokes, comparisons) in lead.items():
-            if comparisons:
-                margins = self.account(entrant).margin
-                margins.setdefault(pairing, Moments()).add(strokes, comparisons)
+            margins = self.account(entrant).margin
+            margins.setdefault(pairing, Moments()).add(strokes, comparisons)
 
     def _pair(self, one: str, two: str, showings: dict[str, _Showing]) -> int:
         """Count a pair's result; the half points of the first."""

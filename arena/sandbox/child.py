@@ -73,12 +73,14 @@ _DOORMANS_GATE = 9
 def begin(plan: Mapping[str, Any], ends: Ends, uid: int) -> NoReturn:
     """In a fresh child: start the program, or say why not and end."""
     spawner = os.getppid()
+    errors = ends.errors
     try:
         signal.set_wakeup_fd(-1)  # its number is about to mean something else
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         _arrange(
             null, null, ends.errors, ends.stdin, ends.stdout, ends.stderr, ends.status, ends.gate
         )  # fmt: skip
+        errors = _ERRORS
         os.setsid()
         os.umask(0o022)
         # Caught or ignored in the spawner.
@@ -89,7 +91,7 @@ def begin(plan: Mapping[str, Any], ends: Ends, uid: int) -> NoReturn:
         else:
             _keep(plan)
     except BaseException as error:  # noqa: BLE001 - whatever it is, this child must end here
-        os.write(_ERRORS, str(error).encode(errors="backslashreplace")[:ERROR_BYTES])
+        os.write(errors, str(error).encode(errors="backslashreplace")[:ERROR_BYTES])
     finally:
         os._exit(1)
 

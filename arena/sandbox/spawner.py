@@ -144,13 +144,16 @@ class Spawner:
                 self.kill(found)
             return
         program = Program(request["id"], request["plan"])
+        failure = ""
         try:
             self.spawn(program, descriptors)
         except OSError as error:
-            self.tell_exited(program, f"could not start a process: {error}")
+            failure = f"could not start a process: {error}"
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
+        if failure:
+            self.tell_exited(program, failure)
 
     def spawn(self, program: Program, descriptors: list[int]) -> None:
         """Fork the guard. Raises OSError when the machine can't."""

@@ -1,20 +1,18 @@
-/* train: learns the tables of the example bot `strong` by playing holes of play-nine.
+/* train HOLES: learns the tables of the example bot `strong` from HOLES holes of play-nine a round.
  *
- *     train HOLES        HOLES in each round
- *
- * Two seats play. A position is worth, in strokes by which its mover will end above the other,
+ * Two seats play. A position after a move is worth, in strokes that the mover ends above the other,
  *
  *     E(mine) - E(other) + moved(my columns) - to_move(other's columns) + lead(E(mine) - E(other))
  *         - feed * (what the discard that I leave is worth to the next player)
  *
- * which is the formula of strong's bot.py: E is the expected score of a grid, its unknown cards at
- * the chances of the unseen ones. The rest is learned, one `Weights` for each number of face-down
- * cards of the mover and of the other. moved and to_move are looked up by the two cards of each
- * column, plus `live` times what the column gains by a match, by the chance of it.
+ * as in strong's bot.py: E is the expected score of a grid, its unknown cards at the chances of the
+ * unseen ones. The rest is learned, one `Weights` for each number of face-down cards of the mover
+ * and of the other. moved and to_move are looked up by the two cards of each column, plus `live`
+ * times what the column gains by a match, by the chance of it.
  *
  * The learning is TD(lambda) on positions after moves, from the last of a hole back to the first.
  * The last, in which somebody goes out, is computed: E(mine) less what the other is expected to
- * have after a last turn.
+ * have after a last turn, which is not played.
  *
  * The output, a line of whole numbers for each row of a table, is a function of HOLES alone: the
  * generator is our own, and all arithmetic is + - * / of IEEE 754 numbers as written, so that
@@ -33,6 +31,7 @@
 /* Cards as indexes: 0 to 12 are themselves, 13 is a Hole-in-One, 14 is face down. */
 enum { HOLE_IN_ONE = 13, CARDS = 14, HIDDEN = 14, SYMBOLS = 15, PACK = 108 };
 enum {
+    ROUNDS = 6,
     TURNS = 80, /* of both seats; the stock lasts for them, and hardly a hole does */
     NEAR = 3,   /* face-down cards are told apart up to here: 3 means 3 or more */
     KNOTS = 12, /* of the curve `lead`, 6 strokes apart, at -33 to 33 */
@@ -46,15 +45,12 @@ static const float ROUNDING = 1e-6f; /* what sums of the same strokes may differ
 static const float NUMBER[CARDS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, -5};
 static const float MARGIN[5] = {0, -10, -5, -5, 0};
 
-static const float RATE[] = {0.06f, 0.0274f, 0.0125f, 0.0057f, 0.0026f, 0.0012f}; /* by round */
-enum { ROUNDS = sizeof RATE / sizeof *RATE };
+static const float RATE[ROUNDS] = {0.06f, 0.0274f, 0.0125f, 0.0057f, 0.0026f, 0.0012f};
 static const float LEAD_RATE = 0.3f;   /* part of RATE: many positions share a knot */
 static const float SLOPE_RATE = 0.01f; /* part of RATE: factors of strokes, not strokes */
 static const float LAMBDA = 0.7f;
 
-/* ------------------------------------------------------------------------ chance: splitmix64 */
-
-static uint64_t state = 9; /* the seed */
+static uint64_t state = 9; /* the seed of splitmix64 */
 
 static int below(int limit)
 {
@@ -165,8 +161,7 @@ static Side look_at(const Table *table, int seat)
 {
     Side side = {.hidden = table->hidden[seat]};
     int matched[CARDS] = {0}, counted[CARDS] = {0};
-    float unseen = (float)(table->in_stock + table->hidden[0] + table->hidden[1]);
-    float mean = 0; /* of an unknown card */
+    float unseen = (float)(table->in_stock + table->hidden[0] + table->hidden[1]), mean = 0;
     memcpy(side.seen, table->seen[seat], 8);
     for (int column = 0; column < 4; column++)
         if (side.seen[column] != HIDDEN && side.seen[column] == side.seen[column + 4])
@@ -272,13 +267,16 @@ static float lead_value(const Weights *mine, float lead)
     return at[0] + part * (at[1] - at[0]);
 }
 
+static float column(const Side *side, const Columns *table, int top, int bottom)
+{
+    return table->square[SYMBOLS * top + bottom] + table->live * live(side, top, bottom);
+}
+
 static float columns(const Side *side, const Columns *table)
 {
     float value = 0;
-    for (int column = 0; column < 4; column++) {
-        int top = side->seen[column], bottom = side->seen[column + 4];
-        value += table->square[SYMBOLS * top + bottom] + table->live * live(side, top, bottom);
-    }
+    for (int at = 0; at < 4; at++)
+        value += column(side, table, side->seen[at], side->seen[at + 4]);
     return value;
 }
 
@@ -347,9 +345,8 @@ static float best_place(const Outlook *outlook, int card, int *place)
         const Weights *table = outlook->after[turned].mine;
         float value = change(mine, card, position);
         if (table)
-            value += table->moved.square[SYMBOLS * partner + card]
-                     - table->moved.square[SYMBOLS * partner + old]
-                     + table->moved.live * (live(mine, partner, card) - live(mine, partner, old))
+            value += column(mine, &table->moved, partner, card)
+                     - column(mine, &table->moved, partner, old)
                      + lead_value(table, outlook->view.ahead + value);
         value += outlook->after[turned].base - outlook->after[turned].feed * outlook->view.fed[old];
         if (value < best) {
@@ -384,12 +381,12 @@ static void look_ahead(Outlook *outlook)
     const Weights *table = outlook->after[1].mine;
     outlook->flip = NEVER;
     for (int position = 0; position < 8; position++) {
+        int partner = mine->seen[position ^ 4];
         float value = outlook->after[1].base;
         if (table) {
-            const float *beside = table->moved.square + SYMBOLS * mine->seen[position ^ 4];
-            value += lead_value(table, view->ahead) - beside[HIDDEN];
+            value += lead_value(table, view->ahead) - column(mine, &table->moved, partner, HIDDEN);
             for (int card = 0; card < CARDS; card++)
-                value += mine->chance[card] * beside[card];
+                value += mine->chance[card] * column(mine, &table->moved, partner, card);
         }
         if (mine->seen[position] == HIDDEN && value < outlook->flip) {
             outlook->flip = value;
@@ -424,8 +421,8 @@ static void play(Table *table, int seat, int matcher)
     int card = table->pile[table->on_pile - 1];
     int takes = best_place(&outlook, card, &place) < drawing - ROUNDING;
     card = takes ? table->pile[--table->on_pile] : draw(table);
-    if (takes
-        || best_place(&outlook, card, &place) < discarding(&outlook, card, &flips) - ROUNDING)
+    float left = discarding(&outlook, card, &flips);
+    if (takes || best_place(&outlook, card, &place) < left - ROUNDING)
         put(table, seat, place, card);
     else
         discard(table, seat, card, flips);
@@ -452,8 +449,8 @@ static void train(int round, int first)
     Table table;
     int count = 0, out = 0, matcher[2];
     deal(&table);
-    for (int seat = 0; seat < 2; seat++)
-        matcher[seat] = !round || !below(10);
+    matcher[0] = !round || !below(10);
+    matcher[1] = !round || !below(10);
     for (int seat = first; count < TURNS && !out; seat = 1 - seat) {
         if (below(100) < (round ? 3 : 5))
             explore(&table, seat);

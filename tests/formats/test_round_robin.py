@@ -110,10 +110,12 @@ def test_a_balanced_design_seats_everybody_about_equally():
     assert 300 == len(set(made.tables))
 
 
-def test_a_design_can_use_up_all_tables():
+@pytest.mark.parametrize(("bots", "seats"), [(6, 3), (6, 4), (8, 5)])
+def test_a_design_can_use_up_all_tables(bots, seats):
     """As many tables as there are subsets: all of them, each once."""
-    made = schedule(6, seats=3, tables=20, deals=1)
-    assert 20 == len(set(made.tables))
+    count = math.comb(bots, seats)
+    made = schedule(bots, seats=seats, tables=count, deals=1)
+    assert count == len(set(made.tables))
 
 
 def test_bots_of_one_author_can_be_kept_apart():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from arena.model import Fault, FaultKind, HoleRecord, MatchRecord
 from arena.ratings.outcomes import PairCount, Tally
 from arena.ratings.played import reduced
 
@@ -159,3 +160,25 @@ def test_own_holes_are_those_before_the_fault(lab):
     played = reduced(lab.record(spec, {"a": 91, "b": 90, "c": 90}, fell={"a": (3, 7)}))
     assert (played.strokes, played.holes) == ((21, 90, 90), (2, 9, 9))
     assert played.think_us == (20_000, 20_000, 20_000)
+
+
+def test_a_hole_that_a_forfeit_cut_short_is_nobodys():
+    """It has no scores, so it is in nobody's strokes and holes."""
+    scores = HoleRecord(order=(0, 1), moves="draw", scores=(3, 4))
+    cut = HoleRecord(order=(1, 0), moves="draw")
+    record = MatchRecord(
+        id="p-000000-0",
+        series="s",
+        pairing="p",
+        deal=0,
+        rotation=0,
+        seats=("a@1", "b@1"),
+        deck="d",
+        holes=(scores, cut),
+        totals=(3, 4),
+        places=(2, 1),
+        faults=(Fault(kind=FaultKind.EXIT, seat=0, hole=2, turn=30, message="left"),),
+    )
+    played = reduced(record)
+    assert (3, 4) == played.strokes
+    assert (1, 1) == played.holes

@@ -172,6 +172,7 @@ def test_a_bot_that_never_started_forfeits_before_the_first_deal():
     referee.begin([(1, Failure(kind=FaultKind.START, message="no ready"))])
     record = referee.record()
     assert () == referee.asked
+    assert {1} == referee.failed
     assert () == record.holes
     assert (1, 2) == record.places
     assert (0, 0) == (record.faults[0].hole, record.faults[0].turn)
@@ -301,6 +302,7 @@ def test_a_fault_in_a_playoff_leaves_the_win_to_the_other():
 
     record = play(referee, rnd(deal), fails)
     (fault,) = record.faults
+    assert (fault.seat,) == record.forfeits
     assert 3 == record.places[fault.seat]
     assert 10 == fault.hole
 

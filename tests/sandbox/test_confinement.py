@@ -42,7 +42,7 @@ def test_outside_address(attempt):
     """There is no route anywhere, not even for a datagram that nobody answers."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.bind(("127.0.0.1", 0))
-        listener.setblocking(False)  # noqa: FBT003 - its only signature
+        listener.setblocking(False)
         port = listener.getsockname()[1]
         code = f"import socket\ns = socket.socket(2, 2)\ns.sendto(b'x', ('127.0.0.1', {port}))"
         attempt(code)

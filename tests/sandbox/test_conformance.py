@@ -126,7 +126,7 @@ for number in range(1000):
 print(found, flush=True)
 """
     leaky, other = os.pipe()
-    os.set_inheritable(leaky, True)  # noqa: FBT003 - its only signature
+    os.set_inheritable(leaky, True)
     try:
         assert host.python(backend, code).line() == "[0, 1, 2]"
     finally:

@@ -150,6 +150,22 @@ def test_one_question_consumes_one_line_and_a_line_too_many_is_the_next_answer()
     assert FaultKind.STALE is event.kind
 
 
+def test_a_first_line_with_too_many_brackets_is_no_ready():
+    """The bound holds for `ready` as well."""
+    session = BotSession(LIMIT)
+    session.hello(HELLO)
+    session.receive(b'{"type":"ready","x":' + b"[" * 65 + b"]" * 65 + b"}\n")
+    assert FaultKind.START is session.next_event().kind
+
+
+def test_a_closed_session_hears_nothing_more():
+    """After its end, or a fault, lines mean nothing."""
+    session = asked()
+    session.close()
+    session.receive(b'{"turn":"7-abcd","move":"draw"}\n')
+    assert session.next_event() is Pending.NEED_DATA
+
+
 def test_the_end_of_the_output_is_told_after_what_came_before_it():
     """A last answer still counts."""
     session = asked()
