@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -120,7 +121,10 @@ class Contestant:
         if ended is None:
             return ""
         if ended.signal is not None:
-            return f"signal {ended.signal}"
+            try:
+                return f"signal {signal.Signals(ended.signal).name}"
+            except ValueError:  # a real-time signal has no name
+                return f"signal {ended.signal}"
         return f"exit {ended.code}"
 
     def end(self, *, starting: bool) -> Failure:

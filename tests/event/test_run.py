@@ -71,7 +71,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_concurrency(arena, bot,
 @pytest.mark.parametrize(
     ("how", "kind", "status"),
     [
-        ("crash", "crash", "signal 11"),
+        ("crash", "crash", "signal SIGSEGV"),
         ("raise", "crash", "exit 1"),
         ("exit", "exit", "exit 0"),
         ("close", "exit", ""),

@@ -21,20 +21,15 @@ from arena.sandbox.none import Unconfined
 DEADLINE_S = 30.0
 """For a busy machine; a passing test waits milliseconds."""
 
-CANDIDATES = ("system", "wheel")
+SYSTEM = shutil.which("bwrap") and os.path.realpath(shutil.which("bwrap"))
+TOOLS = {"bwrap-system" if tool == SYSTEM else "bwrap-wheel": tool for tool in candidates()}
+"""Every bwrap on this machine; with the system's and the wheel's, everything is run with both."""
 
 
 def chosen(name):
     if name == "none":
         return Unconfined()
-    found = list(candidates())
-    system = shutil.which("bwrap")
-    tools = {"system": [t for t in found if system and t == os.path.realpath(system)]}
-    tools["wheel"] = [t for t in found if t not in tools["system"]]
-    kind = name.partition("-")[2]
-    if not tools[kind]:
-        pytest.skip(f"no bwrap of the {kind} here")
-    backend = Bubblewrap(tools[kind][0])
+    backend = Bubblewrap(TOOLS[name])
     if not namespaces_allowed():
         pytest.skip("this machine refuses user namespaces")
     assert backend.probe().works, backend.probe().detail
@@ -48,13 +43,13 @@ def namespaces_allowed():
     return subprocess.run([sys.executable, "-c", unshare], check=False).returncode == 0
 
 
-@pytest.fixture(params=["bwrap-system", "bwrap-wheel", "none"])
+@pytest.fixture(params=[*TOOLS, "none"])
 def backend(request):
     """Every backend in turn."""
     return chosen(request.param)
 
 
-@pytest.fixture(params=["bwrap-system", "bwrap-wheel"])
+@pytest.fixture(params=list(TOOLS))
 def bwrap(request):
     """Every bwrap in turn."""
     return chosen(request.param)
@@ -63,10 +58,7 @@ def bwrap(request):
 @pytest.fixture
 def anybwrap():
     """One bwrap, for what doesn't depend on its version."""
-    for name in ("bwrap-wheel", "bwrap-system"):
-        with contextlib.suppress(pytest.skip.Exception):
-            return chosen(name)
-    return pytest.skip("no bwrap works here")
+    return chosen(max(TOOLS))
 
 
 class Bot:
