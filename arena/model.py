@@ -356,6 +356,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
     """One row of the table."""
 
     rank: int
+    """1 is best; 0: not rated, because no rated event of it counts."""
     rank_last: int
     """Equal to `rank` unless the row shares a range of ranks."""
     entrant: str
@@ -365,8 +366,9 @@ class Standing(Frozen, frozen=True, kw_only=True):
     """Probability that it is better than the next row; None in the last."""
     win: float
     """Share of opponents beaten in rated events, a tie counting half."""
-    win_ci: float
-    """Half width of the 95 % interval of `win`."""
+    win_low: float
+    win_high: float
+    """The 95 % interval of `win`: not symmetric, and never beyond 0 and 1."""
     delta: float
     """Strokes a match below (better, negative) or above its opponents' mean."""
     delta_ci: float

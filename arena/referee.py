@@ -199,8 +199,9 @@ class Referee:
             if isinstance(outcome, Failure):
                 self._forfeit(seat, outcome)
             elif outcome not in hole.legal(seat):
-                legal = ", ".join(hole.legal(seat))
-                message = f"the move is not legal here; legal: {legal}"
+                legal = hole.legal(seat)
+                some = ", ".join(legal[:3]) + (", …" if len(legal) > 3 else "")
+                message = f"{outcome[:40]!r} is not in `legal`: {some} ({len(legal)} moves)"
                 failure = Failure(kind=FaultKind.ILLEGAL, message=message, line=outcome[:200])
                 self._forfeit(seat, failure)
         if not self._decided():

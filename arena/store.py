@@ -35,6 +35,10 @@ SYNC_S = 1.0
 # A bot that logs a lot must not fill the disk: this much of its stderr is kept an event.
 STDERR_KEPT = 8 * 1024 * 1024
 
+_CONTROLS = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"
+}
+
 _CHECK = b',"check":"'
 _TAIL = len(_CHECK) + len('00000000"}')
 
@@ -80,7 +84,10 @@ def canonical_line(record: MatchRecord) -> bytes:
 
 def is_results_folder(folder: Path) -> bool:
     """Whether a folder holds an event."""
-    return (folder / "event.json").is_file()
+    try:
+        return (folder / "event.json").is_file()
+    except OSError:  # not to be entered, so not to be told
+        return False
 
 
 def read_event(folder: Path) -> Event:
@@ -127,10 +134,15 @@ def read_records(folder: Path) -> Iterator[MatchRecord]:
 
 def read_private(folder: Path) -> Private | None:
     """What only the owner may read; None where there is nothing (a published folder)."""
+    path = folder / "private.json"
     try:
-        return msgspec.json.decode((folder / "private.json").read_bytes(), type=Private)
-    except OSError:
+        return msgspec.json.decode(path.read_bytes(), type=Private)
+    except FileNotFoundError:
         return None
+    except OSError as error:
+        raise UserError(f"{path}: can't be read: {error.strerror}") from None
+    except msgspec.DecodeError as error:
+        raise UserError(f"{path}: damaged: {error}") from None
 
 
 def secret_of(folder: Path, event: Event) -> bytes:
@@ -176,6 +188,8 @@ class Store:
         """Start an event in a new or empty folder."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if writer(folder):
+                raise UserError(f"{folder}: an event is being played into it right now")
             if is_results_folder(folder):
                 raise UserError(
                     f"{folder} already holds an event; go on with it: arena resume {folder}"
@@ -217,15 +231,18 @@ class Store:
         written = self._stderr.get(entrant, 0)
         if written >= STDERR_KEPT:
             return
-        folder = self.folder / "stderr"
-        folder.mkdir(exist_ok=True)
-        path = folder / f"{entrant}.log"
-        if entrant not in self._stderr and path.exists():
-            written = path.stat().st_size
-        data = f"== {match}\n{text}".encode("utf-8", "backslashreplace")
-        data = data[: max(0, STDERR_KEPT - written)]
-        with path.open("ab") as file:
-            file.write(data if data.endswith(b"\n") else data + b"\n")
+        path = self.folder / "stderr" / f"{entrant}.log"
+        # Escape sequences stay harmless when somebody shows the file in a terminal.
+        data = f"== {match}\n{text.translate(_CONTROLS)}".encode("utf-8", "backslashreplace")
+        try:
+            path.parent.mkdir(exist_ok=True)
+            if entrant not in self._stderr and path.exists():
+                written = path.stat().st_size
+            data = data[: max(0, STDERR_KEPT - written)]
+            with path.open("ab") as file:
+                file.write(data if data.endswith(b"\n") else data + b"\n")
+        except OSError as error:
+            raise _trouble(path, error) from error
         self._stderr[entrant] = written + len(data) + 1
 
     def sync(self) -> None:
@@ -233,19 +250,25 @@ class Store:
         try:
             os.fsync(self._log.fileno())
         except OSError as error:
-            raise HostError(f"{self.folder}: can't sync the log: {error.strerror}") from error
+            raise _trouble(self.folder, error) from error
         self._synced = time.monotonic()
 
     def conclude(self, event: Event) -> None:
         """Replace event.json by one that reveals the secret; nothing private is left."""
         self.sync()
+        try:
+            write_atomically(self.folder / "event.json", sealed(canonical(event)) + b"\n")
+            (self.folder / "private.json").unlink(missing_ok=True)
+        except OSError as error:
+            raise _trouble(self.folder, error) from error
         self.event = event
-        write_atomically(self.folder / "event.json", sealed(canonical(event)) + b"\n")
-        (self.folder / "private.json").unlink(missing_ok=True)
 
     def write(self, name: str, text: str) -> None:
         """Write a derived file."""
-        write_atomically(self.folder / name, text.encode())
+        try:
+            write_atomically(self.folder / name, text.encode())
+        except OSError as error:
+            raise _trouble(self.folder, error) from error
 
     def close(self) -> None:
         """Sync, and let the next writer in."""
@@ -268,7 +291,11 @@ class Store:
             reason = error.strerror or str(error)
         with suppress(OSError):
             self._log.truncate(before)
-        raise HostError(f"{self.folder}: can't write the log: {reason}")
+        raise HostError(f"{self.folder}: can't write: {reason}")
+
+
+def _trouble(path: Path, error: OSError) -> HostError:
+    return HostError(f"{path}: can't write: {error.strerror}")
 
 
 def _open_log(path: Path) -> BinaryIO:

@@ -26,7 +26,7 @@ from arena import registry
 from arena.deals import Deals
 from arena.executors import Executor, Finished, Report
 from arena.formats import Format
-from arena.model import Block, Event, HostError, MatchRecord, Series, Table
+from arena.model import Block, Event, HostError, MatchRecord, Series, Table, UserError
 from arena.ratings.counting import Counting, Plan
 from arena.ratings.outcomes import Rated
 from arena.ratings.played import DIGEST_HEX
@@ -35,6 +35,8 @@ from arena.store import Store, read_event, read_records, secret_of
 
 # A series that the machine has voided this often will be voided again.
 RETRIES = 3
+# So many void series of one bot, and more than half of all, are worth a line.
+SUSPICIOUS = 3
 
 
 class Watcher(Protocol):
@@ -91,7 +93,13 @@ def count_folder(folder: Path) -> tuple[Event, Counting]:
 def table_of(folder: Path) -> Table:
     """The table of a results folder, derived from its log."""
     event, counting = count_folder(folder)
-    return table(event, counting.counted())
+    counted = counting.counted()
+    if event.finished and counted.missing:
+        raise UserError(
+            f"{folder}: the event is finished, but {counted.missing} of "
+            f"{counted.plan.matches} matches are missing from matches.jsonl"
+        )
+    return table(event, counted)
 
 
 def counted_records(folder: Path) -> Iterator[MatchRecord]:
@@ -100,7 +108,7 @@ def counted_records(folder: Path) -> Iterator[MatchRecord]:
     wanted = {
         (played.id, played.attempt, played.digest)
         for chosen in counting.chosen()
-        for _, played in chosen.matches
+        for _, played, _ in chosen.matches
     }
     for record in read_records(folder):
         key = (record.id, record.attempt, record.digest[:DIGEST_HEX])
@@ -118,6 +126,7 @@ class Tournament:
         self._watcher = watcher
         self._counting = counting_of(store.event, secret, rated=watcher.rated)
         self._voids: Counter[str] = Counter()
+        self._at_table: dict[str, tuple[str, ...]] = {}
         self._trouble = ""
         self._scope = trio.CancelScope()
         for record in read_records(store.folder):
@@ -151,15 +160,19 @@ class Tournament:
         played: set[str] = set()
 
         def choose(series: Series) -> int | None:
+            self._at_table[series.id] = series.entrants
             if series.id in played or series.id not in attempts:
                 return None
-            if not self._counting.withdrawn.keys().isdisjoint(series.entrants):
+            withdrawn = self._counting.withdrawn
+            if len(series.entrants) == 2 and not withdrawn.keys().isdisjoint(series.entrants):
                 return None  # its matches are void
             return attempts[series.id]
 
         def report(message: Report) -> None:
             if isinstance(message, Finished):
                 self._finished(message)
+            elif message.bug:
+                raise RuntimeError(f"a worker failed in series {message.series}:\n{message.bug}")
             elif message.trouble:
                 attempts[message.series] += 1
                 self._void(message.series, message.trouble)
@@ -188,7 +201,8 @@ class Tournament:
     def _void(self, series: str, trouble: str) -> None:
         self._voids[series] += 1
         if self._voids[series] > RETRIES:
-            self._stop(f"series {series} was void {RETRIES + 1} times: {trouble}")
+            names = ", ".join(self._at_table[series])
+            self._stop(f"series {series} ({names}) was void {RETRIES + 1} times: {trouble}")
         else:
             self._watcher.trouble(series, trouble)
 
@@ -196,6 +210,21 @@ class Tournament:
         """Give up: nothing more is played, everything finished is kept."""
         self._trouble = self._trouble or trouble
         self._scope.cancel()
+
+    def suspects(self) -> list[tuple[str, int, int]]:
+        """(entrant, void series it sat in, void series) of bots that most of them have in common.
+
+        A bot that can make the machine stumble could void the games that it is losing.
+        """
+        seats: Counter[str] = Counter()
+        for series, times in self._voids.items():
+            seats.update(dict.fromkeys(self._at_table[series], times))
+        voids = self._voids.total()
+        return [
+            (entrant, times, voids)
+            for entrant, times in sorted(seats.items())
+            if times >= SUSPICIOUS and 2 * times > voids
+        ]
 
     def result(self) -> Table:
         """The table of what counts so far."""

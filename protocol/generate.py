@@ -108,7 +108,7 @@ def kind_of(option: click.Option) -> dict[str, Any]:
     if option.is_flag:
         return {"type": "boolean"}
     if isinstance(kind, Duration):
-        return {"type": ["string", "number"], "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)?\s*$"}
+        return {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)\s*$"}
     if isinstance(kind, click.Choice):
         return {"enum": list(kind.choices)}
     if isinstance(kind, click.IntRange):

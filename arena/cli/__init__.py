@@ -38,14 +38,26 @@ class Arena(click.Group):
 
         try:
             return super().invoke(ctx)
-        except UserError as error:
-            fail(str(error), error.exit_code)
-        except HostError as error:
-            fail(str(error), 4)
-        except BrokenPipeError:
-            # Whoever read our output has left (`arena table … | head`).
-            sys.stderr.close()
-            raise SystemExit(141) from None
+        except BaseException as error:
+            culprit = lone(error)
+            if isinstance(culprit, UserError):
+                fail(str(culprit), culprit.exit_code)
+            if isinstance(culprit, HostError):
+                fail(str(culprit), 4)
+            if isinstance(culprit, KeyboardInterrupt):
+                fail("interrupted", 130)
+            if isinstance(culprit, BrokenPipeError):
+                # Whoever read our output has left (`arena table … | head`).
+                sys.stderr.close()
+                raise SystemExit(141) from None
+            raise
+
+
+def lone(error: BaseException) -> BaseException:
+    """The error itself, out of the groups that nurseries wrap it in when it is alone."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 def fail(message: str, code: int) -> None:
@@ -57,7 +69,7 @@ def fail(message: str, code: int) -> None:
 
 @click.group(cls=Arena, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="arena", message="%(prog)s %(version)s")
-def main() -> None:
+def commands() -> None:
     """Tournaments of nine-hole golf-card bots, written in any language.
 
     Each bot runs as a sandboxed process and is spoken to in JSON lines; every deal is played in
@@ -66,4 +78,18 @@ def main() -> None:
 
 
 for _command in (run, resume, stop, table, log, clean, completion, worker):
-    main.add_command(_command)
+    commands.add_command(_command)
+
+
+def main() -> None:
+    """Run the command line: whatever is wrong with it is said in one line."""
+    try:
+        code = commands.main(prog_name="arena", standalone_mode=False)
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "arena"
+        fail(f"{error.format_message()} (see: {where} --help)", 2)
+    except click.ClickException as error:
+        fail(error.format_message(), 2)
+    except (click.Abort, KeyboardInterrupt):
+        fail("interrupted", 130)
+    raise SystemExit(code if isinstance(code, int) else 0)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import platform
 import secrets
+import shlex
 import signal
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,11 +23,10 @@ from arena.cli.screen import colour, columns
 from arena.deals import Deals, commitment, secret_from_seed
 from arena.executors import Config
 from arena.executors.local import LocalExecutor, cores
-from arena.match import Played, Setting, open_table, play_series, try_start
+from arena.match import Played, Setting, play_series, try_start
 from arena.model import (
     Bot,
     Event,
-    HostError,
     Limits,
     Machine,
     NotRun,
@@ -35,9 +35,10 @@ from arena.model import (
     StartError,
     UserError,
 )
+from arena.pipes import open_table
 from arena.referee import Failure
 from arena.reports import render
-from arena.roster import Problem, Roster, build, default_cache, load, printable, restore
+from arena.roster import Roster, build, default_cache, in_use, load, printable, restore
 from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
 from arena.store import (
@@ -52,8 +53,12 @@ from arena.tournament import Tournament, all_blocks, schedule_of
 
 # How often the display is drawn.
 TICK_S = 0.2
+# What takes longer than this is worth a line.
+QUIET_S = 2.0
+SKIP = "mend what can't take part, or go on without: --skip-broken"
 # Signals that stop an event, and the exit codes that tell so.
-STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+AT_ONCE = signal.SIGUSR1
+STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, AT_ONCE: 143}
 
 Broken = dict[str, tuple[Failure, str]]
 """Entrants that can't start: why, and the end of their stderr."""
@@ -61,7 +66,8 @@ Broken = dict[str, tuple[Failure, str]]
 
 def say(text: str) -> None:
     """A line for people, beside the results."""
-    click.echo(text, err=True)
+    with contextlib.suppress(OSError):  # a terminal that has hung up ends nothing
+        click.echo(text, err=True)
 
 
 # ---------------------------------------------------------------------------------- commands
@@ -90,6 +96,38 @@ def run_event(
             raise UserError(f"{path} holds an event; go on with it: arena resume {path}")
     settings = _settings(**flags)
     cache = default_cache()
+    with in_use(cache):
+        return _run(
+            bots,
+            settings,
+            cache,
+            seed=seed,
+            out=out,
+            sandbox=sandbox,
+            skip_broken=skip_broken,
+            dry_run=dry_run,
+            jobs=jobs,
+            no_pin=no_pin,
+            max_time=max_time,
+            watcher=progress(settings.rating, as_json=as_json, quiet=quiet),
+        )
+
+
+def _run(
+    bots: Sequence[Path],
+    settings: Settings,
+    cache: Path,
+    *,
+    seed: str | None,
+    out: Path | None,
+    sandbox: str,
+    skip_broken: bool,
+    dry_run: bool,
+    jobs: int | None,
+    no_pin: bool,
+    max_time: int | None,
+    watcher: Progress,
+) -> int:
     roster = load(bots, cache=cache)
     backend = _sandbox(sandbox)
     ready, not_run = _enter(roster, backend, settings, cache, skip_broken=skip_broken)
@@ -100,6 +138,7 @@ def run_event(
     if broken:
         ready, gone = _without(ready, broken, skip_broken=skip_broken)
         not_run += gone
+        registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
         setting = _setting(settings, secret, ready, backend)
     entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
     event = Event(
@@ -113,7 +152,7 @@ def run_event(
     )
     workers = jobs or len(cores())
     if dry_run:
-        return _dry_run(event, setting, secret, workers)
+        return _dry_run(event, setting, secret, workers, watcher)
     private = Private(
         secret=secret.hex(),
         sources={bot.entrant.id: bot.source for bot in ready},
@@ -121,7 +160,6 @@ def run_event(
         options={"jobs": jobs, "no_pin": no_pin},
     )
     folder = out or Path("arena-results", time.strftime("%Y%m%d-%H%M%S"))
-    watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
     with Store.create(folder, event, private) as store:
         config = _config(event, secret, ready)
         executor = LocalExecutor(config, jobs=workers, pin=not no_pin)
@@ -149,10 +187,15 @@ def resume_event(
         raise UserError(f"{folder}: settings, entrants and secret don't fit the commitment")
     cache = Path(private.cache)
     sources = [(entrant, private.sources.get(entrant.id, "")) for entrant in event.entrants]
-    with Store.open(folder) as store:
+    with in_use(cache), Store.open(folder) as store:
         backend = _sandbox(event.sandbox)
         ready, _ = _enter(
-            restore(sources, cache=cache), backend, event.settings, cache, skip_broken=False
+            restore(sources, cache=cache),
+            backend,
+            event.settings,
+            cache,
+            skip_broken=False,
+            resuming=True,
         )
         setting = _setting(event.settings, secret, ready, backend)
         if broken := trio.run(_try_starts, setting):
@@ -185,6 +228,11 @@ def _settings(
     memory: int,
     tasks: int,
 ) -> Settings:
+    if move_time > match_time:
+        raise UserError(
+            f"--move-time {move_time} ms is more than --match-time {match_time} ms, "
+            "the time for all of a bot's decisions in a match"
+        )
     rules = registry.game(game)
     if not rules.min_seats <= seats <= rules.max_seats:
         raise UserError(
@@ -231,18 +279,26 @@ def _sandbox(wanted: str) -> Backend:
 
 
 def _enter(
-    roster: Roster, backend: Backend, settings: Settings, cache: Path, *, skip_broken: bool
+    roster: Roster,
+    backend: Backend,
+    settings: Settings,
+    cache: Path,
+    *,
+    skip_broken: bool,
+    resuming: bool = False,
 ) -> tuple[list[Bot], tuple[NotRun, ...]]:
     """Build what was found; every problem is told before anything is given up."""
     for note in roster.notes:
         say(f"note: {note}")
     for candidate in roster.candidates:
         asked, limits = candidate.asked, settings.limits
-        if (asked.memory_mb or 0) > limits.memory_mb:
-            say(
-                f"note: {candidate.entrant.id} asks for {asked.memory_mb} MB of memory, "
-                f"the event allows {limits.memory_mb} (--memory)"
-            )
+        for needs, allowed, flag in (
+            (asked.memory_mb, limits.memory_mb, "MB of memory (--memory)"),
+            (asked.tasks, limits.tasks, "tasks (--tasks)"),
+            (asked.start_ms, limits.start_ms, "ms to start (--start-time)"),
+        ):
+            if (needs or 0) > allowed:
+                say(f"note: {candidate.entrant.id} asks for {needs}, gets {allowed} {flag}")
     with Spawner() as spawner:
         built = build(roster.candidates, cache=cache, backend=backend, spawner=spawner, report=say)
     skipped = (*roster.skipped, *built.skipped)
@@ -250,21 +306,12 @@ def _enter(
         say(f"note: {left_out.name} is left out: {left_out.reason}")
     problems = (*roster.problems, *built.problems)
     if problems and not skip_broken:
-        raise UserError(_told(problems))
+        way_out = "they must be as they were" if resuming else SKIP
+        raise UserError("\n".join([*map(str, problems), way_out]))
     for problem in problems:
         say(f"note: {problem.name} is left out: {problem.lines[0]}")
     not_run = (*skipped, *(problem.not_run for problem in problems))
     return list(built.bots), not_run
-
-
-def _told(problems: Sequence[Problem]) -> str:
-    how = "" if len(problems) == 1 else f" ({len(problems)} of them)"
-    return "\n".join(
-        [
-            *(str(problem) for problem in problems),
-            f"mend what can't take part{how}, or go on without: --skip-broken",
-        ]
-    )
 
 
 def _without(
@@ -280,7 +327,7 @@ def _without(
         tail = [line for line in stderr.splitlines() if line.strip()][-10:]
         told += [f"  | {printable(line)}" for line in tail]
     if not skip_broken:
-        raise StartError("\n".join([*told, "mend them, or go on without: --skip-broken"]))
+        raise StartError("\n".join([*told, SKIP]))
     for line in told:
         say(f"note: {line}")
     rest = [bot for bot in bots if bot.entrant.id not in broken]
@@ -321,9 +368,16 @@ async def _try_starts(setting: Setting) -> Broken:
                 if found := await try_start(table, setting, entrant):
                     broken[entrant] = found
 
-    async with trio.open_nursery() as nursery:
-        for _ in range(min(len(cores()), len(setting.bots))):
-            nursery.start_soon(work)
+    async def tell() -> None:
+        await trio.sleep(QUIET_S)
+        say(f"starting each of {len(setting.bots)} bots once, to see that it can")
+
+    async with trio.open_nursery() as outer:
+        outer.start_soon(tell)
+        async with trio.open_nursery() as nursery:
+            for _ in range(min(len(cores()), len(setting.bots))):
+                nursery.start_soon(work)
+        outer.cancel_scope.cancel()
     return broken
 
 
@@ -348,18 +402,10 @@ def _machine() -> Machine:
 # ------------------------------------------------------------------------------------ dry run
 
 
-def _dry_run(event: Event, setting: Setting, secret: bytes, workers: int) -> int:
+def _dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher: Progress) -> int:
     """Say what would be played; play one match for each bot to see how long it takes."""
     schedule = schedule_of(event, secret)
     settings = event.settings
-    for entrant in event.entrants:
-        author = f" by {printable(entrant.author)}" if entrant.author else ""
-        click.echo(f"{entrant.id}{author}")
-    tables = schedule.planned // (settings.deals * settings.seats)
-    click.echo(
-        f"{len(event.entrants)} bots, {settings.game} at {settings.seats} seats: {tables} tables x "
-        f"{settings.deals} deals x {settings.seats} rotations = {schedule.planned} matches"
-    )
     unseen = {entrant.id for entrant in event.entrants}
     samples: list[Series] = []
     for block in all_blocks(schedule):
@@ -370,9 +416,25 @@ def _dry_run(event: Event, setting: Setting, secret: bytes, workers: int) -> int
         if not unseen:
             break
     starting, playing = trio.run(_sample, setting, samples)
-    in_series = min(settings.series, settings.deals)
-    started = math.ceil(schedule.planned / in_series)
+    started = math.ceil(schedule.planned / min(settings.series, settings.deals))
     seconds = (started * starting + schedule.planned * playing) / workers
+    tables = schedule.planned // (settings.deals * settings.seats)
+    if isinstance(watcher, JsonLines):
+        watcher.say(
+            "dry-run",
+            bots=[entrant.id for entrant in event.entrants],
+            tables=tables,
+            planned=schedule.planned,
+            seconds=round(seconds, 1),
+        )
+        return 0
+    for entrant in event.entrants:
+        author = f" by {printable(entrant.author)}" if entrant.author else ""
+        click.echo(f"{entrant.id}{author}")
+    click.echo(
+        f"{len(event.entrants)} bots, {settings.game} at {settings.seats} seats: {tables} tables x "
+        f"{settings.deals} deals x {settings.seats} rotations = {schedule.planned} matches"
+    )
     click.echo(
         f"about {spoken(seconds)} with {workers} at a time "
         f"({playing * 1000:.0f} ms a match, {starting * 1000:.0f} ms to start and end a series; "
@@ -424,22 +486,25 @@ def _play(
             sandbox=event.sandbox,
         )
     else:
-        say(f"{len(event.entrants)} bots, {left} matches to play, results in {store.folder}")
-        say(f"commitment {event.commitment}")
+        watcher.note(
+            f"{len(event.entrants)} bots, {left} matches to play, results in {store.folder}"
+        )
+        watcher.note(f"commitment {event.commitment}")
         if event.sandbox == "none":
             say("warning: --sandbox none: the bots can do whatever you can do")
     outcome: list[int] = []
     try:
         trio.run(_follow, tournament, executor, watcher, max_time, outcome)
-    finally:
         watcher.end()
-        finished = tournament.left == 0
-        if finished:
+        if tournament.left == 0:
             tournament.conclude()
         _publish(store, tournament, watcher)
-        if not finished:
+    finally:
+        watcher.end()
+        _tell_trouble(store, tournament, watcher)
+        if not store.event.finished:
             _tell_resume(store, watcher)
-    return outcome[0] if outcome and not finished else 0
+    return outcome[0] if outcome and not store.event.finished else 0
 
 
 async def _follow(
@@ -451,7 +516,6 @@ async def _follow(
 ) -> None:
     """Play, with a clock for the display and an ear for signals."""
     stop = trio.Event()
-    trouble: HostError | None = None
 
     async def tick() -> None:
         while True:
@@ -462,10 +526,11 @@ async def _follow(
         with trio.open_signal_receiver(*STOPPED) as signals:
             async for number in signals:
                 outcome.append(STOPPED[signal.Signals(number)])
-                if len(outcome) > 1:
+                if len(outcome) > 1 or number == AT_ONCE:
                     nursery.cancel_scope.cancel()
                 stop.set()
-                watcher.note("stopping after the series in play; once more to stop at once")
+                if len(outcome) == 1:
+                    watcher.note("stopping after the series in play; once more to stop at once")
 
     async def alarm(seconds: float) -> None:
         await trio.sleep(seconds)
@@ -477,13 +542,8 @@ async def _follow(
         nursery.start_soon(listen)
         if max_time is not None:
             nursery.start_soon(alarm, max_time / 1000)
-        try:
-            await tournament.play(executor, stop)
-        except HostError as error:
-            trouble = error  # raised below: a nursery would wrap it
+        await tournament.play(executor, stop)
         nursery.cancel_scope.cancel()
-    if trouble is not None:
-        raise trouble
 
 
 def _publish(store: Store, tournament: Tournament, watcher: Progress) -> None:
@@ -499,10 +559,25 @@ def _publish(store: Store, tournament: Tournament, watcher: Progress) -> None:
     click.echo(render(table, "text", width=columns(), color=colour()), nl=False)
 
 
+def _tell_trouble(store: Store, tournament: Tournament, watcher: Progress) -> None:
+    """What went wrong, a line for each bot: to be mended by its author, or by us."""
+    if not isinstance(watcher, JsonLines):
+        for _, line in sorted(watcher.first_faults.items()):
+            say(line)
+        if watcher.first_faults:
+            say(f"all faults: arena log {shlex.quote(str(store.folder))} --faults")
+    for entrant, times, voids in tournament.suspects():
+        watcher.note(f"{entrant} was at the table in {times} of {voids} void series")
+
+
 def _tell_resume(store: Store, watcher: Progress) -> None:
-    command = f"arena resume {store.folder}"
+    folder = str(store.folder)
+    command = f"arena resume {shlex.quote(f'./{folder}' if folder.startswith('-') else folder)}"
     if isinstance(watcher, JsonLines):
-        watcher.say("resume", command=command)
-    else:
-        say(f"not finished; everything played is kept; go on with: {command}")
-    sys.stdout.flush()
+        try:
+            watcher.say("resume", command=command)
+        except OSError:  # whoever read our lines is gone: tell whoever started us
+            pass
+        else:
+            return
+    say(f"not finished; everything played is kept; go on with: {command}")

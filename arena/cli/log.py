@@ -12,6 +12,7 @@ import click
 Examples:
   arena log arena-results/20260102-150405 | jq .totals
   arena log results --canonical | sha256sum
+  arena log arena-results/20260102-150405 --faults
 """
 )
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -19,7 +20,8 @@ Examples:
     "--canonical", is_flag=True, help="Sorted by id, without timings and other facts of the host."
 )
 @click.option("--all", "everything", is_flag=True, help="Also the records that don't count.")
-def log(folder: Path, *, canonical: bool, everything: bool) -> None:
+@click.option("--faults", is_flag=True, help="The faults of all records, for people.")
+def log(folder: Path, *, canonical: bool, everything: bool, faults: bool) -> None:
     """Print the counted records of the event in FOLDER.
 
     Records that don't count are those of series that were cut short and played again, and of
@@ -31,12 +33,19 @@ def log(folder: Path, *, canonical: bool, everything: bool) -> None:
     from arena.tournament import counted_records
 
     read_event(folder)
+    if faults:
+        from arena.reports.faults import fault_lines
+
+        for record in read_records(folder):
+            for text in fault_lines(record):
+                click.echo(text)
+        return
     records = read_records(folder) if everything else counted_records(folder)
-    if canonical:
-        lines = sorted((record.id, canonical_line(record)) for record in records)
-        for _, line in lines:
-            sys.stdout.buffer.write(line)
-    else:
-        for record in records:
-            sys.stdout.buffer.write(record_line(record))
+    lines = (
+        [line for _, line in sorted((record.id, canonical_line(record)) for record in records)]
+        if canonical
+        else map(record_line, records)
+    )
+    for line in lines:
+        sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()

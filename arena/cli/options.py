@@ -22,7 +22,7 @@ _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
-    """A time: 500ms, 1.5s, 2m, 3h; a bare number is seconds. The value is milliseconds."""
+    """A time: 500ms, 1.5s, 2m, 3h, never a bare number. The value is milliseconds."""
 
     name = "time"
 
@@ -33,10 +33,10 @@ class Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer
         ctx: click.Context | None,
     ) -> int:
         """Read it, or say what it should look like."""
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*", str(value))
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)\s*", str(value))
         if match is None:
-            self.fail(f"{value!r} is no time; write 500ms, 1.5s, 2m or 3h", param, ctx)
-        milliseconds = round(float(match[1]) * _UNITS[match[2] or "s"])
+            self.fail(f"{value!r} is no time: say the unit, like 500ms, 1.5s, 2m, 3h", param, ctx)
+        milliseconds = round(float(match[1]) * _UNITS[match[2]])
         if milliseconds < 1:
             self.fail(f"{value!r} is no time to do anything in", param, ctx)
         return milliseconds
@@ -49,7 +49,7 @@ def _load_event_file(ctx: click.Context, param: click.Parameter, value: Path | N
     import tomllib
 
     try:
-        text = value.read_bytes().decode("utf-8")
+        text = value.read_bytes().decode("utf-8-sig")
         content = tomllib.loads(text)
     except OSError as error:
         raise click.BadParameter(f"{value}: {error.strerror}", ctx, param) from None
@@ -96,8 +96,10 @@ def _checked(option: click.Parameter, given: Any, folder: Path) -> Any:  # noqa:
         if not isinstance(given, bool):
             raise TypeError("expected true or false")
         return given
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
-        raise TypeError(f"expected {option.type.name}, got {type(given).__name__}")
+    wanted = int if isinstance(option.type, click.IntRange) else str
+    if isinstance(given, bool) or not isinstance(given, wanted):
+        kind = "a whole number" if wanted is int else "text in quotes"
+        raise TypeError(f"expected {kind}, got {given!r}")
     if option.name == "out":
         return str(folder / str(given))
     option.type.convert(given, option, None)
@@ -126,7 +128,7 @@ def event_options(command: F) -> F:
     at_least_one = click.IntRange(min=1)
     time = Duration()
     flags = [
-        click.argument("bots", nargs=-1, type=click.Path(path_type=Path), shell_complete=None),
+        click.argument("bots", nargs=-1, type=click.Path(path_type=Path, readable=False)),
         click.option(
             "--event",
             type=click.Path(path_type=Path),

@@ -14,10 +14,13 @@ from collections import deque
 from typing import Any, TextIO
 
 import msgspec
+from wcwidth import wcswidth
 
 from arena.model import MatchRecord, RatingSettings
 from arena.ratings.outcomes import Rated
 from arena.ratings.trueskill_package import Live
+from arena.reports.faults import headline
+from arena.reports.hostile import plain
 
 # The version of the JSON lines.
 JSON_VERSION = 1
@@ -34,6 +37,8 @@ class Progress:
         self.planned = 0
         self.done = 0
         self.faults = 0
+        self.first_faults: dict[str, str] = {}
+        """The first fault of each bot, as a line."""
         self._live = Live(rating)
         self._marks: deque[tuple[float, int]] = deque()
 
@@ -46,6 +51,8 @@ class Progress:
         """A match is finished."""
         self.done += 1
         self.faults += bool(record.faults)
+        for fault in record.faults:
+            self.first_faults.setdefault(record.seats[fault.seat], headline(record, fault))
         now = time.monotonic()
         self._marks.append((now, self.done))
         while now - self._marks[0][0] > WINDOW_S and len(self._marks) > 2:
@@ -96,7 +103,7 @@ class Lines(Progress):
 
     def __init__(self, rating: RatingSettings, out: TextIO) -> None:
         super().__init__(rating)
-        self._out = out
+        self._out: TextIO | None = out
         self._said = time.monotonic()
 
     def tick(self) -> None:
@@ -112,7 +119,16 @@ class Lines(Progress):
 
     def note(self, text: str) -> None:
         """A line."""
-        print(text, file=self._out, flush=True)
+        self._write(text + "\n")
+
+    def _write(self, text: str) -> None:
+        """Write, until the terminal is gone: an event does not end with its display."""
+        if self._out is not None:
+            try:
+                self._out.write(text)
+                self._out.flush()
+            except OSError:
+                self._out = None
 
 
 class Bar(Lines):
@@ -124,24 +140,21 @@ class Bar(Lines):
 
     def tick(self) -> None:
         """Draw again."""
-        columns, rows = shutil.get_terminal_size()
+        columns, rows = _size(self._out)
         lines = [self._bar(columns), *self._ranking(columns, max(0, min(ROWS, rows - 4)))]
         text = self._erasure() + "".join(f"{line}\n" for line in lines)
         self._drawn = len(lines)
-        self._out.write(text)
-        self._out.flush()
+        self._write(text)
 
     def end(self) -> None:
         """Leave the screen as it was."""
-        self._out.write(self._erasure())
+        self._write(self._erasure())
         self._drawn = 0
-        self._out.flush()
 
     def note(self, text: str) -> None:
         """A line above the display."""
-        self._out.write(self._erasure() + text + "\n")
+        self._write(self._erasure() + text + "\n")
         self._drawn = 0
-        self._out.flush()
 
     def _erasure(self) -> str:
         # The carriage return first: a terminal that echoes ^C has moved the cursor.
@@ -161,7 +174,8 @@ class Bar(Lines):
             return []
         lines = ["  so far (provisional)"]
         for place, (entrant, mu, sigma) in enumerate(ranking[: rows - 1], 1):
-            lines.append(f"{place:>4}  {mu:6.2f} ± {2 * sigma:4.2f}  {entrant}"[: columns - 1])
+            text = f"{place:>4}  {mu:6.2f} ± {2 * sigma:4.2f}  {plain(entrant)}"
+            lines.append(_cut(text, columns - 1))
         if len(ranking) > rows - 1:
             lines.append(f"      … and {len(ranking) - rows + 1} more")
         return lines
@@ -216,6 +230,22 @@ def progress(rating: RatingSettings, *, as_json: bool, quiet: bool) -> Progress:
     if sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
         return Bar(rating, sys.stderr)
     return Lines(rating, sys.stderr)
+
+
+def _size(out: TextIO | None) -> tuple[int, int]:
+    """Columns and rows of the terminal that is drawn on, which need not be stdout's."""
+    try:
+        assert out is not None
+        return os.get_terminal_size(out.fileno())
+    except (OSError, AssertionError, AttributeError):
+        return shutil.get_terminal_size()
+
+
+def _cut(text: str, columns: int) -> str:
+    """What fits into so many cells; some scripts take two for a character."""
+    while wcswidth(text) > columns:
+        text = text[:-1]
+    return text
 
 
 def spoken(seconds: float) -> str:

@@ -76,9 +76,13 @@ def stop(folder: Path, *, now: bool) -> None:
     pid = writer(folder)
     if not pid:
         raise UserError(f"{folder}: nobody is playing there")
-    os.kill(pid, signal.SIGTERM)
-    if now:
-        os.kill(pid, signal.SIGTERM)
+    try:
+        # Two SIGTERMs in a row could arrive as one; "at once" has a signal of its own.
+        os.kill(pid, signal.SIGUSR1 if now else signal.SIGTERM)
+    except ProcessLookupError:
+        pass  # it has just left
+    except PermissionError:
+        raise UserError(f"{folder}: process {pid}, which plays there, is not yours") from None
     await_writer(folder)
     finished = read_event(folder).finished
     click.echo("the event is finished" if finished else f"stopped; go on: arena resume {folder}")

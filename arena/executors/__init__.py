@@ -52,6 +52,8 @@ class SeriesEnd(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
     series: str
     attempt: int
     trouble: str = ""
+    bug: str = ""
+    """A traceback of our own: not the host's trouble, and not to be retried."""
 
 
 Report = Finished | SeriesEnd

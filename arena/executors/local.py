@@ -54,8 +54,12 @@ class LocalExecutor:
                     for series in block.series:
                         while not stop.is_set() and (attempt := choose(series)) is not None:
                             if worker is None or worker.dead:
-                                worker = _Worker(config)
-                            await worker.play(Job(series=series, attempt=attempt), report)
+                                worker = _started(config)
+                            job = Job(series=series, attempt=attempt)
+                            if worker is None:
+                                report(_void(job, "can't start a worker process"))
+                            else:
+                                await worker.play(job, report)
                     if stop.is_set():
                         return
             finally:
@@ -105,8 +109,8 @@ class _Worker:
         except (trio.BrokenResourceError, EOFError):
             self.dead = True
             await self.close()
-            trouble = f"a worker process ended unexpectedly ({_end(self._process.returncode)})"
-            report(SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble))
+            end = _end(self._process.returncode)
+            report(_void(job, f"a worker process ended unexpectedly ({end})"))
 
     async def close(self) -> None:
         """End its input and wait; it kills what it started. Kill it if it does not go."""
@@ -135,6 +139,18 @@ class _Worker:
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line
+
+
+def _started(config: Config) -> _Worker | None:
+    """A new worker, or None when the machine can't start one."""
+    try:
+        return _Worker(config)
+    except OSError:
+        return None
+
+
+def _void(job: Job, trouble: str) -> SeriesEnd:
+    return SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble)
 
 
 def _end(code: int | None) -> str:

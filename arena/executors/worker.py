@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 
@@ -18,8 +19,9 @@ import trio
 from arena.deals import Deals
 from arena.executors import Config, Finished, Job, Report, SeriesEnd
 from arena.games import Game
-from arena.match import Played, Setting, Table, open_table, play_series
+from arena.match import Played, Setting, play_series
 from arena.model import HostError
+from arena.pipes import Table, open_table
 from arena.sandbox import Backend
 
 _encode = msgspec.json.Encoder().encode
@@ -28,8 +30,10 @@ _READ_BYTES = 1 << 16
 
 def main(game: Callable[[str], Game], backend: Callable[[str], Backend]) -> None:
     """Run until the input ends. `game` and `backend` look names up."""
-    with suppress(BrokenPipeError, KeyboardInterrupt):
+    try:
         trio.run(_work, game, backend)
+    except* (BrokenPipeError, KeyboardInterrupt, HostError):
+        pass  # whoever fed us is gone, or a series that is void already
 
 
 async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) -> None:
@@ -53,7 +57,7 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
             table: Table | None = None
             async for line in jobs_out:
                 job = msgspec.json.decode(line, type=Job)
-                trouble = ""
+                trouble = bug = ""
                 try:
                     if table is None:
                         table = await stack.enter_async_context(open_table())
@@ -62,8 +66,12 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
                     trouble = str(error)
                     # Whatever state it is in: a new table has a new spawner.
                     table = None
-                    await stack.aclose()
-                _send(SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble))
+                    with suppress(HostError):  # one trouble is enough
+                        await stack.aclose()
+                except Exception:  # noqa: BLE001 - our own bug: told, not taken for the host's trouble
+                    bug = traceback.format_exc()
+                end = SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble, bug=bug)
+                _send(end)
 
 
 def _report(played: Played) -> None:

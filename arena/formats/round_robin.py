@@ -38,9 +38,10 @@ class RoundRobin:
         self._settings = settings
         self._deals = deals
         if len(entrants) < settings.seats:
+            fewer = " or use fewer --seats" if settings.seats > 2 else ""
             raise UserError(
                 f"{settings.seats} seats need at least {settings.seats} bots, "
-                f"but {len(entrants)} can play; name more bots or use fewer --seats"
+                f"but {len(entrants)} can play; name more bots{fewer}"
             )
         field = sorted(entrants, key=lambda entrant: entrant.id)
         if settings.tables is None:
@@ -48,7 +49,10 @@ class RoundRobin:
         else:
             self.tables = balanced_tables(settings, field, deals)
         if not self.tables:
-            raise UserError("no table can be seated: all bots are by the same author")
+            raise UserError(
+                f"no table can be seated with --no-same-author: any {settings.seats} of these bots "
+                "have an author in common"
+            )
 
     @property
     def planned(self) -> int:

@@ -6,12 +6,14 @@ and a match that was played twice with different digests marks the bots at its t
 reproducible. A bot with three faulted matches in a row, among its own in the order of the
 specs, is withdrawn after the third. A match with a withdrawn bot is void from then on, whether
 it was played or not (which is an accident of timing): it counts for nobody, breaks nobody's
-row of faults, and an attempt is complete without it.
+row of faults, and an attempt is complete without it. Not so at tables of more than two: the
+others need the match, so it is played, by the bot or by the game's fallback, and it counts for
+them; the withdrawn bot has forfeited it whatever it did.
 
 What becomes of a withdrawn bot is a question of how far it had come in its schedule: if that
-match is in the first half of its planned ones, all its results are annulled, and every match
-with it vanishes from everybody's results. Else its void matches are forfeits (`outcomes`
-says what that means at a table of more than two). Faults are counted in any case.
+match is in the first half of its planned ones, all its results are annulled: they vanish from
+everybody's. What the others at its tables did against each other stays. Else the rest of its
+matches are forfeits. Faults are counted in any case.
 
 While an event is unfinished there are gaps: series without a complete attempt. A gap counts
 for nothing and breaks a row. What is found before the first gap is final; `withdrawn` tells
@@ -74,7 +76,8 @@ class Chosen(msgspec.Struct, frozen=True):
 
     series: Series
     attempt: int
-    matches: tuple[tuple[MatchSpec, Played], ...]
+    matches: tuple[tuple[MatchSpec, Played, frozenset[str]], ...]
+    """With the entrants that had been withdrawn before: they have forfeited."""
     void: tuple[tuple[MatchSpec, frozenset[str]], ...]
     """Void matches, with the entrants that had been withdrawn before."""
 
@@ -159,7 +162,7 @@ class Walk:
         rows = {entrant: self._rows[entrant] for entrant in series.entrants}
         passed = {entrant: self._passed[entrant] for entrant in series.entrants}
         withdrawn: dict[str, Withdrawal] = {}
-        matches: list[tuple[MatchSpec, Played]] = []
+        matches: list[tuple[MatchSpec, Played, frozenset[str]]] = []
         void: list[tuple[MatchSpec, frozenset[str]]] = []
         for spec in series.matches:
             for entrant in spec.seats:
@@ -169,17 +172,17 @@ class Walk:
                 for entrant in spec.seats
                 if entrant in self.withdrawn or entrant in withdrawn
             )
-            if out:
+            if out and len(spec.seats) == 2:
                 void.append((spec, out))
                 continue
             played = playings.get(spec.id)
             if played is None:
                 return None
-            matches.append((spec, played))
+            matches.append((spec, played, out))
             fell = {spec.seats[forfeit.seat] for forfeit in played.forfeits}
             for entrant in spec.seats:
                 rows[entrant] = rows[entrant] + 1 if entrant in fell else 0
-                if rows[entrant] == FAULTS_IN_A_ROW:
+                if rows[entrant] == FAULTS_IN_A_ROW and entrant not in out:
                     planned = self._plan.by_entrant.get(entrant, 0)
                     annulled = 2 * passed[entrant] < planned
                     withdrawn[entrant] = Withdrawal(
@@ -189,11 +192,12 @@ class Walk:
         return chosen, rows, withdrawn
 
     def _count(self, chosen: Chosen) -> None:
-        for spec, played in chosen.matches:
+        for spec, played, out in chosen.matches:
             for forfeit in played.forfeits:
                 self._tally.fault(spec.seats[forfeit.seat], forfeit.kind)
-            if self._annulled.isdisjoint(spec.seats):
-                self._tally.match(spec, played)
+            gone = self._annulled.intersection(spec.seats)
+            if len(gone) < len(spec.seats) - 1:
+                self._tally.match(spec, played, out=out, gone=gone)
         for spec, out in chosen.void:
             if self._annulled.isdisjoint(spec.seats):
                 self._tally.void(spec, out)
@@ -301,15 +305,11 @@ class Counting:
             )
         return counted
 
-    def so_far(self) -> Counted:
-        """The count up to the first gap, at no cost: for a provisional table.
-
-        The results of bots that were annulled are still in it. Sums grow as records come.
-        """
-        return _result(self.plan, self._front_tally, self._front)
-
     def chosen(self) -> Iterator[Chosen]:
-        """What counts, series by series, in the order of the schedule; less annulled matches."""
+        """What counts, series by series, in the order of the schedule; less annulled matches.
+
+        A match counts while two of its table are left who are not annulled.
+        """
         annulled = {out.entrant for out in self.counted().withdrawn if out.annulled}
         walk = Walk(self.plan, Tally(margin=self._rating.forfeit_margin))
         for block in self._schedule():
@@ -317,7 +317,7 @@ class Counting:
                 chosen = walk.take(series, self._archive.of(series.id))
                 if chosen is None:
                     walk.skip(series)
-                elif annulled.isdisjoint(series.entrants):
+                elif len(annulled.intersection(series.entrants)) < len(series.entrants) - 1:
                     yield chosen
 
     def unsettled(self) -> Iterator[tuple[Block, Series, int]]:

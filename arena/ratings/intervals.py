@@ -12,8 +12,7 @@ with the overall average instead, which is wider, never narrower on average.
 - Strokes: value ± t · se, with Student's t for the degrees of freedom that were left.
 - Wins: Wilson's score interval with n·p·(1-p) replaced by what the events show, so that ties,
   rotations and tables of more than two count as what they are. It keeps its width at 0 and
-  100 %, where the plain interval shrinks to nothing. It is not symmetric: the half width that
-  is stated reaches to its farther end.
+  100 %, where the plain interval shrinks to nothing, and is not symmetric.
 
 Invariant: from whole-number sums to floats in one fixed order.
 """
@@ -96,16 +95,15 @@ def half_width(found: Average, *, unknown: float) -> float:
     return student95(found.freedom) * found.error
 
 
-def win_half_width(found: Average) -> float:
-    """The distance from a share to the farther end of its 95 % score interval."""
+def win_interval(found: Average) -> tuple[float, float]:
+    """The 95 % score interval of a share."""
     n = found.events
     z2 = Z95 * Z95
     # One event alone shows no spread; at a share of p it can't have more than this.
     variance = n * found.error**2 if found.freedom else found.mean * (1 - found.mean)
     centre = (n * found.mean + z2 / 2) / (n + z2)
     half = Z95 / (n + z2) * math.sqrt(n * variance + z2 / 4)
-    low, high = max(0.0, centre - half), min(1.0, centre + half)
-    return max(found.mean - low, high - found.mean)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 # Student's t at 97.5 %, for the few degrees of freedom where the expansion below is off.

@@ -7,10 +7,11 @@ A *rated event* is one deal of one pairing in all its seat rotations. Its rules:
   forfeits come first, then whose latest forfeit came later in its match (hole, then its own
   decision within the match); the same decision is a tie.
 - An event with a rotation that is missing is left out.
-- A match that was not to be played because an entrant had been withdrawn is *void*: a forfeit
-  of the withdrawn before its first decision. How the others at that table would have fared
-  against each other is unknown, so of such an event only the results of pairs with a
-  withdrawn entrant count.
+- A match of two that was not to be played because one had been withdrawn is *void*: a forfeit
+  of the withdrawn before its first decision.
+- At a table of more than two such a match is played: a forfeit of the withdrawn, whatever it
+  did, and the others count as they played.
+- Results of annulled entrants vanish; those of the others against each other stay.
 
 Strokes are compared pair by pair and match by match: the difference of the two totals; the
 published margin when one of them forfeited that match; nothing when both did. So with no
@@ -80,6 +81,9 @@ class _Part(msgspec.Struct):
     seats: tuple[str, ...]
     played: Played | None
     out: frozenset[str]
+    """Withdrawn before."""
+    gone: frozenset[str]
+    """Annulled."""
 
 
 class _Showing(msgspec.Struct):
@@ -89,7 +93,6 @@ class _Showing(msgspec.Struct):
     forfeits: int = 0
     latest: tuple[int, int] = _BEFORE_THE_MATCH
     places: int = 0
-    withdrawn: bool = False
 
     @property
     def key(self) -> tuple[int, int, int, int]:
@@ -120,21 +123,30 @@ class Tally:
         """Count a fault; apart from matches, since a fault outlives an annulment."""
         self.account(entrant).faults[kind] += 1
 
-    def match(self, spec: MatchSpec, played: Played) -> None:
-        """Count a played match."""
+    def match(
+        self,
+        spec: MatchSpec,
+        played: Played,
+        *,
+        out: frozenset[str] = frozenset(),
+        gone: frozenset[str] = frozenset(),
+    ) -> None:
+        """Count a played match; `out` had been withdrawn before, `gone` is annulled."""
         self.matches += 1
         for seat, entrant in enumerate(spec.seats):
+            if entrant in out or entrant in gone:
+                continue
             account = self.account(entrant)
             account.matches += 1
             account.strokes += played.strokes[seat]
             account.holes += played.holes[seat]
             account.decisions += played.decisions[seat]
             account.think_us += played.think_us[seat]
-        self._add(spec, _Part(spec.seats, played, frozenset()))
+        self._add(spec, _Part(spec.seats, played, out, gone))
 
     def void(self, spec: MatchSpec, out: frozenset[str]) -> None:
         """Count a match that is void because the entrants in `out` had been withdrawn."""
-        self._add(spec, _Part(spec.seats, None, out))
+        self._add(spec, _Part(spec.seats, None, out, frozenset()))
 
     def _add(self, spec: MatchSpec, part: _Part) -> None:
         key = (spec.pairing, spec.deal)
@@ -146,38 +158,34 @@ class Tally:
 
     def _settle(self, pairing: str, parts: list[_Part]) -> None:
         """All rotations of an event are in."""
-        entrants = sorted(parts[0].seats)
+        entrants = sorted(set(parts[0].seats) - parts[0].gone)
         void = any(part.played is None for part in parts)
         showings = _showings(parts)
-        self._count_results(pairing, showings, void=void)
+        self._count_results(pairing, showings)
         self._count_strokes(pairing, parts)
         if self._rated is not None and not void:
             keys = [showings[entrant].key for entrant in entrants]
             places = tuple(1 + sum(other < key for other in keys) for key in keys)
             self._rated(Rated(tuple(entrants), places))
 
-    def _count_results(self, pairing: str, showings: dict[str, _Showing], *, void: bool) -> None:
-        """Who beat whom, for every pair of which it is known."""
+    def _count_results(self, pairing: str, showings: dict[str, _Showing]) -> None:
+        """Who beat whom, for every pair."""
         points = dict.fromkeys(showings, 0)
         at_stake = dict.fromkeys(showings, 0)
         for one, two in combinations(sorted(showings), 2):
-            if void and not (showings[one].withdrawn or showings[two].withdrawn):
-                continue
             result = self._pair(one, two, showings)
             points[one] += result
             points[two] += 2 - result
             at_stake[one] += 2
             at_stake[two] += 2
-        # Something is at stake for everybody: a void event has a withdrawn entrant, and all
-        # results against that one are known.
         for entrant, stake in at_stake.items():
             account = self.account(entrant)
             account.deals += 1
             account.beaten.setdefault(pairing, Moments()).add(points[entrant], stake)
 
     def _count_strokes(self, pairing: str, parts: list[_Part]) -> None:
-        """By how many strokes, for every pair and match of which it is known."""
-        lead = {entrant: [0, 0] for entrant in parts[0].seats}
+        """By how many strokes, for every pair and match."""
+        lead = {entrant: [0, 0] for entrant in parts[0].seats if entrant not in parts[0].gone}
         for part in parts:
             self._compare_strokes(lead, part)
         for entrant, (strokes, comparisons) in lead.items():
@@ -203,18 +211,15 @@ class Tally:
         return 1
 
     def _compare_strokes(self, lead: dict[str, list[int]], part: _Part) -> None:
-        """Add the differences of one match, for every pair of which something is known."""
-        if part.played is None:
-            lost = part.out
-            totals = dict.fromkeys(part.seats, 0)
-        else:
-            lost = frozenset(part.seats[forfeit.seat] for forfeit in part.played.forfeits)
+        """Add the differences of one match, for every pair."""
+        lost = part.out
+        totals = dict.fromkeys(part.seats, 0)
+        if part.played is not None:
+            lost |= frozenset(part.seats[forfeit.seat] for forfeit in part.played.forfeits)
             totals = dict(zip(part.seats, part.played.totals, strict=True))
-        for one, two in combinations(part.seats, 2):
+        for one, two in combinations([seat for seat in part.seats if seat in lead], 2):
             if one in lost or two in lost:
                 difference = self._margin * ((one in lost) - (two in lost))
-            elif part.played is None:
-                continue
             else:
                 difference = (totals[one] - totals[two]) * THOUSANDTHS
             lead[one][0] += difference
@@ -229,19 +234,23 @@ def _showings(parts: list[_Part]) -> dict[str, _Showing]:
     for part in parts:
         for entrant in part.out:
             showings[entrant].forfeits += 1
-            showings[entrant].withdrawn = True
         if part.played is not None:
-            _show(showings, part.seats, part.played)
+            _show(showings, part, part.played)
+    for entrant in parts[0].gone:
+        del showings[entrant]
     return showings
 
 
-def _show(showings: dict[str, _Showing], seats: tuple[str, ...], played: Played) -> None:
+def _show(showings: dict[str, _Showing], part: _Part, played: Played) -> None:
+    seats = part.seats
     for seat, entrant in enumerate(seats):
         showings[entrant].strokes += played.totals[seat]
         showings[entrant].places += played.places[seat]
     # A seat forfeits a match once, however many faults its record has.
     first = {forfeit.seat: forfeit for forfeit in reversed(played.forfeits)}
     for seat, forfeit in first.items():
+        if seats[seat] in part.out:
+            continue
         showing = showings[seats[seat]]
         showing.forfeits += 1
         showing.latest = max(showing.latest, (forfeit.hole, forfeit.turn))

@@ -1,8 +1,8 @@
 """From counts to the table of an event.
 
 Sorted by the fitted mu, rounded to the three decimals that are published, then by id; equal
-mu share a range of ranks. Bots whose results were annulled come last, behind everybody. Every
-entrant of the event has a row, also one that never played.
+mu share a range of ranks. Bots of which no rated event counts have no rank and come last, behind
+them those whose results were annulled. Every entrant of the event has a row.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import groupby
 from arena.model import Duel, Event, Standing, Table, Withdrawal
 from arena.ratings.counting import Counted
 from arena.ratings.fit import Fit, fit
-from arena.ratings.intervals import Moments, average, half_width, win_half_width
+from arena.ratings.intervals import Moments, average, half_width, win_interval
 from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount
 
 DECIMALS = 3
@@ -21,6 +21,7 @@ SHARE_DECIMALS = 4
 
 NOT_REPRODUCIBLE = "not reproducible"
 WITHDRAWN = "withdrawn"
+UNRATED = (0, 0)
 ANNULLED = "annulled"
 
 
@@ -37,9 +38,11 @@ def table(event: Event, counted: Counted) -> Table:
     )
     withdrawn = {out.entrant: out for out in counted.withdrawn}
     annulled = {entrant for entrant, out in withdrawn.items() if out.annulled}
+    rated = {entrant for entrant, account in tally.accounts.items() if account.deals}
     order = sorted(
         range(len(fitted.entrants)),
         key=lambda index: (
+            fitted.entrants[index] not in rated,
             fitted.entrants[index] in annulled,
             -_rounded(fitted.mu[index]),
             fitted.entrants[index],
@@ -48,15 +51,15 @@ def table(event: Event, counted: Counted) -> Table:
     results = _results(duels)
     rows: list[Standing] = []
     for position, (index, (rank, rank_last)) in enumerate(
-        zip(order, _ranks(fitted, order, annulled), strict=True)
+        zip(order, _ranks(fitted, order, rated), strict=True)
     ):
         entrant = fitted.entrants[index]
         below = order[position + 1] if position + 1 < len(order) else None
         p_next = None
-        if below is not None and fitted.entrants[below] not in annulled:
+        if entrant in rated and below is not None and fitted.entrants[below] in rated:
             p_next = round(fitted.better(index, below), SHARE_DECIMALS)
         account = tally.accounts.get(entrant, Account())
-        win, win_ci = _win(account)
+        win, win_low, win_high = _win(account)
         delta, delta_ci = _delta(account, unknown=settings.rating.forfeit_margin)
         wins, ties, losses = results.get(entrant, (0, 0, 0))
         rows.append(
@@ -68,7 +71,8 @@ def table(event: Event, counted: Counted) -> Table:
                 sigma=_rounded(fitted.sigma(index)),
                 p_next=p_next,
                 win=win,
-                win_ci=win_ci,
+                win_low=win_low,
+                win_high=win_high,
                 delta=delta,
                 delta_ci=delta_ci,
                 wins=wins,
@@ -92,26 +96,27 @@ def table(event: Event, counted: Counted) -> Table:
     )
 
 
-def _ranks(fitted: Fit, order: Sequence[int], annulled: set[str]) -> list[tuple[int, int]]:
+def _ranks(fitted: Fit, order: Sequence[int], rated: set[str]) -> list[tuple[int, int]]:
     """First and last rank of each row; rows that can't be told apart share a range."""
     ranks: list[tuple[int, int]] = []
-
-    def standing(index: int) -> tuple[bool, float]:
-        out = fitted.entrants[index] in annulled
-        return out, 0.0 if out else _rounded(fitted.mu[index])
-
-    for _, group in groupby(order, key=standing):
+    placed = [index for index in order if fitted.entrants[index] in rated]
+    for _, group in groupby(placed, key=lambda index: _rounded(fitted.mu[index])):
         size = len(list(group))
         ranks += [(len(ranks) + 1, len(ranks) + size)] * size
-    return ranks
+    return ranks + [UNRATED] * (len(order) - len(placed))
 
 
-def _win(account: Account) -> tuple[float, float]:
-    """Share of the points at stake, and half its interval."""
+def _win(account: Account) -> tuple[float, float, float]:
+    """Share of the points at stake, and its interval."""
     found = average(_strata(account.beaten))
     if found is None:
-        return 0.0, 0.0
-    return round(found.mean, SHARE_DECIMALS), round(win_half_width(found), SHARE_DECIMALS)
+        return 0.0, 0.0, 1.0
+    low, high = win_interval(found)
+    return (
+        round(found.mean, SHARE_DECIMALS),
+        round(low, SHARE_DECIMALS),
+        round(high, SHARE_DECIMALS),
+    )
 
 
 def _delta(account: Account, *, unknown: float) -> tuple[float, float]:

@@ -61,6 +61,8 @@ def columns(table: Table, *, canonical: bool) -> list[Column]:
 
 
 def _rank(row: Standing) -> str:
+    if not row.rank:
+        return NOTHING
     return f"{row.rank}" if row.rank == row.rank_last else f"{row.rank}-{row.rank_last}"
 
 
@@ -82,7 +84,8 @@ def _delta(row: Standing) -> str:
 
 
 def _win(row: Standing) -> str:
-    return f"{100 * row.win:.1f} ± {100 * row.win_ci:.1f}"
+    low, high = (f"{100 * end:.0f}" for end in (row.win_low, row.win_high))
+    return f"{100 * row.win:.1f} ({low}-{high})"
 
 
 def _strokes(row: Standing) -> str:

@@ -11,7 +11,7 @@ trouble with the sandbox.
 """
 
 from arena.roster.build import BuildLimits, build
-from arena.roster.cache import clean_cache, default_cache
+from arena.roster.cache import clean_cache, default_cache, in_use
 from arena.roster.discover import load, restore
 from arena.roster.entries import Built, Candidate, Problem, Roster
 from arena.roster.manifest import Asked
@@ -27,6 +27,7 @@ __all__ = [
     "build",
     "clean_cache",
     "default_cache",
+    "in_use",
     "load",
     "printable",
     "restore",

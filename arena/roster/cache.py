@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import shutil
@@ -26,6 +27,7 @@ from arena.roster.plain import printable
 BOTS = "bots"
 BUILDS = "builds"
 
+_LOCK = "lock"
 _TEMPORARY = "tmp-arena-"
 _ENTRY = re.compile(rf"[0-9a-f]{{64}}|{_TEMPORARY}.*")
 
@@ -77,11 +79,37 @@ def discard(entry: Path) -> None:
         entry.rename(aside / entry.name)
 
 
+@contextlib.contextmanager
+def in_use(cache: Path) -> Iterator[None]:
+    """Keep `clean_cache` out while bots are started from here."""
+    with writing(cache):
+        cache.mkdir(parents=True, exist_ok=True)
+        lock = (cache / _LOCK).open("ab")
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        yield
+
+
 def clean_cache(cache: Path) -> tuple[int, int]:
     """Remove all snapshots and builds; return how many files and bytes they were.
 
-    Removes nothing that doesn't bear a name that this module gives.
+    Removes nothing that doesn't bear a name that this module gives, and nothing at all while an
+    event is being played from here.
     """
+    if not cache.is_dir():
+        return 0, 0
+    with (cache / _LOCK).open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UserError(
+                f"{printable(cache)} is in use by an event that is being played; "
+                "wait for it, or stop it with arena stop"
+            ) from None
+        return _clean(cache)
+
+
+def _clean(cache: Path) -> tuple[int, int]:
     files = size = 0
     for area in (BOTS, BUILDS):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):

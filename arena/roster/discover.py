@@ -218,7 +218,7 @@ def missing_tool(candidate: Candidate, error: MissingToolError) -> NotRun | Prob
     return Problem(
         name=candidate.entrant.id,
         path=candidate.shown,
-        lines=(f"{error}, or set optional = true in bot.toml to leave the bot out without it",),
+        lines=(f"{error}; or set optional = true in bot.toml to leave the bot out without it",),
     )
 
 

@@ -81,7 +81,12 @@ class Toolbox:
     """
 
     def __init__(self, private: Sequence[Path] = ()) -> None:
-        self._search = os.environ.get("PATH", os.defpath)
+        self._search = os.pathsep.join(
+            folder
+            for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)
+            # Whether arena's own virtual environment is activated must not matter to a bot.
+            if sys.prefix == sys.base_prefix or Path(folder) != Path(sys.prefix, "bin")
+        )
         self._private = tuple(
             Path(os.path.realpath(place)) for place in (Path.home(), Path.cwd(), *private)
         )

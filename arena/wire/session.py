@@ -99,7 +99,7 @@ class BotSession:
         assert self.state is State.IDLE
         self.state = State.ASKED
         self._turn = message.turn
-        return _encode(message) + b"\n"
+        return encode(message)
 
     def send(self, message: ToBot) -> bytes:
         """A line that wants no answer."""
@@ -123,6 +123,11 @@ class BotSession:
     def full(self) -> bool:
         """True when enough unread output waits here: leave the rest in the pipe."""
         return self._framer.full
+
+    @property
+    def held(self) -> bytes:
+        """What has come and is no line yet, for messages."""
+        return self._framer.held
 
     def next_event(self) -> Ready | Answer | WireFault | Pending:
         """What the bot's output means now."""
@@ -149,14 +154,20 @@ class BotSession:
             return self._fault(FaultKind.MALFORMED, "the line is nested too deeply", line)
         try:
             answer = _decode_answer(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return self._fault(FaultKind.MALFORMED, f"not an answer: {error}", line)
-        if answer.turn != self._turn:
-            return self._fault(
-                FaultKind.STALE,
-                f"the turn asked is {self._turn!r}: one line a question, no line unasked",
-                line,
+        except msgspec.ValidationError as error:
+            text = (
+                f'{error}; an answer is {{"turn":"{self._turn}","move":"…"}} (or was this unasked?)'
             )
+            return self._fault(FaultKind.MALFORMED, text, line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            text = "not JSON; standard output is for answers alone, log to standard error"
+            return self._fault(FaultKind.MALFORMED, text, line)
+        if answer.turn != self._turn:
+            text = (
+                f"the answer's turn is {answer.turn[:40]!r}, asked was {self._turn!r}: copy "
+                "`turn` from the question, answer each question once, write nothing else"
+            )
+            return self._fault(FaultKind.STALE, text, line)
         return answer
 
     def _ready(self, line: bytes) -> Ready | WireFault:
@@ -164,12 +175,9 @@ class BotSession:
             return self._fault(FaultKind.START, "the line is nested too deeply", line)
         try:
             return _decode_ready(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return self._fault(
-                FaultKind.START,
-                f'the first line must be {{"type":"ready"}}, got something else: {error}',
-                line,
-            )
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            text = 'the first line must be {"type":"ready"}; write anything else to standard error'
+            return self._fault(FaultKind.START, text, line)
 
     def _fault(self, kind: FaultKind, message: str, line: bytes) -> WireFault:
         self.state = State.CLOSED

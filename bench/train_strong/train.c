@@ -40,11 +40,9 @@ enum {
 
 static const float NEVER = 1e9f;     /* the value of a move that can't be made */
 static const float ROUNDING = 1e-6f; /* what sums of the same strokes may differ by */
-
 /* What a card counts, and what one more matched column adds to that many others of its number. */
 static const float NUMBER[CARDS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, -5};
 static const float MARGIN[5] = {0, -10, -5, -5, 0};
-
 static const float RATE[ROUNDS] = {0.06f, 0.0274f, 0.0125f, 0.0057f, 0.0026f, 0.0012f};
 static const float LEAD_RATE = 0.3f;   /* part of RATE: many positions share a knot */
 static const float SLOPE_RATE = 0.01f; /* part of RATE: factors of strokes, not strokes */

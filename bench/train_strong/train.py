@@ -61,7 +61,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--holes", type=int, default=HOLES, help="in each of six rounds")
     parser.add_argument("--output", type=Path, default=TABLES)
-    parser.add_argument("--check", action="store_true", help="compare with the file: 1 if it differs")
+    parser.add_argument("--check", action="store_true", help="compare: 1 if it differs")
     asked = parser.parse_args()
     text = tables(train(asked.holes))
     if asked.check:

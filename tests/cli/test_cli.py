@@ -12,20 +12,20 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from arena.cli import main
+from arena.cli import commands, main
 from arena.cli.options import Duration
 from arena.cli.progress import Bar, Lines, Progress, spoken
 from arena.model import RatingSettings
 from arena.ratings.outcomes import Rated
 
 REPOSITORY = Path(__file__).parents[2]
-COMMANDS = sorted(main.commands)
+COMMANDS = sorted(commands.commands)
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_every_command_has_help(command):
     """--help and -h say what it does, within 80 columns."""
-    long, short = (CliRunner().invoke(main, [*command, flag]) for flag in ("--help", "-h"))
+    long, short = (CliRunner().invoke(commands, [*command, flag]) for flag in ("--help", "-h"))
     assert 0 == long.exit_code
     assert long.output == short.output
     assert all(len(line) <= 80 for line in long.output.splitlines())
@@ -34,7 +34,7 @@ def test_every_command_has_help(command):
 def test_help_has_examples():
     """The first page and `run` show how they are used."""
     for words in (["--help"], ["run", "--help"]):
-        assert "arena run bots/*" in CliRunner().invoke(main, words).output
+        assert "arena run bots/*" in CliRunner().invoke(commands, words).output
 
 
 @pytest.mark.process
@@ -67,28 +67,43 @@ def test_python_m_arena_is_arena():
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts(shell):
     """A script for each shell that names the command."""
-    done = CliRunner().invoke(main, ["completion", shell])
+    done = CliRunner().invoke(commands, ["completion", shell])
     assert 0 == done.exit_code
     assert "_ARENA_COMPLETE" in done.output
 
 
-def test_an_unknown_command_is_told_with_exit_2():
-    """A mistyped command is one line, not a traceback."""
-    done = CliRunner().invoke(main, ["rnu"])
-    assert 2 == done.exit_code
-    assert "rnu" in done.output
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["rnu"], "'rnu'"),
+        (["run", "--deels", "3"], "--deals"),
+        (["run", "--seats", "9", "x"], "--seats"),
+        (["table"], "FOLDER"),
+        (["table", "x", "--format", "pdf"], "text"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_with_exit_2(monkeypatch, capsys, words, said):
+    """What is wrong, and where to look; no usage screen, no traceback."""
+    monkeypatch.setattr(sys, "argv", ["arena", *words])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert 2 == stopped.value.code
+    told = capsys.readouterr().err
+    assert 1 == len(told.splitlines())
+    assert said in told
+    assert "--help" in told
 
 
 @pytest.mark.parametrize(
     ("text", "milliseconds"),
-    [("500ms", 500), ("1.5s", 1500), ("2m", 120_000), ("1h", 3_600_000), ("3", 3_000), (2, 2_000)],
+    [("500ms", 500), ("1.5s", 1500), ("2m", 120_000), ("1h", 3_600_000), (" 3 s ", 3_000)],
 )
 def test_times_have_units(text, milliseconds):
-    """A bare number is seconds."""
+    """Milliseconds, seconds, minutes, hours."""
     assert milliseconds == Duration().convert(text, None, None)
 
 
-@pytest.mark.parametrize("text", ["", "fast", "-1s", "0", "1d", "1e3", "1 000"])
+@pytest.mark.parametrize("text", ["", "fast", "-1s", "0s", "1d", "1e3s", "1 000ms", "500", 500])
 def test_what_is_no_time_is_refused(text):
     """With an example of what is one."""
     with pytest.raises(click.BadParameter):
@@ -101,7 +116,7 @@ def test_the_event_file_s_schema_knows_every_flag_and_the_readme_s_example():
     validator = jsonschema.Draft202012Validator(schema)
     flags = {
         option.opts[0].removeprefix("--")
-        for option in main.commands["run"].params
+        for option in commands.commands["run"].params
         if isinstance(option, click.Option) and option.opts[0] not in ("--event", "--help")
     }
     assert flags | {"bots"} == set(schema["properties"])

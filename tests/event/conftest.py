@@ -37,7 +37,7 @@ for line in sys.stdin:
         asked = 0
     elif message["type"] == "act":
         asked += 1
-        if asked == at and how not in ("fine", "slow", "chatty"):
+        if asked == at and how not in ("fine", "slow", "chatty", "longest"):
             sys.stderr.write(f"about to {how}\\n")
             sys.stderr.flush()
             if how == "crash":
@@ -71,7 +71,12 @@ for line in sys.stdin:
         if how == "chatty":
             sys.stderr.write("x" * 20000)
         move = draw.choice(message["legal"])
-        say(json.dumps({"turn": message["turn"], "move": move}) + "\\n")
+        answer = json.dumps({"turn": message["turn"], "move": move})
+        if how == "longest":
+            # Exactly line_bytes without the newline.
+            answer = answer[:-1] + ',"x":"' + "x" * (65536 - len(answer) - 7) + '"}'
+            assert len(answer) == 65536
+        say(answer + "\\n")
     elif message["type"] == "bye":
         break
 """

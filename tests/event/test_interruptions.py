@@ -142,12 +142,12 @@ def test_ctrl_c_finishes_the_series_in_play_and_resume_the_rest(
     assert whole == canonical(arena, tmp_path / "out")
 
 
-def test_a_second_ctrl_c_stops_at_once_and_leaves_no_process(arena, started, bot, tmp_path):
+def test_a_second_ctrl_c_stops_at_once_and_leaves_no_process(started, bot):
     """A bot that thinks for a minute doesn't hold up who wants to leave."""
     bots = [bot("ann"), bot("hang", "hang", 3)]
     process = started("run", *bots, "--move-time", "60s", "--match-time", "60s", "--out", "out")
     read_until(process, "start")
-    _await_question(tmp_path, process)
+    _await_question(process)
     tree = descendants(process.pid)
     process.send_signal(signal.SIGINT)
     read_until(process, "note")
@@ -157,9 +157,9 @@ def test_a_second_ctrl_c_stops_at_once_and_leaves_no_process(arena, started, bot
     wait_gone(tree)
 
 
-def _await_question(tmp_path, process):
+def _await_question(process, size=5):
     """Wait until bots are running: the tree is parent, workers, spawners, bots."""
-    while len(descendants(process.pid)) < 5:
+    while len(descendants(process.pid)) < size:
         assert process.poll() is None
 
 
@@ -217,6 +217,29 @@ def test_max_time_stops_cleanly(arena, field, whole, tmp_path):
     assert "arena resume out" in done.stderr
     arena("resume", "out")
     assert whole == canonical(arena, tmp_path / "out")
+
+
+def test_ctrl_c_while_bots_are_tried_is_no_traceback(started, bot):
+    """Before the first match there is nothing to keep: one line, exit 130, nobody left."""
+    process = started("run", bot("ann"), bot("bad", "never-ready"), "--start-time", "60s")
+    _await_question(process, 3)
+    tree = descendants(process.pid)
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=30)[1]
+    assert 130 == process.returncode
+    assert "Traceback" not in told
+    assert "interrupted" in told
+    wait_gone(tree)
+
+
+def test_the_cache_is_not_cleaned_away_under_an_event(arena, started, field):
+    """`arena clean` waits its turn."""
+    process = started("run", *field, "--out", "out")
+    read_until(process, "match")
+    assert "in use" in arena("clean", code=2).stderr
+    process.communicate()
+    assert 0 == process.returncode
+    arena("clean")
 
 
 def test_two_arenas_don_t_write_one_folder(arena, started, field):

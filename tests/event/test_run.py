@@ -105,6 +105,10 @@ def test_a_fault_is_recorded_by_kind_while_all_other_matches_finish(
         if status:
             assert status == fault["status"]
     assert f"{kind}" in arena("table", "out", "--format", "md").stdout
+    assert f"bad@1: {kind} in " in done.stderr
+    told = arena("log", "out", "--faults").stdout
+    assert len(by_bad) == told.count(f"bad@1: {kind} in ")
+    assert "    stderr: " in told
     assert "bad@1" in done.stdout
     assert "about to " in (tmp_path / "out" / "stderr" / "bad@1.log").read_text()
 
@@ -132,7 +136,7 @@ def test_with_three_seats_the_others_finish_a_match_that_one_forfeits(
 def test_slow_bots_run_out_of_their_bank(arena, bot, records, tmp_path):
     """Many decisions within the move limit can still be too much for the match."""
     bots = [bot("ann"), bot("slow", "slow", 1)]
-    flags = ["--deals", "1", "--match-time", "200ms", "--out", "out"]
+    flags = ["--deals", "1", "--match-time", "200ms", "--move-time", "200ms", "--out", "out"]
     arena("run", *bots, *flags)
     kinds = {fault["kind"] for record in records(tmp_path / "out") for fault in record["faults"]}
     assert {"bank"} == kinds
@@ -145,6 +149,37 @@ def test_a_bot_that_floods_its_stderr_plays_on(arena, bot, records, tmp_path):
     assert not any(record["faults"] for record in records(tmp_path / "out"))
     log = (tmp_path / "out" / "stderr" / "loud@1.log").stat().st_size
     assert 60_000 < log < 2 * 66_000 + 200
+
+
+def test_nobody_pays_for_another_s_fault_at_a_simultaneous_question(arena, bot, records, tmp_path):
+    """One bot closes its output at the tee-off and lingers; a slow one still has its time."""
+    bots = [bot("slow", "slow", 1), bot("bad", "close", 1)]
+    arena("run", *bots, "--deals", "3", "--move-time", "500ms", "--out", "out")
+    played = records(tmp_path / "out", "--all")
+    assert played
+    for record in played:
+        assert ["bad@1"] == [record["seats"][fault["seat"]] for fault in record["faults"]]
+
+
+def test_at_bigger_tables_a_bad_bot_costs_the_others_nothing(arena, bot, records, tmp_path):
+    """It is withdrawn; everybody else's results against each other count, on every deal."""
+    bots = [bot("ann"), bot("bob"), bot("cyd"), bot("bad", "nonsense", 1)]
+    arena("run", *bots, "--seats", "3", "--deals", "3", "--out", "out")
+    assert 4 * 3 * 3 == len(records(tmp_path / "out"))
+    table = json.loads(arena("table", "out", "--format", "json").stdout)
+    rows = {row["entrant"]: row for row in table["rows"]}
+    assert "annulled" in rows["bad@1"]["note"]
+    assert 0 == rows["bad@1"]["rank"]
+    for name in ("ann@1", "bob@1", "cyd@1"):
+        assert 27 == rows[name]["matches"]
+        assert 9 == rows[name]["deals"]
+
+
+def test_a_line_of_the_full_length_is_heard_and_so_is_the_next(arena, bot, records, tmp_path):
+    """line_bytes is a limit, not a trap."""
+    bots = [bot("ann"), bot("long", "longest", 1)]
+    arena("run", *bots, "--deals", "1", "--out", "out")
+    assert not any(record["faults"] for record in records(tmp_path / "out"))
 
 
 def test_fresh_processes_for_every_match(arena, bot, records, tmp_path):

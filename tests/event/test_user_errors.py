@@ -61,6 +61,8 @@ def test_bots_that_can_t_start_are_reported_before_the_first_match(
         (["--seats", "7"], "2 to 6"),
         (["--game", "golf"], "play-nine"),
         (["--move-time", "fast"], "500ms"),
+        (["--move-time", "500"], "say the unit"),
+        (["--move-time", "2m"], "--match-time"),
         (["--seats", "3"], "at least 3"),
         (["--tables", "5"], "--tables 5"),
         (["--event", "nowhere.toml"], "nowhere.toml"),
@@ -79,6 +81,9 @@ def test_a_wrong_flag_is_one_line_that_says_what_is_right(arena, bot, flags, wor
     [
         ('bots = ["bots/*"]\ndeels = 3\n', "event.toml:2: there is no setting 'deels'"),
         ("deals = 'many'\n", "event.toml:1: deals"),
+        ("deals = '3'\n", "event.toml:1: deals"),
+        ("move-time = 500\n", "event.toml:1: move-time"),
+        ("\ufeffseats = 9\n", "event.toml:1: seats"),
         ("deals = \n", "line 1"),
         ("bots = 3\n", "event.toml:1: bots"),
         ("playoff = 1\n", "true or false"),

@@ -234,4 +234,4 @@ def test_rated_events_are_told_in_the_order_of_the_schedule(lab):
     assert told == []
     counting.add(records[0])
     assert [(r.entrants, r.places) for r in told] == [(("a", "b"), (1, 2)), (("b", "c"), (1, 1))]
-    assert counting.so_far().tally.matches == 4
+    assert counting.counted().tally.matches == 4

@@ -12,7 +12,7 @@ from arena.ratings.intervals import (
     average,
     half_width,
     student95,
-    win_half_width,
+    win_interval,
 )
 
 
@@ -58,15 +58,15 @@ def test_wilson_for_plain_wins():
     """With wins and losses alone it is Wilson's interval: 7 of 10 is 0.397 to 0.892."""
     found = average([stratum(*[(2, 2)] * 7, *[(0, 2)] * 3)])
     # n/(n-1) widens the textbook's 0.3968 a little.
-    assert win_half_width(found) == pytest.approx(0.7 - 0.3968, abs=0.015)
+    assert win_interval(found) == pytest.approx((0.3968, 0.8922), abs=0.015)
 
 
 def test_all_won_is_not_certain():
     """The interval keeps its width at the ends."""
     found = average([stratum(*[(2, 2)] * 20)])
     assert found.mean == 1.0
-    assert win_half_width(found) == pytest.approx(1 - 0.8389, abs=0.001)
-    assert win_half_width(average([stratum((2, 2))])) > 0.7
+    assert win_interval(found) == pytest.approx((0.8389, 1.0), abs=0.001)
+    assert win_interval(average([stratum((2, 2))]))[0] < 0.3
 
 
 def test_student():

@@ -8,6 +8,8 @@ from arena.model import Fault, FaultKind, HoleRecord, MatchRecord
 from arena.ratings.outcomes import PairCount, Tally
 from arena.ratings.played import reduced
 
+A = frozenset("a")
+
 
 def tally(lab, records, blocks, **changes):
     """The sums over records, each in a schedule of its own order."""
@@ -113,23 +115,39 @@ def test_a_table_of_three_counts_all_pairs(lab):
     assert (found.accounts["a"].holes, found.accounts["b"].holes) == (19, 27)
 
 
-def test_a_void_rotation_counts_only_with_the_withdrawn(lab):
-    """How the others would have fared against each other is not known."""
+def test_at_a_bigger_table_a_withdrawn_seat_forfeits_and_the_others_count(lab):
+    """Whatever the withdrawn bot did, it has lost; the others' strokes are their own."""
     blocks = lab.schedule(["abc"], deals=1)
     specs = list(lab.specs(blocks))
     found = Tally(margin=100)
+    scores = {"a": 10, "b": 80, "c": 90}
     for spec in specs[:2]:
-        found.match(spec, reduced(lab.record(spec, {"a": 10, "b": 80, "c": 90})))
-    found.void(specs[2], frozenset("a"))
-    assert found.pairs == {("a", "b"): PairCount(second=1), ("a", "c"): PairCount(second=1)}
-    beaten = {n: next(iter(a.beaten.values())) for n, a in found.accounts.items()}
-    assert [(beaten[n].value, beaten[n].weight) for n in "abc"] == [(0, 4), (2, 2), (2, 2)]
+        found.match(spec, reduced(lab.record(spec, scores)))
+    found.match(specs[2], reduced(lab.record(specs[2], scores, fell={"a": (1, 1)})), out=A)
+    assert found.pairs == {
+        ("a", "b"): PairCount(second=1),
+        ("a", "c"): PairCount(second=1),
+        ("b", "c"): PairCount(first=1),
+    }
     strokes = {n: next(iter(a.margin.values())) for n, a in found.accounts.items()}
     assert [(strokes[n].value, strokes[n].weight) for n in "abc"] == [
         (2 * (-70_000 - 80_000) + 200_000, 6),
-        (2 * (70_000 - 10_000) - 100_000, 5),
-        (2 * (80_000 + 10_000) - 100_000, 5),
+        (2 * (70_000 - 10_000) - 100_000 - 10_000, 6),
+        (2 * (80_000 + 10_000) - 100_000 + 10_000, 6),
     ]
+    assert (found.accounts["a"].matches, found.accounts["b"].matches) == (2, 3)
+
+
+def test_an_annulled_seat_vanishes_and_the_others_count(lab):
+    """Pairs with it are nobody's result; the pair that is left is rated as it played."""
+    blocks = lab.schedule(["abc"], deals=1)
+    told = []
+    found = Tally(margin=100, rated=told.append)
+    for spec in lab.specs(blocks):
+        found.match(spec, reduced(lab.record(spec, {"a": 10, "b": 80, "c": 90})), gone=A)
+    assert found.pairs == {("b", "c"): PairCount(first=1)}
+    assert set(found.accounts) == {"b", "c"}
+    assert [(event.entrants, event.places) for event in told] == [(("b", "c"), (1, 2))]
 
 
 def test_a_forfeit_of_ones_own_is_later_than_one_by_withdrawal(lab):

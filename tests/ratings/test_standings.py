@@ -48,16 +48,17 @@ def test_rows_are_ranked_by_strength(lab):
     ]
     assert all(row.p_next > 0.8 for row in found.rows[:-1])
     assert found.rows[0].win == 1.0
-    assert 0.1 < found.rows[0].win_ci < 0.2
+    assert 0.8 < found.rows[0].win_low < 0.9
+    assert found.rows[0].win_high == 1.0
 
 
 def test_a_bot_that_never_played_has_a_row(lab):
-    """Its rating is the prior's."""
+    """Its rating is the prior's, and it has no rank."""
     blocks = lab.round_robin("ab", deals=2)
     found = lab.table(blocks, [], "abz")
     assert [row.entrant for row in found.rows] == ["a", "b", "z"]
     assert {(row.mu, row.matches, row.rank, row.rank_last) for row in found.rows} == {
-        (25.0, 0, 1, 3)
+        (25.0, 0, 0, 0)
     }
     assert (found.matches, found.planned) == (0, 4)
 
@@ -73,7 +74,7 @@ def test_annulled_bots_come_last(lab):
     assert [(row.entrant, row.rank, row.note) for row in found.rows] == [
         ("b", 1, ""),
         ("c", 2, ""),
-        ("a", 3, "annulled"),
+        ("a", 0, "annulled"),
     ]
     assert found.rows[1].p_next is None
     assert found.rows[2].faults == (("crash", 3),)

@@ -179,7 +179,7 @@ def test_a_full_disk_leaves_no_half_record(folder):
         size = (folder / "matches.jsonl").stat().st_size
         resource.setrlimit(resource.RLIMIT_FSIZE, (size + 50, limits[1]))
         try:
-            with pytest.raises(HostError, match="can't write the log"):
+            with pytest.raises(HostError, match="can't write"):
                 store.append(record(3))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)

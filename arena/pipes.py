@@ -1,0 +1,315 @@
+"""Bots' processes and the pipes to them: bytes and their times, no meaning.
+
+Theory of operation. `Table` holds a spawner and an epoll that watches everything its bots
+write; `wait()` moves whatever bytes can be moved, without ever blocking on one bot. A
+`Contestant` is one process with its session, its unwritten input, the tail of its stderr, and
+the time at which its output was last read.
+
+Invariant: whatever a bot writes, reads, closes or leaves undone, what is held for it stays
+bounded, and no other bot waits for it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+
+import trio
+
+from arena.model import Bot, FaultKind, HostError, Limits
+from arena.referee import Failure
+from arena.sandbox import Backend, Exited, Launch
+from arena.sandbox.client import BotProcess, Spawner
+from arena.wire.messages import Bye
+from arena.wire.session import BotSession, State, shown
+
+# A read takes at most this: one pipe's worth.
+READ_BYTES = 65_536
+# A blocking look at the epoll before the event loop is asked: re-arming a shorter time-out
+# costs more than it saves, and nothing else runs in a worker while a bot thinks.
+LOOK_S = 0.005
+# How long other tasks may be kept waiting while bots answer without a pause.
+CHECKPOINT_S = 0.002
+# After its output has ended, a process gets this long to be seen ending: its status tells a
+# crash from an exit.
+STATUS_GRACE_S = 1.0
+# After `bye`.
+BYE_S = 1.0
+# A killed tree that is still there after this is the machine's trouble.
+KILL_S = 10.0
+# What a fault keeps of stderr; the whole tail goes to the bot's own log.
+STDERR_IN_FAULT = 2_000
+
+
+class Contestant:
+    """One bot's process as its table sees it."""
+
+    __slots__ = ("exited", "heard", "out", "process", "reading", "session", "stderr", "stderr_cap")
+
+    def __init__(self, process: BotProcess, limits: Limits) -> None:
+        self.process = process
+        self.session = BotSession(limits.line_bytes)
+        self.out = bytearray()  # bounded: one question and a hole's notices at most
+        self.stderr = bytearray()
+        self.stderr_cap = limits.stderr_bytes
+        self.exited: Exited | None = None
+        self.reading = True  # its output is registered with the epoll
+        self.heard = 0.0  # when its output was last read: lateness is judged by this
+
+    def log(self, data: bytes) -> None:
+        """Keep the tail of stderr."""
+        self.stderr += data
+        if len(self.stderr) > 2 * self.stderr_cap:
+            del self.stderr[: -self.stderr_cap]
+
+    def silence(self) -> str:
+        """What a bot did instead of answering in time, as far as can be told."""
+        if held := self.session.held:
+            return f"{len(held)} bytes without a newline were received: {shown(held)!r}"
+        return "nothing was received (too slow, or its output is not flushed after each line?)"
+
+    def last_words(self) -> str:
+        """The end of its stderr, for a fault."""
+        return bytes(self.stderr[-STDERR_IN_FAULT:]).decode("utf-8", "backslashreplace")
+
+    def take_stderr(self) -> str:
+        """What it wrote to stderr since the last call, capped."""
+        kept = bytes(self.stderr[-self.stderr_cap :])
+        self.stderr.clear()
+        return kept.decode("utf-8", "backslashreplace")
+
+    def failure(self, kind: FaultKind, message: str, line: str = "") -> Failure:
+        """A fault, with the status of the process if it has ended."""
+        return Failure(kind=kind, message=message, line=line, status=self.status())
+
+    def status(self) -> str:
+        """How the process ended, if it did."""
+        ended = self.exited
+        if ended is None:
+            return ""
+        if ended.signal is not None:
+            try:
+                return f"signal {signal.Signals(ended.signal).name}"
+            except ValueError:  # a real-time signal has no name
+                return f"signal {ended.signal}"
+        return f"exit {ended.code}"
+
+    def end(self, *, starting: bool) -> Failure:
+        """The fault of a bot whose output has ended, once its status is known or given up."""
+        ended = self.exited
+        if ended is not None and ended.out_of_memory:
+            return self.failure(FaultKind.MEMORY, "killed for using more memory than allowed")
+        if starting:
+            message = "ended before it was ready" if ended else "closed its output at the start"
+            return self.failure(FaultKind.START, message)
+        if ended is None:
+            return self.failure(FaultKind.EXIT, "closed its output while it was asked")
+        if ended.code == 0:
+            message = "left, with status 0, while it was asked (did its read loop end?)"
+            return self.failure(FaultKind.EXIT, message)
+        return self.failure(FaultKind.CRASH, "died while it was asked")
+
+
+class Table:
+    """The spawner, the epoll, and the contestants that are alive."""
+
+    def __init__(self, spawner: Spawner) -> None:
+        self._spawner = spawner
+        self._epoll = select.epoll()
+        self._by_id: dict[int, Contestant] = {}
+        self._by_fd: dict[int, tuple[Contestant, str]] = {}
+        self._checkpoint = time.monotonic()
+        self._epoll.register(spawner.fileno(), select.EPOLLIN)
+
+    def close(self) -> None:
+        """Forget everything; the spawner is closed by whoever opened it."""
+        for contestant in list(self._by_id.values()):
+            self._forget(contestant)
+        self._epoll.close()
+
+    # ---- processes
+
+    def start(self, bot: Bot, backend: Backend, limits: Limits) -> Contestant:
+        """Start a bot's process."""
+        launch = Launch(
+            run=bot.run,
+            root=bot.root,
+            expose=bot.expose,
+            memory_mb=limits.memory_mb,
+            tasks=limits.tasks,
+        )
+        try:
+            process = self._spawner.spawn(backend.plan(launch))
+        except OSError as error:
+            raise HostError(f"can't start a process: {error}") from error
+        contestant = Contestant(process, limits)
+        self._by_id[process.id] = contestant
+        for fd, role in ((process.stdout, "stdout"), (process.stderr, "stderr")):
+            self._by_fd[fd] = (contestant, role)
+            self._epoll.register(fd, select.EPOLLIN)
+        self._by_fd[process.stdin] = (contestant, "stdin")
+        return contestant
+
+    async def kill(self, contestants: Sequence[Contestant]) -> None:
+        """Kill whole trees and see them gone."""
+        for contestant in contestants:
+            if contestant.exited is None:
+                self._spawner.kill(contestant.process.id)
+        deadline = time.monotonic() + KILL_S
+        while any(contestant.exited is None for contestant in contestants):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise HostError("a killed bot's processes would not end")
+            await self.wait(left)
+        for contestant in contestants:
+            self._drain(contestant)
+            self._forget(contestant)
+
+    async def dismiss(self, contestants: Sequence[Contestant]) -> None:
+        """Say `bye`, give them a moment to leave, then kill."""
+        for contestant in contestants:
+            if contestant.session.state is State.IDLE:
+                self.send(contestant, contestant.session.send(Bye()))
+            contestant.session.close()
+        deadline = time.monotonic() + BYE_S
+        while True:
+            for contestant in contestants:
+                if not contestant.out:
+                    self._close(contestant.process.stdin)
+            left = deadline - time.monotonic()
+            if left <= 0 or all(c.exited is not None for c in contestants):
+                break
+            await self.wait(left)
+        await self.kill(contestants)
+
+    # ---- bytes
+
+    def ask(self, contestant: Contestant, data: bytes) -> None:
+        """Send something that wants an answer, and listen for it."""
+        if not contestant.reading and not contestant.session.full:
+            self._epoll.register(contestant.process.stdout, select.EPOLLIN)
+            contestant.reading = True
+        self.send(contestant, data)
+
+    async def status(self, contestant: Contestant) -> None:
+        """Wait a moment for the end of a process whose output has ended."""
+        deadline = time.monotonic() + STATUS_GRACE_S
+        while contestant.exited is None and (left := deadline - time.monotonic()) > 0:
+            await self.wait(left)
+
+    def send(self, contestant: Contestant, data: bytes) -> None:
+        """Write what can be written now; the rest follows whenever the pipe has room."""
+        fd = contestant.process.stdin
+        if contestant.out:
+            contestant.out += data
+            return
+        if fd not in self._by_fd:
+            return  # the bot has closed its input; the end of its output will tell
+        try:
+            written = os.write(fd, data)
+        except BlockingIOError:
+            written = 0
+        except BrokenPipeError:
+            self._close(fd)
+            return
+        if written < len(data):
+            contestant.out += data[written:]
+            self._epoll.register(fd, select.EPOLLOUT)
+
+    async def wait(self, seconds: float) -> None:
+        """Move bytes; returns after at least one event, or when the time is over."""
+        now = time.monotonic()
+        if now - self._checkpoint > CHECKPOINT_S:
+            self._checkpoint = now
+            await trio.lowlevel.checkpoint()
+        events = self._epoll.poll(min(seconds, LOOK_S))
+        if not events and seconds > LOOK_S:
+            with trio.move_on_after(seconds - LOOK_S):
+                await trio.lowlevel.wait_readable(self._epoll.fileno())
+            self._checkpoint = time.monotonic()
+            events = self._epoll.poll(0)
+        for fd, _ in events:
+            if fd == self._spawner.fileno():
+                self._reap()
+            elif fd in self._by_fd:
+                contestant, role = self._by_fd[fd]
+                if role == "stdin":
+                    self._flush(contestant)
+                else:
+                    self._read(contestant, fd, role)
+
+    def _read(self, contestant: Contestant, fd: int, role: str) -> None:
+        try:
+            data = os.read(fd, READ_BYTES)
+        except BlockingIOError:
+            return
+        if role == "stdout":
+            contestant.heard = time.monotonic()
+            contestant.session.receive(data)
+            if contestant.session.full and data:
+                # More than a line waits: the rest stays in the pipe until the next question.
+                self._epoll.unregister(fd)
+                contestant.reading = False
+        else:
+            contestant.log(data)
+        if not data:
+            self._close(fd)
+
+    def _flush(self, contestant: Contestant) -> None:
+        fd = contestant.process.stdin
+        try:
+            written = os.write(fd, contestant.out)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            contestant.out.clear()
+            self._close(fd)
+            return
+        del contestant.out[:written]
+        if not contestant.out:
+            self._epoll.unregister(fd)
+
+    def _reap(self) -> None:
+        for message in self._spawner.receive():
+            if isinstance(message, Exited):
+                contestant = self._by_id.get(message.id)
+                if contestant is not None:
+                    contestant.exited = message
+                if message.host_error:
+                    raise HostError(f"the sandbox could not start a bot: {message.host_error}")
+
+    def _drain(self, contestant: Contestant) -> None:
+        """Take what a dead process left in its stderr."""
+        fd = contestant.process.stderr
+        while fd in self._by_fd:
+            before = len(contestant.stderr)
+            self._read(contestant, fd, "stderr")
+            if len(contestant.stderr) <= before:
+                return
+
+    def _close(self, fd: int) -> None:
+        if self._by_fd.pop(fd, None) is not None:
+            with suppress(OSError):  # an input that was never full is not registered
+                self._epoll.unregister(fd)
+            os.close(fd)
+
+    def _forget(self, contestant: Contestant) -> None:
+        process = contestant.process
+        for fd in (process.stdin, process.stdout, process.stderr):
+            self._close(fd)
+        self._by_id.pop(process.id, None)
+
+
+@asynccontextmanager
+async def open_table() -> AsyncIterator[Table]:
+    """A table with a spawner of its own; nothing that it started outlives it."""
+    with Spawner() as spawner:
+        table = Table(spawner)
+        try:
+            yield table
+        finally:
+            table.close()
