@@ -1,43 +1,37 @@
-"""Playing an event from the command line: from flags to the table on the screen."""
+"""Preparing an event, new or to be resumed: from flags and paths to bots that are ready."""
 
 from __future__ import annotations
 
-import contextlib
-import math
 import platform
 import secrets
-import shlex
-import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-import msgspec
 import trio
 
 from arena import __version__, registry
-from arena.cli.progress import JsonLines, Progress, progress, spoken
-from arena.cli.screen import colour, columns
+from arena.cli.dry_run import dry_run as dry_run_event
+from arena.cli.play import play
+from arena.cli.progress import progress
+from arena.cli.screen import say
 from arena.deals import Deals, commitment, secret_from_seed
 from arena.executors import Config
 from arena.executors.local import LocalExecutor, cores
-from arena.match import Played, Setting, play_series, try_start
+from arena.match import Setting, try_start
 from arena.model import (
     Bot,
     Event,
     Limits,
     Machine,
     NotRun,
-    Series,
     Settings,
     StartError,
     UserError,
 )
 from arena.pipes import open_table
 from arena.referee import Failure
-from arena.reports import render
 from arena.roster import Roster, build, default_cache, in_use, load, printable, restore
 from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
@@ -49,25 +43,13 @@ from arena.store import (
     read_private,
     secret_of,
 )
-from arena.tournament import Tournament, all_blocks, schedule_of
 
-# How often the display is drawn.
-TICK_S = 0.2
 # What takes longer than this is worth a line.
 QUIET_S = 2.0
 SKIP = "mend what can't take part, or go on without: --skip-broken"
-# Signals that stop an event, and the exit codes that tell so.
-AT_ONCE = signal.SIGUSR1
-STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, AT_ONCE: 143}
 
 Broken = dict[str, tuple[Failure, str]]
 """Entrants that can't start: why, and the end of their stderr."""
-
-
-def say(text: str) -> None:
-    """A line for people, beside the results."""
-    with contextlib.suppress(OSError):  # a terminal that has hung up ends nothing
-        click.echo(text, err=True)
 
 
 # ---------------------------------------------------------------------------------- commands
@@ -96,74 +78,44 @@ def run_event(
             raise UserError(f"{path} holds an event; go on with it: arena resume {path}")
     settings = _settings(**flags)
     cache = default_cache()
+    watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
     with in_use(cache):
-        return _run(
-            bots,
-            settings,
-            cache,
-            seed=seed,
-            out=out,
-            sandbox=sandbox,
-            skip_broken=skip_broken,
-            dry_run=dry_run,
-            jobs=jobs,
-            no_pin=no_pin,
-            max_time=max_time,
-            watcher=progress(settings.rating, as_json=as_json, quiet=quiet),
-        )
-
-
-def _run(
-    bots: Sequence[Path],
-    settings: Settings,
-    cache: Path,
-    *,
-    seed: str | None,
-    out: Path | None,
-    sandbox: str,
-    skip_broken: bool,
-    dry_run: bool,
-    jobs: int | None,
-    no_pin: bool,
-    max_time: int | None,
-    watcher: Progress,
-) -> int:
-    roster = load(bots, cache=cache)
-    backend = _sandbox(sandbox)
-    ready, not_run = _enter(roster, backend, settings, cache, skip_broken=skip_broken)
-    secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
-    setting = _setting(settings, secret, ready, backend)
-    registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
-    broken = trio.run(_try_starts, setting)
-    if broken:
-        ready, gone = _without(ready, broken, skip_broken=skip_broken)
-        not_run += gone
-        registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
+        roster = load(bots, cache=cache)
+        backend = _sandbox(sandbox)
+        ready, not_run = _enter(roster, backend, settings, cache, skip_broken=skip_broken)
+        secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
         setting = _setting(settings, secret, ready, backend)
-    entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
-    event = Event(
-        settings=settings,
-        entrants=entrants,
-        commitment=commitment(secret, settings, entrants),
-        predictable=seed is not None,
-        sandbox=backend.name,
-        machine=_machine(),
-        not_run=not_run,
-    )
-    workers = jobs or len(cores())
-    if dry_run:
-        return _dry_run(event, setting, secret, workers, watcher)
-    private = Private(
-        secret=secret.hex(),
-        sources={bot.entrant.id: bot.source for bot in ready},
-        cache=str(cache),
-        options={"jobs": jobs, "no_pin": no_pin},
-    )
-    folder = out or Path("arena-results", time.strftime("%Y%m%d-%H%M%S"))
-    with Store.create(folder, event, private) as store:
-        config = _config(event, secret, ready)
-        executor = LocalExecutor(config, jobs=workers, pin=not no_pin)
-        return _play(store, secret, executor, watcher, max_time=max_time)
+        registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
+        broken = trio.run(_try_starts, setting)
+        if broken:
+            ready, gone = _without(ready, broken, skip_broken=skip_broken)
+            not_run += gone
+            registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
+            setting = _setting(settings, secret, ready, backend)
+        entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
+        event = Event(
+            settings=settings,
+            entrants=entrants,
+            commitment=commitment(secret, settings, entrants),
+            predictable=seed is not None,
+            sandbox=backend.name,
+            machine=_machine(),
+            not_run=not_run,
+        )
+        workers = jobs or len(cores())
+        if dry_run:
+            return dry_run_event(event, setting, secret, workers, watcher)
+        private = Private(
+            secret=secret.hex(),
+            sources={bot.entrant.id: bot.source for bot in ready},
+            cache=str(cache),
+            options={"jobs": jobs, "no_pin": no_pin},
+        )
+        folder = out or Path("arena-results", time.strftime("%Y%m%d-%H%M%S"))
+        with Store.create(folder, event, private) as store:
+            config = _config(event, secret, ready)
+            executor = LocalExecutor(config, jobs=workers, pin=not no_pin)
+            return play(store, secret, executor, watcher, max_time=max_time)
 
 
 def resume_event(
@@ -205,7 +157,7 @@ def resume_event(
         workers = jobs or (stored if isinstance(stored, int) else None) or len(cores())
         pin = not (no_pin or private.options.get("no_pin"))
         executor = LocalExecutor(_config(event, secret, ready), jobs=workers, pin=pin)
-        return _play(store, secret, executor, watcher, max_time=max_time)
+        return play(store, secret, executor, watcher, max_time=max_time)
 
 
 # --------------------------------------------------------------------------------- preparing
@@ -397,187 +349,3 @@ def _machine() -> Machine:
         python=platform.python_version(),
         arena=__version__,
     )
-
-
-# ------------------------------------------------------------------------------------ dry run
-
-
-def _dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher: Progress) -> int:
-    """Say what would be played; play one match for each bot to see how long it takes."""
-    schedule = schedule_of(event, secret)
-    settings = event.settings
-    unseen = {entrant.id for entrant in event.entrants}
-    samples: list[Series] = []
-    for block in all_blocks(schedule):
-        series = block.series[0]
-        if not unseen.isdisjoint(series.entrants):
-            unseen.difference_update(series.entrants)
-            samples.append(Series(id=series.id, matches=series.matches[:1]))
-        if not unseen:
-            break
-    starting, playing = trio.run(_sample, setting, samples)
-    started = math.ceil(schedule.planned / min(settings.series, settings.deals))
-    seconds = (started * starting + schedule.planned * playing) / workers
-    tables = schedule.planned // (settings.deals * settings.seats)
-    if isinstance(watcher, JsonLines):
-        watcher.say(
-            "dry-run",
-            bots=[entrant.id for entrant in event.entrants],
-            tables=tables,
-            planned=schedule.planned,
-            seconds=round(seconds, 1),
-        )
-        return 0
-    for entrant in event.entrants:
-        author = f" by {printable(entrant.author)}" if entrant.author else ""
-        click.echo(f"{entrant.id}{author}")
-    click.echo(
-        f"{len(event.entrants)} bots, {settings.game} at {settings.seats} seats: {tables} tables x "
-        f"{settings.deals} deals x {settings.seats} rotations = {schedule.planned} matches"
-    )
-    click.echo(
-        f"about {spoken(seconds)} with {workers} at a time "
-        f"({playing * 1000:.0f} ms a match, {starting * 1000:.0f} ms to start and end a series; "
-        f"from {len(samples)} matches just played)"
-    )
-    return 0
-
-
-async def _sample(setting: Setting, samples: Sequence[Series]) -> tuple[float, float]:
-    """Mean seconds to start a series' bots, and to play a match."""
-    starting = playing = 0.0
-    async with open_table() as table:
-        for series in samples:
-            records: list[Played] = []
-            begun = time.monotonic()
-            await play_series(table, setting, series, 0, records.append)
-            took = time.monotonic() - begun
-            thought = sum(use.think_ms for played in records for use in played.record.use) / 1000
-            starting += took - thought
-            playing += thought
-    return starting / len(samples), playing / len(samples)
-
-
-# -------------------------------------------------------------------------------------- play
-
-
-def _play(
-    store: Store,
-    secret: bytes,
-    executor: LocalExecutor,
-    watcher: Progress,
-    *,
-    max_time: int | None,
-) -> int:
-    """Play until the end or a stop; print the table, and how to go on if it isn't over."""
-    tournament = Tournament(store, secret, watcher)
-    planned, left = tournament.planned, tournament.left
-    watcher.begin(planned, planned - left)
-    event = store.event
-    if isinstance(watcher, JsonLines):
-        watcher.say(
-            "start",
-            folder=str(store.folder),
-            commitment=event.commitment,
-            predictable=event.predictable,
-            bots=[entrant.id for entrant in event.entrants],
-            planned=planned,
-            done=planned - left,
-            sandbox=event.sandbox,
-        )
-    else:
-        watcher.note(
-            f"{len(event.entrants)} bots, {left} matches to play, results in {store.folder}"
-        )
-        watcher.note(f"commitment {event.commitment}")
-        if event.sandbox == "none":
-            say("warning: --sandbox none: the bots can do whatever you can do")
-    outcome: list[int] = []
-    try:
-        trio.run(_follow, tournament, executor, watcher, max_time, outcome)
-        watcher.end()
-        if tournament.left == 0:
-            tournament.conclude()
-        _publish(store, tournament, watcher)
-    finally:
-        watcher.end()
-        _tell_trouble(store, tournament, watcher)
-        if not store.event.finished:
-            _tell_resume(store, watcher)
-    return outcome[0] if outcome and not store.event.finished else 0
-
-
-async def _follow(
-    tournament: Tournament,
-    executor: LocalExecutor,
-    watcher: Progress,
-    max_time: int | None,
-    outcome: list[int],
-) -> None:
-    """Play, with a clock for the display and an ear for signals."""
-    stop = trio.Event()
-
-    async def tick() -> None:
-        while True:
-            watcher.tick()
-            await trio.sleep(TICK_S)
-
-    async def listen() -> None:
-        with trio.open_signal_receiver(*STOPPED) as signals:
-            async for number in signals:
-                outcome.append(STOPPED[signal.Signals(number)])
-                if len(outcome) > 1 or number == AT_ONCE:
-                    nursery.cancel_scope.cancel()
-                stop.set()
-                if len(outcome) == 1:
-                    watcher.note("stopping after the series in play; once more to stop at once")
-
-    async def alarm(seconds: float) -> None:
-        await trio.sleep(seconds)
-        stop.set()
-        watcher.note("the time is over: stopping after the series in play")
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(tick)
-        nursery.start_soon(listen)
-        if max_time is not None:
-            nursery.start_soon(alarm, max_time / 1000)
-        await tournament.play(executor, stop)
-        nursery.cancel_scope.cancel()
-
-
-def _publish(store: Store, tournament: Tournament, watcher: Progress) -> None:
-    """The table: on the screen, and beside the log in every form."""
-    table = tournament.result()
-    for name, kind in (("table.txt", "text"), ("table.md", "md"), ("table.csv", "csv")):
-        store.write(name, render(table, kind, width=None))
-    store.write("table.json", render(table, "json"))
-    if isinstance(watcher, JsonLines):
-        watcher.say("table", table=msgspec.json.decode(render(table, "json")))
-        watcher.say("end", finished=store.event.finished, done=watcher.done)
-        return
-    click.echo(render(table, "text", width=columns(), color=colour()), nl=False)
-
-
-def _tell_trouble(store: Store, tournament: Tournament, watcher: Progress) -> None:
-    """What went wrong, a line for each bot: to be mended by its author, or by us."""
-    if not isinstance(watcher, JsonLines):
-        for _, line in sorted(watcher.first_faults.items()):
-            say(line)
-        if watcher.first_faults:
-            say(f"all faults: arena log {shlex.quote(str(store.folder))} --faults")
-    for entrant, times, voids in tournament.suspects():
-        watcher.note(f"{entrant} was at the table in {times} of {voids} void series")
-
-
-def _tell_resume(store: Store, watcher: Progress) -> None:
-    folder = str(store.folder)
-    command = f"arena resume {shlex.quote(f'./{folder}' if folder.startswith('-') else folder)}"
-    if isinstance(watcher, JsonLines):
-        try:
-            watcher.say("resume", command=command)
-        except OSError:  # whoever read our lines is gone: tell whoever started us
-            pass
-        else:
-            return
-    say(f"not finished; everything played is kept; go on with: {command}")

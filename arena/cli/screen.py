@@ -1,10 +1,13 @@
-"""What the terminal that we write to can show."""
+"""The terminal that we write to: what it can show, and lines for people on stderr."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
+
+import click
 
 
 def columns() -> int:
@@ -15,3 +18,9 @@ def columns() -> int:
 def colour() -> bool:
     """Whether stdout is a terminal that wants colour (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def say(text: str) -> None:
+    """A line for people, beside the results."""
+    with contextlib.suppress(OSError):  # a terminal that has hung up ends nothing
+        click.echo(text, err=True)

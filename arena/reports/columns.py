@@ -67,16 +67,12 @@ def _rank(row: Standing) -> str:
 
 
 def _p_next(row: Standing) -> str:
-    return NOTHING if row.p_next is None else percent(row.p_next)
-
-
-def percent(share: float) -> str:
-    """A probability; one that only rounds to certainty is not shown as certain."""
-    if 1 > share > 0.9995:
+    """A probability is never certain, however it is rounded."""
+    if row.p_next is None:
+        return NOTHING
+    if row.p_next > 0.9995:
         return ">99.9"
-    if 0 < share < 0.0005:
-        return "<0.1"
-    return f"{100 * share:.1f}"
+    return "<0.1" if row.p_next < 0.0005 else f"{100 * row.p_next:.1f}"
 
 
 def _delta(row: Standing) -> str:

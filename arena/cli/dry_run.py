@@ -1,0 +1,73 @@
+"""`--dry-run`: what would be played, and how long it takes, from a few real matches."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+
+import click
+import trio
+
+from arena.cli.progress import JsonLines, Progress, spoken
+from arena.match import Played, Setting, play_series
+from arena.model import Event, Series
+from arena.pipes import open_table
+from arena.roster import printable
+from arena.tournament import all_blocks, schedule_of
+
+
+def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher: Progress) -> int:
+    """Say what would be played; play one match for each bot to see how long it takes."""
+    schedule = schedule_of(event, secret)
+    settings = event.settings
+    unseen = {entrant.id for entrant in event.entrants}
+    samples: list[Series] = []
+    for block in all_blocks(schedule):
+        series = block.series[0]
+        if not unseen.isdisjoint(series.entrants):
+            unseen.difference_update(series.entrants)
+            samples.append(Series(id=series.id, matches=series.matches[:1]))
+        if not unseen:
+            break
+    starting, playing = trio.run(_sample, setting, samples)
+    started = math.ceil(schedule.planned / min(settings.series, settings.deals))
+    seconds = (started * starting + schedule.planned * playing) / workers
+    tables = schedule.planned // (settings.deals * settings.seats)
+    if isinstance(watcher, JsonLines):
+        watcher.say(
+            "dry-run",
+            bots=[entrant.id for entrant in event.entrants],
+            tables=tables,
+            planned=schedule.planned,
+            seconds=round(seconds, 1),
+        )
+        return 0
+    for entrant in event.entrants:
+        author = f" by {printable(entrant.author)}" if entrant.author else ""
+        click.echo(f"{entrant.id}{author}")
+    click.echo(
+        f"{len(event.entrants)} bots, {settings.game} at {settings.seats} seats: {tables} tables x "
+        f"{settings.deals} deals x {settings.seats} rotations = {schedule.planned} matches"
+    )
+    click.echo(
+        f"about {spoken(seconds)} with {workers} at a time "
+        f"({playing * 1000:.0f} ms a match, {starting * 1000:.0f} ms to start and end a series; "
+        f"from {len(samples)} matches just played)"
+    )
+    return 0
+
+
+async def _sample(setting: Setting, samples: Sequence[Series]) -> tuple[float, float]:
+    """Mean seconds to start a series' bots, and to play a match."""
+    starting = playing = 0.0
+    async with open_table() as table:
+        for series in samples:
+            records: list[Played] = []
+            begun = time.monotonic()
+            await play_series(table, setting, series, 0, records.append)
+            took = time.monotonic() - begun
+            thought = sum(use.think_ms for played in records for use in played.record.use) / 1000
+            starting += took - thought
+            playing += thought
+    return starting / len(samples), playing / len(samples)
