@@ -158,6 +158,14 @@ def test_a_first_line_with_too_many_brackets_is_no_ready():
     assert FaultKind.START is session.next_event().kind
 
 
+def test_what_is_no_line_yet_can_be_shown():
+    """For the message to a bot that forgot its newline."""
+    session = asked()
+    session.receive(b'{"turn":')
+    assert session.next_event() is Pending.NEED_DATA
+    assert b'{"turn":' == session.held
+
+
 def test_a_closed_session_hears_nothing_more():
     """After its end, or a fault, lines mean nothing."""
     session = asked()

@@ -1,0 +1,70 @@
+"""Faults as lines: everything an author needs, and nothing that a terminal would obey."""
+
+from arena.model import Fault, FaultKind, MatchRecord
+from arena.reports.faults import fault_lines
+
+
+def record(*faults):
+    """A match with these faults."""
+    return MatchRecord(
+        id="p-000003-1",
+        series="s",
+        pairing="p",
+        deal=3,
+        rotation=1,
+        seats=("ann@1", "bob@2"),
+        deck="d",
+        holes=(),
+        totals=(0, 0),
+        places=(1, 2),
+        faults=faults,
+    )
+
+
+def test_a_fault_says_who_what_where_and_why():
+    """Bot, kind, match, hole, turn, message, status, the line and the end of stderr."""
+    fault = Fault(
+        kind=FaultKind.CRASH,
+        seat=1,
+        hole=3,
+        turn=52,
+        message="died while it was asked",
+        line="half an ans",
+        stderr="one\ntwo\n\nthree\nout of nectar\n",
+        status="exit 255",
+    )
+    assert [
+        "bob@2: crash in p-000003-1, hole 3, turn 52: died while it was asked (exit 255)",
+        "    its line: half an ans",
+        "    stderr: two",
+        "    stderr: three",
+        "    stderr: out of nectar",
+    ] == list(fault_lines(record(fault)))
+
+
+def test_a_fault_before_the_first_question_was_at_the_start():
+    """There is no hole and no turn yet; without line and stderr it is one line."""
+    fault = Fault(kind=FaultKind.START, seat=0, hole=0, turn=0, message="not ready")
+    assert ["ann@1: start in p-000003-1, at the start: not ready"] == list(
+        fault_lines(record(fault))
+    )
+
+
+def test_a_match_without_faults_has_no_lines():
+    """Nothing to tell."""
+    assert [] == list(fault_lines(record()))
+
+
+def test_escape_sequences_of_a_bot_are_shown_and_not_obeyed():
+    """Line and stderr are the bot's own words."""
+    fault = Fault(
+        kind=FaultKind.MALFORMED,
+        seat=0,
+        hole=1,
+        turn=1,
+        message="no",
+        line="\x1b[2Jgone",
+        stderr="\x1b]0;owned\x07\n",
+    )
+    assert "\x1b" not in "".join(fault_lines(record(fault)))
+    assert "\x07" not in "".join(fault_lines(record(fault)))
