@@ -132,7 +132,7 @@ def _tell_trouble(store: Store, tournament: Tournament, watcher: Progress) -> No
         if watcher.first_faults:
             say(f"all faults: arena log {shlex.quote(str(store.folder))} --faults")
     for entrant, times, voids in tournament.suspects():
-        watcher.note(f"{entrant} was at the table in {times} of {voids} void series")
+        say(f"{entrant} was at the table in {times} of {voids} void series")
 
 
 def _tell_resume(store: Store, watcher: Progress) -> None:

@@ -62,12 +62,6 @@ def environment(settings: RatingSettings) -> Any:  # noqa: ANN401 - the package 
     )
 
 
-def package_draw_margin(settings: RatingSettings) -> float:
-    """The draw margin as the package has it, for two entrants."""
-    env = environment(settings)
-    return float(trueskill.calc_draw_margin(env.draw_probability, 2, env))
-
-
 class Live:
     """Online ratings of a field, event by event."""
 

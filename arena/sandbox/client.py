@@ -60,7 +60,6 @@ class Spawner:
         self._last_id = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
-        self._closing = False
 
     def start(self) -> None:
         """Launch the process."""

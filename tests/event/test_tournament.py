@@ -187,3 +187,32 @@ def test_every_registered_name_loads():
         assert registry.schedule(settings, ENTRANTS, Deals(SECRET)).planned
     with pytest.raises(UserError, match="there are: play-nine"):
         registry.game("bridge")
+
+
+async def test_a_bot_that_most_void_series_have_in_common_is_named(store):
+    """It could be voiding the games that it is losing."""
+    voided = [series for block in schedule().wave(0) for series in block.series]
+    with_ann = {series.id for series in voided if "ann@1" in series.entrants}
+    executor = Pretending(lambda s, attempt: "out of pids" if s in with_ann and not attempt else "")
+    tournament = Tournament(store, SECRET, Watched())
+    await tournament.play(executor, trio.Event())
+    voids = len(with_ann)
+    assert [("ann@1", voids, voids)] == tournament.suspects()
+
+
+async def test_a_bug_of_ours_in_a_worker_is_a_traceback_and_not_retried(store):
+    """It is neither a bot's fault nor the host's trouble."""
+
+    class Buggy(Pretending):
+        async def play(self, blocks, *, choose, report, stop):
+            series = next(blocks).series[0]
+            report(SeriesEnd(series=series.id, attempt=choose(series), bug="Traceback: oops"))
+
+    tournament = Tournament(store, SECRET, Watched())
+    with pytest.raises(RuntimeError, match="oops"):
+        await tournament.play(Buggy(), trio.Event())
+
+
+def schedule():
+    """The schedule of the event."""
+    return registry.schedule(SETTINGS, ENTRANTS, Deals(SECRET))

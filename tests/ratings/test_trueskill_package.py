@@ -7,12 +7,13 @@ import random
 from itertools import combinations
 
 import pytest
+import trueskill
 
 from arena.model import RatingSettings
 from arena.ratings.fit import fit
 from arena.ratings.likelihood import draw_margin
 from arena.ratings.outcomes import PairCount, Rated
-from arena.ratings.trueskill_package import Live, environment, package_draw_margin
+from arena.ratings.trueskill_package import Live, environment
 
 SETTINGS = RatingSettings()
 
@@ -80,7 +81,9 @@ def test_one_event_agrees_with_the_closed_form():
 
 def test_the_draw_margin_is_the_packages():
     """Both compute the same margin from the draw probability."""
-    assert draw_margin(SETTINGS) == pytest.approx(package_draw_margin(SETTINGS), rel=1e-6)
+    env = environment(SETTINGS)
+    theirs = trueskill.calc_draw_margin(env.draw_probability, 2, env)
+    assert draw_margin(SETTINGS) == pytest.approx(theirs, rel=1e-6)
 
 
 def test_a_tie_without_draw_probability_does_not_raise_sigma():
