@@ -48,6 +48,8 @@ class Limits(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     start_ms: int = 10_000
     memory_mb: int = 512
     tasks: int = 64
+    scratch_mb: int = 16
+    """The most that a bot may ask for as its private /tmp; it gets none unless it asks."""
     line_bytes: int = 65_536
     stderr_bytes: int = 65_536
 
@@ -80,6 +82,8 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Matches that one bot process plays; 1 means fresh processes for every match."""
     turn_cap: int = 60
     playoff: bool = False
+    freeze: bool = False
+    """Bots are stopped while it isn't their turn."""
     limits: Limits = Limits()
     rating: RatingSettings = RatingSettings()
 
@@ -111,6 +115,10 @@ class Bot(Frozen, frozen=True, kw_only=True):
     """Argument vector; paths into the snapshot are given as they appear inside (/bot/...)."""
     expose: tuple[str, ...] = ()
     """Folders outside the system's own (an interpreter's installation) to show read-only."""
+    env: tuple[tuple[str, str], ...] = ()
+    """Added to the fixed environment: where its packages lie."""
+    scratch_mb: int = 0
+    """Size of its private /tmp; 0: none."""
     source: str = ""
     """The path that the user named."""
 
@@ -205,6 +213,8 @@ class FaultKind(enum.StrEnum):
     """A line longer than the line limit."""
     MEMORY = "memory"
     """Killed for using more memory than allowed."""
+    LIMIT = "limit"
+    """Killed for using more than its share of something else: processes, scratch space."""
 
 
 class Fault(Frozen, frozen=True, kw_only=True):
@@ -249,6 +259,8 @@ class SeatUse(Frozen, frozen=True, kw_only=True):
     decisions: int = 0
     think_ms: float = 0.0
     max_ms: float = 0.0
+    off_turn_ms: float = 0.0
+    """CPU time that its processes used while others were asked, or nobody."""
 
 
 class MatchRecord(Frozen, frozen=True, kw_only=True):

@@ -41,6 +41,11 @@ STATUS_GRACE_S = 1.0
 BYE_S = 1.0
 # A killed tree that is still there after this is the machine's trouble.
 KILL_S = 10.0
+_OVERSTEPPED = {
+    "memory": (FaultKind.MEMORY, "killed for using more memory than allowed"),
+    "tasks": (FaultKind.LIMIT, "killed for running more processes and threads than allowed"),
+    "disk": (FaultKind.LIMIT, "killed for writing more to its scratch folder than allowed"),
+}
 # What a fault keeps of stderr; the whole tail goes to the bot's own log.
 STDERR_IN_FAULT = 2_000
 
@@ -101,8 +106,8 @@ class Contestant:
     def end(self, *, starting: bool) -> Failure:
         """The fault of a bot whose output has ended, once its status is known or given up."""
         ended = self.exited
-        if ended is not None and ended.out_of_memory:
-            return self.failure(FaultKind.MEMORY, "killed for using more memory than allowed")
+        if ended is not None and ended.overstepped:
+            return self.failure(*_OVERSTEPPED[ended.overstepped])
         if starting:
             message = "ended before it was ready" if ended else "closed its output at the start"
             return self.failure(FaultKind.START, message)
@@ -139,6 +144,8 @@ class Table:
             run=bot.run,
             root=bot.root,
             expose=bot.expose,
+            env=dict(bot.env),
+            scratch_mb=bot.scratch_mb,
             memory_mb=limits.memory_mb,
             tasks=limits.tasks,
         )

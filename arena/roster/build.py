@@ -230,8 +230,8 @@ class _Build:
             raise _FailedError(f"build: {shown} {self._end(ended)}", output)
 
     def _end(self, ended: Exited) -> str:
-        if ended.out_of_memory:
-            return f"used more than {self.limits.memory_mb} MB of memory"
+        if ended.overstepped:
+            return f"was killed: more {ended.overstepped} than a build may use"
         if ended.signal is None:
             return f"ended with exit {ended.code}"
         try:

@@ -35,6 +35,25 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """0: no limit of its own (the referee's clock rules)."""
     file_mb: int = 0
     """Largest file it may write; 0 forbids any."""
+    scratch_mb: int = 0
+    """Size of a private, empty /tmp; 0: it can write nowhere (but in a `writable` root)."""
+    disk_mb: int = 0
+    """How much a `writable` root may come to hold; 0: no limit of its own."""
+
+
+class Share(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program's whole tree may hold at a time. Enforced by the spawner, by control groups
+    where it can have them and by looking every few milliseconds where not; 0: no limit.
+    """
+
+    memory_mb: int = 0
+    tasks: int = 0
+    """Processes and threads, those of the sandbox itself not counted."""
+    disk_mb: int = 0
+    files: int = 0
+    """These two: of the folders in `disk`, together."""
+    disk: tuple[str, ...] = ()
+    """Folders outside that it may write to."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +66,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     rlimits: Mapping[str, int]
     """Names as in the resource module, without RLIMIT_; soft = hard."""
+    share: Share = Share()
+    seccomp: str = ""
+    """The filter of system calls, in hex, as made by seccomp.py; empty: none."""
     options: Mapping[str, str | int | bool | tuple[str, ...] | Mapping[str, str]] = {}
     """What only this backend's part of the spawner understands."""
 
@@ -70,7 +92,8 @@ class Exited(msgspec.Struct, frozen=True, kw_only=True):
     """Of the whole tree, the sandbox's own set-up included."""
     memory_mb: float
     """Peak resident memory of its largest process."""
-    out_of_memory: bool = False
+    overstepped: str = ""
+    """Why it was killed for using more than its share: "memory", "tasks" or "disk"."""
     host_error: str = ""
     """Not empty: the sandbox failed before the program ran; not the program's doing."""
 
