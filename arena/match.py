@@ -7,6 +7,13 @@ as reading, and nothing restarts it. Lateness is judged by the time of the read.
 started, and simultaneous questions put, one after another: they share a core, and none may be
 charged for another's thinking; the referee judges when all answers are in.
 
+CPU time off turn is what a bot's tree used in a match less what it may have used on its turns. A
+decision costs no reading of the tree: up to `PATIENCE_S` it may have used one core all the time;
+past that the tree is read once there and once at the answer. So by idling through its own time a
+bot can hide that much a decision and no more. From the end of the start-up to the end of the last
+match every moment belongs to some match. With `freeze` a bot runs from just before its question
+to its answer, and at no other time.
+
 Invariant: a bot's fault never leaves here as an exception; the host's trouble always does, as
 HostError, and then no record of the match at hand exists.
 """
@@ -30,12 +37,15 @@ from arena.model import (
     Series,
     Settings,
 )
-from arena.pipes import Contestant, Table
+from arena.pipes import LOOK_S, Contestant, Table
 from arena.ratings.counting import FAULTS_IN_A_ROW
 from arena.referee import Failure, Referee, hello
 from arena.sandbox import Backend
 from arena.wire.messages import Answer
 from arena.wire.session import Pending, State, WireFault
+
+# A decision that takes longer has its CPU time read. The wait for an answer wakes there anyway.
+PATIENCE_S = LOOK_S
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +91,7 @@ async def start_bot(
         return contestant, contestant.end(starting=True)
     if isinstance(event, WireFault):
         return contestant, contestant.failure(event.kind, event.message, event.line)
+    await table.started(contestant)
     return contestant, None
 
 
@@ -116,6 +127,10 @@ async def play_series(
             at_table[entrant], failure = await start_bot(table, setting, entrant)
             if failure is not None:
                 unready[entrant] = failure
+        for entrant, contestant in at_table.items():
+            if setting.settings.freeze and entrant not in unready:
+                contestant.freeze()
+            contestant.used()  # what the start took is nobody's business
         clean = True
         while rest and clean:
             spec = rest.pop(0)
@@ -138,7 +153,7 @@ async def play_series(
 
 
 class _Clock:
-    """What each seat has left of its match bank, and what it used."""
+    """What each seat has left of its match bank, and what it used; all in seconds."""
 
     def __init__(self, limits: Limits, seats: int) -> None:
         self._move = limits.move_ms / 1000
@@ -146,17 +161,24 @@ class _Clock:
         self._decisions = [0] * seats
         self._think = [0.0] * seats
         self._longest = [0.0] * seats
+        self._on_turn = [0.0] * seats
+        self._cpu = [0.0] * seats
 
     def allowance(self, seat: int) -> float:
         """Seconds for the decision at hand."""
         return min(self._move, self.bank[seat])
 
-    def charge(self, seat: int, seconds: float) -> None:
-        """Book a decision."""
+    def charge(self, seat: int, seconds: float, on_turn: float) -> None:
+        """Book a decision, and the CPU time that it may have taken at most."""
         self.bank[seat] -= seconds
         self._decisions[seat] += 1
         self._think[seat] += seconds
         self._longest[seat] = max(self._longest[seat], seconds)
+        self._on_turn[seat] += on_turn
+
+    def meter(self, seat: int, seconds: float) -> None:
+        """Book the CPU time of a seat's whole match."""
+        self._cpu[seat] = seconds
 
     def overrun(self, seat: int) -> tuple[FaultKind, str]:
         """Which limit the decision at hand has run into; to be asked before it is charged."""
@@ -166,13 +188,14 @@ class _Clock:
 
     def use(self) -> Iterator[SeatUse]:
         """For the record, by seat."""
-        for decisions, think, longest in zip(
-            self._decisions, self._think, self._longest, strict=True
+        for decisions, think, longest, on_turn, cpu in zip(
+            self._decisions, self._think, self._longest, self._on_turn, self._cpu, strict=True
         ):
             yield SeatUse(
                 decisions=decisions,
                 think_ms=round(think * 1000, 3),
                 max_ms=round(longest * 1000, 3),
+                off_turn_ms=round(max(0.0, cpu - on_turn) * 1000, 3),
             )
 
 
@@ -193,13 +216,18 @@ async def _play_match(
             if contestant.session.state is State.IDLE:
                 table.send(contestant, contestant.session.send(message))
         fallen = sorted(referee.failed - last_words.keys())
+        for seat in fallen:
+            clock.meter(seat, seated[seat].used())
         if fallen:
             await table.kill([seated[seat] for seat in fallen])
         # Only now has all been read that they had to say.
         last_words.update((seat, seated[seat].last_words()) for seat in fallen)
         if not referee.asked:
             break
-        await _decide(table, referee, clock, seated)
+        await _decide(table, setting.settings, referee, clock, seated)
+    for seat, contestant in enumerate(seated):
+        if seat not in last_words:
+            clock.meter(seat, contestant.used())
     record = referee.record()
     faults = tuple(
         msgspec.structs.replace(fault, stderr=last_words[fault.seat]) for fault in record.faults
@@ -208,39 +236,58 @@ async def _play_match(
 
 
 async def _decide(
-    table: Table, referee: Referee, clock: _Clock, seated: Sequence[Contestant]
+    table: Table,
+    settings: Settings,
+    referee: Referee,
+    clock: _Clock,
+    seated: Sequence[Contestant],
 ) -> None:
     """Ask every seat that is wanted, one after another, and report each one's outcome."""
     for seat in referee.asked:
-        outcome = await _ask(table, referee, clock, seat, seated[seat])
+        contestant = seated[seat]
+        question = referee.question(seat, bank_ms=int(clock.bank[seat] * 1000))
+        line = contestant.session.ask(question)
+        outcome = await _ask(table, clock, seat, contestant, line)
+        if settings.freeze:
+            contestant.freeze()
         if isinstance(outcome, str):
             referee.answer(seat, outcome)
         else:
-            seated[seat].session.close()
+            contestant.session.close()
             referee.fail(seat, outcome)
 
 
 async def _ask(
-    table: Table, referee: Referee, clock: _Clock, seat: int, contestant: Contestant
+    table: Table, clock: _Clock, seat: int, contestant: Contestant, line: bytes
 ) -> str | Failure:
     """Put the question; the move, or the fault, that it has come to."""
     session = contestant.session
-    line = session.ask(referee.question(seat, bank_ms=int(clock.bank[seat] * 1000)))
-    asked = time.monotonic()
+    read: tuple[float, float] | None = None  # seconds after the question, CPU time until then
+    if contestant.frozen:
+        # It reads when its clock runs: else its other threads would have the core first.
+        table.ask(contestant, line)
+        asked = time.monotonic()
+        contestant.thaw()
+    else:
+        asked = time.monotonic()
+        table.ask(contestant, line)
     deadline = asked + clock.allowance(seat)
-    table.ask(contestant, line)
     while (event := session.next_event()) is Pending.NEED_DATA:
-        left = deadline - time.monotonic()
+        now = time.monotonic()
+        left = deadline - now
         if left <= 0:
             break
-        await table.wait(left)
+        if read is None and now - asked >= PATIENCE_S:
+            read = now - asked, contestant.cpu()
+        await table.wait(left if read else min(left, PATIENCE_S))
     # What was read in time is in time, however late it is looked at.
     heard = max(asked, contestant.heard)
+    on_turn = read[0] + contestant.cpu() - read[1] if read else heard - asked
     if event is Pending.NEED_DATA or heard > deadline:
         kind, limit = clock.overrun(seat)
-        clock.charge(seat, deadline - asked)
+        clock.charge(seat, deadline - asked, on_turn)
         return contestant.failure(kind, f"{limit}: {contestant.silence()}")
-    clock.charge(seat, heard - asked)
+    clock.charge(seat, heard - asked, on_turn)
     if isinstance(event, Answer):
         return event.move
     if isinstance(event, WireFault):

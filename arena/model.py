@@ -333,6 +333,20 @@ class Machine(Frozen, frozen=True, kw_only=True):
     arena: str = ""
 
 
+class Confinement(Frozen, frozen=True, kw_only=True):
+    """How the bots were held; what a live try found, not what a setting asked for."""
+
+    detail: str = ""
+    """The means and its version: "bwrap 0.11.0", "Landlock ABI 7"."""
+    memory: str = ""
+    """What holds a whole tree to its memory: "cgroup v2", "cgroup v1" or "watchdog"."""
+    kept: tuple[str, ...] = ()
+    """Guarantees that held, by name; SECURITY.md says what each means."""
+    not_kept: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    """What this means of confinement is known not to close."""
+
+
 class Event(Frozen, frozen=True, kw_only=True):
     """event.json: everything that the table needs besides the records."""
 
@@ -345,6 +359,7 @@ class Event(Frozen, frozen=True, kw_only=True):
     secret: str = ""
     """Hex; empty until the event is over."""
     sandbox: str = ""
+    confinement: Confinement = Confinement()
     machine: Machine = Machine()
     not_run: tuple[NotRun, ...] = ()
     finished: bool = False
@@ -393,6 +408,8 @@ class Standing(Frozen, frozen=True, kw_only=True):
     """Strokes a hole, over the holes it finished itself."""
     ms: float
     """Mean milliseconds a decision."""
+    off_turn_ms: float = 0.0
+    """Mean milliseconds of CPU a match that it used while it wasn't asked."""
     faults: tuple[tuple[str, int], ...]
     """(kind, count), sorted by kind."""
     note: str = ""

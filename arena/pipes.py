@@ -2,8 +2,9 @@
 
 Theory of operation. `Table` holds a spawner and an epoll that watches everything its bots
 write; `wait()` moves whatever bytes can be moved, without ever blocking on one bot. A
-`Contestant` is one process with its session, its unwritten input, the tail of its stderr, and
-the time at which its output was last read.
+`Contestant` is one process with its session, its unwritten input, the tail of its stderr, the
+time at which its output was last read and, once the spawner has said where the root of its tree
+is, a meter of the tree's CPU time and a freezer that stops it.
 
 Invariant: whatever a bot writes, reads, closes or leaves undone, what is held for it stays
 bounded, and no other bot waits for it.
@@ -17,13 +18,16 @@ import signal
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import trio
 
 from arena.model import Bot, FaultKind, HostError, Limits
 from arena.referee import Failure
-from arena.sandbox import Backend, Exited, Launch
+from arena.sandbox import Backend, Exited, Launch, Started
 from arena.sandbox.client import BotProcess, Spawner
+from arena.sandbox.freezer import Freezer
+from arena.sandbox.meter import Meter
 from arena.wire.messages import Bye
 from arena.wire.session import BotSession, State, shown
 
@@ -39,6 +43,8 @@ CHECKPOINT_S = 0.002
 STATUS_GRACE_S = 1.0
 # After `bye`.
 BYE_S = 1.0
+# A bot that speaks has been started; a spawner that doesn't say so by then is stuck.
+STARTED_S = 10.0
 # A killed tree that is still there after this is the machine's trouble.
 KILL_S = 10.0
 _OVERSTEPPED = {
@@ -53,10 +59,18 @@ STDERR_IN_FAULT = 2_000
 class Contestant:
     """One bot's process as its table sees it."""
 
-    __slots__ = ("exited", "heard", "out", "process", "reading", "session", "stderr", "stderr_cap")
+    __slots__ = (
+        "_booked", "_freezer", "_meter", "exited", "frozen", "heard", "kept", "out", "process",
+        "reading", "session", "stderr", "stderr_cap",
+    )  # fmt: skip
 
-    def __init__(self, process: BotProcess, limits: Limits) -> None:
+    def __init__(self, process: BotProcess, limits: Limits, *, kept: bool) -> None:
         self.process = process
+        self.kept = kept  # by a keeper, the parent of the process that the spawner names
+        self._meter: Meter | None = None
+        self._freezer: Freezer | None = None
+        self.frozen = False
+        self._booked = 0.0  # CPU time that has been accounted for
         self.session = BotSession(limits.line_bytes)
         self.out = bytearray()  # bounded: one question and a hole's notices at most
         self.stderr = bytearray()
@@ -64,6 +78,56 @@ class Contestant:
         self.exited: Exited | None = None
         self.reading = True  # its output is registered with the epoll
         self.heard = 0.0  # when its output was last read: lateness is judged by this
+
+    # ---- its processes
+
+    @property
+    def rooted(self) -> bool:
+        """Whether it is known where its processes are."""
+        return self._meter is not None
+
+    def take_root(self, pid: int) -> None:
+        """The spawner has started it. The root of the tree is the sandbox's own process: what
+        has lost its parent stays below it.
+        """
+        if self.kept:
+            try:
+                status = Path(f"/proc/{pid}/stat").read_bytes()
+            except OSError:
+                return  # it has ended already: `Exited` is on its way
+            pid = int(status.rpartition(b")")[2].split()[1])
+        self._meter = Meter(pid, include_root=not self.kept)  # a keeper's work is ours
+        self._freezer = Freezer(pid)
+
+    def cpu(self) -> float:
+        """Seconds of CPU that its whole tree has used so far, as far as it can still be told."""
+        return self._meter.cpu() if self._meter else 0.0
+
+    def used(self) -> float:
+        """Seconds of CPU since the last call of this."""
+        before, self._booked = self._booked, self.cpu()
+        return self._booked - before
+
+    def freeze(self) -> None:
+        """Stop all its processes."""
+        if self._freezer is not None and self.exited is None:
+            self.frozen = True
+            self._freezer.freeze()
+
+    def thaw(self) -> None:
+        """Let all its processes go on, if they were stopped."""
+        if self._freezer is not None and self.frozen:
+            self.frozen = False
+            self._freezer.thaw()
+
+    def forget(self) -> None:
+        """It is gone: let go of what was held of its processes."""
+        if self._meter is not None:
+            self._meter.close()
+        if self._freezer is not None:
+            self._freezer.close()
+
+    # ---- what it says
 
     def log(self, data: bytes) -> None:
         """Keep the tail of stderr."""
@@ -153,13 +217,22 @@ class Table:
             process = self._spawner.spawn(backend.plan(launch))
         except OSError as error:
             raise HostError(f"can't start a process: {error}") from error
-        contestant = Contestant(process, limits)
+        contestant = Contestant(process, limits, kept=backend.name != "bwrap")
         self._by_id[process.id] = contestant
         for fd, role in ((process.stdout, "stdout"), (process.stderr, "stderr")):
             self._by_fd[fd] = (contestant, role)
             self._epoll.register(fd, select.EPOLLIN)
         self._by_fd[process.stdin] = (contestant, "stdin")
         return contestant
+
+    async def started(self, contestant: Contestant) -> None:
+        """Know where the processes of a bot are that has spoken."""
+        deadline = time.monotonic() + STARTED_S
+        while not contestant.rooted and contestant.exited is None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise HostError("the spawner did not say where a bot's processes are")
+            await self.wait(left)
 
     async def kill(self, contestants: Sequence[Contestant]) -> None:
         """Kill whole trees and see them gone."""
@@ -179,6 +252,7 @@ class Table:
     async def dismiss(self, contestants: Sequence[Contestant]) -> None:
         """Say `bye`, give them a moment to leave, then kill."""
         for contestant in contestants:
+            contestant.thaw()
             if contestant.session.state is State.IDLE:
                 self.send(contestant, contestant.session.send(Bye()))
             contestant.session.close()
@@ -282,8 +356,11 @@ class Table:
 
     def _reap(self) -> None:
         for message in self._spawner.receive():
-            if isinstance(message, Exited):
-                contestant = self._by_id.get(message.id)
+            contestant = self._by_id.get(message.id)
+            if isinstance(message, Started):
+                if contestant is not None:
+                    contestant.take_root(message.pid)
+            else:
                 if contestant is not None:
                     contestant.exited = message
                 if message.host_error:
@@ -309,6 +386,7 @@ class Table:
         for fd in (process.stdin, process.stdout, process.stderr):
             self._close(fd)
         self._by_id.pop(process.id, None)
+        contestant.forget()
 
 
 @asynccontextmanager

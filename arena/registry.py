@@ -30,6 +30,7 @@ GAMES: Mapping[str, str] = MappingProxyType(
 SANDBOXES: Mapping[str, str] = MappingProxyType(
     {
         "bwrap": "arena.sandbox.bwrap:Bubblewrap",
+        "landlock": "arena.sandbox.landlock:Landlock",
         "none": "arena.sandbox.none:Unconfined",
     }
 )

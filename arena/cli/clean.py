@@ -1,4 +1,4 @@
-"""`arena clean`: empty the cache of snapshots and builds."""
+"""`arena clean`: empty the cache of snapshots, builds and packages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 
 @click.command()
 def clean() -> None:
-    """Delete cached snapshots and builds of bots.
+    """Delete cached snapshots, builds and fetched packages of bots.
 
     They are kept in $XDG_CACHE_HOME/nine-arena (~/.cache/nine-arena). Unfinished events can
     still be resumed while their bots are where they were, unchanged.

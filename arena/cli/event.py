@@ -22,6 +22,7 @@ from arena.executors.local import LocalExecutor, cores
 from arena.match import Setting, try_start
 from arena.model import (
     Bot,
+    Confinement,
     Event,
     Limits,
     Machine,
@@ -35,6 +36,7 @@ from arena.referee import Failure
 from arena.roster import Roster, build, default_cache, in_use, load, printable, restore
 from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
+from arena.sandbox.guarantees import GUARANTEES
 from arena.store import (
     Private,
     Store,
@@ -99,6 +101,7 @@ def run_event(
             commitment=commitment(secret, settings, entrants),
             predictable=seed is not None,
             sandbox=backend.name,
+            confinement=_confinement(backend),
             machine=_machine(),
             not_run=not_run,
         )
@@ -172,6 +175,7 @@ def _settings(
     series: int,
     fresh: str,
     playoff: bool,
+    freeze: bool,
     turn_cap: int | None,
     no_same_author: bool,
     move_time: int,
@@ -179,6 +183,7 @@ def _settings(
     start_time: int,
     memory: int,
     tasks: int,
+    scratch: int,
 ) -> Settings:
     if move_time > match_time:
         raise UserError(
@@ -199,12 +204,14 @@ def _settings(
         series=1 if fresh == "match" else series,
         turn_cap=turn_cap or rules.turn_cap,
         playoff=playoff,
+        freeze=freeze,
         limits=Limits(
             move_ms=move_time,
             match_ms=match_time,
             start_ms=start_time,
             memory_mb=memory,
             tasks=tasks,
+            scratch_mb=scratch,
         ),
         rating=registry.rating(game),
     )
@@ -230,6 +237,18 @@ def _sandbox(wanted: str) -> Backend:
     )
 
 
+def _confinement(backend: Backend) -> Confinement:
+    """How the bots are going to be held, as the canary found it."""
+    found = backend.probe()
+    return Confinement(
+        detail=found.detail,
+        memory=found.memory,
+        kept=found.kept,
+        not_kept=tuple(name for name in GUARANTEES if name not in found.kept),
+        gaps=found.gaps,
+    )
+
+
 def _enter(
     roster: Roster,
     backend: Backend,
@@ -248,11 +267,19 @@ def _enter(
             (asked.memory_mb, limits.memory_mb, "MB of memory (--memory)"),
             (asked.tasks, limits.tasks, "tasks (--tasks)"),
             (asked.start_ms, limits.start_ms, "ms to start (--start-time)"),
+            (asked.scratch_mb, limits.scratch_mb, "MB of scratch space (--scratch)"),
         ):
             if (needs or 0) > allowed:
                 say(f"note: {candidate.entrant.id} asks for {needs}, gets {allowed} {flag}")
     with Spawner() as spawner:
-        built = build(roster.candidates, cache=cache, backend=backend, spawner=spawner, report=say)
+        built = build(
+            roster.candidates,
+            cache=cache,
+            backend=backend,
+            spawner=spawner,
+            scratch_mb=settings.limits.scratch_mb,
+            report=say,
+        )
     skipped = (*roster.skipped, *built.skipped)
     for left_out in skipped:
         say(f"note: {left_out.name} is left out: {left_out.reason}")

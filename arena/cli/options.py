@@ -229,6 +229,15 @@ def event_options(command: F) -> F:
             help="Processes and threads for a bot.",
         ),
         click.option(
+            "--scratch",
+            type=click.IntRange(min=0),
+            metavar="MB",
+            default=16,
+            show_default=True,
+            help="Private /tmp at most for a bot that asks for one.",
+        ),
+        click.option("--freeze", is_flag=True, help="Bots stand still while it isn't their turn."),
+        click.option(
             "--sandbox",
             type=click.Choice(["auto", *SANDBOXES]),
             default="auto",

@@ -68,6 +68,7 @@ class Account(msgspec.Struct):
     holes: int = 0
     decisions: int = 0
     think_us: int = 0
+    off_turn_us: int = 0
     faults: Counter[str] = msgspec.field(default_factory=Counter)
     beaten: dict[str, Moments] = msgspec.field(default_factory=dict)
     """By pairing: half points against opponents' half points at stake."""
@@ -142,6 +143,7 @@ class Tally:
             account.holes += played.holes[seat]
             account.decisions += played.decisions[seat]
             account.think_us += played.think_us[seat]
+            account.off_turn_us += played.off_turn_us[seat]
         self._add(spec, _Part(spec.seats, played, out, gone))
 
     def void(self, spec: MatchSpec, out: frozenset[str]) -> None:

@@ -44,6 +44,7 @@ class Played(msgspec.Struct, frozen=True, array_like=True):
     decisions: tuple[int, ...]
     think_us: tuple[int, ...]
     """Whole microseconds, so that sums don't depend on the order of adding."""
+    off_turn_us: tuple[int, ...]
     forfeits: tuple[Forfeit, ...] = ()
 
 
@@ -69,6 +70,7 @@ def reduced(record: MatchRecord) -> Played:
         holes=tuple(holes),
         decisions=tuple(use.decisions for use in record.use) or (0,) * len(seats),
         think_us=tuple(round(use.think_ms * 1000) for use in record.use) or (0,) * len(seats),
+        off_turn_us=tuple(round(use.off_turn_ms * 1000) for use in record.use) or (0,) * len(seats),
         forfeits=tuple(Forfeit(f.seat, f.hole, f.turn, f.kind.value) for f in record.faults),
     )
 

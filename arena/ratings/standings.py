@@ -82,6 +82,7 @@ def table(event: Event, counted: Counted) -> Table:
                 matches=account.matches,
                 strokes=_ratio(account.strokes, account.holes),
                 ms=_ratio(account.think_us, account.decisions * 1000),
+                off_turn_ms=_ratio(account.off_turn_us, account.matches * 1000),
                 faults=tuple(sorted(account.faults.items())),
                 note=_note(entrant, withdrawn, counted.not_reproducible),
             )

@@ -29,6 +29,14 @@ RANK = "rank"
 BOT = "bot"
 FAULTS = "faults"
 MS = "ms/decision"
+OFF_TURN = "off-turn ms/match"
+
+OFF_TURN_SHOWN_MS = 1.0
+"""CPU off turn from which it gets a column: over a series, what compiles or cleans up in the
+background (node, JVM) uses up to 0.7 ms a match, all others measured nothing."""
+
+OFF_TURN_NAMED_MS = 10.0
+"""From here on a bot is named: above the 8 ms that a JVM still needs in its very first match."""
 
 
 def columns(table: Table, *, canonical: bool) -> list[Column]:
@@ -56,6 +64,8 @@ def columns(table: Table, *, canonical: bool) -> list[Column]:
     ]
     if not canonical:
         found.append(Column(MS, _ms, given_up=1))
+        if any(row.off_turn_ms >= OFF_TURN_SHOWN_MS for row in table.rows):
+            found.append(Column(OFF_TURN, _off_turn, given_up=2))
     found.append(Column(FAULTS, faults, left=True, given_up=6))
     return found
 
@@ -90,6 +100,10 @@ def _strokes(row: Standing) -> str:
 
 def _ms(row: Standing) -> str:
     return f"{row.ms:.2f}" if row.matches else NOTHING
+
+
+def _off_turn(row: Standing) -> str:
+    return f"{row.off_turn_ms:.1f}" if row.matches else NOTHING
 
 
 def faults(row: Standing) -> str:

@@ -31,9 +31,10 @@ NAMES = (
     "faults",
     "fault_kinds",
     "note",
+    "off_turn_ms_per_match",
 )
 # Timings are the host's and stay out of canonical files.
-_TIMED = frozenset({"ms_per_decision"})
+_TIMED = frozenset({"ms_per_decision", "off_turn_ms_per_match"})
 
 
 def delimited(table: Table, *, canonical: bool) -> str:
@@ -71,4 +72,5 @@ def _fields(row: Standing, author: str) -> dict[str, str | int | float]:
         "faults": sum(number for _, number in row.faults),
         "fault_kinds": " ".join(f"{kind}:{number}" for kind, number in row.faults),
         "note": cell(row.note),
+        "off_turn_ms_per_match": row.off_turn_ms,
     }

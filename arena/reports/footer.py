@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from arena.model import Event, FaultKind, RatingSettings, Settings, Table
+from arena.reports.columns import OFF_TURN_NAMED_MS
 
 # Faults that a slower or busier machine could have caused; another run may go another way.
 _TIMED = frozenset({FaultKind.TIMEOUT.value, FaultKind.BANK.value, FaultKind.START.value})
@@ -45,8 +46,8 @@ def facts(table: Table, *, canonical: bool, brief: bool) -> Iterator[Fact]:
     yield Fact("rating", _rating(event.settings.rating))
     yield Fact("limits", _limits(event.settings))
     if not canonical:
-        if event.sandbox:
-            yield Fact("sandbox", event.sandbox)
+        yield from _sandbox(event)
+        yield from _off_turn(table)
         if machine := _machine(event):
             yield Fact("machine", machine)
         for absent in sorted(event.not_run, key=lambda absent: (absent.name, absent.reason)):
@@ -125,7 +126,29 @@ def _limits(settings: Settings) -> str:
     return (
         f"move {limits.move_ms} ms, match {limits.match_ms} ms, start {limits.start_ms} ms, "
         f"memory {limits.memory_mb} MB, {limits.tasks} tasks"
+        + ("; bots stand still while it isn't their turn" if settings.freeze else "")
     )
+
+
+def _sandbox(event: Event) -> Iterator[Fact]:
+    held = event.confinement
+    if event.sandbox:
+        memory = f"memory by {held.memory}" if held.memory else ""
+        yield Fact("sandbox", ", ".join(filter(None, (held.detail or event.sandbox, memory))))
+    if held.kept or held.not_kept:
+        answers = [("yes", held.kept), ("NO", held.not_kept)]
+        text = "; ".join(f"{answer}: {', '.join(names)}" for answer, names in answers if names)
+        yield Fact("guarantees", text)
+    if held.gaps:
+        yield Fact("known gaps", ", ".join(held.gaps))
+
+
+def _off_turn(table: Table) -> Iterator[Fact]:
+    although = ", although it was to stand still" if table.event.settings.freeze else ""
+    for row in table.rows:
+        if row.off_turn_ms >= OFF_TURN_NAMED_MS:
+            used = f"{row.off_turn_ms:.0f} ms of CPU a match while it wasn't asked{although}"
+            yield Fact("off turn", used, row.entrant)
 
 
 def _machine(event: Event) -> str:

@@ -16,7 +16,7 @@ from arena.model import Table
 FORMAT = 1
 
 # What belongs to the machine that it was played on.
-_HOST_FACTS = ("machine", "sandbox", "not_run")
+_HOST_FACTS = ("confinement", "machine", "sandbox", "not_run")
 
 
 def machine(table: Table, *, canonical: bool) -> str:
@@ -29,7 +29,7 @@ def machine(table: Table, *, canonical: bool) -> str:
     for row in content["rows"]:
         row["faults"] = dict(row["faults"])
         if canonical:
-            del row["ms"]
+            del row["ms"], row["off_turn_ms"]
     if canonical:
         for key in _HOST_FACTS:
             del event[key]

@@ -1,6 +1,7 @@
 """Who takes part: from the paths that a user names to bots that can be started.
 
     load(paths)  ->  Roster   what each path is; its content safe in the cache, under its hash
+    fetch(...)   ->  Fetched  the packages that bots' lock files name, into the cache
     build(...)   ->  Built    the builds that are needed, in the sandbox; how each bot is run
     restore(...) ->  Roster   the entrants of an earlier event, found again by content
 
@@ -15,6 +16,7 @@ from arena.roster.cache import clean_cache, default_cache, in_use
 from arena.roster.discover import load, restore
 from arena.roster.entries import Built, Candidate, Problem, Roster
 from arena.roster.manifest import Asked
+from arena.roster.packages import Fetched, fetch
 from arena.roster.plain import printable
 
 __all__ = [
@@ -22,11 +24,13 @@ __all__ = [
     "BuildLimits",
     "Built",
     "Candidate",
+    "Fetched",
     "Problem",
     "Roster",
     "build",
     "clean_cache",
     "default_cache",
+    "fetch",
     "in_use",
     "load",
     "printable",

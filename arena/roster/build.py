@@ -1,11 +1,12 @@
 """Builds: from candidates to bots that can be started.
 
 Runs authors' build commands in the sandbox, in a copy of the snapshot, through the spawner.
-A build runs once for the same content, commands and toolchain; its result lies in the cache
-beside the snapshots. Bots without a build are resolved and passed on.
+A build runs once for the same content, commands, packages and toolchain; its result lies in the
+cache beside the snapshots. Bots without a build are resolved and passed on; one that only needs
+packages has a build without commands, so that they lie in its own folder.
 
     key known? -- yes --> take the cached result
-         no --> copy the snapshot --> each command in turn --> settle modes --> rename
+         no --> copy the snapshot, its packages --> each command in turn --> settle --> rename
 
 Invariant: what a build made is looked at only after its whole process tree has ended, and no
 link in it is followed out of its folder.
@@ -18,34 +19,32 @@ import os
 import platform
 import shlex
 import signal
-import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from arena.model import Bot, Frozen, HostError, NotRun, canonical, sha256_hex
-from arena.roster.cache import BUILDS, publish, remove, scratch, writing
+from arena.roster.cache import BUILDS, measure, publish, remove, scratch, writing
 from arena.roster.commands import INSIDE, Command, CommandError, resolve
 from arena.roster.discover import missing_tool
-from arena.roster.entries import Built, Candidate, Problem
+from arena.roster.entries import Built, Candidate, FailedError, Problem
+from arena.roster.fetchers import HOME
 from arena.roster.interpreters import HiddenToolError, MissingToolError, Toolbox
+from arena.roster.locks import LockError
+from arena.roster.packages import RESERVED, Packages, find, place
 from arena.roster.plain import printable
 from arena.roster.process import Spawns, run
-from arena.roster.snapshot import copy, listing, set_modes
+from arena.roster.snapshot import copy, listing, mark_programs, settle
 from arena.sandbox import Backend, Exited, Launch
 
-OUTPUT_LINES = 20
-"""Shown of it."""
-RESULT_BYTES = 1 << 30
-"""What a build may leave on the disk: a Rust target folder fits."""
 RESULT_FILES = 100_000
-_FORMAT = 1
+"""What a build may leave besides what it was given: a Rust target folder fits."""
+_FORMAT = 2
 """Raised when builds are run differently, so that older results are not taken."""
-_HOME = ".arena-home"
 _ENVIRONMENT = {
     # A home to write to; it doesn't become part of the result.
-    "HOME": f"{INSIDE}/{_HOME}",
-    "TMPDIR": f"{INSIDE}/{_HOME}",
+    "HOME": f"{INSIDE}/{HOME}",
+    "TMPDIR": f"{INSIDE}/{HOME}",
     # Without network, say so at once instead of waiting for a name server.
     "CARGO_NET_OFFLINE": "true",
     "GOPROXY": "off",
@@ -63,16 +62,10 @@ class BuildLimits(Frozen, frozen=True, kw_only=True):
     memory_mb: int = 4096
     tasks: int = 512
     file_mb: int = 512
-
-
-class _FailedError(Exception):
-    """A build that did not work out: its first line, then the output's."""
-
-    def __init__(self, line: str, output: bytes = b"") -> None:
-        super().__init__(line)
-        shown = [printable(text) for text in output.decode("utf-8", "replace").splitlines()]
-        kept = [text for text in shown if text.strip()][-OUTPUT_LINES:]
-        self.lines = (line, *(f"| {text}" for text in kept))
+    disk_mb: int = 1024
+    """What it may write in all, besides what it was given."""
+    scratch_mb: int = 256
+    """Its /tmp: what compilers and linkers spill."""
 
 
 def build(
@@ -82,12 +75,13 @@ def build(
     backend: Backend,
     spawner: Spawns,
     limits: BuildLimits | None = None,
+    scratch_mb: int = 0,
     report: Callable[[str], None] = lambda _: None,
 ) -> Built:
     """Build what has to be built and say how each bot is started.
 
-    `report` gets a line before each build that really runs. HostError when the sandbox, not
-    an author, is at fault.
+    `scratch_mb`: the most that a bot gets of the scratch space it asks for. `report` gets a line
+    before each build that really runs. HostError when the sandbox, not an author, is at fault.
     """
     toolbox = Toolbox([cache])
     bots: list[Bot] = []
@@ -96,9 +90,11 @@ def build(
     for candidate in candidates:
         try:
             root = Path(candidate.snapshot)
-            if candidate.build:
+            packages = find(candidate, cache=cache, toolbox=toolbox)
+            if candidate.build or packages:
                 work = _Build(
                     candidate,
+                    packages,
                     cache=cache,
                     backend=backend,
                     spawner=spawner,
@@ -113,8 +109,10 @@ def build(
                 skipped.append(missing)
             else:
                 problems.append(missing)
-        except _FailedError as e:
+        except FailedError as e:
             problems.append(_problem(candidate, *e.lines))
+        except LockError as e:
+            problems.append(_problem(candidate, str(e)))
         except (CommandError, HiddenToolError) as e:
             after = "after its build: " if candidate.build else ""
             problems.append(_problem(candidate, f"{after}{e}"))
@@ -125,6 +123,8 @@ def build(
                     root=str(root),
                     run=command.argv,
                     expose=command.expose,
+                    env=packages.env if packages else (),
+                    scratch_mb=min(candidate.asked.scratch_mb or 0, scratch_mb),
                     source=candidate.source,
                 )
             )
@@ -141,6 +141,7 @@ class _Build:
     def __init__(
         self,
         candidate: Candidate,
+        packages: Packages | None,
         *,
         cache: Path,
         backend: Backend,
@@ -149,17 +150,21 @@ class _Build:
         toolbox: Toolbox,
     ) -> None:
         self.candidate = candidate
+        self.packages = packages
         self.cache = cache
         self.backend = backend
         self.spawner = spawner
         self.limits = limits
         self.toolbox = toolbox
+        self.given = (0, 0)
+        """Files and bytes that the commands begin with."""
 
     def result(self, report: Callable[[str], None]) -> Path:
         """The folder that the build made, now or earlier."""
         final = self.cache / BUILDS / self._key()
         if not final.is_dir():
-            report(f"building {self.candidate.entrant.id}")
+            doing = "building" if self.candidate.build else "preparing the packages of"
+            report(f"{doing} {self.candidate.entrant.id}")
             self._make(final)
         return final
 
@@ -172,6 +177,7 @@ class _Build:
                     _FORMAT,
                     self.candidate.entrant.hash,
                     self.candidate.build,
+                    self.packages.key if self.packages else "",
                     tools,
                     # Unconfined, a build may have fetched what another one can't.
                     self.backend.name,
@@ -195,39 +201,58 @@ class _Build:
             with writing(self.cache):
                 made.mkdir()
             copy(listing(Path(self.candidate.snapshot)), made, self.cache)
+            for name in RESERVED:
+                if os.path.lexists(made / name):
+                    raise FailedError(f"build: {name} in its folder is in the way; rename it")
+            if self.packages:
+                place(self.packages, made, self.cache)
             with writing(self.cache):
-                (made / _HOME).mkdir()
+                (made / HOME).mkdir(exist_ok=True)
+            self.given = measure(made)
+            if self.packages and self.packages.compile:
+                # Sources that can't be compiled (templates, other versions') are no matter.
+                self._started(self.packages.compile, made, deadline)
             for argv in self.candidate.build:
                 self._run(argv, made, deadline)
             with writing(self.cache):
-                _settle(made)
+                self._settle(made)
                 publish(made, final)
 
     def _run(self, argv: tuple[str, ...], made: Path, deadline: float) -> None:
-        shown = f"`{printable(shlex.join(argv), 100)}`"
+        ended, output = self._started(argv, made, deadline)
+        if ended.code != 0:
+            raise FailedError(f"build: {_shown(argv)} {self._end(ended)}", output)
+        mark_programs(made)
+
+    def _started(self, argv: tuple[str, ...], made: Path, deadline: float) -> tuple[Exited, bytes]:
+        """Run one command to its end, whatever that is."""
         try:
             command = resolve(argv, made, self.toolbox)
         except CommandError as e:
-            raise _FailedError(f"build: {e}") from e
+            raise FailedError(f"build: {e}") from e
         plan = self.backend.plan(
             Launch(
                 run=command.argv,
                 root=str(made),
                 writable=True,
                 expose=(*command.expose, *self._shared()),
-                env=_ENVIRONMENT,
+                env={**_ENVIRONMENT, **dict(self.packages.env if self.packages else ())},
                 memory_mb=self.limits.memory_mb,
                 tasks=self.limits.tasks,
                 file_mb=self.limits.file_mb,
+                scratch_mb=self.limits.scratch_mb,
+                disk_mb=self.limits.disk_mb + (self.given[1] >> 20) + 1,
+                disk_files=self.given[0] + RESULT_FILES,
             )
         )
         ended, output = run(plan, self.spawner, deadline)
         if ended is None:
-            raise _FailedError(f"build: {shown} took longer than {self.limits.seconds:g} s", output)
+            raise FailedError(
+                f"build: {_shown(argv)} took longer than {self.limits.seconds:g} s", output
+            )
         if ended.host_error:
             raise HostError(f"the sandbox could not run a build: {printable(ended.host_error)}")
-        if ended.code != 0:
-            raise _FailedError(f"build: {shown} {self._end(ended)}", output)
+        return ended, output
 
     def _end(self, ended: Exited) -> str:
         if ended.overstepped:
@@ -244,36 +269,20 @@ class _Build:
         for command in self._known(Path(self.candidate.snapshot)):
             yield from command.expose
 
-
-def _settle(made: Path) -> None:
-    """Make a build's result fit for the cache: plain files of ours, within bounds, read-only."""
-    remove(made / _HOME)
-    _own(made)
-    files = size = 0
-    for where, folders, names in os.walk(made):
-        for name in [*folders, *names]:
-            path = Path(where, name)
-            _own(path)
-            info = path.lstat()
-            if stat.S_ISDIR(info.st_mode) or stat.S_ISLNK(info.st_mode):
-                continue
-            if not stat.S_ISREG(info.st_mode):
-                path.unlink()
-                continue
-            files += 1
-            size += info.st_size
-    if size > RESULT_BYTES or files > RESULT_FILES:
-        raise _FailedError(
-            f"build: made {size >> 20} MB in {files} files; "
-            f"{RESULT_BYTES >> 20} MB in {RESULT_FILES} files are allowed"
-        )
-    set_modes(made, folders=0o755, files=0o444)
+    def _settle(self, made: Path) -> None:
+        """Make a build's result fit for the cache, if it is within bounds."""
+        remove(made / HOME)
+        files, size = settle(made)
+        if (
+            size > self.given[1] + (self.limits.disk_mb << 20)
+            or files > self.given[0] + RESULT_FILES
+        ):
+            raise FailedError(
+                f"build: made {size / (1 << 20):.1f} MB in {files} files; "
+                f"{self.limits.disk_mb} MB in {RESULT_FILES} files are allowed besides what it "
+                "was given"
+            )
 
 
-def _own(path: Path) -> None:
-    """Take back what the sandbox gave to the builder's uid, and make folders enterable."""
-    info = path.lstat()
-    if os.geteuid() == 0 and info.st_uid != 0:
-        os.chown(path, 0, 0, follow_symlinks=False)
-    if stat.S_ISDIR(info.st_mode):
-        path.chmod(0o755)
+def _shown(argv: tuple[str, ...]) -> str:
+    return f"`{printable(shlex.join(argv), 100)}`"

@@ -2,6 +2,8 @@
 
     <cache>/bots/<content hash>/      a bot's files as they were, read-only
     <cache>/builds/<build key>/       the same after its build
+    <cache>/packages/<key>/           packages that `arena fetch` has got, as they are laid
+                                      over a bot's files before its build
 
 Touches only that folder. Invariant: an entry appears whole, by one rename, and is never
 changed afterwards; several arenas may fill and read the same cache at once. What a killed
@@ -26,6 +28,7 @@ from arena.roster.plain import printable
 
 BOTS = "bots"
 BUILDS = "builds"
+PACKAGES = "packages"
 
 _LOCK = "lock"
 _TEMPORARY = "tmp-arena-"
@@ -91,7 +94,7 @@ def in_use(cache: Path) -> Iterator[None]:
 
 
 def clean_cache(cache: Path) -> tuple[int, int]:
-    """Remove all snapshots and builds; return how many files and bytes they were.
+    """Remove all snapshots, builds and packages; return how many files and bytes they were.
 
     Removes nothing that doesn't bear a name that this module gives, and nothing at all while an
     event is being played from here.
@@ -111,11 +114,11 @@ def clean_cache(cache: Path) -> tuple[int, int]:
 
 def _clean(cache: Path) -> tuple[int, int]:
     files = size = 0
-    for area in (BOTS, BUILDS):
+    for area in (BOTS, BUILDS, PACKAGES):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             for entry in sorted((cache / area).iterdir()):
                 if _ENTRY.fullmatch(entry.name) and not entry.is_symlink() and entry.is_dir():
-                    count, total = _measure(entry)
+                    count, total = measure(entry)
                     # Renamed first: half an entry must not be taken for a whole one.
                     gone = entry.with_name(f"{_TEMPORARY}gone-{entry.name}")
                     with contextlib.suppress(OSError):
@@ -126,7 +129,8 @@ def _clean(cache: Path) -> tuple[int, int]:
     return files, size
 
 
-def _measure(folder: Path) -> tuple[int, int]:
+def measure(folder: Path) -> tuple[int, int]:
+    """How many files a folder holds, and how many bytes."""
     files = size = 0
     for where, _, names in os.walk(folder):
         for name in names:

@@ -10,6 +10,7 @@ that its author may be editing.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import unicodedata
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.model import Entrant, NotRun
-from arena.roster import manifest
+from arena.roster import locks, manifest
 from arena.roster.commands import (
     LANGUAGES,
     CommandError,
@@ -32,6 +33,7 @@ from arena.roster.commands import (
 )
 from arena.roster.entries import Candidate, Problem, Roster
 from arena.roster.interpreters import HiddenToolError, MissingToolError, Toolbox
+from arena.roster.locks import LEFT_OUT, LockError
 from arena.roster.manifest import Manifest, ManifestError
 from arena.roster.plain import did_you_mean, printable
 from arena.roster.snapshot import (
@@ -191,13 +193,20 @@ class _Look:
         return False
 
     def _check_tools(self, candidate: Candidate) -> None:
-        """See that what it needs is on this machine; what its build makes can't be seen yet."""
+        """See that what it needs is on this machine; what its build makes, or what is fetched
+        for it, can't be seen yet.
+        """
         try:
             snapshot = Path(candidate.snapshot)
-            if candidate.build:
-                resolve(candidate.build[0], snapshot, self.toolbox)
-            else:
-                resolve(candidate.run, snapshot, self.toolbox)
+            if candidate.lock:
+                locks.read(candidate.lock, snapshot)
+            first = candidate.build[0] if candidate.build else candidate.run
+            # A program may be one of its packages': node_modules/.bin/tsc.
+            unseen = (
+                contextlib.suppress(CommandError) if candidate.lock else contextlib.nullcontext()
+            )
+            with unseen:
+                resolve(first, snapshot, self.toolbox)
         except MissingToolError as e:
             self.out.add(candidate.entrant.id)
             missing = missing_tool(candidate, e)
@@ -205,6 +214,9 @@ class _Look:
                 self.skipped.append(missing)
             else:
                 self.problems.append(missing)
+        except LockError as e:
+            self.out.add(candidate.entrant.id)
+            self._problem(candidate.entrant.id, candidate.shown, str(e))
         except (CommandError, HiddenToolError) as e:
             self.out.add(candidate.entrant.id)
             field = "build: " if candidate.build else "run: " if candidate.run else ""
@@ -242,6 +254,7 @@ def _entered(entrant: Entrant, stated: Manifest, snapshot: Snapshot, path: Path)
         snapshot=str(snapshot.folder),
         run=stated.run,
         build=stated.build,
+        lock=stated.lock,
         optional=stated.optional,
         asked=stated.asked,
         source=str(_absolute(path)),
@@ -314,7 +327,7 @@ def _folder(path: Path) -> _Content:
         stated = manifest.read(path / manifest.NAME)
         if stated.run is None and not stated.build and entry(path) is None:
             raise PathError("its bot.toml has no `run`, and there is no entry file such as bot.py")
-        return _Content(listing(path), path.name)
+        return _Content(listing(path, LEFT_OUT.get(stated.lock, frozenset())), path.name)
     if entry(path) is not None:
         return _Content(listing(path), path.name)
     raise PathError(_no_bot(path, inside))

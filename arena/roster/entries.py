@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from arena.model import Bot, Entrant, Frozen, NotRun
 from arena.roster.manifest import Asked
+from arena.roster.plain import last_lines
 
 
 class Problem(Frozen, frozen=True, kw_only=True):
@@ -37,6 +38,8 @@ class Candidate(Frozen, frozen=True, kw_only=True):
     run: tuple[str, ...] | None
     """As in the manifest; None: the folder's obvious entry file."""
     build: tuple[tuple[str, ...], ...] = ()
+    lock: str = ""
+    """Name of the lock file with its packages, if it needs any."""
     optional: bool = False
     asked: Asked = Asked()
     source: str
@@ -52,6 +55,14 @@ class Roster(Frozen, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     skipped: tuple[NotRun, ...] = ()
+
+
+class FailedError(Exception):
+    """Something that was run for a bot did not work out: a line, and the end of its output."""
+
+    def __init__(self, line: str, output: bytes = b"") -> None:
+        super().__init__(line)
+        self.lines = (line, *last_lines(output))
 
 
 class Built(Frozen, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.model import Frozen
+from arena.roster.locks import LOCKS
 from arena.roster.plain import did_you_mean, printable
 
 NAME = "bot.toml"
@@ -29,8 +30,8 @@ FILE_BYTES = 16_384
 FILE_LINES = 400
 """A manifest has a dozen lines. The caps bound the time of finding lines, which is quadratic."""
 
-_FIELDS = ("name", "version", "author", "run", "build", "optional", "limits")
-_LIMITS = ("memory_mb", "tasks", "start_ms")
+_FIELDS = ("name", "version", "author", "run", "build", "lock", "optional", "limits")
+_LIMITS = ("memory_mb", "tasks", "start_ms", "scratch_mb")
 _KINDS = {str: "a string", bool: "true or false", int: "an integer", float: "a number"}
 _MARKED = re.compile(
     r"(?P<text>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of .*)\)"
@@ -64,6 +65,8 @@ class Asked(Frozen, frozen=True, kw_only=True):
     memory_mb: int | None = None
     tasks: int | None = None
     start_ms: int | None = None
+    scratch_mb: int | None = None
+    """None: no scratch space at all."""
 
 
 class Manifest(Frozen, frozen=True, kw_only=True):
@@ -74,6 +77,7 @@ class Manifest(Frozen, frozen=True, kw_only=True):
     author: str = ""
     run: tuple[str, ...] | None = None
     build: tuple[tuple[str, ...], ...] = ()
+    lock: str = ""
     optional: bool = False
     asked: Asked = Asked()
 
@@ -187,6 +191,7 @@ class _Check:
             author=self._author(),
             run=self._run(),
             build=self._build(),
+            lock=self._lock(),
             optional=self._optional(),
             asked=self._asked(),
         )
@@ -305,6 +310,18 @@ class _Check:
                 return ()
             commands.append(self._command("build", item, f" of command {place}"))
         return tuple(commands)
+
+    def _lock(self) -> str:
+        name = self._string("lock")
+        if name is None:
+            return ""
+        if name not in LOCKS:
+            self._wrong(
+                ("lock",),
+                f"must be {', '.join(LOCKS[:-1])} or {LOCKS[-1]}, a file beside {NAME}, not "
+                f"'{printable(name, LABEL)}'",
+            )
+        return name
 
     def _asked(self) -> Asked:
         table = self.document.get("limits", {})

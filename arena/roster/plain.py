@@ -12,6 +12,8 @@ from collections.abc import Iterable
 
 LINE = 300
 """Characters shown of any piece of foreign text: a screen's worth, not a novel."""
+OUTPUT_LINES = 20
+"""Lines shown of a program's output."""
 
 # CSI, OSC and two-byte escapes, removed whole so that their letters don't stay behind.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
@@ -22,6 +24,13 @@ def printable(text: object, limit: int = LINE) -> str:
     line = _ESCAPE.sub("", str(text))
     line = "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in line)
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def last_lines(output: bytes) -> tuple[str, ...]:
+    """The end of a program's output, fit for a terminal."""
+    shown = [printable(text) for text in output.decode("utf-8", "replace").splitlines()]
+    kept = [text for text in shown if text.strip()][-OUTPUT_LINES:]
+    return tuple(f"| {text}" for text in kept)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

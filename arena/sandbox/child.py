@@ -1,7 +1,8 @@
 """What happens between the spawner's fork and the bot's first instruction, and the keeper.
 
-Two ways to start a program, one contract with the spawner. Both run in a fresh child of the
-spawner and never return. They report on the pipe `status`, one JSON object a line: first
+Two ways to start a program, one contract with the spawner: as bwrap, or under a keeper, which is
+the parent of a program that is confined by Landlock or not at all. Both run in a fresh child of
+the spawner and never return. They report on the pipe `status`, one JSON object a line: first
 `child-pid`, at the end `exit-code` (bwrap) or `exit` (a wait status, the keeper). A child that
 ends without that last line has failed to start the program, and says why on the pipe `errors`;
 the bot holds neither pipe. `gate` is read here and written by the spawner: its end-of-file
@@ -25,7 +26,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from arena.sandbox import kernel, staging
+from arena.sandbox import kernel, seccomp, staging
 
 ENV = "/usr/bin/env"
 """Gives the program exactly its environment, finds it by PATH, and has the well-known exit
@@ -67,11 +68,17 @@ _ERRORS = 2
 _STDIN, _STDOUT, _STDERR = 3, 4, 5
 _STATUS = 6
 _GATE = 7
+_FAILED = 3
+"""In a kept program, until it is executed."""
 _DOORMANS_GATE = 9
 
 
-def begin(plan: Mapping[str, Any], ends: Ends, uid: int) -> NoReturn:
-    """In a fresh child: start the program, or say why not and end."""
+def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
+    """In a fresh child: start the program, or say why not and end.
+
+    `uid`: the spare one that it gets under root. `join`: what a kept program writes "0" to, to
+    be in its control group; empty: there is none.
+    """
     spawner = os.getppid()
     errors = ends.errors
     try:
@@ -89,7 +96,7 @@ def begin(plan: Mapping[str, Any], ends: Ends, uid: int) -> NoReturn:
         if plan["backend"] == "bwrap":
             _confine(plan, spawner, uid)
         else:
-            _keep(plan)
+            _keep(plan, uid, join)
     except BaseException as error:  # noqa: BLE001 - whatever it is, this child must end here
         os.write(errors, str(error).encode(errors="backslashreplace")[:ERROR_BYTES])
     finally:
@@ -97,55 +104,87 @@ def begin(plan: Mapping[str, Any], ends: Ends, uid: int) -> NoReturn:
 
 
 def _confine(plan: Mapping[str, Any], spawner: int, uid: int) -> NoReturn:
-    """Become bwrap, with the program inside. `uid`: the spare one, used under root."""
+    """Become bwrap, with the program inside."""
     options = plan["options"]
+    _be_killed_first()
     os.dup2(_GATE, _DOORMANS_GATE)
-    arguments = os.memfd_create("arguments", 0)  # inheritable: bwrap reads and closes it
-    os.write(arguments, b"".join(os.fsencode(text) + b"\0" for text in options["args"]))
-    os.lseek(arguments, 0, os.SEEK_SET)
+    arguments = b"".join(os.fsencode(text) + b"\0" for text in options["args"])
+    flags: list[object] = ["--args", _in_memory("arguments", arguments)]
+    if plan["seccomp"]:
+        flags += ["--seccomp", _in_memory("filter", bytes.fromhex(plan["seccomp"]))]
     if "stage" in options:
-        staging.stage(options["stage"], writable=options["writable"], uid=uid)
+        staging.stage(
+            options["stage"], writable=options["writable"], uid=uid, scratch=options["scratch"]
+        )
+    if uid:
         staging.drop(uid)
     kernel.die_with(spawner)
-    flags = ["--args", arguments, "--json-status-fd", _STATUS, "--block-fd", _GATE]
+    flags += ["--json-status-fd", _STATUS, "--block-fd", _GATE]
     shell = [_SHELL, "-c", _DOORMAN, ENV, *_variables(plan), *plan["argv"]]
     # An empty environment: what pid 1 was started with can be read inside.
     os.execve(options["tool"], ["bwrap", *map(str, flags), "--", *shell], {})  # noqa: S606
 
 
-def _keep(plan: Mapping[str, Any]) -> NoReturn:
-    """Become the keeper of an unconfined program: the parent from which its tree can't escape.
+def _be_killed_first() -> None:
+    """When memory runs out, in the group or on the machine, programs go before the referee does:
+    even a spawner that mustn't be killed has ones that may.
+    """
+    with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123 - no Path here
+        score.write("500")
+
+
+def _in_memory(name: str, content: bytes) -> int:
+    """A descriptor for bwrap, which reads and closes it."""
+    file = os.memfd_create(name, 0)  # inheritable
+    os.write(file, content)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
+    """Become the keeper of a program: the parent from which its tree can't escape.
 
     As a subreaper it inherits every orphan of the tree. It kills the tree when the program has
-    ended and when the gate closes, and leaves when nothing of it is left.
+    ended and when the gate closes, and leaves when nothing of it is left. It isn't confined
+    itself, and what confines the program keeps it from signalling the keeper.
     """
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    os.chdir(plan["cwd"])
     news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     keeper = os.getpid()
+    scratch = ""
+    if plan["options"].get("scratch"):
+        scratch = f"{staging.STAGE}/arena-scratch-{keeper}-{os.urandom(8).hex()}"
+        os.mkdir(scratch, 0o700)  # noqa: PTH102 - no Path here
+    ready, failed = os.pipe2(os.O_CLOEXEC)
     program = os.fork()
     if program == 0:
-        _become(plan, keeper)
-    for end in (_STDIN, _STDOUT, _STDERR):
+        _become(plan, keeper, failed, uid=uid, join=join, scratch=scratch)
+    for end in (_STDIN, _STDOUT, _STDERR, failed):
         os.close(end)
-    _report({"child-pid": program})
     ended: dict[int, int] = {}
-    _watch(program, news, ended)
+    if failure := os.read(ready, ERROR_BYTES):  # else it is closed by the start of the program
+        os.write(_ERRORS, failure)
+    else:
+        _report({"child-pid": program, "scratch": scratch})
+        _watch(program, news, ended)
     _fell_tree(program, news, ended)
+    if scratch:
+        staging.remove(scratch)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    _report(
-        {
-            "exit": ended[program],
-            "cpu_ms": (used.ru_utime + used.ru_stime) * 1000,
-            "memory_mb": used.ru_maxrss / 1024,
-        }
-    )
+    if not failure:
+        _report(
+            {
+                "exit": ended[program],
+                "cpu_ms": (used.ru_utime + used.ru_stime) * 1000,
+                "memory_mb": used.ru_maxrss / 1024,
+            }
+        )
     os._exit(0)
 
 
-def _report(facts: Mapping[str, float]) -> None:
+def _report(facts: Mapping[str, float | str]) -> None:
     """One line, short enough to be written whole."""
     with contextlib.suppress(BrokenPipeError):  # the spawner is gone; so are we, soon
         os.write(_STATUS, json.dumps(facts).encode() + b"\n")
@@ -174,17 +213,70 @@ def _variables(plan: Mapping[str, Any]) -> list[str]:
     return [f"{name}={value}" for name, value in plan["env"].items()]
 
 
-def _become(plan: Mapping[str, Any], keeper: int) -> NoReturn:
+def _become(
+    plan: Mapping[str, Any], keeper: int, failed: int, *, uid: int, join: str, scratch: str
+) -> NoReturn:
     try:
         signal.set_wakeup_fd(-1)
         os.setsid()
-        kernel.die_with(keeper)
-        _arrange(_STDIN, _STDOUT, _STDERR)
+        _arrange(_STDIN, _STDOUT, _STDERR, failed)
+        failed = _FAILED
+        _be_killed_first()
+        os.set_inheritable(failed, False)  # noqa: FBT003 - its only signature
+        if join:
+            with open(join, "wb", buffering=0) as group:  # noqa: PTH123 - no Path here
+                group.write(b"0")
+        variables = _variables(plan)
+        if scratch:
+            variables.append(f"TMPDIR={scratch}")
+        if plan["backend"] == "landlock":
+            _restrict(plan, uid, keeper, scratch)
+        else:
+            kernel.die_with(keeper)
+            os.chdir(plan["cwd"])
         limit(0, plan["rlimits"])
-        os.execve(ENV, [ENV, "-i", *_variables(plan), *plan["argv"]], {})  # noqa: S606
+        os.execve(ENV, [ENV, "-i", *variables, *plan["argv"]], {})  # noqa: S606
     except BaseException as error:  # noqa: BLE001 - whatever it is, this child must end here
-        os.write(2, f"{error}\n".encode())
-        os._exit(126)
+        os.write(failed, str(error).encode(errors="backslashreplace")[:ERROR_BYTES] or b"?")
+    finally:
+        os._exit(1)
+
+
+def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> None:
+    """Take from this process all that the plan doesn't grant."""
+    options = plan["options"]
+    root, writable = options["root"], options["writable"]
+    if uid:
+        if options["mounts"]:
+            staging.open_ways(
+                [root, *options["exposed"]],
+                writable=root if writable else "",
+                uid=uid,
+                scratch=(scratch, options["scratch"]),
+            )
+        elif writable:
+            staging.give(root, uid)
+        if scratch and not options["mounts"]:
+            staging.give(scratch, uid)
+        staging.drop(uid)
+    kernel.die_with(keeper)
+    os.chdir(plan["cwd"])
+    for path in (root, *options["exposed"]):
+        if not os.access(path, os.R_OK | os.X_OK):
+            raise PermissionError(
+                f"the spare user that plays can't enter {path}: have the folders above it "
+                "entered by others (chmod o+x), or use a cache elsewhere (XDG_CACHE_HOME)"
+            )
+    kernel.no_new_privileges()
+    may_write = kernel.READ | kernel.WRITE
+    rights = [(path, kernel.READ) for path in (*options["read"], *options["exposed"], "/proc/self")]
+    rights.append((root, may_write if writable else kernel.READ))
+    rights += [(path, kernel.READ | kernel.WRITE_FILE) for path in options["devices"]]
+    if scratch:
+        rights.append((scratch, may_write))
+    kernel.landlock(options["abi"], rights)
+    if plan["seccomp"]:
+        kernel.filter_calls(seccomp.for_process(bytes.fromhex(plan["seccomp"]), os.getpid()))
 
 
 def _watch(program: int, news: int, ended: dict[int, int]) -> None:

@@ -24,7 +24,7 @@ from typing import Any, Self
 import msgspec
 
 from arena.model import HostError
-from arena.sandbox import Exited, Plan, Started
+from arena.sandbox import Exited, Plan, Started, cgroups, scope
 
 SCRIPT = Path(__file__).with_name("spawner.py")
 
@@ -60,19 +60,24 @@ class Spawner:
         self._last_id = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self.memory = ""
+        """How the spawner holds programs to their memory, once it has said so."""
+        self.groupless = ""
+        """Why not by control groups, and what to do; empty when it does."""
 
     def start(self) -> None:
         """Launch the process."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # It ignores the environment, but whoever wants no compiled files lying about means it too.
         cacheless = ["-B"] if sys.dont_write_bytecode else []
+        delegated = scope.launcher()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", *cacheless, str(SCRIPT)],
+                [*delegated, sys.executable, "-I", "-S", *cacheless, str(SCRIPT)],
                 stdin=its.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                env={},
+                env=scope.passed() if delegated else {},
                 cwd="/",
                 # Ctrl-C at the terminal is for the referee, which closes us in its own time.
                 start_new_session=True,
@@ -131,7 +136,7 @@ class Spawner:
             except OSError:
                 data = b""
             if data:
-                news.append(_decoded(data))
+                self._take(json.loads(data), news)
             elif news:
                 return news  # the next call finds the end again
             else:
@@ -150,7 +155,8 @@ class Spawner:
         in_time = _ended(process)
         if not in_time:
             process.kill()
-        process.wait()
+        if process.wait():
+            cgroups.sweep()  # it could not itself
         if not in_time:
             raise HostError("the spawner did not end when told, and was killed")
 
@@ -169,6 +175,15 @@ class Spawner:
     def _connection(self) -> socket.socket:
         assert self._socket is not None, "a spawner must be started before it is used"
         return self._socket
+
+    def _take(self, message: dict[str, Any], news: list[Started | Exited]) -> None:
+        if "serves" in message:
+            self.memory = message["serves"]["memory"]
+            self.groupless = message["serves"]["groupless"]
+        elif "started" in message:
+            news.append(msgspec.convert(message["started"], Started))
+        else:
+            news.append(msgspec.convert(message["exited"], Exited))
 
     def _send(self, request: dict[str, Any], descriptors: list[int]) -> None:
         data = json.dumps(request).encode()
@@ -213,10 +228,3 @@ def _ended(process: subprocess.Popen[bytes]) -> bool:
         return bool(select.select([handle], [], [], CLOSE_S)[0])
     finally:
         os.close(handle)
-
-
-def _decoded(data: bytes) -> Started | Exited:
-    message = json.loads(data)
-    if "started" in message:
-        return msgspec.convert(message["started"], Started)
-    return msgspec.convert(message["exited"], Exited)

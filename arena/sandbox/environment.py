@@ -8,15 +8,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.model import UserError
-from arena.sandbox import Launch
+from arena.sandbox import Launch, Share
 
 INSIDE = "/bot"
 """Where a bot finds its own folder."""
 
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
-OPEN_FILES = 1024
-"""What a JVM or node with worker threads needs, with room; a flood of them stays small."""
+OPEN_FILES = 256
+"""A JVM or node with worker threads has some 30. Each can hold 200 KB of the kernel's memory."""
+
+BUILD_OPEN_FILES = 1024
+"""Linkers keep all that they link open."""
 
 
 def environment(launch: Launch) -> dict[str, str]:
@@ -27,8 +30,37 @@ def environment(launch: Launch) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONHASHSEED": "0",
+        # The only place to write to, for those who have one.
+        **({"TMPDIR": "/tmp"} if launch.scratch_mb else {}),  # noqa: S108 - the sandbox's own
         **launch.env,
     }
+
+
+def outside(text: str, launch: Launch) -> str:
+    """What `text` means where the program's folder has no other name than the host's."""
+    if text == INSIDE or text.startswith(INSIDE + "/"):
+        return launch.root + text[len(INSIDE) :]
+    return text
+
+
+def scratch(launch: Launch) -> str:
+    """The settings of the tmpfs that a program may write to; empty: it has none."""
+    if not launch.scratch_mb:
+        return ""
+    # A file without content takes a kilobyte of the kernel's memory.
+    files = launch.scratch_mb * 64
+    return f"mode=1777,size={launch.scratch_mb}m,nr_inodes={files}"
+
+
+def share(launch: Launch) -> Share:
+    """What its whole tree may hold. Its root is watched if it is writable."""
+    return Share(
+        memory_mb=launch.memory_mb,
+        tasks=launch.tasks,
+        disk_mb=launch.disk_mb if launch.writable else 0,
+        files=launch.disk_files if launch.writable else 0,
+        disk=(launch.root,) if launch.writable else (),
+    )
 
 
 def limits(launch: Launch) -> dict[str, int]:
@@ -40,8 +72,8 @@ def limits(launch: Launch) -> dict[str, int]:
     table = {
         "CORE": 0,
         "DATA": launch.memory_mb << 20,
-        "FSIZE": launch.file_mb << 20,
-        "NOFILE": OPEN_FILES,
+        "FSIZE": max(launch.file_mb, launch.scratch_mb) << 20,
+        "NOFILE": BUILD_OPEN_FILES if launch.writable else OPEN_FILES,
         "MEMLOCK": 0,
         "MSGQUEUE": 0,
         "RTPRIO": 0,

@@ -7,7 +7,7 @@ can read, write and reach what the user can. Only its end is as elsewhere: the w
 from __future__ import annotations
 
 from arena.sandbox import Launch, Plan, Probe
-from arena.sandbox.environment import INSIDE, checked, environment, limits
+from arena.sandbox.environment import checked, environment, limits, outside, scratch, share
 
 
 class Unconfined:
@@ -16,7 +16,7 @@ class Unconfined:
     name = "none"
 
     def probe(self) -> Probe:
-        """Nothing is confined, so nothing can be missing."""
+        """Nothing is confined, so nothing is tried."""
         return Probe(
             name=self.name,
             works=True,
@@ -24,18 +24,16 @@ class Unconfined:
         )
 
     def plan(self, launch: Launch) -> Plan:
-        """Run it where it lies. The number of tasks has no limit: it counts for the whole user."""
+        """Run it where it lies. A limit on the number of tasks would count for the whole user:
+        the spawner counts instead.
+        """
         checked(launch)
-
-        def outside(text: str) -> str:
-            if text == INSIDE or text.startswith(INSIDE + "/"):
-                return launch.root + text[len(INSIDE) :]
-            return text
-
         return Plan(
             backend=self.name,
-            argv=tuple(outside(text) for text in launch.run),
-            env={name: outside(value) for name, value in environment(launch).items()},
+            argv=tuple(outside(text, launch) for text in launch.run),
+            env={name: outside(value, launch) for name, value in environment(launch).items()},
             cwd=launch.root,
             rlimits=limits(launch),
+            share=share(launch),
+            options={"scratch": scratch(launch), "spare uid": False},
         )

@@ -43,44 +43,23 @@ if __name__ == "__main__":
         sys.modules[_name] = types.ModuleType(_name)
         sys.modules[_name].__path__ = [str(_folder)] if _folder else []
 
-from arena.sandbox import child, kernel, staging
+from arena.sandbox import cgroups, child, kernel, staging
+from arena.sandbox.program import Program
 
 REQUEST_BYTES = 1 << 18
 """Above what the kernel's default socket buffer lets a client send in one message."""
-
-STATUS_BYTES = 4096
-"""bwrap's two lines take 300; nobody else can write there."""
 
 LAST_KILL_S = 5.0
 """How long the tree of a closing spawner may take to die: a process in an uninterruptible wait
 can't be hurried, and its kill is already under way."""
 
+LOOK_S = 0.02
+"""How often the shares are looked at. In this time a core fills 100 MB and forks 300 times."""
+
 SPARE_UIDS = 0x7000_0000
 """Above all that systemd and distributions assign: 2**28 uids for 64 slots of any pid."""
 
 NOBODY = 65534
-
-
-class Program:
-    """One program and the descriptors that belong to it."""
-
-    def __init__(self, number: int, plan: dict[str, Any]) -> None:
-        self.id = number
-        self.plan = plan
-        self.uid = 0
-        """What it runs as when we are root."""
-        self.guard = 0
-        self.root = 0
-        """Pid of the root of its tree, once known."""
-        self.status = self.errors = self.gate = -1
-        self.text = b""
-        self.facts: dict[str, Any] = {}
-        self.killed = False
-        self.wait_status: int | None = None
-        """The guard's, once reaped."""
-        self.failure = ""
-        self.cpu_ms = 0.0
-        self.memory_mb = 0.0
 
 
 class Spawner:
@@ -97,6 +76,8 @@ class Spawner:
         self.answers: deque[bytes] = deque()
         """At most two for each program that was asked for and not yet forgotten."""
         self.closing = 0.0
+        self.looked = 0.0
+        self.groups, self.groupless = cgroups.find()
         self.poll = select.poll()
         self.news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -110,20 +91,33 @@ class Spawner:
 
     def run(self) -> None:
         """Serve until the referee has gone and everything is dead."""
+        memory = self.groups.name if self.groups else "watchdog"
+        self.tell({"serves": {"memory": memory, "groupless": self.groupless}})
         while not self.closing or (self.programs and time.monotonic() < self.closing):
-            for descriptor, event in self.poll.poll(100 if self.closing else None):
-                if descriptor == self.connection.fileno():
-                    if event & select.POLLOUT:
-                        self.answer()
-                    if event & ~select.POLLOUT:
-                        self.serve()
-                elif descriptor == self.referee:
-                    self.close()
-                elif descriptor == self.news:
-                    self.reap()
-                elif descriptor in self.by_status:
-                    self.read_status(self.by_status[descriptor])
+            for descriptor, event in self.poll.poll(LOOK_S * 1000 if self.programs else None):
+                self.turn_to(descriptor, event)
+            if self.programs and time.monotonic() - self.looked > LOOK_S:
+                self.looked = time.monotonic()
+                for program in self.programs.values():
+                    if program.look(self.looked):
+                        self.kill(program)
         self.kill_orphans()
+        if self.groups:
+            self.groups.close()
+
+    def turn_to(self, descriptor: int, event: int) -> None:
+        """Do what a descriptor is ready for."""
+        if descriptor == self.connection.fileno():
+            if event & select.POLLOUT:
+                self.answer()
+            if event & ~select.POLLOUT:
+                self.serve()
+        elif descriptor == self.referee:
+            self.close()
+        elif descriptor == self.news:
+            self.reap()
+        elif descriptor in self.by_status:
+            self.read_status(self.by_status[descriptor])
 
     def serve(self) -> None:
         """Read one request; the loop comes back for the next."""
@@ -153,29 +147,34 @@ class Spawner:
             for descriptor in descriptors:
                 os.close(descriptor)
         if failure:
-            self.tell_exited(program, failure)
+            program.failure = failure
+            self.tell({"exited": program.exited()})
 
     def spawn(self, program: Program, descriptors: list[int]) -> None:
         """Fork the guard. Raises OSError when the machine can't."""
         if len(descriptors) != 3:  # the kernel drops those for which there is no room
             raise OSError("the spawner has run out of file descriptors")
         opened: list[int] = []
+        slot = self.slots.index(0) if 0 in self.slots else len(self.slots)
+        if program.plan["options"]["spare uid"]:
+            program.uid = spare_uid(slot)
         try:
             for _ in range(3):
                 opened += os.pipe2(os.O_CLOEXEC)
+            program.group = self.group(program)
             status, errors, gate = opened[0:2], opened[2:4], opened[4:6]
-            slot = self.slots.index(0) if 0 in self.slots else len(self.slots)
-            if "stage" in program.plan["options"]:
-                program.uid = spare_uid(slot)
             stdin, stdout, stderr = descriptors
             ends = child.Ends(stdin, stdout, stderr, status[1], errors[1], gate[0])
             guard = os.fork()
         except OSError:
             for descriptor in opened:
                 os.close(descriptor)
+            if program.group:
+                program.group.remove()
             raise
         if guard == 0:
-            child.begin(program.plan, ends, program.uid)
+            join = program.group.join if program.group else ""
+            child.begin(program.plan, ends, program.uid, join)
         for descriptor in (status[1], errors[1], gate[0]):
             os.close(descriptor)
         for descriptor in (status[0], errors[0]):
@@ -186,33 +185,38 @@ class Spawner:
         self.programs[program.id] = self.by_pid[guard] = self.by_status[status[0]] = program
         self.poll.register(status[0], select.POLLIN)
 
+    def group(self, program: Program) -> cgroups.Group | None:
+        """A control group for it, if they are to be had and its memory is to be held."""
+        share = program.plan["share"]
+        if not (self.groups and share["memory_mb"]):
+            return None
+        # Where tasks are counted as well: bwrap's pid 1 is one more.
+        return self.groups.group(
+            str(program.id), memory_mb=share["memory_mb"], tasks=share["tasks"] + 1
+        )
+
     def read_status(self, program: Program) -> bool:
         """Take the guard's lines; the first opens the gate. False: there is no more now."""
         try:
-            data = os.read(program.status, STATUS_BYTES) if program.status >= 0 else b""
-        except BlockingIOError:
-            return False
-        if not data:
+            more = program.read_status()
+        except EOFError:
             self.forget_status(program)
             return False
-        *lines, program.text = (program.text + data)[:STATUS_BYTES].split(b"\n")
-        for line in lines:
-            for name, value in json.loads(line).items():
-                program.facts.setdefault(name, value)
-        if not program.root and "child-pid" in program.facts:
+        if program.rooted():
             self.release(program)
-        return True
+        return more
 
     def release(self, program: Program) -> None:
         """The tree has a root: limit it, and let the program run."""
-        program.root = program.facts["child-pid"]
         self.by_pid[program.root] = program
         if program.killed or program.wait_status is not None:
             return
-        if program.plan["backend"] == "bwrap":
+        if program.as_bwrap:
             try:
                 # The limits go onto the sandbox's pid 1 while it waits at the gate: bwrap's own
                 # set-up, and the count of the user's other processes, stay out of them.
+                if program.group:
+                    Path(program.group.join).write_text(f"{program.root}")
                 with staging.real_uid(program.uid):
                     child.limit(program.root, program.plan["rlimits"])
                 os.write(program.gate, child.OPEN_GATE)
@@ -222,15 +226,18 @@ class Spawner:
                 program.failure = f"could not set the limits: {error}"
                 self.kill(program)
                 return
+        program.begin_watch()
         self.tell({"started": {"id": program.id, "pid": program.root}})
 
     def kill(self, program: Program) -> None:
         """Begin the end of a program's tree; reaping it is what completes it."""
         program.killed = True
+        if program.group:
+            program.group.kill()
         if program.gate >= 0:
             os.close(program.gate)
             program.gate = -1
-        if program.plan["backend"] == "bwrap" and program.wait_status is None:
+        if program.as_bwrap and program.wait_status is None:
             os.kill(program.guard, signal.SIGKILL)
 
     def reap(self) -> None:
@@ -262,19 +269,16 @@ class Spawner:
         """The guard is dead: is the tree? Kill what is left of it, or say that all is over."""
         while self.read_status(program):
             pass
-        ended = {"exit-code", "exit"} & program.facts.keys()
-        if not program.root or (program.plan["backend"] == "none" and not ended):
+        if not program.root or not (program.as_bwrap or program.ended):
             self.kill_orphans()
         if program.root in self.by_pid and self.is_child(program.root):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(program.root, signal.SIGKILL)
             return  # its end wakes us again
         self.by_pid.pop(program.root, None)
-        failure = program.failure
-        if not (failure or program.killed or ended):
-            failure = self.last_words(program)
+        program.conclude()
         self.forget(program)
-        self.tell_exited(program, failure)
+        self.tell({"exited": program.exited()})
 
     @staticmethod
     def is_child(pid: int) -> bool:
@@ -285,50 +289,10 @@ class Spawner:
             return False
         return True
 
-    @staticmethod
-    def last_words(program: Program) -> str:
-        """Why a guard ended before its program began."""
-        text = ""
-        with contextlib.suppress(BlockingIOError):
-            text = os.read(program.errors, child.ERROR_BYTES).decode(errors="backslashreplace")
-        status = program.wait_status or 0
-        ended = (
-            f"signal {os.WTERMSIG(status)}"
-            if os.WIFSIGNALED(status)
-            else f"exit {os.waitstatus_to_exitcode(status)}"
-        )
-        return " ".join(text.split()) or f"the sandbox ended without a word ({ended})"
-
-    def tell_exited(self, program: Program, failure: str) -> None:
-        """Answer with how a program ended."""
-        facts = program.facts
-        ended = -signal.SIGKILL if program.killed else 0  # a signal is negative
-        if "exit" in facts:
-            ended = os.waitstatus_to_exitcode(facts["exit"])
-            program.cpu_ms, program.memory_mb = facts["cpu_ms"], facts["memory_mb"]
-        elif "exit-code" in facts:
-            ended = int(facts["exit-code"])
-            if ended - 128 in {int(known) for known in signal.Signals}:
-                ended = 128 - ended  # how bwrap, like a shell, passes a signal on
-        self.tell(
-            {
-                "exited": {
-                    "id": program.id,
-                    "code": ended if ended >= 0 and not failure else None,
-                    "signal": -ended if ended < 0 and not failure else None,
-                    "cpu_ms": round(program.cpu_ms, 3),
-                    "memory_mb": round(program.memory_mb, 3),
-                    "host_error": failure,
-                }
-            }
-        )
-
     def forget(self, program: Program) -> None:
         """Drop every trace of a program."""
         self.forget_status(program)
-        os.close(program.errors)
-        if program.gate >= 0:
-            os.close(program.gate)
+        program.close()
         self.slots[self.slots.index(program.id)] = 0
         while self.slots and not self.slots[-1]:
             self.slots.pop()

@@ -1,12 +1,15 @@
-"""Root's preparations: folders that only root can reach, shown to the spare uid that plays.
+"""Mounts that only the program sees: private folders shown to the spare uid, memory to write to.
 
-Root never runs a bot. Before bwrap starts, the child becomes a spare uid, and from then on it
-can't enter a home of mode 700 in which the bot's copy, an interpreter or bwrap itself may lie.
-So the child, still root and in a mount namespace of its own, binds them below a small tmpfs;
-nothing of it is seen outside, and it vanishes with the child.
+Root never runs a bot. Before its program starts, the child becomes a spare uid, and from then on
+it can't enter a home of mode 700 in which the bot's copy, an interpreter or bwrap itself may lie.
+So the child, still root and in a mount namespace of its own, binds them to where the spare uid
+can reach them; nothing of it is seen outside, and it vanishes with the child.
 
 In such a bind the folder's owner appears as the spare uid: a umask of 077 locks nobody out, and
 the bot reads exactly what it would read had the owner started it as an ordinary user.
+
+Scratch space is a tmpfs that is limited in bytes and in files; bwrap's own are limited in bytes
+only. An ordinary user mounts it in a user namespace made for it.
 Loaded into the spawner, so: standard library only.
 """
 
@@ -16,7 +19,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from arena.sandbox import kernel
@@ -24,38 +27,68 @@ from arena.sandbox import kernel
 STAGE = "/tmp"  # noqa: S108 - only a mount point, hidden in a mount namespace of our own
 """A folder that exists everywhere."""
 
+SCRATCH = "scratch"
+"""The name below STAGE of the memory that a program may write to."""
+
 _NO_IDMAP = frozenset({errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP})
 """How an old kernel, a file system or a container without the right says no."""
 
 
-def stage(sources: Mapping[str, str], *, writable: str, uid: int) -> None:
-    """Show each source below STAGE under its name, for `uid` alone to use."""
-    if writable:
-        _give(sources[writable], uid)
-    try:
-        kernel.own_mounts()
-    except PermissionError as error:
-        raise PermissionError(
-            error.errno,
-            "root lacks CAP_SYS_ADMIN here: start the arena as an ordinary user, or grant it",
-        ) from error
+def stage(sources: Mapping[str, str], *, writable: str, uid: int, scratch: str) -> None:
+    """Show each source below STAGE under its name, for `uid` alone to use (0: we aren't root).
+
+    `scratch`: the settings of a tmpfs to be there as well; empty: none.
+    """
+    if writable and uid:
+        give(sources[writable], uid)
+    _own_mounts()
     # Opened in our own namespace, else they can't be bound; before the tmpfs hides some of them.
-    handles = {name: os.open(path, os.O_PATH | os.O_CLOEXEC) for name, path in sources.items()}
+    handles = {name: _open(path) for name, path in sources.items()}
     # A few empty files and folders are all that it holds.
     kernel.mount_tmpfs(STAGE, "mode=755,size=256k,nr_inodes=4096")
-    namespaces: dict[tuple[int, int], int | None] = {}
+    shown = _Shown(uid)
     for name, handle in handles.items():
         target = Path(STAGE, name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        found = os.fstat(handle)
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
             target.mkdir()
         else:
             target.touch()
-        owner = (found.st_uid, found.st_gid)
-        if name != writable and owner not in namespaces:
-            namespaces[owner] = _seen_as(owner, uid)
-        _attach(handle, str(target), None if name == writable else namespaces[owner])
+        shown.attach(handle, str(target), writable=name == writable)
+    if scratch:
+        Path(STAGE, SCRATCH).mkdir()
+        kernel.mount_tmpfs(f"{STAGE}/{SCRATCH}", scratch)
+        # A JVM would lock a file in a folder of this name, and when it can't say so on standard
+        # output, where only answers belong. When the folder can't be had, it is content.
+        Path(STAGE, SCRATCH, "hsperfdata_bot").symlink_to("/nonexistent")
+
+
+def open_ways(paths: Iterable[str], *, writable: str, uid: int, scratch: tuple[str, str]) -> None:
+    """Let `uid` reach each path where it is. Where it may not enter a folder on the way, another
+    with nothing else in it takes its place.
+
+    `scratch`: a folder, and the settings of the tmpfs that is to be mounted there.
+    """
+    if writable:
+        give(writable, uid)
+    _own_mounts()
+    handles = {path: _open(path) for path in paths}
+    folder, settings = scratch
+    for path in (*handles, *([folder] if folder else [])):
+        for parent in reversed(Path(path).parents):
+            if parent.exists() and not parent.stat().st_mode & stat.S_IXOTH:
+                kernel.mount_tmpfs(str(parent), "mode=755,size=256k,nr_inodes=4096")
+                break
+        if path == folder or stat.S_ISDIR(os.fstat(handles[path]).st_mode):
+            Path(path).mkdir(parents=True, exist_ok=True)
+        else:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).touch()
+    shown = _Shown(uid)
+    for path, handle in handles.items():
+        shown.attach(handle, path, writable=path == writable)
+    if folder:
+        kernel.mount_tmpfs(folder, settings)
 
 
 def drop(uid: int) -> None:
@@ -83,27 +116,79 @@ def real_uid(uid: int) -> Iterator[None]:
             os.setresgid(0, -1, -1)
 
 
-def _seen_as(owner: tuple[int, int], uid: int) -> int | None:
+def remove(folder: str) -> None:
+    """Remove a folder that a hostile program, now dead, has filled: deep, odd and locked, but
+    bounded in number. Without recursion, and without following a link.
+    """
+    lifted = Path(folder, f".{os.urandom(8).hex()}")
+    number = 0
+    while found := list(os.scandir(folder)):
+        for entry in found:
+            if not entry.is_dir(follow_symlinks=False):
+                Path(entry).unlink()
+                continue
+            Path(entry).chmod(0o700)
+            for inner in list(os.scandir(entry)):
+                # Lifted to the top, so that no path gets too long.
+                if inner.is_dir(follow_symlinks=False):
+                    Path(inner).chmod(0o700)
+                number += 1
+                Path(inner).rename(f"{lifted}-{number}")
+            Path(entry).rmdir()
+    Path(folder).rmdir()
+
+
+def _open(path: str) -> int:
+    return os.open(path, os.O_PATH | os.O_CLOEXEC)
+
+
+def _own_mounts() -> None:
     try:
-        return kernel.user_namespace(f"{owner[0]} {uid} 1\n", f"{owner[1]} {uid} 1\n")
-    except OSError:
-        return None
+        kernel.own_mounts()
+    except PermissionError as error:
+        raise PermissionError(
+            error.errno,
+            "no mount namespace can be had: as root that needs CAP_SYS_ADMIN, as an ordinary "
+            "user user namespaces",
+        ) from error
 
 
-def _attach(handle: int, target: str, namespace: int | None) -> None:
-    if namespace is not None:
-        try:
-            kernel.bind_as(handle, target, namespace)
-        except OSError as error:
-            if error.errno not in _NO_IDMAP:
-                raise
-        else:
-            return
-    # Here the content has to be readable by others, as it is unless the umask says otherwise.
-    kernel.bind(handle, target)
+class _Shown:
+    """Binds of folders as they'd look to their owner, who is `uid` here."""
+
+    def __init__(self, uid: int) -> None:
+        self._uid = uid
+        self._namespaces: dict[tuple[int, int], int | None] = {}
+
+    def attach(self, handle: int, target: str, *, writable: bool) -> None:
+        """Show the open file or folder at `target`."""
+        found = os.fstat(handle)
+        namespace = None
+        if self._uid and not writable:
+            namespace = self._namespace((found.st_uid, found.st_gid))
+        if namespace is not None:
+            try:
+                kernel.bind_as(handle, target, namespace)
+            except OSError as error:
+                if error.errno not in _NO_IDMAP:
+                    raise
+            else:
+                return
+        # Here the content has to be readable by others, as it is unless the umask says otherwise.
+        kernel.bind(handle, target)
+
+    def _namespace(self, owner: tuple[int, int]) -> int | None:
+        if owner not in self._namespaces:
+            try:
+                self._namespaces[owner] = kernel.user_namespace(
+                    f"{owner[0]} {self._uid} 1\n", f"{owner[1]} {self._uid} 1\n"
+                )
+            except OSError:
+                self._namespaces[owner] = None
+        return self._namespaces[owner]
 
 
-def _give(folder: str, uid: int) -> None:
+def give(folder: str, uid: int) -> None:
     """A build writes into this folder: it becomes the builder's. Done before any of it runs."""
     os.chown(folder, uid, uid)
     for parent, folders, files in os.walk(folder):

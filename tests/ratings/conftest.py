@@ -85,6 +85,7 @@ class Lab:
         places: Sequence[int] | None = None,
         attempt: int = 0,
         ms: float = 2.0,
+        off_turn_ms: float = 0.0,
     ) -> MatchRecord:
         """A record: totals by entrant (90 unless told), faults as entrant -> (hole, turn)."""
         by_seat = [(totals or {}).get(entrant, 90) for entrant in spec.seats]
@@ -119,7 +120,10 @@ class Lab:
                 for entrant, (hole, turn) in fell.items()
             ),
             attempt=attempt,
-            use=tuple(SeatUse(decisions=10, think_ms=10 * ms, max_ms=ms) for _ in by_seat),
+            use=tuple(
+                SeatUse(decisions=10, think_ms=10 * ms, max_ms=ms, off_turn_ms=off_turn_ms)
+                for _ in by_seat
+            ),
         )
         return _with_digest(record)
 

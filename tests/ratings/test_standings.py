@@ -12,7 +12,8 @@ def test_a_small_event_by_hand(lab):
     blocks = lab.round_robin("ab", deals=2)
     totals = [{"a": 80, "b": 90}, {"a": 90, "b": 90}, {"a": 85, "b": 90}, {"a": 100, "b": 90}]
     records = [
-        lab.record(spec, made, ms=3.5) for spec, made in zip(lab.specs(blocks), totals, strict=True)
+        lab.record(spec, made, ms=3.5, off_turn_ms=number / 4)
+        for number, (spec, made) in enumerate(zip(lab.specs(blocks), totals, strict=True))
     ]
     found = lab.table(blocks, records, "ba")
     # Deal 0: 165 against 180; deal 1: 190 against 180.
@@ -26,6 +27,7 @@ def test_a_small_event_by_hand(lab):
     assert second.delta == 1.25
     assert (first.strokes, second.strokes) == (round(355 / 36, 3), 10.0)
     assert first.ms == 3.5
+    assert first.off_turn_ms == (0 + 0.25 + 0.5 + 0.75) / 4
     assert first.p_next == 0.5
     assert second.p_next is None
     assert found.duels == (

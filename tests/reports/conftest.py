@@ -109,7 +109,10 @@ class Tables:
     def eventful(self) -> Table:
         """Everything that can happen to an event."""
         rows = [
-            self.row(1, "wishful-expectimax@2.1.0", rank_last=2, mu=28.0, p_next=0.99991),
+            self.row(
+                1, "wishful-expectimax@2.1.0", rank_last=2, mu=28.0, p_next=0.99991,
+                off_turn_ms=1234.567,
+            ),
             self.row(2, "日本のボット@3", rank=1, rank_last=2, mu=28.0, note="not reproducible"),
             self.row(
                 3,

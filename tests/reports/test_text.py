@@ -153,3 +153,32 @@ def test_unknown_formats_are_the_users_error(tables):
     """The message names what there is."""
     with pytest.raises(UserError, match="text, md, csv, json"):
         render(tables.plain(), "pdf")
+
+
+def test_cpu_off_turn_is_shown_where_it_means_something(tables):
+    """A column from a millisecond a match on, a name from ten on, never in canonical reports."""
+    table = tables.plain()
+    first, *others = table.rows
+
+    def made(off_turn_ms, **options):
+        row = msgspec.structs.replace(first, off_turn_ms=off_turn_ms)
+        return render(msgspec.structs.replace(table, rows=(row, *others)), "text", **options)
+
+    assert "off-turn" not in made(0.9)
+    assert "off-turn ms/match" in made(1.0).splitlines()[0]
+    assert "while it wasn't asked" not in made(9.9)
+    named = f"off turn: {first.entrant}: 10 ms of CPU a match while it wasn't asked"
+    assert named in made(10.0).splitlines()
+    assert made(0.0, canonical=True) == made(5000.0, canonical=True)
+
+
+def test_an_event_in_which_bots_were_frozen_says_so(tables):
+    """As a rule of the event in every report, and beside who computed nevertheless."""
+    table = tables.plain()
+    event = msgspec.structs.replace(table.event, settings=Settings(game="play-nine", freeze=True))
+    rows = [msgspec.structs.replace(row, off_turn_ms=50.0) for row in table.rows]
+    table = msgspec.structs.replace(table, event=event, rows=tuple(rows))
+    rule = "bots stand still while it isn't their turn"
+    assert rule in render(table, "text")
+    assert rule in render(table, "md", canonical=True)
+    assert "wasn't asked, although it was to stand still" in render(table, "text")

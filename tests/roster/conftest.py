@@ -11,6 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from arena.sandbox import Exited, Plan
+from arena.sandbox.bwrap import Bubblewrap
+from arena.sandbox.client import Spawner
+from arena.sandbox.none import Unconfined
 
 
 class PlainBackend:
@@ -111,6 +114,17 @@ def spawner():
     yield double
     assert not double.running, "a build was left running"
     double.close()
+
+
+@pytest.fixture(params=["none", "bwrap"])
+def real(request):
+    """The sandbox's own backends and spawner."""
+    backend = {"none": Unconfined, "bwrap": Bubblewrap}[request.param]()
+    probe = backend.probe()
+    if not probe.works:
+        pytest.skip(probe.detail)
+    with Spawner() as spawner:
+        yield {"backend": backend, "spawner": spawner}
 
 
 @pytest.fixture

@@ -9,9 +9,6 @@ import pytest
 from arena.model import HostError, NotRun
 from arena.roster import BuildLimits, build, load, process
 from arena.sandbox import Launch
-from arena.sandbox.bwrap import Bubblewrap
-from arena.sandbox.client import Spawner
-from arena.sandbox.none import Unconfined
 
 pytestmark = pytest.mark.process
 
@@ -197,7 +194,7 @@ def test_results_are_capped(make, built, monkeypatch):
     """A build can't fill the cache."""
     monkeypatch.setattr(sys.modules["arena.roster.build"], "RESULT_FILES", 2)
     problem = the_problem(built(make("a", {"bot.toml": shell("touch a b c")})))
-    assert "4 files" in problem.lines[0]
+    assert "4 files; 1024 MB in 2 files are allowed" in problem.lines[0]
 
 
 def test_good_bots_are_built_beside_bad_ones(make, built):
@@ -209,6 +206,25 @@ def test_good_bots_are_built_beside_bad_ones(make, built):
     )
     assert [bot.entrant.name for bot in result.bots] == ["a", "c"]
     assert [problem.name[:2] for problem in result.problems] == ["b@"]
+
+
+@pytest.mark.parametrize(("asked", "most", "given"), [(0, 16, 0), (4, 16, 4), (64, 16, 16)])
+def test_scratch_space_is_given_on_request(make, built, asked, most, given):
+    """No more than the event allows, and none unless it is asked for."""
+    toml = f"run = ['sh']\n[limits]\nscratch_mb = {asked}\n" if asked else "run = ['sh']\n"
+    (bot,) = built(make("a", {"bot.toml": toml}), scratch_mb=most).bots
+    assert bot.scratch_mb == given
+
+
+def test_what_a_build_writes_is_limited(make, built, backend):
+    """Besides what it is given to begin with."""
+    built(make("a", {"bot.toml": shell(PROGRAM), "big": b"x" * (3 << 20)}))
+    (launch,) = backend.launches
+    assert launch.disk_mb == 1024 + 3 + 1
+    script = shell("head -c 3000000 /dev/zero > big")
+    limits = BuildLimits(disk_mb=2)
+    problem = the_problem(built(make("b", {"bot.toml": script}), limits=limits))
+    assert problem.lines[0].startswith("build: made 2.9 MB in 2 files; 2 MB in 100000 files are")
 
 
 def test_a_host_error_is_nobodys_fault(make, built, spawner):
@@ -247,17 +263,6 @@ def test_interruption_ends_the_build(make, built, cache, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         built(path)
     assert list((cache / "builds").iterdir()) == []
-
-
-@pytest.fixture(params=["none", "bwrap"])
-def real(request):
-    """The sandbox's own backends and spawner."""
-    backend = {"none": Unconfined, "bwrap": Bubblewrap}[request.param]()
-    probe = backend.probe()
-    if not probe.works:
-        pytest.skip(probe.detail)
-    with Spawner() as spawner:
-        yield {"backend": backend, "spawner": spawner}
 
 
 def answer(bot, backend, spawner):

@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 import venv
+from pathlib import Path
 
 import pytest
 
@@ -194,6 +195,33 @@ def test_rustup_proxies_are_seen_through(search, program, tmp_path):
     tool = found("cargo")
     assert tool.path == str(real)
     assert tool.expose == (str(tmp_path / "toolchains/stable"),)
+
+
+def test_the_owner_of_a_program_says_whose_it_is(program, tmp_path, monkeypatch):
+    """The system's and one's own may be run; another user's may not, nor by a link of theirs."""
+    own = program(tmp_path / "own/python3")
+    link = tmp_path / "link"
+    link.symlink_to(own)
+    assert interpreters.is_ours(own)
+    assert interpreters.is_ours(link)
+    assert interpreters.is_ours(Path("/bin/sh"))
+    if os.geteuid() == 0:
+        os.chown(link, 65534, 65534, follow_symlinks=False)
+        assert interpreters.is_ours(own)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: -1)
+        assert not interpreters.is_ours(own)
+    assert not interpreters.is_ours(link)
+
+
+@pytest.mark.process
+def test_another_users_shim_is_not_asked(program, tmp_path, monkeypatch):
+    """A bot that names a path can't have a program beside it run unconfined."""
+    shim(program, tmp_path, f"touch {tmp_path}/asked")
+    named = tmp_path / ".pyenv/shims/python3"
+    monkeypatch.setattr(interpreters, "is_ours", lambda _: False)
+    assert found(str(named)).path == str(named)
+    assert not (tmp_path / "asked").exists()
 
 
 def test_stores_are_shown_whole(search, program, tmp_path, monkeypatch):

@@ -31,10 +31,12 @@ def test_every_field_is_read():
         run = ["./bot", "-x"]
         build = [["make", "bot"], ["strip", "bot"]]
         optional = true
+        lock = "Cargo.lock"
         [limits]
         memory_mb = 256
         tasks = 8
         start_ms = 500
+        scratch_mb = 4
     """
     expected = Manifest(
         name="greedy",
@@ -43,7 +45,8 @@ def test_every_field_is_read():
         run=("./bot", "-x"),
         build=(("make", "bot"), ("strip", "bot")),
         optional=True,
-        asked=Asked(memory_mb=256, tasks=8, start_ms=500),
+        lock="Cargo.lock",
+        asked=Asked(memory_mb=256, tasks=8, start_ms=500, scratch_mb=4),
     )
     assert parse(text) == expected
 
@@ -110,6 +113,10 @@ def test_key_inside_a_text_is_not_taken_for_a_field():
         ('build = [["a"], "b"]', "build", "item 2"),
         ('build = [["a"], ["b", 1]]', "build", "command 2"),
         ('optional = "yes"', "optional", "true or false"),
+        ("lock = true", "lock", "a string"),
+        ('lock = "poetry.lock"', "lock", "requirements.txt, package-lock.json or Cargo.lock"),
+        ('lock = ""', "lock", "a file beside bot.toml"),
+        ("limits = {scratch_mb = 0}", "limits.scratch_mb", "at least 1"),
         ("limits = 3", "limits", "a table"),
         ("limits = {memory_mb = true}", "limits.memory_mb", "an integer"),
         ("limits = {tasks = 0}", "limits.tasks", "at least 1"),

@@ -208,6 +208,13 @@ def test_trouble_with_the_cache_is_the_users_to_solve(make, cache):
         take(listing(make("a", {"f": ""})), cache)
 
 
+def test_what_a_lock_file_s_tool_makes_is_left_out(make):
+    """Right below the folder; a folder of that name elsewhere is the bot's."""
+    files = {"bot.js": "", "node_modules/a/index.js": "", "lib/node_modules/b/index.js": ""}
+    found = listing(make("a", files), frozenset({"node_modules"}))
+    assert [file.path for file in found] == ["bot.js", "lib/node_modules/b/index.js"]
+
+
 def test_clean_removes_what_the_cache_made_and_nothing_else(make, cache):
     """Even a cache that was pointed at somebody's folder loses only its own entries."""
     take(listing(make("a", {"f": "abc", "g": "de"})), cache)
@@ -215,11 +222,13 @@ def test_clean_removes_what_the_cache_made_and_nothing_else(make, cache):
         left = folder.with_name("tmp-arena-left")
         shutil.copytree(folder, left)
         (left / "x").write_text("xyz")
+    (cache / "packages" / ("e" * 64)).mkdir(parents=True)
     (cache / "bots" / "mine").mkdir()
     (cache / "bots" / ("f" * 64)).symlink_to(make("other", {"f": ""}))
     assert clean_cache(cache) == (3, 8)
     assert sorted(p.name for p in (cache / "bots").iterdir()) == ["f" * 64, "mine"]
     assert list((cache / "builds").iterdir()) == []
+    assert list((cache / "packages").iterdir()) == []
 
 
 def test_clean_of_no_cache(cache):

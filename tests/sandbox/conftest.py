@@ -16,6 +16,7 @@ import pytest
 from arena.sandbox import Exited, Launch, Started
 from arena.sandbox.bwrap import Bubblewrap, candidates
 from arena.sandbox.client import Spawner
+from arena.sandbox.landlock import Landlock
 from arena.sandbox.none import Unconfined
 
 DEADLINE_S = 30.0
@@ -29,6 +30,12 @@ TOOLS = {"bwrap-system" if tool == SYSTEM else "bwrap-wheel": tool for tool in c
 def chosen(name):
     if name == "none":
         return Unconfined()
+    if name == "landlock":
+        backend = Landlock()
+        if not backend.abi:
+            pytest.skip("this kernel has no Landlock")
+        assert backend.probe().works, backend.probe().detail
+        return backend
     backend = Bubblewrap(TOOLS[name])
     if not namespaces_allowed():
         pytest.skip("this machine refuses user namespaces")
@@ -43,7 +50,7 @@ def namespaces_allowed():
     return subprocess.run([sys.executable, "-c", unshare], check=False).returncode == 0
 
 
-@pytest.fixture(params=[*TOOLS, "none"])
+@pytest.fixture(params=[*TOOLS, "landlock", "none"])
 def backend(request):
     """Every backend in turn."""
     return chosen(request.param)

@@ -52,13 +52,13 @@ def test_outside_address(attempt):
 
 
 def test_abstract_socket(attempt):
-    """Abstract unix sockets belong to another network namespace."""
+    """No socket can be made that could call an abstract name."""
     name = "\\0arena-" + uuid.uuid4().hex
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(name.replace("\\0", "\0"))
         listener.listen()
         code = f"import socket\ns = socket.socket(1)\ns.connect('{name}')"
-        assert attempt(code) == ["ok", "ConnectionRefusedError"]
+        assert attempt(code) == ["ok", "OSError"]
 
 
 def test_referees_file(attempt, tmp_path):
@@ -83,11 +83,11 @@ def test_no_folder_is_writable(host, bwrap, folder):
 
 
 def test_devices_are_harmless(host, bwrap):
-    """Of the devices only the five that nobody can do harm with are there."""
+    """Of the devices only the four that nobody can do harm with are there."""
     bot = host.start(
-        bwrap, "/bin/sh", "-c", "echo x >/dev/null; ls /dev; head -c 3 /dev/zero | wc -c"
+        bwrap, "/bin/sh", "-c", "echo x >/dev/null; ls /dev; head -c 3 /dev/full | wc -c"
     )
-    wanted = ["fd", "full", "null", "random", "stderr", "stdin", "stdout", "urandom", "zero"]
+    wanted = ["fd", "full", "null", "random", "stderr", "stdin", "stdout", "urandom"]
     assert bot.output().split() == [*wanted, "3"]
 
 
@@ -227,7 +227,7 @@ def test_file_limit(host, bwrap, tmp_path):
     """A build's file can't grow past its limit."""
     folder = tmp_path / "bot"
     folder.mkdir()
-    run = ("/bin/sh", "-c", "head -c 3000000 /dev/zero >big")
+    run = ("/bin/sh", "-c", "yes | head -c 3000000 >big")
     assert host.start(bwrap, *run, root=folder, writable=True, file_mb=1).exited().code != 0
     assert (folder / "big").stat().st_size == 1 << 20
 

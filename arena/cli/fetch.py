@@ -1,0 +1,42 @@
+"""`arena fetch`: get the packages that bots need, before the event and outside of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  arena fetch bots/*
+  PIP_INDEX_URL=https://pypi.example.org/simple arena fetch bots/*
+"""
+)
+@click.argument("bots", nargs=-1, type=click.Path(path_type=Path, readable=False))
+def fetch(bots: tuple[Path, ...]) -> None:
+    """Get the packages that the lock files of BOTS name, into the cache.
+
+    A bot names its lock file in bot.toml: lock = "requirements.txt", "package-lock.json" or
+    "Cargo.lock". pip, npm or cargo get exactly what it pins, with your own settings (mirrors,
+    proxies), and run nothing of it: installation scripts are left out, and builds run later, in
+    the sandbox and without network. `arena run` itself never fetches anything.
+    """
+    from arena.cli.screen import say
+    from arena.model import UserError
+    from arena.roster import default_cache, in_use, load
+    from arena.roster import fetch as fetch_packages
+
+    if not bots:
+        raise UserError("name the bots whose packages are wanted, for instance: arena fetch bots/*")
+    cache = default_cache()
+    with in_use(cache):
+        roster = load(bots, cache=cache)
+        for note in roster.notes:
+            say(f"note: {note}")
+        fetched = fetch_packages(roster.candidates, cache=cache, report=click.echo)
+    for left_out in (*roster.skipped, *fetched.skipped):
+        say(f"note: {left_out.name} is left out: {left_out.reason}")
+    if problems := (*roster.problems, *fetched.problems):
+        raise UserError("\n".join(map(str, problems)))

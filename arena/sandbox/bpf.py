@@ -1,0 +1,155 @@
+"""An assembler for the kernel's classic BPF, as far as a filter of system calls needs it.
+
+A filter is a search tree over call numbers whose leaves are verdicts, each behind the tests of
+arguments that it depends on. Everything is built bottom-up from finished, position-independent
+pieces: a jump only ever goes forward over pieces whose length is known, so that its 8 bits are
+checked where it is made, and no label exists.
+
+Paths that test no argument use only what the kernel (since 5.11) can see through: there it knows
+in advance that a number is always allowed, and doesn't run the filter for it at all.
+
+Arguments: seccomp shows 64 bits of each, but what the calls tested here declare is an int, an
+unsigned int, or flags of which all bits that matter are low. The kernel ignores the high half of
+those, so a filter that compared it could be passed with garbage there: a test sees the low half
+alone. Loaded into the spawner, so: standard library only, no state.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_LOAD = 0x20  # A = 32 bits of struct seccomp_data at k
+_AND = 0x54
+_RETURN = 0x06
+_JUMP = 0x05
+_IF_EQUAL = 0x15
+_IF_AT_LEAST = 0x35
+
+_NUMBER_AT, _MACHINE_AT, _ARGUMENTS_AT = 0, 4, 16
+
+_FAR = 255
+"""The longest conditional jump."""
+
+_LONGEST = 4096
+"""The kernel's limit for one filter, in instructions."""
+
+ALLOW = 0x7FFF_0000
+KILL = 0x8000_0000
+_ERRNO = 0x0005_0000
+
+ALL_BITS = 0xFFFF_FFFF
+
+Instruction = tuple[int, int, int, int]
+"""struct sock_filter: operation, jump if true, jump if false, constant."""
+
+
+class Test(NamedTuple):
+    """Whether the low half of an argument, after `mask`, is one of the values (or, not `inside`,
+    none of them); or is at least `least`.
+    """
+
+    argument: int
+    values: tuple[int, ...] = ()
+    inside: bool = True
+    mask: int = ALL_BITS
+    least: int = 0
+
+
+class Verdict(NamedTuple):
+    """What becomes of a call when all tests hold; else the next verdict's turn comes."""
+
+    tests: tuple[Test, ...]
+    action: int
+
+
+Leaf = tuple[Verdict, ...]
+"""The verdicts on one call in their order; past the last it is allowed."""
+
+
+def fail(number: int) -> int:
+    """The action that makes a call return an errno; 0: it seems to have succeeded."""
+    return _ERRNO | number
+
+
+class Span(NamedTuple):
+    """Consecutive call numbers with the same leaf, up to the next span."""
+
+    first: int
+    leaf: Leaf
+    weight: int
+    """How often they are called, compared with others."""
+
+
+def assembled(machine: int, foreign: int, spans: Sequence[Span]) -> bytes:
+    """The whole program; calls by another convention than `machine` meet `foreign`."""
+    code = [
+        (_LOAD, 0, 0, _MACHINE_AT),
+        (_IF_EQUAL, 1, 0, machine),
+        (_RETURN, 0, 0, foreign),
+        (_LOAD, 0, 0, _NUMBER_AT),
+        *_tree(spans),
+    ]
+    if len(code) > _LONGEST:
+        raise AssertionError(f"a filter of {len(code)} instructions")
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+def constants_replaced(program: bytes, constants: dict[int, int]) -> bytes:
+    """The program with other constants in its comparisons for equality."""
+    found = bytearray(program)
+    for at in range(0, len(program), 8):
+        operation, _, _, constant = struct.unpack_from("=HBBI", program, at)
+        if operation == _IF_EQUAL and constant in constants:
+            struct.pack_into("=I", found, at + 4, constants[constant])
+    return bytes(found)
+
+
+def _tree(spans: Sequence[Span]) -> list[Instruction]:
+    """Halve by weight, so that a call that is often made is found after few comparisons."""
+    if len(spans) == 1:
+        return _leaf(spans[0].leaf)
+    half = sum(span.weight for span in spans) / 2
+    at, passed = 1, spans[0].weight
+    while at < len(spans) - 1 and passed + spans[at].weight / 2 < half:
+        passed += spans[at].weight
+        at += 1
+    below, above = _tree(spans[:at]), _tree(spans[at:])
+    first = spans[at].first
+    if len(below) <= _FAR:
+        return [(_IF_AT_LEAST, len(below), 0, first), *below, *above]
+    if len(above) <= _FAR:
+        return [(_IF_AT_LEAST, 0, len(above), first), *above, *below]
+    return [(_IF_AT_LEAST, 0, 1, first), (_JUMP, 0, 0, len(below)), *below, *above]
+
+
+def _leaf(leaf: Leaf) -> list[Instruction]:
+    code: list[Instruction] = []
+    rest: list[Instruction] = [(_RETURN, 0, 0, ALLOW)]
+    for verdict in reversed(leaf):
+        code = [(_RETURN, 0, 0, verdict.action)]
+        for test in reversed(verdict.tests):
+            code = _tested(test, code)
+        # An unconditional verdict never falls through: what follows it could not be reached, and
+        # the kernel refuses no such code, but nobody needs it.
+        rest = [*code, *rest] if verdict.tests else code
+    return rest
+
+
+def _tested(test: Test, then: list[Instruction]) -> list[Instruction]:
+    """The piece that goes on with `then` if the test holds, and else jumps over it."""
+    skip = len(then)
+    code: list[Instruction] = [(_LOAD, 0, 0, _ARGUMENTS_AT + 8 * test.argument)]
+    if test.mask != ALL_BITS:
+        code.append((_AND, 0, 0, test.mask))
+    if test.least:
+        code.append((_IF_AT_LEAST, 0, skip, test.least))
+    for left, value in zip(range(len(test.values) - 1, -1, -1), test.values, strict=True):
+        if test.inside:
+            code.append((_IF_EQUAL, left, 0 if left else skip, value))
+        else:
+            code.append((_IF_EQUAL, left + skip, 0, value))
+    if skip + len(test.values) > _FAR:
+        raise AssertionError("a test that jumps too far")
+    return [*code, *then]

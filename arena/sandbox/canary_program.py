@@ -1,0 +1,87 @@
+"""What runs inside for the live canary: it tries what a bot must not, and prints what it could.
+
+Executed by its text in a sandbox, with the arena's own Python and nothing but its standard
+library: `python -I -S -c TEXT SECRET PID`, where SECRET is a file of the referee's and PID the
+referee. Lines are "reach WHAT", "namespace NAME IDENTITY", "fact NAME VALUE" and last "done".
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+FOLDERS = ("/", ".", "/dev", "/dev/shm", "/etc", "/tmp", "/usr", "/proc", "/proc/sys/kernel")
+FAMILIES = (1, 2, 10, 16, 17, 38, 40)
+"""unix, IPv4, IPv6, netlink, packet, kernel crypto, vsock."""
+KINDS = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW)
+CLONE_NEWUSER = 0x1000_0000
+STATUS = {"CapEff", "CapPrm", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp"}
+
+
+def attempt(what: str, call: Callable[[], object]) -> None:
+    """Say so if the call succeeds."""
+    try:
+        call()
+    except OSError:
+        return
+    print("reach", what)
+
+
+def lock() -> None:
+    """Take a lock on a file that every bot can read."""
+    fcntl.flock(os.open("/usr/bin/env", os.O_RDONLY), fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def new_namespace() -> None:
+    """Become the owner of a user namespace."""
+    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUSER):
+        raise OSError
+
+
+def environment(pid: int) -> None:
+    """Read another's environment; that of a sandbox's own pid 1 is empty."""
+    if not Path(f"/proc/{pid}/environ").read_bytes().strip(b"\0"):
+        raise OSError
+
+
+def processes() -> set[int]:
+    """The processes that can be listed, or the referee alone where there is no list."""
+    try:
+        return {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208
+    except OSError:
+        return {referee}
+
+
+secret, referee = Path(sys.argv[1]), int(sys.argv[2])
+for name in ("net", "pid", "mnt", "ipc", "uts", "user"):
+    link = Path("/proc/self/ns", name)
+    print("namespace", name, link.readlink())
+attempt("a file of the referee", secret.read_bytes)
+attempt("the metadata of a file of the referee", lambda: os.utime(secret))
+for folder in FOLDERS:
+    attempt(f"write access to {folder}", Path(folder, "canary").touch)
+for family in FAMILIES:
+    for kind in KINDS:
+        attempt(f"a socket of family {family}", lambda: socket.socket(family, kind))  # noqa: B023
+attempt("a lock that another bot sees", lock)
+attempt("a user namespace", new_namespace)
+attempt("the environment of pid 1", lambda: environment(1))
+attempt("the environment of the referee", lambda: environment(referee))
+for pid in processes() - {1, os.getpid(), os.getppid()}:
+    attempt(f"the process {pid}", Path(f"/proc/{pid}/comm").read_bytes)
+try:
+    os.kill(referee, 0)
+    print("fact signal yes")
+except OSError:
+    print("fact signal no")
+for line in Path("/proc/self/status").read_text().splitlines():
+    key, _, value = line.partition(":")
+    if key in STATUS:
+        print("fact", key, value.strip())
+print("done", flush=True)
+sys.stdin.read()

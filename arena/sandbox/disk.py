@@ -1,0 +1,237 @@
+"""What a program's folders hold on disk, the files included that have lost their names.
+
+Theory of operation. A round walks the folders and then goes through the open and mapped files
+of the program's processes; it is done in slices, so that the largest permitted tree delays
+nobody, and the next one begins `ROUND_S` after its end. The program works against it: it swaps
+folders for links while we walk, makes them unreadable, nests them deeper than a path is long,
+and keeps files that have no name. Links are never followed, a folder is entered only if it is
+still the one that was listed, and what is hidden on purpose counts as more than its share.
+
+Invariants: reads alone; a round's memory is bounded by the number of files that are allowed.
+Loaded into the spawner, so: standard library only, one thread.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import resource
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+from arena.sandbox import memory
+from arena.sandbox.meter import GONE, read
+
+ROUND_S = 0.25
+"""Between two rounds: what a disk takes meanwhile is in proportion to what a build may have."""
+
+SLICE_S = 0.005
+"""Of a look: the spawner has other programs to serve."""
+
+REST = 4
+"""A round is followed by so many times its own length of rest."""
+
+UNSEEN_S = 1.0
+"""How long something may be where nobody can look: honest programs pass descriptors on at once."""
+
+MOST_FILES = 1_000_000
+"""When no number is given."""
+
+_ENTRIES = 64
+"""Read between two looks at the clock."""
+
+_DELETED = re.compile(
+    rb"^(\w+-\w+) \S+ \w+ (\w+):(\w+) ([1-9]\d*) .* \(deleted\)$", re.MULTILINE
+)  # fmt: skip
+"""Of a process's maps: the range, the device and the inode of a file without a name."""
+
+_UNLIMITED = 1 << 62
+
+_BLOCK = 512
+"""What st_blocks counts, whatever the file system's own are."""
+
+
+class Disk:
+    """Keeps watch over the folders of one program."""
+
+    def __init__(self, folders: Sequence[str], *, most_bytes: int, most_files: int) -> None:
+        """0: no limit."""
+        self._folders = folders
+        self._most_bytes = most_bytes
+        self._most_files = most_files or MOST_FILES
+        self._devices: set[int] = set()
+        self._round: Iterator[None] | None = None
+        self._next = 0.0
+        self._spent = 0.0
+        self._held = 0
+        self._files = 0
+        self._seen: set[tuple[int, int]] = set()
+        """Device and inode of what could be met again: it has several names, or none."""
+        self._hidden = False
+        """Whether it hides a folder."""
+        self._unseen = False
+        self._unseen_since: float | None = None
+
+    def look(self, now: float, pids: Iterable[int]) -> bool:
+        """Do a slice of a round if one is due. True: the program has overstepped."""
+        begun = time.perf_counter()
+        if self._round is None:
+            if now < self._next:
+                return False
+            self._begin(pids)
+        over = False
+        assert self._round is not None
+        for _ in self._round:
+            over = self._over()
+            if over or time.perf_counter() - begun > SLICE_S:
+                break
+        else:
+            self._end(now)
+            over = self._over() or self._unseen_too_long(now)
+        self._spent += time.perf_counter() - begun
+        return over
+
+    def _begin(self, pids: Iterable[int]) -> None:
+        self._held = self._files = 0
+        self._hidden = self._unseen = False
+        self._spent = 0.0
+        self._seen.clear()
+        self._round = self._all(list(pids))
+
+    def _end(self, now: float) -> None:
+        self._round = None
+        self._next = now + max(ROUND_S, REST * self._spent)
+
+    def _over(self) -> bool:
+        return (
+            self._hidden
+            or self._files > self._most_files
+            or 0 < self._most_bytes < self._held
+        )  # fmt: skip
+
+    def _unseen_too_long(self, now: float) -> bool:
+        if not self._unseen:
+            self._unseen_since = None
+        elif self._unseen_since is None:
+            self._unseen_since = now
+        return self._unseen_since is not None and now - self._unseen_since >= UNSEEN_S
+
+    def _all(self, pids: Iterable[int]) -> Iterator[None]:
+        for folder in self._folders:
+            yield from self._walk(folder)
+        for pid in pids:
+            yield from self._nameless(pid)
+
+    def _walk(self, top: str) -> Iterator[None]:
+        try:
+            found = os.stat(top)  # noqa: PTH116 - no Path: speed
+        except FileNotFoundError:
+            return
+        self._devices.add(found.st_dev)
+        todo = [(top, found)]
+        while todo:
+            path, expected = todo.pop()
+            try:
+                folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            except OSError as error:
+                self._refused(error, expected)
+                continue
+            try:
+                if os.path.samestat(os.fstat(folder), expected):
+                    for name, inner in self._list(folder, expected):
+                        if stat.S_ISDIR(inner.st_mode):
+                            todo.append((f"{path}/{name}", inner))
+                        if self._files % _ENTRIES == 0:
+                            yield
+            finally:
+                os.close(folder)
+            yield
+
+    def _list(self, folder: int, itself: os.stat_result) -> Iterator[tuple[str, os.stat_result]]:
+        """What is in an open folder, and count it."""
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                self._files += 1
+                try:
+                    found = entry.stat(follow_symlinks=False)
+                except OSError as error:
+                    self._refused(error, itself)
+                    continue
+                self._count(found)
+                yield entry.name, found
+
+    def _refused(self, error: OSError, folder: os.stat_result) -> None:
+        """Judge why a folder can't be entered. It may be gone, or a link by now."""
+        if error.errno == errno.ENAMETOOLONG:
+            self._hidden = True
+        elif isinstance(error, PermissionError):
+            # Ours, so the program's as well: it has taken the right away. In what isn't ours it
+            # can't write either.
+            self._hidden |= folder.st_uid == os.geteuid()
+
+    def _count(self, found: os.stat_result) -> None:
+        if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
+            if (found.st_dev, found.st_ino) in self._seen:
+                return
+            self._seen.add((found.st_dev, found.st_ino))
+        self._held += found.st_blocks * _BLOCK
+
+    def _nameless(self, pid: int) -> Iterator[None]:
+        """Count what a process has open or mapped and nobody can find by a name."""
+        try:
+            process = memory.usage(pid)
+            if process is None or not process.size:
+                return
+            for path in memory.descriptors(process):
+                try:
+                    self._open(path, os.stat(path))  # noqa: PTH116 - no Path: speed
+                except GONE:
+                    continue
+            yield
+            text = read(f"{process.path}/maps")
+        except GONE:
+            return
+        except PermissionError:
+            self._unseen = True
+            return
+        yield
+        for area, major, minor, inode in _DELETED.findall(text):
+            device = os.makedev(int(major, 16), int(minor, 16))
+            if device in self._devices and (device, int(inode)) not in self._seen:
+                self._seen.add((device, int(inode)))
+                self._files += 1
+                self._held += _mapped(pid, f"{process.path}/map_files/{area.decode()}")
+
+    def _open(self, path: str, found: os.stat_result) -> None:
+        if stat.S_ISSOCK(found.st_mode):
+            self._unseen = self._unseen or _carries(path)
+        elif found.st_nlink == 0 and found.st_dev in self._devices:
+            key = found.st_dev, found.st_ino
+            if key not in self._seen:
+                self._seen.add(key)
+                self._files += 1
+                self._held += found.st_blocks * _BLOCK
+
+
+def _carries(path: str) -> bool:
+    """Whether descriptors are on their way through a socket: then nobody can say of what."""
+    folder, _, name = path.rpartition("/fd/")
+    text = read(f"{folder}/fdinfo/{name}")
+    _, found, rest = text.partition(b"scm_fds:")
+    return bool(found) and rest.split(maxsplit=1)[0] != b"0"
+
+
+def _mapped(pid: int, path: str) -> int:
+    """The size of a file of which there is a mapping alone; the most it may be, if we don't have
+    the right to ask.
+    """
+    try:
+        return os.stat(path).st_blocks * _BLOCK  # noqa: PTH116 - no Path: speed
+    except (*GONE, PermissionError):
+        try:
+            most, _ = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        except ProcessLookupError:
+            return 0
+    return most if most != resource.RLIM_INFINITY else _UNLIMITED

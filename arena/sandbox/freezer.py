@@ -1,0 +1,150 @@
+"""Stopping a program's whole tree while it isn't its turn, and letting it go on.
+
+Theory of operation. Everything below the root is stopped; the root itself belongs to the sandbox
+(bwrap's pid 1, or the keeper of child.py), runs no line of the program and must stay able to end
+it. `freeze` sends SIGSTOP and looks again until it has seen that every process was at rest
+*before* a look at the tree that found no other: a fork that was under way when the signal came
+gives its child before its parent rests, so nothing can slip out. A process rests when all of its
+threads do.
+
+On a core that is shared with the tree, a signal that wakes a sleeper may cost the caller the core,
+and what gets it next is perhaps a process that has no signal yet. So what runs is stopped first.
+
+A process at rest can't continue itself or others, with two exceptions that the filter of system
+calls is there to deny: a POSIX timer and an asynchronous descriptor may be set to send SIGCONT.
+
+Invariant: signals go to handles of processes that were seen below the root, never to a number
+that could have become another's; SIGKILL ends what is frozen as it ends all else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+from arena.model import HostError
+from arena.sandbox.meter import members
+
+SETTLE_S = 0.02
+"""On a loaded machine a process may have to wait for a core to stop on. What isn't at rest by
+then stops as soon as it runs; waiting longer would let a bot hold up its table."""
+
+VFORK_S = 0.002
+"""A parent that waits in vfork shows the same state as one that waits for a disk. After this it
+is taken for the former: its child may be stopped before it lets go."""
+
+YIELDS = 2
+NAP_S = 0.0001
+
+_STOPPED = b"TtZX"
+_UNINTERRUPTIBLE = b"D"
+
+
+class Freezer:
+    """Stops and continues one tree."""
+
+    __slots__ = ("_handles", "_root")
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self._handles: dict[int, int] = {}  # by pid; as many as the program may have processes
+
+    def freeze(self) -> None:
+        """Stop everything; returns when nothing runs any more."""
+        handles = self._handles
+        self._stop(set(handles))
+        begun = time.monotonic()
+        resting = _STOPPED
+        for look in itertools.count():
+            still = {pid for pid in handles if _rests(pid, resting)}
+            found = set(members(self._root)) - {self._root}
+            for pid in handles.keys() - found:
+                os.close(handles.pop(pid))
+            moving = found - still
+            waited = time.monotonic() - begun
+            if not moving or waited > SETTLE_S:
+                return
+            self._stop(moving)
+            if waited > VFORK_S:
+                resting = _STOPPED + _UNINTERRUPTIBLE
+            # It may need this very core to stop on, and to yield is not always to let it go first.
+            if look < YIELDS:
+                os.sched_yield()
+            else:
+                time.sleep(NAP_S)
+
+    def thaw(self) -> None:
+        """Let everything go on."""
+        for handle in self._handles.values():
+            _send(handle, signal.SIGCONT)
+
+    def close(self) -> None:
+        """Forget the tree, as it is."""
+        while self._handles:
+            os.close(self._handles.popitem()[1])
+
+    def _stop(self, pids: set[int]) -> None:
+        if len(pids) > 1:
+            for thread in filter(None, map(_running, pids)):
+                with suppress(ProcessLookupError):
+                    # It stops the whole process, and is taken in by the thread that is named.
+                    os.kill(thread, signal.SIGSTOP)
+        for pid in pids:
+            if pid in self._handles or self._open(pid):
+                _send(self._handles[pid], signal.SIGSTOP)
+
+    def _open(self, pid: int) -> bool:
+        try:
+            # Numbers are given out in a circle: this one, seen a moment ago, is not used anew.
+            self._handles[pid] = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return False
+        except OSError as error:
+            raise HostError(f"can't freeze a bot: {error}; try `ulimit -n 4096`") from error
+        return True
+
+
+def _send(handle: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        try:
+            signal.pidfd_send_signal(handle, number)
+        except PermissionError as error:
+            raise HostError(f"can't freeze a bot: {error}") from error
+
+
+def _rests(pid: int, resting: bytes) -> bool:
+    """Whether none of its threads can run."""
+    try:
+        return all(state in resting for _, state in _threads(pid))
+    except OSError:
+        return False  # it has ended, or a thread of it: the next look tells
+
+
+def _running(pid: int) -> int:
+    """One of its threads that wants a core; 0: none does."""
+    with suppress(OSError):
+        return next((thread for thread, state in _threads(pid) if state == b"R"), 0)
+    return 0
+
+
+def _threads(pid: int) -> Iterator[tuple[int, bytes]]:
+    """(its number, its state) for each thread."""
+    fields = _fields(f"/proc/{pid}/stat")
+    yield pid, fields[0]
+    if fields[17] != b"1":  # how many there are
+        for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - a Path for each is slow
+            if int(name) != pid:
+                yield int(name), _fields(f"/proc/{pid}/task/{name}/stat")[0]
+
+
+def _fields(path: str) -> list[bytes]:
+    """From the state on: the command before it may hold spaces and brackets."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(file, 1024).rpartition(b")")[2].split()
+    finally:
+        os.close(file)

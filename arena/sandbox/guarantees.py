@@ -1,0 +1,43 @@
+"""What a sandbox promises, in words, and what none of them can. Pure data.
+
+A `Probe` names those that its live canary has found to hold; SECURITY.md explains them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+GUARANTEES: Mapping[str, str] = MappingProxyType(
+    {
+        "network": "no network and no socket but pairs of its own",
+        "files": "reads nothing but its own folder and the system's programs",
+        "writes": "writes nothing but its scratch space, and changes no file's modes or times",
+        "processes": "neither sees nor signals a process that isn't its own",
+        "calls": "system calls are filtered: no privileges, namespaces, tracing or kernel objects",
+        "channels": "no shared memory, queue, lock or notification that another bot sees",
+        "memory": "its processes together keep to their memory",
+        "tasks": "its processes and threads keep to their number",
+        "disk": "its scratch space is limited in bytes and in files",
+        "cpu": "leaves neither its cores nor its priority",
+        "lifetime": "nothing of it outlives its series",
+    }
+)
+
+GAPS: Mapping[str, str] = MappingProxyType(
+    {
+        "cache timing": "bots that live at the same time can signal each other by the timing of "
+        "caches, memory and disks",
+        "futexes": "and by futexes on pages of files that all may read",
+        "kernel counters": "and by what the kernel counts for the whole machine, as in /proc/stat",
+        "file names": "whether a file exists, its size and its times can be asked for by its path",
+        "process numbers": "whether a process exists and how much CPU it has used can be asked "
+        "for by its number",
+        "bookkeeping memory": "what the kernel keeps about a process, up to 13 MB each, "
+        "isn't counted as memory",
+    }
+)
+
+EVERYWHERE = ("cache timing", "futexes", "kernel counters")
+"""The gaps of every sandbox on a shared machine; the schedule answers them: rotations of a deal
+never live at the same time."""

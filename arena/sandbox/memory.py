@@ -1,0 +1,190 @@
+"""The memory that processes hold, the kernel's on their behalf included, read from /proc.
+
+Three prices. `usage` costs 15 µs a process and never says too little: pages that a fork shares
+are counted for each. `buffers` is what may be unread in sockets and pipes, 2 µs a descriptor.
+`portion` divides shared pages among their owners, for 10 µs a megabyte.
+
+What a process hides counts as the most it may be: it must not gain by it. Three things can't be
+seen from here, and the filter of system calls denies them: shared memory that nobody has in his
+page tables, buffers larger than usual, and pages lent to a pipe.
+
+Invariant: reads alone; a process that has vanished counts as nothing.
+Loaded into the spawner, so: standard library only, one thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from arena.sandbox.meter import GONE, PROC, read
+
+PIPE_BYTES = 1 << 16
+"""The room of a pipe."""
+
+USUAL_BUFFER = 212_992
+"""Of a socket, where the machine doesn't tell."""
+
+_STATUS = re.compile(
+    rb"^PPid:\t(\d+).*?^FDSize:\t(\d+)"
+    rb"(?:.*?^VmSize:\s*(\d+).*?^RssAnon:\s*(\d+).*?^RssShmem:\s*(\d+)"
+    rb".*?^VmPTE:\s*(\d+).*?^VmSwap:\s*(\d+))?"
+    rb".*?^Threads:\t(\d+)",
+    re.DOTALL | re.MULTILINE,
+)
+"""In the order in which the kernel writes them; those inside are missing without memory."""
+
+_PORTIONS = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+)", re.MULTILINE)
+_OLD_PORTIONS = re.compile(rb"^(?:Pss|SwapPss):\s*(\d+)", re.MULTILINE)
+"""Before Linux 5.3, when it was not told apart what are pages of files."""
+
+
+class Usage(NamedTuple):
+    """What one process holds, in bytes where it isn't a number of things."""
+
+    path: str
+    """Where in /proc it was found: of the process, or of a task if the first has ended."""
+    parent: int
+    threads: int
+    size: int
+    """Of its addresses, whatever is behind them."""
+    pages: int
+    """Memory of its own and shared, in memory or swapped; not the pages of files."""
+    tables: int
+    """Its page tables."""
+    slots: int
+    """Room for descriptors: at least as many as it has."""
+
+
+def usage(pid: int, *, proc: str = PROC) -> Usage | None:
+    """What a process holds; None if it is gone, PermissionError if it lives and hides it."""
+    path = f"{proc}/{pid}"
+    try:
+        found = _usage(path)
+        if not found.size and found.threads > 1:
+            # The first task has ended while others go on: they have the memory.
+            for folder in _tasks(path):
+                with contextlib.suppress(*GONE):
+                    found = _usage(folder)
+                    if found.size:
+                        break
+    except (*GONE, PermissionError):
+        # Some hosts show nothing at all of what the reader may not trace.
+        if _lives(pid):
+            raise PermissionError(f"process {pid} hides what it uses") from None
+        return None
+    return found
+
+
+def _usage(path: str) -> Usage:
+    found = _STATUS.search(read(f"{path}/status"))
+    if found is None:
+        raise ProcessLookupError
+    parent, slots, size, anon, shmem, tables, swap, threads = map(int, found.groups(b"0"))
+    return Usage(
+        path, parent, threads, size << 10, anon + shmem + swap << 10, tables << 10, slots
+    )  # fmt: skip
+
+
+def _tasks(path: str) -> Iterator[str]:
+    for task in os.listdir(f"{path}/task"):  # noqa: PTH208 - no Path: speed
+        yield f"{path}/task/{task}"
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def portion(held: Usage) -> int:
+    """The pages of a process, each divided by the number of its owners; all of them if it hides
+    who they are.
+    """
+    try:
+        text = read(f"{held.path}/smaps_rollup")
+    except PermissionError:
+        return held.pages
+    except FileNotFoundError:  # gone, or older than Linux 4.14
+        return held.pages if os.path.exists(held.path) else 0  # noqa: PTH110 - no Path: speed
+    except ProcessLookupError:
+        return 0
+    found = (_PORTIONS if b"\nPss_Anon" in text else _OLD_PORTIONS).findall(text)
+    return sum(map(int, found)) << 10
+
+
+def buffers(held: Iterable[Usage], *, room: int) -> int:
+    """The most memory of the kernel that may be in their sockets and pipes; 0 if that is less
+    than `room` even if all that they have open were sockets.
+
+    Those that are on their way through a socket are in nobody's table. They are few: the kernel
+    allows all of a user's processes together as many as one of them may have open.
+    """
+    tables = [(each, list(_tables(each))) for each in held]
+    if sum(_opened(each, paths) for each, paths in tables) * socket_bytes() <= room:
+        return 0
+    found: set[str] = set()
+    hidden = 0
+    for each, paths in tables:
+        try:
+            for path in _entries(paths):
+                with contextlib.suppress(*GONE):
+                    link = os.readlink(path)  # noqa: PTH115 - no Path: speed
+                    if link.startswith(("socket:", "pipe:")):
+                        found.add(link)
+        except PermissionError:
+            if each.size:  # else it is ending
+                hidden += _opened(each, paths)
+    sockets = sum(link[0] == "s" for link in found)
+    return (sockets + hidden) * socket_bytes() + (len(found) - sockets) * PIPE_BYTES
+
+
+def descriptors(held: Usage) -> Iterator[str]:
+    """The paths of all that it has open; PermissionError if it hides them."""
+    return _entries(_tables(held))
+
+
+def _tables(held: Usage) -> Iterator[str]:
+    """Its folders of descriptors: threads may have tables of their own."""
+    if held.threads == 1:
+        yield f"{held.path}/fd"
+        return
+    with contextlib.suppress(*GONE):
+        for task in _tasks(held.path.partition("/task/")[0]):
+            yield f"{task}/fd"
+
+
+def _opened(held: Usage, tables: Iterable[str]) -> int:
+    """How many descriptors it has, at most."""
+    count = 0
+    for table in tables:
+        with contextlib.suppress(*GONE):
+            # Before Linux 6.2 a folder doesn't tell.
+            count += os.stat(table).st_size or held.slots  # noqa: PTH116 - no Path: speed
+    return count
+
+
+def _entries(tables: Iterable[str]) -> Iterator[str]:
+    for table in tables:
+        with contextlib.suppress(*GONE):
+            for name in os.listdir(table):  # noqa: PTH208 - no Path: speed
+                yield f"{table}/{name}"
+
+
+@functools.cache
+def socket_bytes() -> int:
+    """The most that one socket may have sent and nobody has read. It takes another message, of
+    up to the size of its buffer, as long as that isn't quite full.
+    """
+    try:
+        return 2 * int(read("/proc/sys/net/core/wmem_default"))
+    except (OSError, ValueError):
+        return 2 * USUAL_BUFFER

@@ -1,0 +1,272 @@
+"""A tree of processes, how many tasks it has, and the CPU that it has used.
+
+Theory of operation. The tree is found from its root by the lists of children that each task
+has; orphans are inherited by the root, which must be the first process of a pid namespace or a
+subreaper. Everything here is a snapshot of what changes while it is read: a process that has
+vanished by the time it is looked at counts as nothing, never as an error.
+
+Invariants: reads alone, and needs no right to; what a `Meter` says never falls.
+Loaded into the spawner too, so: standard library only, one thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterable
+
+PROC = "/proc"
+
+GONE = (FileNotFoundError, ProcessLookupError)
+"""What reading says of a process that has vanished."""
+
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+"""What the kernel rounds down to in what a process has reaped."""
+
+# In a process's stat, counted from the state, which follows the name in its brackets.
+_PARENT = 1
+_REAPED_USER, _REAPED_SYSTEM = 13, 14
+_BORN = 19
+
+_PAGE = 3000
+"""Of a longer file of /proc the kernel gives a part at a time."""
+
+_KEPT = 4
+"""So many processes of a tree have their files kept open, which makes reading them three times
+as fast; for all it would take too many descriptors."""
+
+
+def members(root: int, *, most: int = 0, proc: str = PROC) -> list[int]:
+    """`root` and all its descendants that haven't been reaped, parents first; empty if it is gone.
+
+    `most`: stop when there are more than that (0: never). Those orphaned while it looks may be
+    missed, until the next time.
+    """
+    found = {root: None}
+    todo = [root]
+    try:
+        while todo and not 0 < most < len(found):
+            todo = [child for pid in todo for child in children(pid, proc) if child not in found]
+            found.update(dict.fromkeys(todo))
+    except NotImplementedError:
+        found.update(dict.fromkeys(sorted(below(root, proc=proc))))
+    if len(found) == 1 and not os.path.exists(f"{proc}/{root}"):  # noqa: PTH110 - no Path: speed
+        return []
+    return list(found)
+
+
+def children(pid: int, proc: str = PROC) -> list[int]:
+    """The children of one process, whichever of its tasks made them; NotImplementedError if the
+    kernel has been built without such lists.
+    """
+    found: list[int] = []
+    try:
+        tasks_of_it = os.listdir(f"{proc}/{pid}/task")  # noqa: PTH208 - no Path: speed
+    except GONE:
+        return found
+    for task in tasks_of_it:
+        folder = f"{proc}/{pid}/task/{task}"
+        try:
+            found += map(int, read(f"{folder}/children").split())
+        except FileNotFoundError:
+            if os.path.exists(f"{folder}/stat"):  # noqa: PTH110 - no Path: speed
+                raise NotImplementedError from None
+        except ProcessLookupError:
+            continue
+    return found
+
+
+def below(*roots: int, proc: str = PROC) -> set[int]:
+    """All descendants of `roots` that haven't been reaped, in one pass over /proc: slower, but it
+    misses none because others are ending meanwhile.
+    """
+    by_parent: dict[int, list[int]] = {}
+    for name in os.listdir(proc):  # noqa: PTH208 - no Path: speed
+        if name.isdigit():
+            with contextlib.suppress(*GONE):
+                parent = int(_fields(read(f"{proc}/{name}/stat"))[_PARENT])
+                by_parent.setdefault(parent, []).append(int(name))
+    found: set[int] = set()
+    todo = list(roots)
+    while todo:
+        todo = [child for pid in todo for child in by_parent.get(pid, ()) if child not in found]
+        found.update(todo)
+    return found
+
+
+def tasks(pids: Iterable[int], *, proc: str = PROC) -> int:
+    """How many processes and threads they are. What has ended and isn't reaped counts too, as it
+    keeps its number.
+    """
+    count = 0
+    for pid in pids:
+        with contextlib.suppress(*GONE):
+            count += os.stat(f"{proc}/{pid}/task").st_nlink - 2  # noqa: PTH116 - no Path: speed
+    return count
+
+
+def cpu(pids: Iterable[int]) -> float:
+    """Seconds of CPU that they have used, with all of their children that they have reaped."""
+    total = 0.0
+    for pid in pids:
+        with contextlib.suppress(OSError):  # gone
+            total += _clock(pid) + _reaped(_fields(read(f"{PROC}/{pid}/stat")))
+    return total
+
+
+class Meter:
+    """The CPU of a tree over its life.
+
+    What a vanished member had used is by then in what its parent has reaped; or lost, if that
+    cares for no child's end, and then it counts as last seen. Only what was born, ended and was
+    cared for by nobody between two readings is missed.
+    """
+
+    def __init__(self, root: int, *, include_root: bool = True) -> None:
+        """`include_root`: whether the root's own CPU counts; what it has reaped always does."""
+        self._root = root
+        self._include_root = include_root
+        self._known: dict[int, _Process] = {}
+        self._ended = 0.0
+        """What all used that have ended."""
+        self._early = 0.0
+        """How much of it the kernel, which rounds down, hasn't shown yet."""
+        self._most = 0.0
+
+    def cpu(self) -> float:
+        """Seconds that the whole tree has used until now; never less than the last time."""
+        missing = self._known
+        found: dict[int, _Process] = {}
+        todo = [self._root]
+        while todo:
+            pid = todo.pop()
+            process = missing.get(pid)
+            if process is not None and process.read():
+                del missing[pid]
+            else:
+                process = _Process(pid, keep=len(found) < _KEPT)
+                if not process.read():
+                    process.close()
+                    continue
+            found[pid] = process
+            todo += [child for child in process.children() if child not in found]
+        self._settle(missing, found)
+        self._known = found
+        own = sum(process.own for process in found.values() if self._counts(process))
+        self._most = max(self._most, self._ended + own)
+        return self._most
+
+    def _counts(self, process: _Process) -> bool:
+        return self._include_root or process.pid != self._root
+
+    def _settle(self, missing: dict[int, _Process], found: dict[int, _Process]) -> None:
+        """Account for those that have vanished and for what was reaped since the last time."""
+        seen = 0.0
+        grown = 0.0
+        for pid, process in missing.items():
+            if pid not in found and process.read():
+                found[pid] = process  # orphaned while we looked
+                continue
+            if self._counts(process):
+                seen += process.own
+            # What it had reaped has been accounted for, and is now reaped again by its parent.
+            grown -= process.settled
+            process.close()
+        for process in found.values():
+            grown += process.reaped - process.settled
+            process.settled = process.reaped
+        if grown < seen:
+            self._early = min(self._early + seen - grown, 2 * _TICK_S)
+            self._ended += seen
+        else:
+            late = min(self._early, grown - seen)
+            self._early -= late
+            self._ended += grown - late
+
+    def close(self) -> None:
+        """Close the files of /proc that are kept open."""
+        while self._known:
+            self._known.popitem()[1].close()
+
+
+class _Process:
+    """One process as a `Meter` sees it. An open file of /proc belongs to the process for which it
+    was opened, not to the next one with its number.
+    """
+
+    def __init__(self, pid: int, *, keep: bool) -> None:
+        self.pid = pid
+        self.own = 0.0
+        self.reaped = 0.0
+        self.settled = 0.0
+        """How much of `reaped` is accounted for."""
+        self._born = b""
+        self._files: list[int] = []
+        if keep:
+            try:
+                for name in ("stat", f"task/{pid}/children", "task"):
+                    flags = os.O_RDONLY | os.O_CLOEXEC
+                    self._files.append(os.open(f"{PROC}/{pid}/{name}", flags))
+            except FileNotFoundError:  # no such file, or no such process
+                self.close()
+
+    def read(self) -> bool:
+        """Renew the figures; False: it is gone."""
+        try:
+            if self._files:
+                stat = _fields(os.pread(self._files[0], 4096, 0))
+            else:
+                stat = _fields(read(f"{PROC}/{self.pid}/stat"))
+            own = _clock(self.pid)
+        except OSError:
+            return False
+        if stat[_BORN] != (self._born or stat[_BORN]):
+            return False
+        self._born = stat[_BORN]
+        self.own = own
+        self.reaped = _reaped(stat)
+        return True
+
+    def children(self) -> list[int]:
+        try:
+            if self._files and os.fstat(self._files[2]).st_nlink == 3:  # it has a single task
+                listed = os.pread(self._files[1], 4096, 0)
+                if len(listed) < _PAGE:
+                    return [int(child) for child in listed.split()]
+            return children(self.pid)
+        except GONE:
+            return []
+        except NotImplementedError:
+            return list(below(self.pid))
+
+    def close(self) -> None:
+        while self._files:
+            os.close(self._files.pop())
+
+
+def read(path: str) -> bytes:
+    """The whole of a file of /proc."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        text = os.read(file, 1 << 16)
+        if len(text) > _PAGE:
+            while more := os.read(file, 1 << 16):
+                text += more
+    finally:
+        os.close(file)
+    return text
+
+
+def _fields(stat: bytes) -> list[bytes]:
+    """From the state on; the name before may hold spaces and brackets."""
+    return stat[stat.rindex(b")") + 2 :].split()
+
+
+def _reaped(stat: list[bytes]) -> float:
+    return (int(stat[_REAPED_USER]) + int(stat[_REAPED_SYSTEM])) * _TICK_S
+
+
+def _clock(pid: int) -> float:
+    """Of all tasks of a process, the ended ones too. Raises OSError if it is gone."""
+    return time.clock_gettime(~pid << 3 | 2)

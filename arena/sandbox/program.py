@@ -1,0 +1,149 @@
+"""One program in the spawner's table: its descriptors, its facts, its share, how it ended.
+
+Loaded into the spawner, so: standard library only. Nothing here waits or forks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+from typing import Any
+
+from arena.sandbox import cgroups, child, watch
+
+STATUS_BYTES = 4096
+"""bwrap's two lines take 300; nobody else can write there."""
+
+
+class Program:
+    """A program and all that is known of it."""
+
+    def __init__(self, number: int, plan: dict[str, Any]) -> None:
+        self.id = number
+        self.plan = plan
+        self.uid = 0
+        """What it runs as when we are root."""
+        self.guard = 0
+        self.root = 0
+        """Pid of the root of its tree, once known."""
+        self.status = self.errors = self.gate = -1
+        self.killed = False
+        self.wait_status: int | None = None
+        """The guard's, once reaped."""
+        self.failure = ""
+        """Why the sandbox, or the machine, could not run it."""
+        self.group: cgroups.Group | None = None
+        self.overstepped = ""
+        self.cpu_ms = 0.0
+        self.memory_mb = 0.0
+        self._text = b""
+        self._facts: dict[str, Any] = {}
+        self._watch: watch.Watch | None = None
+
+    @property
+    def as_bwrap(self) -> bool:
+        """Whether its guard is bwrap, not a keeper."""
+        return bool(self.plan["backend"] == "bwrap")
+
+    @property
+    def ended(self) -> bool:
+        """Whether its guard has told how it ended."""
+        return not {"exit-code", "exit"}.isdisjoint(self._facts)
+
+    def read_status(self) -> bool:
+        """Take the guard's lines. False: there is no more now. EOFError: there never will be."""
+        try:
+            data = os.read(self.status, STATUS_BYTES) if self.status >= 0 else b""
+        except BlockingIOError:
+            return False
+        if not data:
+            raise EOFError
+        *lines, self._text = (self._text + data)[:STATUS_BYTES].split(b"\n")
+        for line in lines:
+            for name, value in json.loads(line).items():
+                self._facts.setdefault(name, value)
+        return True
+
+    def rooted(self) -> bool:
+        """Whether the root of its tree has become known just now."""
+        if self.root or "child-pid" not in self._facts:
+            return False
+        self.root = self._facts["child-pid"]
+        return True
+
+    def begin_watch(self) -> None:
+        """Watch the tree below the sandbox's pid 1, or below the keeper."""
+        share = dict(self.plan["share"])
+        if self.group:
+            share["memory_mb"] = 0  # the kernel sees to it
+        if scratch := self._facts.get("scratch"):
+            share["disk"] = [*share["disk"], scratch]
+        root = self.root if self.as_bwrap else self.guard
+        self._watch = watch.Watch(share, root, include_root=False, own=0)
+
+    def look(self, now: float) -> bool:
+        """Whether it has used more than its share."""
+        if self._watch is None or self.killed:
+            return False
+        if self.group is not None and self.group.kills():
+            # It may have lost but one of its processes; it doesn't go on without.
+            self.overstepped = "memory"
+        else:
+            self.overstepped = self._watch.look(now)
+        return bool(self.overstepped)
+
+    def conclude(self) -> None:
+        """Nothing of it is left: add up, and find out why it never ran, if it didn't."""
+        if self.group:
+            if self.group.kills():
+                self.overstepped = "memory"
+            self.memory_mb = self.group.peak_mb()
+        elif self._watch:
+            self.memory_mb = max(self.memory_mb, self._watch.peak_mb)
+        if not (self.failure or self.killed or self.overstepped or self.ended):
+            self.failure = self._last_words()
+
+    def exited(self) -> dict[str, Any]:
+        """How it ended, for the referee."""
+        facts = self._facts
+        ended = -signal.SIGKILL if self.killed else 0  # a signal is negative
+        if "exit" in facts:
+            ended = os.waitstatus_to_exitcode(facts["exit"])
+            self.cpu_ms = facts["cpu_ms"]
+            self.memory_mb = max(self.memory_mb, facts["memory_mb"])
+        elif "exit-code" in facts:
+            ended = int(facts["exit-code"])
+            if ended - 128 in {int(known) for known in signal.Signals}:
+                ended = 128 - ended  # how bwrap, like a shell, passes a signal on
+        return {
+            "id": self.id,
+            "code": ended if ended >= 0 and not self.failure else None,
+            "signal": -ended if ended < 0 and not self.failure else None,
+            "cpu_ms": round(self.cpu_ms, 3),
+            "memory_mb": round(self.memory_mb, 3),
+            "overstepped": self.overstepped,
+            "host_error": self.failure,
+        }
+
+    def close(self) -> None:
+        """Give back what it held; `status` is whoever's who polls it."""
+        os.close(self.errors)
+        if self.gate >= 0:
+            os.close(self.gate)
+        if self.group:
+            self.group.remove()
+
+    def _last_words(self) -> str:
+        """Why a guard ended before its program began."""
+        text = ""
+        with contextlib.suppress(BlockingIOError):
+            text = os.read(self.errors, child.ERROR_BYTES).decode(errors="backslashreplace")
+        status = self.wait_status or 0
+        ended = (
+            f"signal {os.WTERMSIG(status)}"
+            if os.WIFSIGNALED(status)
+            else f"exit {os.waitstatus_to_exitcode(status)}"
+        )
+        return " ".join(text.split()) or f"the sandbox ended without a word ({ended})"

@@ -1,0 +1,453 @@
+"""The filter of system calls that a confined program and all its descendants live under.
+
+A deny-list: what ordinary runtimes need stays allowed, and each rule closes something that
+namespaces, Landlock and resource limits leave open. But only calls that are known here are
+allowed: a kernel newer than this table has nothing to offer inside. Three calls with hundreds of
+meanings (fcntl, ioctl, prctl) are turned round: of those, only known harmless meanings pass.
+
+How a call is refused is chosen for who calls it. ENOSYS, EAFNOSUPPORT, EINVAL, ENOTTY and
+EOPNOTSUPP say "not on this machine" and are what runtimes fall back on; EPERM says "not for you"
+where there is nothing to fall back on and the author should see it; 0 pretends success.
+
+What has no rule because nothing is left of it: accept and listen (no socket can have a name),
+shmat or io_submit on what can't be made are refused with their kind, nice (a function of libc
+over setpriority), seccomp and landlock_* (they only ever take away), and setting one's own
+resource limits (they were lowered, soft and hard).
+
+Loaded into the spawner, so: standard library and siblings of that kind only. Pure functions.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import itertools
+import os
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from arena.sandbox import bpf
+from arena.sandbox.bpf import Test
+from arena.sandbox.syscalls import AUDIT_ARCH, CALLS, NEWEST, X32
+
+RULES: Mapping[str, str] = {
+    "architecture": "A call by another machine's convention (int 0x80) would be read by the wrong "
+    "table: the process is killed.",
+    "x32": "Calls by x86_64's third convention have numbers that no rule here names.",
+    "unknown": "Calls that are younger than this filter, or that have no name, don't exist.",
+    "sockets": "No socket of any family, so no network, vsock, netlink or kernel crypto.",
+    "socketpair": "Pairs are unix streams only: a datagram pair can send to any name, /dev/log "
+    "included, and be renamed and read by strangers.",
+    "socket-names": "A pair's socket can't take or call a name: two programs see whether an "
+    "abstract name is taken.",
+    "kernel-memory": "No larger socket or pipe buffers, gifts of pages to pipes, socket filters "
+    "or futex tables: memory that only control groups see.",
+    "shared-memory": "No anonymous shared memory: dropped from every page table it stays held, "
+    "and no watchdog sees it.",
+    "huge-pages": "No pages from the machine's reserve of huge ones, which count as nobody's.",
+    "swap-out": "A program can't push its memory out to swap, where it no longer counts.",
+    "memfd": "No files in memory, which count as nobody's while they aren't mapped.",
+    "sysv": "No System V shared memory, semaphores and message queues, which outlive programs.",
+    "mqueue": "No POSIX message queues: names that programs share, and memory in the kernel.",
+    "keyrings": "No keys: they are shared by all processes of a user.",
+    "io-uring": "No io_uring: it carries out calls that no filter sees.",
+    "aio": "No asynchronous I/O contexts: memory of the machine's common stock.",
+    "userfaultfd": "No page faults handled by programs: the classic help for kernel exploits.",
+    "ptrace": "No tracing of other processes.",
+    "foreign-processes": "No reading, writing, comparing, advising or robbing of other processes.",
+    "perf": "No performance counters: they see what runs beside.",
+    "bpf": "No programs and maps in the kernel.",
+    "mounts": "No changing or listing of mounts, no other root folder.",
+    "handles": "No opening of files by handles, past the folders that lead to them.",
+    "namespaces": "No new or other namespaces, in which a program would have privileges.",
+    "parentage": "No child beside oneself, outside one's own tree.",
+    "clone3": "Its flags lie in memory, where no filter can look: libc falls back on clone.",
+    "scheduling": "Nobody changes priorities, classes, cores: that would cheat the clock.",
+    "limits": "No reading or changing of other processes' resource limits.",
+    "numa": "No moving of memory between nodes, one's own or others'.",
+    "locks": "No file locks, not even looking for them: two programs see each other's on any file "
+    "that both can read.",
+    "watches": "No leases and no notices of others' opening and reading of files.",
+    "fcntl": "Only known commands on descriptors; hints on a file, for one, can be read by others.",
+    "ioctl": "Only terminal requests and reading of a file's attributes: file systems offer dozens "
+    "that change files through descriptors open for reading.",
+    "prctl": "Only known attributes of a process.",
+    "signals": "Signals to one's own group and main process only, as other processes of the user "
+    "can be seen here.",
+    "truncation": "No emptying of files that may only be read: Landlock before its ABI 3 lets it "
+    "pass.",
+    "descriptor-signals": "No signals to others by way of a descriptor's owner.",
+    "terminal": "No typing into a terminal, pasting, stealing of the console, or drivers for it.",
+    "dumpable": "A program can't hide its memory from the watchdog, or rewrite its own map of it.",
+    "core-scheduling": "No claiming of a whole core against what runs on its other thread.",
+    "same-page-merging": "No sharing of equal pages, which betrays what others hold.",
+    "page-cache": "No asking for, or emptying of, the common file cache without a clock.",
+    "metadata": "No modes, owners, times or attributes of files: by them two programs could talk.",
+    "personality": "Only the personalities that are still in use.",
+    "sync": "Writing out the whole machine's files would stall it; it seems to have happened.",
+    "admin": "What only a machine's administrator does: clock, modules, swap, quota, log, names.",
+    "obsolete": "Calls that nothing uses any more but attacks.",
+}
+"""Each rule and what it closes, in order. `program` can leave out any by name."""
+
+_PRETEND = 0
+"""In the place of an errno: the call returns 0 and does nothing."""
+
+_THIS_PROCESS = 0
+
+# ------------------------------------------------------------------------- constants of the kernel
+
+_AF_UNIX, _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 1, 5, 0xF
+_SOL_SOCKET = 1
+# SO_SNDBUF, SO_RCVBUF, both FORCE, SO_ZEROCOPY, SO_RESERVE_MEM
+_SO_BUFFERS = (7, 8, 32, 33, 60, 73)
+_SO_FILTERS = (26, 50, 51, 52)  # SO_ATTACH_FILTER, _BPF, _REUSEPORT_CBPF, _REUSEPORT_EBPF
+
+# MAP_TYPE covers MAP_SHARED and the MAP_SHARED_VALIDATE that the kernel refuses for no file.
+_MAP_SHARED, _MAP_TYPE, _MAP_ANONYMOUS, _MAP_HUGETLB = 0x01, 0x0F, 0x20, 0x4_0000
+_MADV_MERGEABLE, _MADV_PAGEOUT = 12, 21
+_FADV_DONTNEED = 4
+_RWF_CACHE = 0x08 | 0x80  # RWF_NOWAIT tells what is cached, RWF_DONTCACHE drops it
+
+# NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. NEWTIME's bit is clone's signal.
+_CLONE_NEW = 0x7E02_0000
+_CLONE_PARENT = 0x8000
+
+_F_LOCKS = (5, 6, 7, 36, 37, 38, 1029)  # F_GETLK, SETLK, SETLKW, the same F_OFD_*, CANCELLK
+_F_WATCHES = (1024, 1025, 1026, 1039, 1040)  # F_SETLEASE, GETLEASE, NOTIFY, GETDELEG, SETDELEG
+_F_OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+_F_SETFL, _O_ASYNC = 4, 0x2000
+_F_SETPIPE_SZ = 1031
+_O_TRUNC, _O_ACCMODE = 0o1000, 0o3
+_EMPTYING = (_O_TRUNC, _O_TRUNC | _O_ACCMODE)  # for reading, and for neither reading nor writing
+_F_HARMLESS = (
+    3, _F_SETFL, 1, 2, 0, 1030,  # F_GETFL, SETFL, GETFD, SETFD, DUPFD, DUPFD_CLOEXEC
+    1027, 1028, 1032, 1034, 1033,  # F_DUPFD_QUERY, CREATED_QUERY, GETPIPE_SZ, GET_SEALS, ADD_SEALS
+    9, 11, 16, 17,  # F_GETOWN, GETSIG, GETOWN_EX, GETOWNER_UIDS
+)  # fmt: skip
+
+_TERMINAL_TYPE, _TERMINAL = 0xFF00, 0x5400  # the second byte of every request to terminals
+_TIO = (0x5412, 0x541C, 0x541D, 0x5423)  # TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD
+_FIOASYNC = 0x5452
+_OWNER_REQUESTS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
+# FICLONE, FICLONERANGE (they need a target open for writing), FS_IOC_FIEMAP, FS_IOC_GETFLAGS,
+# FS_IOC_FSGETXATTR, RNDGETENTCNT.
+_FILE_REQUESTS = (
+    0x4004_9409, 0x4020_940D, 0xC020_660B, 0x8008_6601, 0x801C_581F, 0x8004_5200,
+)  # fmt: skip
+
+_PR_SET_DUMPABLE, _PR_SET_MM, _PR_SCHED_CORE, _PR_SET_MEMORY_MERGE = 4, 35, 62, 67
+_PR_FUTEX_HASH = 78  # 2**20 slots are 64 MiB of the kernel's memory, and more can be asked for
+_PR_UNKNOWN = 79
+_PR_NAMED = (0x5356_4D41, 0x4155_5856)  # PR_SET_VMA, PR_GET_AUXV: numbers that spell a name
+
+# PER_LINUX, PER_LINUX32, with UNAME26 or without randomised addresses, and the question.
+_PERSONALITIES = (0, 8, 0x2_0000, 0x2_0008, 0x4_0000, 0xFFFF_FFFF)
+
+# More than any pid can be: a filter that nobody has adapted lets no process be signalled.
+_MAIN_PROCESS = 0x7FFF_FF11
+_MAIN_GROUP = -_MAIN_PROCESS & bpf.ALL_BITS
+
+
+class _Denied(NamedTuple):
+    """What a rule refuses: calls, how they fail, and for which arguments only."""
+
+    rule: str
+    calls: str
+    errno: int
+    when: tuple[Test, ...] = ()
+
+
+_TABLE = (
+    # As on a kernel without the family: resolvers, JVM, Go and libuv all take that for an answer.
+    _Denied("sockets", "socket", errno.EAFNOSUPPORT),
+    _Denied("socketpair", "socketpair", errno.EAFNOSUPPORT, (Test(0, (_AF_UNIX,), inside=False),)),
+    # Seqpacket counts as a stream here: once connected it can't send elsewhere. Of all types that
+    # the kernel takes for a unix socket, RAW is DGRAM by another name: so only these two.
+    _Denied(
+        "socketpair",
+        "socketpair",
+        errno.ESOCKTNOSUPPORT,
+        (Test(1, (_SOCK_STREAM, _SOCK_SEQPACKET), inside=False, mask=_SOCK_TYPE),),
+    ),
+    _Denied("socket-names", "bind connect", errno.EACCES),
+    _Denied(
+        "kernel-memory",
+        "setsockopt",
+        errno.EPERM,
+        (Test(1, (_SOL_SOCKET,)), Test(2, _SO_BUFFERS + _SO_FILTERS)),
+    ),
+    _Denied("kernel-memory", "fcntl", errno.EPERM, (Test(1, (_F_SETPIPE_SZ,)),)),
+    _Denied("kernel-memory", "vmsplice", errno.ENOSYS),
+    _Denied("kernel-memory", "prctl", errno.EINVAL, (Test(0, (_PR_FUTEX_HASH,)),)),
+    _Denied(
+        "shared-memory",
+        "mmap",
+        errno.EPERM,
+        (Test(3, (_MAP_SHARED | _MAP_ANONYMOUS,), mask=_MAP_TYPE | _MAP_ANONYMOUS),),
+    ),
+    # As on a machine whose reserve is empty, where JVM and allocators take ordinary pages.
+    _Denied("huge-pages", "mmap", errno.ENOMEM, (Test(3, (_MAP_HUGETLB,), mask=_MAP_HUGETLB),)),
+    _Denied("swap-out", "madvise", errno.EINVAL, (Test(2, (_MADV_PAGEOUT,)),)),
+    _Denied("memfd", "memfd_create memfd_secret", errno.ENOSYS),
+    _Denied(
+        "sysv",
+        "shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl",
+        errno.ENOSYS,
+    ),
+    _Denied(
+        "mqueue",
+        "mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr",
+        errno.ENOSYS,
+    ),
+    _Denied("keyrings", "add_key request_key keyctl", errno.ENOSYS),
+    # libuv and others ask for it at every start, and go on with epoll.
+    _Denied("io-uring", "io_uring_setup io_uring_enter io_uring_register", errno.ENOSYS),
+    _Denied(
+        "aio",
+        "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents",
+        errno.ENOSYS,
+    ),
+    _Denied("userfaultfd", "userfaultfd", errno.ENOSYS),
+    _Denied("ptrace", "ptrace", errno.EPERM),
+    _Denied(
+        "foreign-processes", "process_vm_readv process_vm_writev kcmp pidfd_getfd", errno.EPERM
+    ),
+    # Allocators try these and remember that there are none.
+    _Denied("foreign-processes", "process_madvise process_mrelease", errno.ENOSYS),
+    _Denied("perf", "perf_event_open", errno.EPERM),
+    _Denied("bpf", "bpf", errno.EPERM),
+    _Denied(
+        "mounts",
+        "mount umount2 pivot_root chroot fsopen fsconfig fsmount fspick open_tree open_tree_attr "
+        "move_mount mount_setattr",
+        errno.EPERM,
+    ),
+    _Denied("mounts", "statmount listmount", errno.ENOSYS),
+    _Denied("handles", "name_to_handle_at open_by_handle_at", errno.EPERM),
+    _Denied("namespaces", "unshare setns", errno.EPERM),
+    # The first argument are the flags on both machines; on others it isn't.
+    _Denied("namespaces", "clone", errno.EPERM, (Test(0, (0,), inside=False, mask=_CLONE_NEW),)),
+    _Denied("parentage", "clone", errno.EPERM, (Test(0, (_CLONE_PARENT,), mask=_CLONE_PARENT),)),
+    _Denied("clone3", "clone3", errno.ENOSYS),
+    _Denied(
+        "scheduling",
+        "sched_setscheduler sched_setparam sched_setattr sched_setaffinity setpriority ioprio_set",
+        errno.EPERM,
+    ),
+    _Denied("limits", "prlimit64", errno.EPERM, (Test(0, (_THIS_PROCESS,), inside=False),)),
+    _Denied(
+        "numa", "mbind set_mempolicy set_mempolicy_home_node migrate_pages move_pages", errno.EPERM
+    ),
+    # As on a file system without locks: cargo and Go then do without.
+    _Denied("locks", "flock", errno.EOPNOTSUPP),
+    _Denied("locks", "fcntl", errno.EOPNOTSUPP, (Test(1, _F_LOCKS),)),
+    # As on a kernel without inotify: `tail -f` looks again and again.
+    _Denied(
+        "watches",
+        "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch fanotify_init fanotify_mark",
+        errno.ENOSYS,
+    ),
+    _Denied("watches", "fcntl", errno.EINVAL, (Test(1, _F_WATCHES),)),
+    _Denied("descriptor-signals", "fcntl", errno.EPERM, (Test(1, _F_OWNERS),)),
+    _Denied(
+        "descriptor-signals",
+        "fcntl",
+        errno.EPERM,
+        (Test(1, (_F_SETFL,)), Test(2, (_O_ASYNC,), mask=_O_ASYNC)),
+    ),
+    _Denied(
+        "fcntl",
+        "fcntl",
+        errno.EINVAL,
+        (
+            Test(
+                1,
+                (*_F_HARMLESS, *_F_LOCKS, *_F_WATCHES, *_F_OWNERS, _F_SETPIPE_SZ),
+                inside=False,
+            ),
+        ),
+    ),
+    _Denied("terminal", "ioctl", errno.EPERM, (Test(1, _TIO),)),
+    _Denied("descriptor-signals", "ioctl", errno.EPERM, (Test(1, (*_OWNER_REQUESTS, _FIOASYNC)),)),
+    _Denied(
+        "ioctl",
+        "ioctl",
+        errno.ENOTTY,
+        (
+            Test(1, (_TERMINAL,), inside=False, mask=_TERMINAL_TYPE),
+            Test(1, _FILE_REQUESTS + _OWNER_REQUESTS, inside=False),
+        ),
+    ),
+    _Denied("dumpable", "prctl", errno.EPERM, (Test(0, (_PR_SET_DUMPABLE, _PR_SET_MM)),)),
+    _Denied("core-scheduling", "prctl", errno.EINVAL, (Test(0, (_PR_SCHED_CORE,)),)),
+    _Denied("same-page-merging", "prctl", errno.EINVAL, (Test(0, (_PR_SET_MEMORY_MERGE,)),)),
+    _Denied("same-page-merging", "madvise", errno.EINVAL, (Test(2, (_MADV_MERGEABLE,)),)),
+    _Denied(
+        "prctl",
+        "prctl",
+        errno.EINVAL,
+        (Test(0, least=_PR_UNKNOWN), Test(0, _PR_NAMED, inside=False)),
+    ),
+    # A negative pid other than our own group is another group, or everybody (-1). The main
+    # process leads a session of its own, so whatever is in its group is the bot's.
+    _Denied(
+        "signals",
+        "kill",
+        errno.EPERM,
+        (Test(0, (_THIS_PROCESS, _MAIN_PROCESS, _MAIN_GROUP), inside=False),),
+    ),
+    # The kernel checks that the thread is of this process. abort() of a child is refused, and
+    # ends the child nevertheless, by its last resort: an instruction that doesn't exist.
+    _Denied(
+        "signals",
+        "tgkill rt_sigqueueinfo rt_tgsigqueueinfo",
+        errno.EPERM,
+        (Test(0, (_MAIN_PROCESS,), inside=False),),
+    ),
+    # A thread's number doesn't tell whose it is; only that of the first thread does. musl's
+    # raise() and abort() come this way.
+    _Denied("signals", "tkill", errno.EPERM, (Test(0, (_MAIN_PROCESS,), inside=False),)),
+    # Any open folder of /proc can be signalled as a pidfd. Both don't exist, not even for the
+    # main process itself: CPython, Go and Rust try them on that, and would then rely on them.
+    _Denied("signals", "pidfd_open pidfd_send_signal", errno.ENOSYS),
+    _Denied("truncation", "truncate", errno.EPERM),
+    _Denied("truncation", "open", errno.EPERM, (Test(1, _EMPTYING, mask=_O_TRUNC | _O_ACCMODE),)),
+    _Denied("truncation", "openat", errno.EPERM, (Test(2, _EMPTYING, mask=_O_TRUNC | _O_ACCMODE),)),
+    # Its flags lie in memory, where no filter can look; libc doesn't use it.
+    _Denied("truncation", "openat2", errno.ENOSYS),
+    _Denied("page-cache", "cachestat", errno.ENOSYS),
+    _Denied("page-cache", "fadvise64", _PRETEND, (Test(3, (_FADV_DONTNEED,)),)),
+    _Denied(
+        "page-cache",
+        "preadv2",
+        errno.EOPNOTSUPP,
+        (Test(5, (0,), inside=False, mask=_RWF_CACHE),),
+    ),
+    _Denied(
+        "metadata",
+        "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat "
+        "utimensat setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr "
+        "removexattrat file_setattr",
+        errno.EPERM,
+    ),
+    _Denied("personality", "personality", errno.EPERM, (Test(0, _PERSONALITIES, inside=False),)),
+    _Denied("sync", "sync syncfs", _PRETEND),
+    _Denied(
+        "admin",
+        "reboot kexec_load kexec_file_load init_module finit_module delete_module swapon swapoff "
+        "clock_settime settimeofday adjtimex clock_adjtime syslog acct quotactl quotactl_fd iopl "
+        "ioperm sethostname setdomainname vhangup lsm_set_self_attr",
+        errno.EPERM,
+    ),
+    _Denied(
+        "obsolete",
+        "uselib modify_ldt remap_file_pages lookup_dcookie nfsservctl sysfs ustat _sysctl "
+        "create_module get_kernel_syms query_module getpmsg putpmsg afs_syscall tuxcall security "
+        "vserver epoll_ctl_old epoll_wait_old",
+        errno.ENOSYS,
+    ),
+)
+
+_OFTEN: Mapping[str, int] = {
+    "read": 60, "write": 60, "futex": 60, "epoll_wait": 40, "epoll_pwait": 40, "poll": 30,
+    "ppoll": 30, "mmap": 30, "munmap": 20, "madvise": 20, "mprotect": 20, "close": 20,
+    "openat": 20, "newfstatat": 20, "fstat": 10, "readv": 10, "writev": 10, "recvmsg": 10,
+    "sendmsg": 10, "recvfrom": 10, "sendto": 10, "lseek": 10, "brk": 10, "rt_sigprocmask": 10,
+    "rt_sigaction": 10, "clock_nanosleep": 10, "sched_yield": 10, "fcntl": 10, "ioctl": 10,
+}  # fmt: skip
+"""What turn-taking programs call again and again, against 1 for any span."""
+
+
+def supported(machine: str | None = None) -> bool:
+    """Whether there is a filter for `machine` (as `uname -m` says; this one if None)."""
+    if machine is None:
+        # A 32-bit Python on a 64-bit kernel makes calls by another convention.
+        return sys.maxsize > 2**32 and os.uname().machine in CALLS
+    return machine in CALLS
+
+
+def program(
+    *,
+    metadata: Literal["allow", "deny", "pretend"],
+    locks: bool,
+    signals: bool,
+    truncation: bool = False,
+    without: Collection[str] = (),
+    machine: str | None = None,
+) -> bytes:
+    """The filter as an array of struct sock_filter.
+
+    `metadata`: what becomes of changes of files' modes, owners, times and attributes; builds, whose
+    tools set them, get along with "pretend". `locks`: allow file locks, which builds need.
+    `signals`: have the rule "signals", for where processes of others can be seen; the filter is
+    then completed by `for_process`. `truncation`: have the rule of that name. `without` leaves
+    out rules: for tests of each guard.
+    """
+    machine = machine or os.uname().machine
+    if not supported(machine):
+        raise NotImplementedError(
+            f"no system call filter for {machine}: there is one for {' and '.join(sorted(CALLS))}"
+        )
+    if unknown := set(without) - RULES.keys():
+        raise ValueError(f"no such rule: {', '.join(sorted(unknown))}")
+    out = set(without)
+    if metadata == "allow":
+        out.add("metadata")
+    if locks:
+        out.add("locks")
+    if not signals:
+        out.add("signals")
+    if not truncation:
+        out.add("truncation")
+    return _program(machine, frozenset(RULES.keys() - out), metadata == "pretend")
+
+
+def for_process(filter: bytes, pid: int) -> bytes:  # noqa: A002 - what it is
+    """The filter adapted to the main process `pid`, as it numbers itself."""
+    if not 0 < pid < _MAIN_PROCESS:
+        raise ValueError(f"no pid: {pid}")
+    return bpf.constants_replaced(filter, {_MAIN_PROCESS: pid, _MAIN_GROUP: -pid & bpf.ALL_BITS})
+
+
+@functools.lru_cache(maxsize=16)  # a handful of kinds of programs; more are tests'
+def _program(machine: str, rules: frozenset[str], pretend: bool) -> bytes:  # noqa: FBT001 - hashed
+    foreign = bpf.KILL if "architecture" in rules else bpf.ALLOW
+    spans = tuple(_spans(machine, rules, pretend=pretend))
+    return bpf.assembled(AUDIT_ARCH[machine], foreign, spans)
+
+
+def _leaves(rules: frozenset[str], *, pretend: bool) -> dict[str, bpf.Leaf]:
+    """For each call that a rule is about, the verdicts on it."""
+    leaves: dict[str, bpf.Leaf] = {}
+    for denied in _TABLE:
+        if denied.rule in rules:
+            number = _PRETEND if pretend and denied.rule == "metadata" else denied.errno
+            verdict = bpf.Verdict(denied.when, bpf.fail(number))
+            for call in denied.calls.split():
+                leaves[call] = (*leaves.get(call, ()), verdict)
+    return leaves
+
+
+def _spans(machine: str, rules: frozenset[str], *, pretend: bool) -> Iterator[bpf.Span]:
+    """All call numbers in order, in as few spans as there are changes of verdict."""
+    leaves = _leaves(rules, pretend=pretend)
+    missing: bpf.Leaf = (bpf.Verdict((), bpf.fail(errno.ENOSYS)),)
+    unknown = missing if "unknown" in rules else ()
+    names = {number: name for name, number in CALLS[machine].items()}
+    whole = [
+        (
+            number,
+            leaves.get(names[number], ()) if number in names else unknown,
+            _OFTEN.get(names.get(number, ""), 0),
+        )
+        for number in range(NEWEST + 1)
+    ]
+    # The rest up to 32 bits; above the bit x32 are the numbers that are negative.
+    whole.append((NEWEST + 1, unknown, 0))
+    if machine == "x86_64":
+        whole += [(X32, missing if "x32" in rules else (), 0), (2 * X32, unknown, 0)]
+    for leaf, run in itertools.groupby(whole, key=lambda entry: entry[1]):
+        same = list(run)
+        yield bpf.Span(same[0][0], leaf, 1 + sum(weight for _, _, weight in same))

@@ -1,0 +1,196 @@
+"""The watchdog's judgement of one program: whether its whole tree keeps to its share.
+
+Theory of operation. The spawner asks every few milliseconds; there is no loop here. A look
+finds the tree, counts its tasks and adds up what its processes hold. That sum is never too
+small but may be far too large, since pages that a fork shares are counted for each process:
+only when it is above the limit, and the tree is more than one process, the shared pages are
+divided among their owners, which is exact and slow. So this is done in slices, and at a pace
+set by its cost and by how much is left to the limit.
+
+A child that has been made by vfork and has not yet executed its program has all the memory of
+its parent, not a copy: a tree that is over only if such look-alikes are counted twice gets a
+few looks of patience, far longer than the moment lasts.
+
+Invariants: reads alone; a look takes some milliseconds at most, whatever the program does; what
+can't be read is judged by the most it may be.
+Loaded into the spawner, so: standard library only, one thread.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from arena.sandbox import memory, meter
+from arena.sandbox.disk import Disk
+
+PATIENCE_S = 0.05
+"""For look-alikes. A program takes about 1 ms from vfork to exec, its parent waiting meanwhile."""
+
+SLICE_S = 0.006
+"""Of a look, for dividing shared pages: some 600 MB of them."""
+
+REST = 4
+"""Dividing is followed by so many times its own length of rest."""
+
+FILL_RATE = 5 << 30
+"""Bytes a second: more than a core fills. Nothing is over before it could have got there."""
+
+ROUND_S = 2.0
+"""A round of dividing that takes longer is ended, and those not yet reached count in full: only
+a tree that is always another makes it take so long."""
+
+BUFFERS_S = 0.1
+"""How long a count of sockets and pipes is good for."""
+
+BUFFERS_REST = 40
+"""And so many times as long as it took."""
+
+
+class Watch:
+    """Watches one program. `peak_mb`: the most memory that it has been seen to hold."""
+
+    def __init__(
+        self,
+        share: Mapping[str, Any],
+        root: int,
+        *,
+        include_root: bool,
+        own: int,
+        proc: str = meter.PROC,
+    ) -> None:
+        """`share`: the fields of a `Share`, 0: not watched. `root`: the process from which the
+        tree can't escape; `include_root`: whether it belongs to the program; `own`: tasks that are
+        the sandbox's and not the program's.
+        """
+        self._root = root
+        self._include_root = include_root
+        self._own = own
+        self._proc = proc
+        self._most_tasks: int = share.get("tasks", 0)
+        self._most_memory: int = share.get("memory_mb", 0) << 20
+        most_disk: int = share.get("disk_mb", 0) << 20
+        most_files: int = share.get("files", 0)
+        self._disk: Disk | None = None
+        if share.get("disk") and (most_disk or most_files):
+            self._disk = Disk(share["disk"], most_bytes=most_disk, most_files=most_files)
+        self.peak_mb = 0.0
+        self._buffers = 0
+        self._buffers_due = 0.0
+        self._portions: dict[int, int] = {}
+        """Of the round that is under way."""
+        self._round_since: float | None = None
+        self._round_cost = 0.0
+        self._round_due = 0.0
+        self._over_since: float | None = None
+
+    def look(self, now: float) -> str:
+        """Which share the program has overstepped: "memory", "tasks", "disk", or "" for none."""
+        most = self._most_tasks + self._own
+        pids = meter.members(
+            self._root, most=most + 1 if self._most_tasks else 0, proc=self._proc
+        )  # fmt: skip
+        if not self._include_root:
+            del pids[:1]
+        if self._most_tasks and len(pids) > most:
+            return "tasks"
+        if self._most_memory:
+            try:
+                held = {pid: memory.usage(pid, proc=self._proc) for pid in pids}
+            except PermissionError:
+                return "memory"
+            present = {pid: each for pid, each in held.items() if each is not None}
+            tasks = sum(each.threads for each in present.values())
+            over = self._memory(present, now)
+        else:
+            tasks = meter.tasks(pids, proc=self._proc) if self._most_tasks else 0
+            over = False
+        if self._most_tasks and tasks > most:
+            return "tasks"
+        if over:
+            return "memory"
+        if self._disk and self._disk.look(now, pids):
+            return "disk"
+        return ""
+
+    def _memory(self, held: Mapping[int, memory.Usage], now: float) -> bool:
+        """Whether the tree holds too much memory."""
+        pages = sum(each.pages for each in held.values())
+        fixed = sum(each.tables for each in held.values())
+        fixed += self._in_buffers(held, pages + fixed, now)
+        if pages + fixed <= self._most_memory:
+            self._portions.clear()
+            self._round_since = self._over_since = None
+            self._peak(pages + fixed)
+            return False
+        if len(held) == 1 or fixed > self._most_memory:
+            self._peak(fixed + (pages if len(held) == 1 else 0))
+            return True
+        if now < self._round_due:
+            return False
+        ended = self._divide(held, now)
+        portions = {
+            pid: self._portions.get(pid, each.pages if ended else 0) for pid, each in held.items()
+        }
+        total = sum(portions.values()) + fixed
+        # What is known of a round can be enough.
+        return (ended or total > self._most_memory) and self._judge(held, portions, total, now)
+
+    def _in_buffers(self, held: Mapping[int, memory.Usage], others: int, now: float) -> int:
+        """What sockets and pipes may hold; 0 if even the most they could makes no difference."""
+        if now >= self._buffers_due:
+            begun = time.perf_counter()
+            room = self._most_memory - others
+            slots = sum(each.slots * each.threads for each in held.values())
+            self._buffers = (
+                memory.buffers(held.values(), room=room)
+                if slots * memory.socket_bytes() > room
+                else 0
+            )
+            cost = time.perf_counter() - begun
+            self._buffers_due = now + max(BUFFERS_S, BUFFERS_REST * cost)
+        return self._buffers
+
+    def _divide(self, held: Mapping[int, memory.Usage], now: float) -> bool:
+        """Find the portions of those that don't have one yet. True: the round has ended."""
+        begun = time.perf_counter()
+        if self._round_since is None:
+            self._round_since = now
+            self._round_cost = 0.0
+        spent = 0.0
+        for pid, each in held.items():
+            if pid not in self._portions and spent <= SLICE_S:
+                self._portions[pid] = memory.portion(each)
+                spent = time.perf_counter() - begun
+        self._round_cost += spent
+        return held.keys() <= self._portions.keys() or now - self._round_since >= ROUND_S
+
+    def _judge(
+        self, held: Mapping[int, memory.Usage], portions: Mapping[int, int], total: int, now: float
+    ) -> bool:
+        """Whether the tree is over, after a round."""
+        self._portions.clear()
+        self._round_since = None
+        left = self._most_memory - total
+        if left >= 0:
+            self._peak(total)
+            self._over_since = None
+            self._round_due = now + max(REST * self._round_cost, left / FILL_RATE)
+            return False
+        alike = sum(
+            portions[pid] + each.tables
+            for pid, each in held.items()
+            if (parent := held.get(each.parent)) is not None
+            and parent.size == each.size
+            and abs(portions[pid] - portions[each.parent]) <= portions[pid] / 8
+        )
+        if self._over_since is None:
+            self._over_since = now
+        if left + alike >= 0 and now - self._over_since < PATIENCE_S:
+            return False
+        self._peak(total)
+        return True
+
+    def _peak(self, held: int) -> None:
+        self.peak_mb = max(self.peak_mb, held / (1 << 20))

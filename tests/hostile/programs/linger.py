@@ -1,0 +1,95 @@
+"""Try to outlive one's end: linger.py WAY. Says "up" when all is arranged; ends after 20 s.
+
+With `linger.py WAY leave` the program itself leaves, with status 0, when what it has started is
+at work; else it stays.
+"""
+
+import fcntl
+import os
+import signal
+import sys
+import time
+
+way = sys.argv[1]
+leaves = "leave" in sys.argv[2:]
+ready, told = os.pipe()
+signal.alarm(20)
+
+
+def stay():
+    signal.alarm(20)
+    os.write(told, b"x")
+    while True:
+        time.sleep(60)
+
+
+def deaf():
+    for number in range(1, signal.NSIG):
+        if number != signal.SIGALRM:
+            try:
+                signal.signal(number, signal.SIG_IGN)
+            except (OSError, ValueError):
+                pass  # SIGKILL and SIGSTOP
+    signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals) - {signal.SIGALRM})
+
+
+expected = 1
+if os.fork() == 0:
+    if way == "daemon":
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.chdir("/")
+        for number in (0, 1, 2):
+            os.dup2(os.open("/dev/null", os.O_RDWR), number)
+    elif way == "deaf":
+        deaf()
+    elif way == "closed":
+        for number in (0, 1, 2):
+            os.close(number)
+    elif way == "stopped":
+        signal.alarm(0)
+        os.write(told, b"x")
+        if os.fork() == 0:
+            time.sleep(18)
+            os.killpg(0, signal.SIGKILL)  # the end that an alarm gives to the others
+        os.kill(os.getpid(), signal.SIGSTOP)
+        os._exit(0)
+    elif way == "traced":
+        pass
+    elif way == "orphans":
+        for _ in range(5):
+            if os.fork():
+                os._exit(0)
+            os.setsid()
+    elif way == "undying":
+        # Each watches the other, and starts it anew when it is gone.
+        end = time.monotonic() + 15
+        while time.monotonic() < end:
+            alive, held = os.pipe()
+            if os.fork():
+                os.close(held)
+                if told >= 0:
+                    os.write(told, b"x")
+                    told = -1
+                os.read(alive, 1)  # end of file: it has died
+                os.close(alive)
+            else:
+                os.setsid()
+                signal.alarm(20)
+                os.close(alive)
+                fcntl.fcntl(held, fcntl.F_GETFD)
+        os._exit(0)
+    stay()
+for _ in range(expected):
+    os.read(ready, 1)
+print("up", flush=True)
+if leaves:
+    sys.exit(0)
+if way == "deaf":
+    deaf()
+if way == "closed":
+    for number in (0, 1, 2):
+        os.close(number)
+while True:
+    time.sleep(60)

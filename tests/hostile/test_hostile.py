@@ -1,0 +1,72 @@
+"""Every attack once, with the strongest sandbox of this machine; the matrix runs all of them."""
+
+import pytest
+import run
+
+pytestmark = pytest.mark.process
+
+ATTACKS = run.attacks()
+
+
+@pytest.fixture(scope="module")
+def backend():
+    """The strongest backend with its name."""
+    name = run.strongest()
+    if name == "none":
+        pytest.skip("no sandbox works here")
+    return name, run.backends()[name]
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=list(ATTACKS))
+def test_attack(runner, backend, attack):
+    """It is held, and breaks through when what holds it is removed; a known gap is still one."""
+    cell = run.judged(runner, attack, *backend)
+    if cell.state is run.State.SKIPPED:
+        pytest.skip(cell.text)
+    assert cell.state in {run.State.HELD, run.State.GAP}, cell.text
+
+
+def test_there_are_enough():
+    """At least 50 attacks, in five languages."""
+    assert len(ATTACKS) >= 50
+    endings = {attack.program.rpartition(".")[2] for attack in ATTACKS.values()}
+    assert endings == {"c", "java", "js", "py", "sh"}
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=list(ATTACKS))
+def test_every_backend_is_named(attack):
+    """A row says for bwrap and for Landlock what stands in its way, or that nothing does."""
+    for kind in ("bwrap", "landlock"):
+        assert bool(attack.guards.get(kind)) != bool(attack.gap_in(kind)), kind
+
+
+def test_a_mistake_is_no_guard(runner, backend):
+    """An attack that can't succeed, guarded or not, is void."""
+    attack = run.Attack(
+        name="typo",
+        program="read.sh",
+        tries="reads a file that isn't there",
+        args=("/nowhere",),
+        guards={"bwrap": ("--remount-ro",), "landlock": ("rlimit:CORE",)},
+    )
+    assert run.judged(runner, attack, *backend).state is run.State.VOID
+
+
+def test_a_claim_is_no_proof(runner, backend):
+    """A program that says BROKE without the proof has broken nothing."""
+    attack = run.Attack(
+        name="liar",
+        program="read.sh",
+        tries="reads what anybody may read, and calls it a secret",
+        args=("/usr/bin/env",),
+        proof="{event_secret}",
+    )
+    assert run.perform(runner, attack, backend[1]).broke is False
+
+
+def test_harm_is_found(runner):
+    """What a program does to the victims is seen from outside, and repaired."""
+    harmful = run.attacks()
+    for name, what in (("rename", "files"), ("signal", "referee")):
+        assert run.perform(runner, harmful[name], run.backends()["none"]).broke
+        assert not runner.stage.harmed(what)

@@ -1,0 +1,225 @@
+import json
+
+import pytest
+
+from arena.roster.locks import LOCK_BYTES, LockError, canonical_name, read
+
+SHA = "sha256:" + "0f" * 32
+
+
+@pytest.fixture
+def lock(make):
+    """Read the lock file of a bot with these files."""
+
+    def lock(name, files):
+        return read(name, make("bot", files))
+
+    return lock
+
+
+def requirements(lock, text):
+    return lock("requirements.txt", {"requirements.txt": text})
+
+
+def test_pins_are_written_anew_for_pip(lock):
+    """Comments, joined lines, extras, markers and hashes are understood; the order is fixed."""
+    text = (
+        "\ufeff# made by hand\r\n"
+        "Zope.interface ==1.0  # the old one\r\n"
+        "\r\n"
+        "numpy[fast, small]==2.0.1 \\\r\n"
+        f"    --hash={SHA} \\\r\n"
+        f"    --hash {SHA.upper().replace('SHA256', 'sha256')}\r\n"
+        "    # via nobody\r\n"
+        "a===1!2.0+local; python_version >= '3.8'"
+    )
+    found = requirements(lock, text)
+    assert found.files == {
+        "requirements.txt": (
+            "Zope.interface==1.0\n"
+            "a==1!2.0+local ; python_version >= '3.8'\n"
+            f"numpy[fast,small]==2.0.1 --hash={SHA} --hash={SHA}\n"
+        ).encode()
+    }
+    assert found.names == {"zope-interface", "numpy", "a"}
+    assert found.hashes
+
+
+def test_a_lock_file_may_be_empty(lock):
+    """A bot that needs nothing yet is no error."""
+    assert requirements(lock, "# nothing\n").names == set()
+
+
+def test_names_compare_as_indexes_compare_them():
+    """Case and separators don't count."""
+    assert canonical_name("Zope_.Interface") == "zope-interface"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("numpy", "`numpy` is not pinned; write name==version"),
+        ("numpy>=1", "not pinned"),
+        ("numpy==1.*", "not pinned"),
+        ("numpy==1,>0", "not pinned"),
+        ("numpy==", "not pinned"),
+        ("-r other.txt", "`-r other.txt` is not taken; write its lines into here"),
+        ("--constraint=c.txt", "write its lines"),
+        ("-e .", "`-e .` is not taken"),
+        ("--editable ./x", "is not taken"),
+        ("--index-url https://example.org/", "option --index-url is not taken"),
+        ("-i https://example.org/", "option -i"),
+        ("a==1 --global-option=x", "option --global-option"),
+        ("a==1 --config-settings x=y", "option --config-settings"),
+        ("a==1 --hash=md5:00", "option --hash"),
+        ("https://example.org/a-1-py3-none-any.whl", "names a place"),
+        ("./a-1-py3-none-any.whl", "names a place"),
+        ("a @ https://example.org/a.whl", "names a place"),
+        ("a @ file:a.whl", "names a place"),
+        ("git+https://example.org/a", "names a place"),
+        ("a==1; python_version == '${HOME}'", "not pinned"),
+        ("a==1; python_version == 'é'", "not pinned"),
+        ("a==1 b==2", "not pinned"),
+        ("\x1b[2Jnumpy", "`numpy` is not pinned"),
+    ],
+)
+def test_other_requirements_are_refused_by_line(lock, line, said):
+    """The file, the line, what it is and what to write instead."""
+    with pytest.raises(LockError) as e:
+        requirements(lock, f"first==1\n\n{line}\n")
+    assert str(e.value).startswith("requirements.txt line 3: ")
+    assert said in str(e.value)
+    assert str(e.value).isprintable()
+
+
+def test_a_joined_line_has_the_number_that_it_begins_on(lock):
+    """A backslash at the end of the file joins nothing."""
+    with pytest.raises(LockError, match="line 2: `numpy"):
+        requirements(lock, "a==1\nnumpy \\\n>=2 \\")
+
+
+def test_a_lock_file_that_is_not_there(lock):
+    """It is named, with both ways out."""
+    with pytest.raises(LockError, match=r"requirements\.txt is not in the bot's folder; put"):
+        lock("requirements.txt", {})
+    with pytest.raises(LockError, match=r"package\.json is not in"):
+        lock("package-lock.json", {"package-lock.json": "{}"})
+    with pytest.raises(LockError, match=r"Cargo\.toml is not in"):
+        lock("Cargo.lock", {"Cargo.lock": ""})
+
+
+def test_a_lock_file_that_is_no_file_or_endless(lock):
+    """Neither a folder nor 17 MB are read."""
+    with pytest.raises(LockError, match="can't read"):
+        lock("requirements.txt", {"requirements.txt/x": ""})
+    with pytest.raises(LockError, match="larger than 16 MB"):
+        lock("Cargo.lock", {"Cargo.lock": b"#" * (LOCK_BYTES + 1)})
+
+
+def test_requirements_in_another_encoding(lock):
+    """UTF-16 is what PowerShell writes."""
+    with pytest.raises(LockError, match="not UTF-8"):
+        requirements(lock, "numpy==1".encode("utf-16"))
+
+
+def npm(packages, **fields):
+    """The files of a node bot whose lock file holds these packages."""
+    lock = {"lockfileVersion": 3, "packages": {"": {"name": "x"}, **packages}, **fields}
+    return {"package-lock.json": json.dumps(lock), "package.json": '{"name": "x"}'}
+
+
+def test_packages_of_the_registry_and_of_the_bot_are_taken(lock):
+    """Only package.json, the lock and the bot's own packages go to npm."""
+    files = npm(
+        {
+            "node_modules/a": {"version": "1.0.0"},
+            "node_modules/@s/b": {"version": "1.0.0", "resolved": "https://example.org/b.tgz"},
+            "node_modules/a/node_modules/c": {"version": "1.0.0", "resolved": "file:lib/c.tgz"},
+        }
+    )
+    found = lock("package-lock.json", {**files, "lib/c.tgz": b"c", ".npmrc": "x=1", "bot.js": ""})
+    assert found.files == {
+        "package-lock.json": files["package-lock.json"].encode(),
+        "package.json": files["package.json"].encode(),
+        "lib/c.tgz": b"c",
+    }
+
+
+@pytest.mark.parametrize("version", [1, 4, None, "3", {}])
+def test_other_versions_of_lock_files_are_refused(lock, version):
+    """Older npm wrote version 1, which pins less."""
+    with pytest.raises(LockError, match="lockfileVersion must be 2 or 3.*npm 7"):
+        lock("package-lock.json", npm({}, lockfileVersion=version))
+
+
+@pytest.mark.parametrize(
+    ("place", "package", "said"),
+    [
+        ("node_modules/a", {"version": "1", "resolved": "git+ssh://git@example.org/a"}, "git+ssh"),
+        ("node_modules/a", {"version": "1", "resolved": "../a"}, "comes from"),
+        ("node_modules/a", {"resolved": "packages/a", "link": True}, "a folder"),
+        ("packages/a", {"version": "1"}, "a folder"),
+        ("node_modules/../../a", {"version": "1"}, "below node_modules"),
+        ("node_modules/a/..\\..\\..\\b", {"version": "1"}, "below node_modules"),
+        ("node_modules/a", [], "below node_modules"),
+        ("node_modules/a", {}, "not pinned"),
+        ("node_modules/a", {"version": "1", "resolved": 3}, "not pinned"),
+        ("node_modules/a", {"version": "1", "resolved": "file:/etc/passwd"}, "/etc/passwd"),
+        ("node_modules/a", {"version": "1", "resolved": "file:../a.tgz"}, "no file of the bot's"),
+        ("node_modules/a", {"version": "1", "resolved": "file:x/../../a"}, "no file of the bot's"),
+        ("node_modules/a", {"version": "1", "resolved": "file:a.tgz"}, "no file of the bot's"),
+    ],
+)
+def test_packages_from_elsewhere_are_refused(lock, place, package, said):
+    """No version control, no folders, and no place that npm would unpack to outside."""
+    with pytest.raises(LockError) as e:
+        lock("package-lock.json", npm({place: package}))
+    assert said in str(e.value)
+    assert str(e.value).startswith("package-lock.json: ")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000])
+def test_what_is_no_object_is_refused(lock, text):
+    """Broken JSON in either file is named."""
+    files = npm({})
+    for name in files:
+        with pytest.raises(LockError, match=name):
+            lock("package-lock.json", {**files, name: text})
+
+
+CRATE = '[[package]]\nname = "tiny"\nversion = "1.0.0"\nsource = "{}"\n'
+
+
+def test_manifests_of_a_workspace_go_to_cargo(lock):
+    """Sources only have to be there; settings and toolchain files don't go along."""
+    files = {
+        "Cargo.lock": CRATE.format("registry+https://example.org/index")
+        + '[[package]]\nname = "own"\nversion = "0.1.0"\n',
+        "Cargo.toml": "[workspace]",
+        "own/Cargo.toml": "[package]",
+        "own/src/main.rs": "fn main() {}",
+        ".cargo/config.toml": "[build]\nrustc = '/tmp/x'",
+        "rust-toolchain.toml": "[toolchain]\npath = '/tmp/x'",
+    }
+    found = lock("Cargo.lock", files)
+    assert sorted(found.files) == ["Cargo.lock", "Cargo.toml", "own/Cargo.toml"]
+    assert found.empty == ("own/src/main.rs",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CRATE.format("git+https://example.org/tiny#0a"), "tiny comes from git"),
+        (CRATE.format("path+file:///home"), "comes from path"),
+        ("package = 3", "cargo generate-lockfile"),
+        ("package = [3]", "cargo generate-lockfile"),
+        ("[[package", "can't be read"),
+        (b"\xff", "can't be read"),
+        ("a = " + "[" * 5000, "can't be read"),
+    ],
+)
+def test_crates_from_elsewhere_are_refused(lock, text, said):
+    """A lock file that names a repository, or that is none."""
+    with pytest.raises(LockError, match=said) as e:
+        lock("Cargo.lock", {"Cargo.lock": text, "Cargo.toml": ""})
+    assert str(e.value).startswith("Cargo.lock")
