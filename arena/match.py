@@ -8,10 +8,11 @@ started, and simultaneous questions put, one after another: they share a core, a
 charged for another's thinking; the referee judges when all answers are in.
 
 CPU time off turn is what a bot's tree used in a match less what it may have used on its turns. A
-decision costs no reading of the tree: up to `PATIENCE_S` it may have used one core all the time;
-past that the tree is read once there and once at the answer. So by idling through its own time a
-bot can hide that much a decision and no more. From the end of the start-up to the end of the last
-match every moment belongs to some match. With `freeze` a bot runs from just before its question
+brisk decision costs no reading of the tree: the bot may have had one core all the time. A longer
+one is read at `PATIENCE_S` and at its answer, the one after it also when it is asked. So a bot that
+idles through its own time can hide `BRISK_S` a decision, and `PATIENCE_S` now and then; the error
+is always in its favour. From the end of the start-up to the end of the last match every moment
+belongs to some match. With `freeze` a bot runs from just before its question
 to its answer, and at no other time.
 
 Invariant: a bot's fault never leaves here as an exception; the host's trouble always does, as
@@ -46,6 +47,8 @@ from arena.wire.session import Pending, State, WireFault
 
 # A decision that takes longer has its CPU time read. The wait for an answer wakes there anyway.
 PATIENCE_S = LOOK_S
+# After one that took longer than this the next is read from its start: a few per cent of its time.
+BRISK_S = 0.001
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,20 +164,25 @@ class _Clock:
         self._decisions = [0] * seats
         self._think = [0.0] * seats
         self._longest = [0.0] * seats
-        self._on_turn = [0.0] * seats
+        self.last = [0.0] * seats  # what each one's last decision took
+        self._difference = [0.0] * seats
         self._cpu = [0.0] * seats
 
     def allowance(self, seat: int) -> float:
         """Seconds for the decision at hand."""
         return min(self._move, self.bank[seat])
 
-    def charge(self, seat: int, seconds: float, on_turn: float) -> None:
-        """Book a decision, and the CPU time that it may have taken at most."""
+    def charge(self, seat: int, seconds: float) -> None:
+        """Book a decision: time, of a core too unless it is corrected."""
         self.bank[seat] -= seconds
         self._decisions[seat] += 1
         self._think[seat] += seconds
+        self.last[seat] = seconds
         self._longest[seat] = max(self._longest[seat], seconds)
-        self._on_turn[seat] += on_turn
+
+    def correct(self, seat: int, seconds: float) -> None:
+        """Book by how much the CPU time of the decision at hand differs from its time."""
+        self._difference[seat] += seconds
 
     def meter(self, seat: int, seconds: float) -> None:
         """Book the CPU time of a seat's whole match."""
@@ -188,14 +196,14 @@ class _Clock:
 
     def use(self) -> Iterator[SeatUse]:
         """For the record, by seat."""
-        for decisions, think, longest, on_turn, cpu in zip(
-            self._decisions, self._think, self._longest, self._on_turn, self._cpu, strict=True
+        for decisions, think, longest, difference, cpu in zip(
+            self._decisions, self._think, self._longest, self._difference, self._cpu, strict=True
         ):
             yield SeatUse(
                 decisions=decisions,
                 think_ms=round(think * 1000, 3),
                 max_ms=round(longest * 1000, 3),
-                off_turn_ms=round(max(0.0, cpu - on_turn) * 1000, 3),
+                off_turn_ms=round(max(0.0, cpu - think - difference) * 1000, 3),
             )
 
 
@@ -262,7 +270,8 @@ async def _ask(
 ) -> str | Failure:
     """Put the question; the move, or the fault, that it has come to."""
     session = contestant.session
-    read: tuple[float, float] | None = None  # seconds after the question, CPU time until then
+    # Of a decision that is read: the time until then, less the reading.
+    unread = -contestant.cpu() if clock.last[seat] > BRISK_S else None
     if contestant.frozen:
         # It reads when its clock runs: else its other threads would have the core first.
         table.ask(contestant, line)
@@ -272,22 +281,27 @@ async def _ask(
         asked = time.monotonic()
         table.ask(contestant, line)
     deadline = asked + clock.allowance(seat)
+    until = min(deadline, asked + PATIENCE_S) if unread is None else deadline
     while (event := session.next_event()) is Pending.NEED_DATA:
-        now = time.monotonic()
-        left = deadline - now
-        if left <= 0:
+        left = until - time.monotonic()
+        if left > 0:
+            await table.wait(left)
+        elif until == deadline:
             break
-        if read is None and now - asked >= PATIENCE_S:
-            read = now - asked, contestant.cpu()
-        await table.wait(left if read else min(left, PATIENCE_S))
+        else:
+            until = deadline
+            unread = time.monotonic() - asked - contestant.cpu()
     # What was read in time is in time, however late it is looked at.
     heard = max(asked, contestant.heard)
-    on_turn = read[0] + contestant.cpu() - read[1] if read else heard - asked
-    if event is Pending.NEED_DATA or heard > deadline:
+    late = event is Pending.NEED_DATA or heard > deadline
+    seconds = (deadline if late else heard) - asked
+    if unread is not None:
+        clock.correct(seat, unread + contestant.cpu() - seconds)
+    if late:
         kind, limit = clock.overrun(seat)
-        clock.charge(seat, deadline - asked, on_turn)
+        clock.charge(seat, seconds)
         return contestant.failure(kind, f"{limit}: {contestant.silence()}")
-    clock.charge(seat, heard - asked, on_turn)
+    clock.charge(seat, seconds)
     if isinstance(event, Answer):
         return event.move
     if isinstance(event, WireFault):

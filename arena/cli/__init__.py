@@ -14,6 +14,7 @@ import click
 from arena import __version__
 from arena.cli.clean import clean
 from arena.cli.completion import completion
+from arena.cli.doctor import doctor
 from arena.cli.fetch import fetch
 from arena.cli.log import log
 from arena.cli.run import resume, run, stop
@@ -78,7 +79,7 @@ def commands() -> None:
     """
 
 
-for _command in (run, resume, stop, fetch, table, log, clean, completion, worker):
+for _command in (run, resume, stop, fetch, table, log, doctor, clean, completion, worker):
     commands.add_command(_command)
 
 

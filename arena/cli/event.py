@@ -36,6 +36,7 @@ from arena.referee import Failure
 from arena.roster import Roster, build, default_cache, in_use, load, printable, restore
 from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
+from arena.sandbox.diagnosis import of_backend
 from arena.sandbox.guarantees import GUARANTEES
 from arena.store import (
     Private,
@@ -48,6 +49,8 @@ from arena.store import (
 
 # What takes longer than this is worth a line.
 QUIET_S = 2.0
+# Of advice in an error, so that with its margin it fits 80 columns.
+WIDTH = 68
 SKIP = "mend what can't take part, or go on without: --skip-broken"
 
 Broken = dict[str, tuple[Failure, str]]
@@ -102,7 +105,7 @@ def run_event(
             predictable=seed is not None,
             sandbox=backend.name,
             confinement=_confinement(backend),
-            machine=_machine(),
+            machine=this_machine(),
             not_run=not_run,
         )
         workers = jobs or len(cores())
@@ -229,11 +232,18 @@ def _sandbox(wanted: str) -> Backend:
         found = backend.probe()
         if found.works:
             return backend
-        reasons.append(f"{name}: {found.detail}")
+        finding = of_backend(name, found.detail)
+        reasons += [f"  {name}: {finding.text}", *(f"    {line}" for line in finding.remedy(WIDTH))]
+    missing = "no sandbox works" if wanted == "auto" else f"the sandbox {wanted} does not work"
     raise UserError(
-        "no sandbox works on this machine:\n"
-        + "\n".join(f"  {reason}" for reason in reasons)
-        + "\nto run bots that you trust without any: --sandbox none"
+        "\n".join(
+            [
+                f"{missing} on this machine:",
+                *reasons,
+                "all that was tried: arena doctor",
+                "to run bots that you trust without any: --sandbox none",
+            ]
+        )
     )
 
 
@@ -360,7 +370,8 @@ async def _try_starts(setting: Setting) -> Broken:
     return broken
 
 
-def _machine() -> Machine:
+def this_machine() -> Machine:
+    """Where it is played."""
     cpu = platform.processor()
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n"):

@@ -33,10 +33,11 @@ OFF_TURN = "off-turn ms/match"
 
 OFF_TURN_SHOWN_MS = 1.0
 """CPU off turn from which it gets a column: over a series, what compiles or cleans up in the
-background (node, JVM) uses up to 0.7 ms a match, all others measured nothing."""
+background (node, JVM) was seen to use up to 0.8 ms a match, all others nothing."""
 
-OFF_TURN_NAMED_MS = 10.0
-"""From here on a bot is named: above the 8 ms that a JVM still needs in its very first match."""
+OFF_TURN_NAMED_MS = 25.0
+"""From here on a bot is named: above what a JVM uses in its very first match, 8 to 15 ms, which
+counts in full where every match has fresh processes."""
 
 
 def columns(table: Table, *, canonical: bool) -> list[Column]:

@@ -36,11 +36,15 @@ _ENTRY = re.compile(rf"[0-9a-f]{{64}}|{_TEMPORARY}.*")
 
 
 def default_cache() -> Path:
-    """The cache of this user: $XDG_CACHE_HOME/nine-arena, or ~/.cache/nine-arena."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
+    """The cache of this user: $XDG_CACHE_HOME/nine-arena, or ~/.cache/nine-arena; root's, if the
+    spare users that its bots run as can't enter its home, /var/cache/nine-arena.
+    """
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # The specification of that variable says that relative paths are to be ignored.
-    home = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
-    return home / "nine-arena"
+    if named.is_absolute():
+        return named / "nine-arena"
+    closed = os.geteuid() == 0 and not Path.home().stat().st_mode & stat.S_IXOTH
+    return Path("/var/cache" if closed else Path.home() / ".cache", "nine-arena")
 
 
 @contextlib.contextmanager
@@ -49,6 +53,7 @@ def scratch(cache: Path, area: str) -> Iterator[Path]:
     with writing(cache):
         (cache / area).mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=cache / area))
+        folder.chmod(0o711)  # root's builds run as another user
     try:
         yield folder
     finally:

@@ -79,7 +79,9 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
 
     id: int
     pid: int
-    """Root of its process tree as the referee sees it, to be metered through /proc."""
+    """The program's own process, or pid 1 of its namespace."""
+    tree: int
+    """The process below which all of it is, to be metered through /proc; itself no part of it."""
 
 
 class Exited(msgspec.Struct, frozen=True, kw_only=True):

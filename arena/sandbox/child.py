@@ -23,10 +23,9 @@ import resource
 import select
 import signal
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from arena.sandbox import kernel, seccomp, staging
+from arena.sandbox import kernel, meter, seccomp, staging
 
 ENV = "/usr/bin/env"
 """Gives the program exactly its environment, finds it by PATH, and has the well-known exit
@@ -308,7 +307,7 @@ def _fell_tree(program: int, news: int, ended: dict[int, int]) -> None:
     while True:
         # Stop first: what is stopped can't fork while we look for the rest.
         stopped: set[int] = set()
-        while found := descendants(os.getpid()) - stopped:
+        while found := meter.below(os.getpid()) - stopped:
             for pid in found:
                 _signal(pid, signal.SIGSTOP)
             stopped |= found
@@ -322,27 +321,3 @@ def _fell_tree(program: int, news: int, ended: dict[int, int]) -> None:
 def _signal(pid: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
-
-
-def descendants(*roots: int) -> set[int]:
-    """All living processes below `roots`; one pass over /proc."""
-    children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208 - a Path for each is slow
-        if name.isdigit():
-            # It may be gone by now: then it is no descendant.
-            with contextlib.suppress(OSError):
-                # The command may hold spaces and brackets; state and parent follow the last.
-                state, parent = (
-                    Path("/proc", name, "stat")
-                    .read_bytes()
-                    .rpartition(b")")[2]
-                    .split(maxsplit=2)[:2]
-                )
-                if state not in b"ZX":
-                    children.setdefault(int(parent), []).append(int(name))
-    found: set[int] = set()
-    todo = list(roots)
-    while todo:
-        todo = [child for parent in todo for child in children.get(parent, ())]
-        found.update(todo)
-    return found

@@ -5,6 +5,7 @@ Pure functions of a `Launch` and the folders that it names.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from arena.model import UserError
@@ -36,6 +37,16 @@ def environment(launch: Launch) -> dict[str, str]:
     }
 
 
+def has_spare_uids() -> bool:
+    """Whether we can and must run programs as other users: as root, unless of a namespace that
+    has no user but us.
+    """
+    if os.geteuid():
+        return False
+    maps = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    return sum(int(count) for _, _, count in maps) > 1
+
+
 def outside(text: str, launch: Launch) -> str:
     """What `text` means where the program's folder has no other name than the host's."""
     if text == INSIDE or text.startswith(INSIDE + "/"):
@@ -43,23 +54,29 @@ def outside(text: str, launch: Launch) -> str:
     return text
 
 
+FILES_A_MB = 64
+"""A file without content takes a kilobyte of the kernel's memory."""
+
+
 def scratch(launch: Launch) -> str:
     """The settings of the tmpfs that a program may write to; empty: it has none."""
-    if not launch.scratch_mb:
-        return ""
-    # A file without content takes a kilobyte of the kernel's memory.
-    files = launch.scratch_mb * 64
-    return f"mode=1777,size={launch.scratch_mb}m,nr_inodes={files}"
+    size = launch.scratch_mb
+    return f"mode=1777,size={size}m,nr_inodes={size * FILES_A_MB}" if size else ""
 
 
 def share(launch: Launch) -> Share:
-    """What its whole tree may hold. Its root is watched if it is writable."""
+    """What its whole tree may hold. Its root is looked at if it is writable; its scratch space,
+    too, where that can't be a file system of its own.
+    """
+    folder = (launch.root,) if launch.writable else ()
+    disk_mb = launch.disk_mb if launch.writable else 0
+    files = launch.disk_files if launch.writable else 0
     return Share(
         memory_mb=launch.memory_mb,
         tasks=launch.tasks,
-        disk_mb=launch.disk_mb if launch.writable else 0,
-        files=launch.disk_files if launch.writable else 0,
-        disk=(launch.root,) if launch.writable else (),
+        disk_mb=disk_mb + launch.scratch_mb if disk_mb or not folder else 0,
+        files=files + launch.scratch_mb * FILES_A_MB if files or not folder else 0,
+        disk=folder,
     )
 
 

@@ -8,7 +8,8 @@ gives its child before its parent rests, so nothing can slip out. A process rest
 threads do.
 
 On a core that is shared with the tree, a signal that wakes a sleeper may cost the caller the core,
-and what gets it next is perhaps a process that has no signal yet. So what runs is stopped first.
+and what gets it next is perhaps a thread that knows of no signal yet, for a whole slice of time. So
+each thread that wants to run is told first: whichever comes to run then stops its process.
 
 A process at rest can't continue itself or others, with two exceptions that the filter of system
 calls is there to deny: a POSIX timer and an asynchronous descriptor may be set to send SIGCONT.
@@ -19,6 +20,7 @@ that could have become another's; SIGKILL ends what is frozen as it ends all els
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import signal
@@ -40,6 +42,9 @@ is taken for the former: its child may be stopped before it lets go."""
 YIELDS = 2
 NAP_S = 0.0001
 
+_tgkill = getattr(ctypes.CDLL(None), "tgkill", None)
+
+_RUNNING = b"R"
 _STOPPED = b"TtZX"
 _UNINTERRUPTIBLE = b"D"
 
@@ -88,11 +93,11 @@ class Freezer:
             os.close(self._handles.popitem()[1])
 
     def _stop(self, pids: set[int]) -> None:
-        if len(pids) > 1:
-            for thread in filter(None, map(_running, pids)):
-                with suppress(ProcessLookupError):
-                    # It stops the whole process, and is taken in by the thread that is named.
-                    os.kill(thread, signal.SIGSTOP)
+        for pid in pids:
+            with suppress(OSError):  # it has ended, or a thread of it
+                for thread, state in _threads(pid):
+                    if state == _RUNNING:
+                        _tell(pid, thread)
         for pid in pids:
             if pid in self._handles or self._open(pid):
                 _send(self._handles[pid], signal.SIGSTOP)
@@ -106,6 +111,14 @@ class Freezer:
         except OSError as error:
             raise HostError(f"can't freeze a bot: {error}; try `ulimit -n 4096`") from error
         return True
+
+
+def _tell(pid: int, thread: int) -> None:
+    """Have this thread stop its process; where libc has no call for it, perhaps another one."""
+    if _tgkill:
+        _tgkill(pid, thread, signal.SIGSTOP)
+    else:
+        os.kill(thread, signal.SIGSTOP)
 
 
 def _send(handle: int, number: signal.Signals) -> None:
@@ -122,13 +135,6 @@ def _rests(pid: int, resting: bytes) -> bool:
         return all(state in resting for _, state in _threads(pid))
     except OSError:
         return False  # it has ended, or a thread of it: the next look tells
-
-
-def _running(pid: int) -> int:
-    """One of its threads that wants a core; 0: none does."""
-    with suppress(OSError):
-        return next((thread for thread, state in _threads(pid) if state == b"R"), 0)
-    return 0
 
 
 def _threads(pid: int) -> Iterator[tuple[int, bytes]]:

@@ -19,7 +19,15 @@ from typing import Literal
 
 from arena.model import HostError
 from arena.sandbox import Launch, Plan, Probe, canary, kernel, seccomp
-from arena.sandbox.environment import checked, environment, limits, outside, scratch, share
+from arena.sandbox.environment import (
+    checked,
+    environment,
+    has_spare_uids,
+    limits,
+    outside,
+    scratch,
+    share,
+)
 from arena.sandbox.guarantees import EVERYWHERE, GUARANTEES
 from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed
 
@@ -89,7 +97,7 @@ class Landlock:
 
     def _plan(self, launch: Launch) -> Plan:
         checked(launch)
-        root = not os.geteuid()
+        root = has_spare_uids()
         # A build's tools set modes and times. As an ordinary user they could so change files that
         # they can't even open; root's spare uid owns nothing but the build's folder.
         metadata: Literal["allow", "deny", "pretend"] = "deny"

@@ -48,6 +48,11 @@ class Program:
         return bool(self.plan["backend"] == "bwrap")
 
     @property
+    def tree(self) -> int:
+        """The process below which all of it is: the sandbox's pid 1, or the keeper."""
+        return self.root if self.as_bwrap else self.guard
+
+    @property
     def ended(self) -> bool:
         """Whether its guard has told how it ended."""
         return not {"exit-code", "exit"}.isdisjoint(self._facts)
@@ -80,8 +85,7 @@ class Program:
             share["memory_mb"] = 0  # the kernel sees to it
         if scratch := self._facts.get("scratch"):
             share["disk"] = [*share["disk"], scratch]
-        root = self.root if self.as_bwrap else self.guard
-        self._watch = watch.Watch(share, root, include_root=False, own=0)
+        self._watch = watch.Watch(share, self.tree, include_root=False, own=0)
 
     def look(self, now: float) -> bool:
         """Whether it has used more than its share."""

@@ -41,7 +41,7 @@ _WRITABLE_CGROUPS: Mapping[str, str] = MappingProxyType(
 
 def allow(name: str, value: int) -> tuple[str, ...]:
     """Change a setting of the kernel, now and for the next boots."""
-    return (f"echo {name}={value} | sudo tee -a {_SYSCTL}", f"sudo sysctl -p {_SYSCTL}")
+    return (f"echo {name}={value} |", f"  sudo tee -a {_SYSCTL}", f"sudo sysctl -p {_SYSCTL}")
 
 
 def install(host: Host, *, again: bool = False) -> tuple[str, str]:

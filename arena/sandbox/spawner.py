@@ -43,7 +43,7 @@ if __name__ == "__main__":
         sys.modules[_name] = types.ModuleType(_name)
         sys.modules[_name].__path__ = [str(_folder)] if _folder else []
 
-from arena.sandbox import cgroups, child, kernel, staging
+from arena.sandbox import cgroups, child, kernel, meter, staging
 from arena.sandbox.program import Program
 
 REQUEST_BYTES = 1 << 18
@@ -227,7 +227,7 @@ class Spawner:
                 self.kill(program)
                 return
         program.begin_watch()
-        self.tell({"started": {"id": program.id, "pid": program.root}})
+        self.tell({"started": {"id": program.id, "pid": program.root, "tree": program.tree}})
 
     def kill(self, program: Program) -> None:
         """Begin the end of a program's tree; reaping it is what completes it."""
@@ -308,14 +308,14 @@ class Spawner:
 
     def kill_orphans(self) -> None:
         """Kill the children that we have not forked: pieces of a tree whose guard has died."""
-        for pid in child.descendants(os.getpid()) - self.kept():
+        for pid in meter.below(os.getpid()) - self.kept():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def kept(self) -> set[int]:
         """All that belongs to a program whose guard lives."""
         guards = [each.guard for each in self.programs.values() if each.wait_status is None]
-        return {*guards, *child.descendants(*guards)}
+        return {*guards, *meter.below(*guards)}
 
     def tell(self, message: dict[str, Any]) -> None:
         """Queue an answer, and send what can be sent."""

@@ -77,7 +77,9 @@ def refuse(rules):
             program += [(jump_equal, 0, 1, number), verdict]
     program.append((give, 0, 0, 0x7FFF_0000))
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in program))
-    given = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program), ctypes.addressof(code)))
+    given = ctypes.create_string_buffer(
+        struct.pack("HxxxxxxP", len(program), ctypes.addressof(code))
+    )
     checked(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     checked(libc.prctl(PR_SET_SECCOMP, 2, given, 0, 0), "seccomp")
 

@@ -18,8 +18,6 @@ SANDBOX = "sandbox"
 SPAWNER = "spawner"
 
 _PARTS = tuple(f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup"))
-_VALUES = {"--cap-drop": 1, "--remount-ro": 1}
-
 _ABI_BEFORE = {"truncate": 2, "net": 3, "device": 4, "scope": 5}
 """The last ABI that did not hold it: a plan for that one lacks it, and all that came later."""
 
@@ -72,7 +70,7 @@ def _from_bwrap(options, kind, name):
             stage = dict(options["stage"])
             source = f"{STAGE}/{len(stage)}"
             options["stage"] = {**stage, str(len(stage)): name}
-        at = args.index("--remount-ro")
+        at = _find(args, ["--remount-ro", "/"])
         args[at:at] = ["--dev-bind", source, name]
     elif kind == "readonly":
         ends = range(2, len(args))
@@ -83,10 +81,16 @@ def _from_bwrap(options, kind, name):
         if kind in _PARTS and "--unshare-all" in args:
             at = args.index("--unshare-all")
             args[at : at + 1] = _PARTS
-        at = args.index(kind)
-        del args[at : at + 1 + _VALUES.get(kind, 0)]
+        wanted = kind.split()
+        at = _find(args, wanted)
+        del args[at : at + len(wanted)]
     options["args"] = tuple(args)
     return options
+
+
+def _find(args, wanted):
+    (at,) = (at for at in range(len(args)) if args[at : at + len(wanted)] == wanted)
+    return at
 
 
 def _from_landlock(options, kind, name):

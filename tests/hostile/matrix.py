@@ -96,10 +96,7 @@ def document(columns, rows):
         ["", *heads],
         [
             ["what it is", *(each.detail for each in columns)],
-            *(
-                [state.value, *(str(count(each, state)) for each in columns)]
-                for state in run.State
-            ),
+            *([state.value, *(str(count(each, state)) for each in columns)] for state in run.State),
         ],
     )
     yield ""

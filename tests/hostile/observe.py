@@ -38,6 +38,9 @@ QUIET_S = 1.5
 KILL_MS = 100.0
 """From the kill to the last process's end, on a machine at rest."""
 
+EOF_S = 0.3
+"""Time to read what dead programs have left in a pipe."""
+
 LOADED = 5
 """So many kills may be tried for one that the machine was at rest for."""
 
@@ -330,10 +333,10 @@ def gone(scene):
         time.sleep(0.1)  # comets are on their way
         scene.bot.child.kill()
         scene.bot.child.wait()
-        return _survivors(scene, tree)
+        return _survivors(scene, tree, scene.bot)
     time.sleep(0.1)
     took = scene.kill(scene.bot)
-    verdict = _survivors(scene, tree)
+    verdict = _survivors(scene, tree, scene.bot)
     for _ in range(LOADED):
         if took <= KILL_MS or verdict.startswith("BROKE"):
             break
@@ -343,7 +346,7 @@ def gone(scene):
         tree = Tree(scene, again)
         time.sleep(0.1)
         took = min(took, scene.kill(again))
-        verdict = _survivors(scene, tree)
+        verdict = _survivors(scene, tree, again)
     scene.note["kill_ms"] = round(took, 1)
     return verdict if took <= KILL_MS else f"BROKE it took {took:.0f} ms to die"
 
@@ -353,20 +356,25 @@ def left(scene):
     if guards.SPAWNER in scene.removed:
         tree = Tree(scene, scene.bot)
         scene.bot.child.wait(scene.attack.seconds)
-        return _survivors(scene, tree)
+        return _survivors(scene, tree, scene.bot)
     tree = Tree(scene, scene.bot)
     exited = scene.bot.wait(scene.attack.seconds)
     if exited is None or exited.code != 0:
         return f"it did not leave: {exited} {scene.bot.errors()[-300:]}"
-    return _survivors(scene, tree)
+    return _survivors(scene, tree, scene.bot)
 
 
-def _survivors(scene, tree):
+def _survivors(scene, tree, bot=None):
+    """Who is left, or keeps the bot's output open, whom a look at /proc may be too slow to see."""
     if not tree.folder and not tree.namespace:
         return "nobody could be looked for"
     found = tree.pids()
-    tree.end()
     scene.note["left"] = len(found)
+    if not found and bot is not None:
+        bot.rest(EOF_S)
+        if bot.process.stdout not in bot.ended:
+            return "BROKE somebody unseen is left"
+    tree.end()
     return f"BROKE {'several' if len(found) > 1 else 'one'} left" if found else "HELD nothing left"
 
 
@@ -376,8 +384,8 @@ import msgspec
 from arena.sandbox import Plan, Started
 from arena.sandbox.client import Spawner
 import select
-plan = msgspec.json.decode(sys.argv[1], type=Plan)
-if sys.argv[2] == "plain":
+plan = msgspec.json.decode(sys.stdin.readline(), type=Plan)
+if sys.argv[1] == "plain":
     child = subprocess.Popen(plan.argv, cwd=plan.cwd, env={**plan.env}, stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, start_new_session=True)
     child.stdout.readline()
@@ -424,21 +432,19 @@ def _orphaned(scene, victim):
         scene.attack.program, scene.attack.args, **scene.attack.launch
     )
     plan = guards.without(scene.backend, launch, scene.removed)
-    words = [msgspec.json.encode(plan).decode(), "plain" if plain else "spawner"]
     with subprocess.Popen(
-        [sys.executable, "-c", REFEREE, *words],
+        [sys.executable, "-c", REFEREE, "plain" if plain else "spawner"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as referee:
+        referee.stdin.write(msgspec.json.encode(plan) + b"\n")
+        referee.stdin.flush()
         told = referee.stdout.readline().split()
         if not told:
             return f"it never began: {referee.stderr.read().decode()[-500:]}"
         spawner, pid = map(int, told)
         tree = Tree(scene, _Stray(pid))
-        if len(tree.pids()) < 2:
-            referee.kill()
-            return "it never began: no child was seen"
         handle = os.pidfd_open(spawner) if spawner else -1
         begin = time.monotonic()
         os.kill(spawner if spawner and victim == "spawner" else referee.pid, signal.SIGKILL)
@@ -451,6 +457,9 @@ def _orphaned(scene, victim):
             os.close(handle)
         referee.kill()
     verdict = _survivors(scene, tree)
+    if plain:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)  # comets stay in their group, and can be met there
     return "BROKE the spawner is left" if spawner_lives else verdict
 
 

@@ -14,6 +14,7 @@ import selectors
 import signal
 import socket
 import sys
+from pathlib import Path
 
 PR_SET_PTRACER = 0x59616D61
 ANYBODY = ctypes.c_ulong(-1 & 0xFFFFFFFFFFFFFFFF)
@@ -44,7 +45,7 @@ def main():
 
     tcp = listener(socket.AF_INET, ("127.0.0.1", 0))
     streams = [tcp, listener(socket.AF_UNIX, asked["unix_path"])]
-    os.chmod(asked["unix_path"], 0o777)
+    Path(asked["unix_path"]).chmod(0o777)
     streams.append(listener(socket.AF_UNIX, "\0" + asked["unix_name"]))
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.bind(("127.0.0.1", 0))

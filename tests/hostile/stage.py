@@ -142,6 +142,8 @@ class Stage:
             "user": str(folder / "user"),
             "user_private": str(folder / "user" / "private"),
             "user_public": str(folder / "user" / "public"),
+            "user_link": str(folder / "user" / "link"),
+            "cold_file": str(folder / "exposed" / "cold"),
             "event": str(folder / "event"),
             "event_secret_file": str(folder / "event" / "secret"),
             "exposed": str(folder / "exposed"),
@@ -170,7 +172,21 @@ class Stage:
         ):
             Path(path).write_text(text + "\n")
             Path(path).chmod(mode)
+        Path(facts["user_link"]).symlink_to(f"where-{facts['user_secret']}")
+        with contextlib.suppress(OSError):  # not every file system has them
+            os.setxattr(facts["user_public"], "user.arena", facts["user_secret"].encode())
+        Path(facts["cold_file"]).write_bytes(b"x" * (BITS << 18))
+        self.refresh()
+
+    def refresh(self):
+        """As if none of the exposed files had ever been read."""
+        for bit in range(BITS):
+            os.utime(f"{self.facts['exposed']}/bit{bit}", (1, 1))
         self._before["files"] = self._files()
+        cold = os.open(self.facts["cold_file"], os.O_RDONLY)
+        os.fsync(cold)
+        os.posix_fadvise(cold, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(cold)
 
     def _start_referee(self):
         Path(self.facts["unix_path"]).unlink(missing_ok=True)
@@ -202,7 +218,7 @@ class Stage:
         tty.setraw(slave)
         self._slave = slave
         name = os.ttyname(slave)
-        os.chmod(name, 0o666)
+        Path(name).chmod(0o666)
         self.facts["terminal"] = name
         self._before["terminal"] = 0
 
@@ -254,7 +270,7 @@ class Stage:
                     *(fact.st_mode, fact.st_uid, fact.st_gid, fact.st_nlink, fact.st_size),
                     *(fact.st_mtime_ns, fact.st_ctime_ns),
                     os.listxattr(path, follow_symlinks=False),
-                    path.read_bytes() if path.is_file() else b"",
+                    _content(path),
                 )
         return found
 
@@ -286,6 +302,19 @@ class Stage:
         libc = ctypes.CDLL(None)
         libc.mq_unlink(f"/arena-collude-{token}".encode())
         libc.shmctl(libc.shmget(ctypes.c_int(int(token, 16)), 0, 0), IPC_RMID, None)
+
+
+def _content(path):
+    if path.is_symlink():
+        return str(path.readlink())
+    if not path.is_file() or path.name == "cold":
+        return b""
+    # Looking must not be seen: reading would set the time of the last reading.
+    handle = os.open(path, os.O_RDONLY | os.O_NOATIME)
+    try:
+        return os.read(handle, 4096)
+    finally:
+        os.close(handle)
 
 
 if __name__ == "__main__":

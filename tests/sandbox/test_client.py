@@ -139,7 +139,6 @@ def test_bad_candidates_are_refused(tmp_path, script, reason):
     probe = backend.probe()
     assert not probe.works
     assert reason in probe.detail
-    assert "Remedy" in probe.detail
     with pytest.raises(HostError, match=reason):
         backend.plan(Launch(run=("true",), root="/"))
 
@@ -151,7 +150,6 @@ LEAKS = {
     "net namespace": (["--unshare-all"], [f"--unshare-{n}" for n in NAMESPACES if n != "net"]),
     "process": (["--unshare-all"], [f"--unshare-{n}" for n in NAMESPACES if n != "pid"]),
     "write access to /": (["--remount-ro", "/"], []),
-    "write access to /tmp": (["--dir", "/tmp"], ["--tmpfs", "/tmp"]),
     "write access to /dev": (["--dir", "/dev"], ["--tmpfs", "/dev"]),
     "capabilities": (["--cap-drop", "ALL"], ["--cap-add", "CAP_CHOWN"]),
 }

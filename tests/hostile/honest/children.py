@@ -23,5 +23,7 @@ again = "import sys; sys.stdout.write(sys.stdin.read().upper())"
 made = subprocess.run([sys.executable, "-c", again], input="up", text=True, capture_output=True)
 assert made.stdout == "UP", made
 for _ in range(30):
-    assert os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)[1]) == 0
+    assert (
+        os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)[1]) == 0
+    )
 print("OK", flush=True)

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -158,14 +160,138 @@ static void futex(const char *where, int send) {
     }
 }
 
+// A file's time of last reading changes when it is read, even by whoever may do no more.
+static void times(const char *where, int send) {
+    int bits = send ? strlen(word) : atoi(word);
+    for (int bit = 0; bit < bits; bit++) {
+        struct stat fact;
+        char byte;
+        int fd = send && word[bit] == '0' ? -1 : open(bit_file(where, bit), O_RDONLY);
+        if (send)
+            read(fd, &byte, 1);
+        else if (fstat(fd, &fact) < 0)
+            held("stat");
+        else
+            word[bit] = fact.st_atime > fact.st_mtime ? '1' : '0';
+    }
+    if (send)
+        stay();
+}
+
+// Which pages of a file are in memory: those that somebody has read.
+static void pages(const char *where, int send) {
+    enum { REGION = 1 << 18 };
+    int bits = send ? strlen(word) : atoi(word);
+    int fd = open(where, O_RDONLY);
+    volatile char *file = mmap(0, bits * REGION, PROT_READ, MAP_SHARED, fd, 0);
+    if (file == MAP_FAILED)
+        held("mmap");
+    madvise((void *)file, bits * REGION, MADV_RANDOM);
+    for (int bit = 0; bit < bits; bit++) {
+        unsigned char there = 0;
+        if (send && word[bit] == '1')
+            (void)file[bit * REGION];
+        if (!send && mincore((void *)(file + bit * REGION), 1, &there) < 0)
+            held("mincore");
+        if (!send)
+            word[bit] = there & 1 ? '1' : '0';
+    }
+    if (send)
+        stay();
+}
+
+// Processes in groups of their own or not: WHERE is the sender's number.
+static void groups(const char *where, int send) {
+    if (send) {
+        for (int bit = 0; word[bit]; bit++)
+            if (fork() == 0) {
+                if (word[bit] == '1')
+                    setpgid(0, 0);
+                if (!word[bit + 1])
+                    ready();
+                pause();
+            }
+        sleep(30);
+        exit(0);
+    }
+    int sender = atoi(where), bits = atoi(word), bit = 0;
+    for (int pid = sender + 1; bit < bits && pid < sender + 20000; pid++)
+        if (getsid(pid) == sender)
+            word[bit++] = getpgid(pid) == pid ? '1' : '0';
+    if (bit == 0)
+        held("getsid");
+    word[bit] = 0;
+}
+
+// Descriptors on their way through sockets are counted by user, and limited for all of a user's.
+static int pass_on(int fd, int socket, int number) {
+    int copies[250];
+    char control[CMSG_SPACE(sizeof copies)] = {0};
+    struct iovec byte = {"x", 1};
+    struct msghdr message = {.msg_iov = &byte, .msg_iovlen = 1, .msg_control = control,
+                             .msg_controllen = CMSG_SPACE(number * sizeof fd)};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(number * sizeof fd);
+    for (int i = 0; i < number; i++)
+        copies[i] = fd;
+    memcpy(CMSG_DATA(header), copies, number * sizeof fd);
+    return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void flight(const char *where, int send) {
+    int pair[2], passed = 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
+        held("socketpair");
+    if (send) {
+        if (pass_on(0, pair[0], atoi(word)) < 0)
+            held("sendmsg");
+        stay();
+    }
+    // The count may be one above the limit.
+    struct rlimit most;
+    getrlimit(RLIMIT_NOFILE, &most);
+    while (passed < 2000 && pass_on(0, pair[0], 1) > 0)
+        passed++;
+    snprintf(word, sizeof word, "number %d.", (int)most.rlim_cur + 1 - passed);
+}
+
+// The pages of all of a user's pipes are counted too: past a limit new pipes are small.
+static void pipes(const char *where, int send) {
+    int ends[2], made = 0;
+    if (!send) {
+        if (pipe(ends) < 0)
+            held("pipe");
+        printf(fcntl(ends[0], F_GETPIPE_SZ) < 65536 ? "BROKE pipes are small\n"
+                                                    : "HELD pipes are as ever\n");
+        exit(0);
+    }
+    for (int process = 0; process < 12; process++) {
+        int done[2], kept = 0;
+        pipe(done);
+        if (fork() == 0) {
+            while (kept++ < 110 && pipe(ends) == 0)
+                continue;
+            write(done[1], "x", 1);
+            pause();
+        }
+        char byte;
+        read(done[0], &byte, 1);
+    }
+    stay();
+}
+
 int main(int count, char **argument) {
     static const struct {
         const char *name;
         void (*run)(const char *, int);
     } channels[] = {{"sysv", sysv},   {"queue", queue}, {"keyring", keyring},
-                    {"lease", lease}, {"watch", watch}, {"futex", futex}};
+                    {"lease", lease}, {"watch", watch}, {"futex", futex},
+                    {"times", times}, {"pages", pages}, {"groups", groups},
+                    {"flight", flight}, {"pipes", pipes}};
     strncpy(word, argument[4], 63);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 11; i++)
         if (!strcmp(argument[1], channels[i].name))
             channels[i].run(argument[2], !strcmp(argument[3], "send"));
     printf("BROKE %s\n", word);

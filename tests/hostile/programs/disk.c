@@ -1,6 +1,7 @@
-/* Fill a disk: disk WAY FOLDER MB. Says "up", then "done N" or "refused N CALL REASON".
+/* Fill a disk: disk WAY MB PACE, in the working directory, resting PACE ms after each MB, so that
+ * a slow disk and a fast one tell the same. Says "up", then "done N" or "refused N CALL REASON".
  *
- * What the disk holds is counted from outside as well; "held N" is said where it can't be.
+ * What the disk holds is counted from outside as well; "held N" is said for what can't be.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 #define STEP (1L << 20)
 
-static long goal, held;
+static long goal, held, pace;
 static char block[STEP];
 
 static void keep(void) {
@@ -33,6 +34,13 @@ static void refused(const char *call) {
     keep();
 }
 
+/* One more has been taken: a MB, or a thousandth of it, which stands for a file. */
+static void took(long size) {
+    long before = held;
+    held += size;
+    if (held / (STEP / 16) != before / (STEP / 16)) usleep(1000 * pace * (size < STEP ? 1 : 16) / 16);
+}
+
 static int make(long number) {
     char name[64];
     snprintf(name, sizeof name, "f%ld", number);
@@ -44,7 +52,7 @@ static int make(long number) {
 static void fill(int fd, long size) {
     for (long put = 0; put < size; put += STEP) {
         if (write(fd, block, STEP) != STEP) refused("write");
-        held += STEP;
+        took(STEP);
         dprintf(1, "held %ld\n", held >> 20);
     }
 }
@@ -52,12 +60,12 @@ static void fill(int fd, long size) {
 int main(int count, char **words) {
     if (count < 4) return 2;
     const char *way = words[1];
-    goal = atol(words[3]) << 20;
+    goal = atol(words[2]) << 20;
+    pace = atol(words[3]);
     alarm(20);
     signal(SIGXFSZ, SIG_IGN);
     memset(block, 'x', sizeof block);
     dprintf(1, "up\n");
-    if (chdir(words[2])) refused("chdir");
     if (!strcmp(way, "one")) {
         fill(make(0), goal);
     } else if (!strcmp(way, "many")) {
@@ -127,7 +135,7 @@ int main(int count, char **words) {
             int fd = make(i);
             if (posix_fallocate(fd, 0, 4 * STEP)) refused("fallocate");
             close(fd);
-            held += 4 * STEP;
+            for (int i = 0; i < 4; i++) took(STEP);
         }
     } else if (!strcmp(way, "sparse")) {
         /* Takes no room, until somebody copies it. */
@@ -136,7 +144,7 @@ int main(int count, char **words) {
     } else if (!strcmp(way, "files") || !strcmp(way, "folders")) {
         /* MB counts thousands of entries here: what a file system can run out of. */
         char name[64];
-        for (long i = 0; i < goal >> 10; i++, held += 1 << 10) {
+        for (long i = 0; i < goal >> 10; i++, took(1 << 10)) {
             snprintf(name, sizeof name, "e%ld", i);
             int failed = *(way + 1) == 'i' ? mknod(name, S_IFREG | 0600, 0) : mkdir(name, 0700);
             if (failed) refused("mknod");
@@ -145,7 +153,7 @@ int main(int count, char **words) {
         int fd = make(0);
         fill(fd, STEP);
         char name[64];
-        for (long i = 0; i < goal >> 10; i++, held += 1 << 10) {
+        for (long i = 0; i < goal >> 10; i++, took(1 << 10)) {
             snprintf(name, sizeof name, "l%ld", i);
             if (link("f0", name)) refused("link");
         }

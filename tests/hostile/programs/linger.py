@@ -4,7 +4,6 @@ With `linger.py WAY leave` the program itself leaves, with status 0, when what i
 at work; else it stays.
 """
 
-import fcntl
 import os
 import signal
 import sys
@@ -33,7 +32,25 @@ def deaf():
     signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals) - {signal.SIGALRM})
 
 
-expected = 1
+def pair():
+    """Two that watch each other by pipes; who is left alone makes another."""
+    end = time.monotonic() + 15
+    while time.monotonic() < end:
+        my_read, my_life = os.pipe()
+        its_read, its_life = os.pipe()
+        if os.fork() == 0:
+            os.setsid()
+            signal.alarm(20)
+            my_read, my_life, its_read, its_life = its_read, its_life, my_read, my_life
+        os.close(my_read)
+        os.close(its_life)
+        os.write(told, b"x")
+        os.read(its_read, 1)  # its end
+        os.close(its_read)
+        os.close(my_life)
+    os._exit(0)
+
+
 if os.fork() == 0:
     if way == "daemon":
         os.setsid()
@@ -55,34 +72,15 @@ if os.fork() == 0:
             os.killpg(0, signal.SIGKILL)  # the end that an alarm gives to the others
         os.kill(os.getpid(), signal.SIGSTOP)
         os._exit(0)
-    elif way == "traced":
-        pass
     elif way == "orphans":
         for _ in range(5):
             if os.fork():
                 os._exit(0)
             os.setsid()
     elif way == "undying":
-        # Each watches the other, and starts it anew when it is gone.
-        end = time.monotonic() + 15
-        while time.monotonic() < end:
-            alive, held = os.pipe()
-            if os.fork():
-                os.close(held)
-                if told >= 0:
-                    os.write(told, b"x")
-                    told = -1
-                os.read(alive, 1)  # end of file: it has died
-                os.close(alive)
-            else:
-                os.setsid()
-                signal.alarm(20)
-                os.close(alive)
-                fcntl.fcntl(held, fcntl.F_GETFD)
-        os._exit(0)
+        pair()
     stay()
-for _ in range(expected):
-    os.read(ready, 1)
+os.read(ready, 2 if way == "undying" else 1)
 print("up", flush=True)
 if leaves:
     sys.exit(0)

@@ -12,9 +12,7 @@ import time
 F_OFD_GETLK, F_OFD_SETLK = 36, 37
 
 kind, path, role, what = sys.argv[1:]
-ask, take = (
-    (F_OFD_GETLK, F_OFD_SETLK) if kind == "ofd" else (fcntl.F_GETLK, fcntl.F_SETLK)
-)
+ask, take = (F_OFD_GETLK, F_OFD_SETLK) if kind == "ofd" else (fcntl.F_GETLK, fcntl.F_SETLK)
 
 
 def lock(command, how, at):

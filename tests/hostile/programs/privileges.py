@@ -6,7 +6,6 @@ import sys
 import time
 
 
-
 def uids_of(child, name):
     """Whom it runs as; it is told as started a moment before it has other rights."""
     for _ in range(100):
