@@ -77,7 +77,9 @@ async def start_bot(
     """Start a bot's process and hear that it is ready, or why it isn't."""
     limits = setting.settings.limits
     deadline = time.monotonic() + limits.start_ms / 1000
-    contestant = table.start(setting.bots[entrant], setting.backend, limits)
+    contestant = table.start(
+        setting.bots[entrant], setting.backend, limits, freeze=setting.settings.freeze
+    )
     session = contestant.session
     table.ask(contestant, session.hello(hello(setting.settings)))
     while (event := session.next_event()) is Pending.NEED_DATA:

@@ -18,7 +18,6 @@ import signal
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 
 import trio
 
@@ -60,13 +59,12 @@ class Contestant:
     """One bot's process as its table sees it."""
 
     __slots__ = (
-        "_booked", "_freezer", "_meter", "exited", "frozen", "heard", "kept", "out", "process",
-        "reading", "session", "stderr", "stderr_cap",
+        "_booked", "_freezer", "_meter", "exited", "frozen", "heard", "out", "process", "reading",
+        "session", "stderr", "stderr_cap",
     )  # fmt: skip
 
-    def __init__(self, process: BotProcess, limits: Limits, *, kept: bool) -> None:
+    def __init__(self, process: BotProcess, limits: Limits) -> None:
         self.process = process
-        self.kept = kept  # by a keeper, the parent of the process that the spawner names
         self._meter: Meter | None = None
         self._freezer: Freezer | None = None
         self.frozen = False
@@ -87,16 +85,8 @@ class Contestant:
         return self._meter is not None
 
     def take_root(self, pid: int) -> None:
-        """The spawner has started it. The root of the tree is the sandbox's own process: what
-        has lost its parent stays below it.
-        """
-        if self.kept:
-            try:
-                status = Path(f"/proc/{pid}/stat").read_bytes()
-            except OSError:
-                return  # it has ended already: `Exited` is on its way
-            pid = int(status.rpartition(b")")[2].split()[1])
-        self._meter = Meter(pid, include_root=not self.kept)  # a keeper's work is ours
+        """The spawner has started it, and all of it stays below this process of the sandbox's."""
+        self._meter = Meter(pid, include_root=False)
         self._freezer = Freezer(pid)
 
     def cpu(self) -> float:
@@ -202,8 +192,10 @@ class Table:
 
     # ---- processes
 
-    def start(self, bot: Bot, backend: Backend, limits: Limits) -> Contestant:
-        """Start a bot's process."""
+    def start(
+        self, bot: Bot, backend: Backend, limits: Limits, *, freeze: bool = False
+    ) -> Contestant:
+        """Start a bot's process; `freeze`: one that is going to be stopped and continued."""
         launch = Launch(
             run=bot.run,
             root=bot.root,
@@ -212,12 +204,13 @@ class Table:
             scratch_mb=bot.scratch_mb,
             memory_mb=limits.memory_mb,
             tasks=limits.tasks,
+            freeze=freeze,
         )
         try:
             process = self._spawner.spawn(backend.plan(launch))
         except OSError as error:
             raise HostError(f"can't start a process: {error}") from error
-        contestant = Contestant(process, limits, kept=backend.name != "bwrap")
+        contestant = Contestant(process, limits)
         self._by_id[process.id] = contestant
         for fd, role in ((process.stdout, "stdout"), (process.stderr, "stderr")):
             self._by_fd[fd] = (contestant, role)
@@ -359,7 +352,7 @@ class Table:
             contestant = self._by_id.get(message.id)
             if isinstance(message, Started):
                 if contestant is not None:
-                    contestant.take_root(message.pid)
+                    contestant.take_root(message.tree)
             else:
                 if contestant is not None:
                     contestant.exited = message

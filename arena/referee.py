@@ -69,6 +69,7 @@ def hello(settings: Settings) -> Hello:
             start_ms=limits.start_ms,
             memory_mb=limits.memory_mb,
             tasks=limits.tasks,
+            scratch_mb=limits.scratch_mb,
             line_bytes=limits.line_bytes,
             stderr_bytes=limits.stderr_bytes,
             series=settings.series,

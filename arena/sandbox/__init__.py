@@ -37,6 +37,8 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """Largest file it may write; 0 forbids any."""
     scratch_mb: int = 0
     """Size of a private, empty /tmp; 0: it can write nowhere (but in a `writable` root)."""
+    freeze: bool = False
+    """It will be stopped and continued, and mustn't be able to continue itself."""
     disk_mb: int = 0
     disk_files: int = 0
     """How much, and how many files and folders, a `writable` root may come to hold; 0: no limit."""

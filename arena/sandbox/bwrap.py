@@ -26,12 +26,13 @@ from arena.sandbox.environment import (
     INSIDE,
     checked,
     environment,
+    gaps,
     has_spare_uids,
     limits,
     scratch,
     share,
 )
-from arena.sandbox.guarantees import EVERYWHERE, GUARANTEES
+from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.staging import SCRATCH, STAGE
 from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed
 
@@ -78,7 +79,7 @@ class Bubblewrap:
                     detail=f"bwrap {version}" if installed else f"bwrap {version} of the package",
                     memory=memory,
                     kept=tuple(GUARANTEES),
-                    gaps=(*EVERYWHERE, *(["bookkeeping memory"] if memory == "watchdog" else [])),
+                    gaps=gaps(memory),
                 )
                 return found, tool
             reasons.append(f"{tool}: {problem}")
@@ -142,7 +143,7 @@ def plan_with(tool: str, launch: Launch) -> Plan:
         cwd=INSIDE,
         rlimits={**limits(launch), **_tasks(launch)},
         share=share(launch),
-        seccomp=_filter(launch.writable),
+        seccomp=_filter(launch.writable, launch.freeze),
         options={
             "tool": stage.put_tool(tool),
             "args": tuple(args),
@@ -155,9 +156,9 @@ def plan_with(tool: str, launch: Launch) -> Plan:
 
 
 @functools.cache
-def _filter(building: bool) -> str:  # noqa: FBT001 - the cache's key
+def _filter(building: bool, freeze: bool) -> str:  # noqa: FBT001 - the cache's key
     # What it can write to is its own, so modes and times may be set there.
-    return seccomp.program(metadata="allow", locks=building, signals=False).hex()
+    return seccomp.program(metadata="allow", locks=building, signals=False, timers=freeze).hex()
 
 
 class _Stage:

@@ -150,6 +150,7 @@ def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    kernel.no_news_of_stops()  # a bot that is frozen and continued would pay for our waking
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     keeper = os.getpid()
     scratch = ""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from arena.model import UserError
 from arena.sandbox import Launch, Share
+from arena.sandbox.guarantees import EVERYWHERE
 
 INSIDE = "/bot"
 """Where a bot finds its own folder."""
@@ -21,6 +22,10 @@ OPEN_FILES = 256
 
 BUILD_OPEN_FILES = 1024
 """Linkers keep all that they link open."""
+
+
+PENDING_SIGNALS = 256
+"""Queued signals and timers; a JVM has none, a program with many timers some dozens."""
 
 
 def environment(launch: Launch) -> dict[str, str]:
@@ -45,6 +50,15 @@ def has_spare_uids() -> bool:
         return False
     maps = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
     return sum(int(count) for _, _, count in maps) > 1
+
+
+def gaps(memory: str) -> tuple[str, ...]:
+    """What no backend closes here. `memory`: how it is held."""
+    return (
+        *EVERYWHERE,
+        *([] if has_spare_uids() else ["user counters"]),
+        *(["bookkeeping memory"] if memory == "watchdog" else []),
+    )
 
 
 def outside(text: str, launch: Launch) -> str:
@@ -93,6 +107,8 @@ def limits(launch: Launch) -> dict[str, int]:
         "NOFILE": BUILD_OPEN_FILES if launch.writable else OPEN_FILES,
         "MEMLOCK": 0,
         "MSGQUEUE": 0,
+        # Counted by user: more could leave the referee without a timer.
+        "SIGPENDING": PENDING_SIGNALS,
         "RTPRIO": 0,
     }
     if launch.cpu_seconds:

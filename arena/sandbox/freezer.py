@@ -11,11 +11,12 @@ On a core that is shared with the tree, a signal that wakes a sleeper may cost t
 and what gets it next is perhaps a thread that knows of no signal yet, for a whole slice of time. So
 each thread that wants to run is told first: whichever comes to run then stops its process.
 
-A process at rest can't continue itself or others, with two exceptions that the filter of system
-calls is there to deny: a POSIX timer and an asynchronous descriptor may be set to send SIGCONT.
+A process at rest can't continue itself or others. What can is the kernel, on its behalf: through an
+asynchronous descriptor, which the filter of system calls denies, or a POSIX timer that sends
+SIGCONT. Who does that has its CPU time shown like everybody's.
 
-Invariant: signals go to handles of processes that were seen below the root, never to a number
-that could have become another's; SIGKILL ends what is frozen as it ends all else.
+Invariant: nothing is signalled but what was seen below the root, whatever has become of its
+number since; SIGKILL ends what is frozen as it ends all else.
 """
 
 from __future__ import annotations
@@ -93,14 +94,16 @@ class Freezer:
             os.close(self._handles.popitem()[1])
 
     def _stop(self, pids: set[int]) -> None:
-        for pid in pids:
+        known = [pid for pid in pids if pid in self._handles or self._open(pid)]
+        for pid in known:
             with suppress(OSError):  # it has ended, or a thread of it
-                for thread, state in _threads(pid):
-                    if state == _RUNNING:
+                if eager := [thread for thread, state in _threads(pid) if state == _RUNNING]:
+                    # Still there? Then these threads, found by its number, are its own.
+                    signal.pidfd_send_signal(self._handles[pid], 0)
+                    for thread in eager:
                         _tell(pid, thread)
-        for pid in pids:
-            if pid in self._handles or self._open(pid):
-                _send(self._handles[pid], signal.SIGSTOP)
+        for pid in known:
+            _send(self._handles[pid], signal.SIGSTOP)
 
     def _open(self, pid: int) -> bool:
         try:

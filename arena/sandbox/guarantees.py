@@ -30,7 +30,11 @@ GAPS: Mapping[str, str] = MappingProxyType(
         "caches, memory and disks",
         "futexes": "and by futexes on pages of files that all may read",
         "kernel counters": "and by what the kernel counts for the whole machine, as in /proc/stat",
-        "file names": "whether a file exists, its size and its times can be asked for by its path",
+        "user counters": "bots of one user, where no spare users are to be had, can signal each "
+        "other by what the kernel counts for a user: descriptors in flight, pages of pipes",
+        "file names": "whether a file exists, its size, its times and where a link leads can be "
+        "asked for by its path",
+        "access times": "reading a file leaves a trace in its access time",
         "process numbers": "whether a process exists and how much CPU it has used can be asked "
         "for by its number",
         "bookkeeping memory": "what the kernel keeps about a process, up to 13 MB each, "

@@ -20,6 +20,7 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
+_SA_NOCLDSTOP = 1
 
 _CLONE_NEWNS = 0x0002_0000
 _CLONE_NEWUSER = 0x1000_0000
@@ -102,6 +103,17 @@ def die_with(parent: int) -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the setting took effect
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def no_news_of_stops() -> None:
+    """Let SIGCHLD tell of children that ended, and not of those that were stopped or continued.
+    Call it after the handler is set.
+    """
+    action = (ctypes.c_char * 256)()  # struct sigaction, the same in glibc and musl: flags at 136
+    _checked(_libc.sigaction(signal.SIGCHLD, None, action), "sigaction")
+    flags = ctypes.c_int.from_buffer(action, 136)
+    flags.value |= _SA_NOCLDSTOP
+    _checked(_libc.sigaction(signal.SIGCHLD, action, None), "sigaction")
 
 
 def no_new_privileges() -> None:

@@ -22,13 +22,14 @@ from arena.sandbox import Launch, Plan, Probe, canary, kernel, seccomp
 from arena.sandbox.environment import (
     checked,
     environment,
+    gaps,
     has_spare_uids,
     limits,
     outside,
     scratch,
     share,
 )
-from arena.sandbox.guarantees import EVERYWHERE, GUARANTEES
+from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed
 
 SCOPES_SIGNALS = 6
@@ -88,10 +89,10 @@ class Landlock:
             memory=memory,
             kept=tuple(GUARANTEES),
             gaps=(
-                *EVERYWHERE,
+                *gaps(memory),
                 "file names",
                 "process numbers",
-                *(["bookkeeping memory"] if memory == "watchdog" else []),
+                *([] if has_spare_uids() else ["access times"]),
             ),
         )
 
@@ -115,6 +116,7 @@ class Landlock:
                 locks=launch.writable,
                 signals=not root and self.abi < SCOPES_SIGNALS,
                 truncation=self.abi < GOVERNS_TRUNCATION,
+                timers=launch.freeze,
             ).hex(),
             options={
                 "abi": self.abi,

@@ -20,7 +20,7 @@ class Unconfined:
         return Probe(
             name=self.name,
             works=True,
-            detail="NO SANDBOX: bots can read, write and reach all that you can",
+            detail="none: bots can read, write and reach all that you can",
         )
 
     def plan(self, launch: Launch) -> Plan:

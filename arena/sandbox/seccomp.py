@@ -75,6 +75,7 @@ RULES: Mapping[str, str] = {
     "prctl": "Only known attributes of a process.",
     "signals": "Signals to one's own group and main process only, as other processes of the user "
     "can be seen here.",
+    "timers": "No timers whose signal the program chooses: one of SIGCONT wakes a frozen one.",
     "truncation": "No emptying of files that may only be read: Landlock before its ABI 3 lets it "
     "pass.",
     "descriptor-signals": "No signals to others by way of a descriptor's owner.",
@@ -83,7 +84,8 @@ RULES: Mapping[str, str] = {
     "core-scheduling": "No claiming of a whole core against what runs on its other thread.",
     "same-page-merging": "No sharing of equal pages, which betrays what others hold.",
     "page-cache": "No asking for, or emptying of, the common file cache without a clock.",
-    "metadata": "No modes, owners, times or attributes of files: by them two programs could talk.",
+    "metadata": "No setting of files' modes, owners, times or attributes: others would see it.",
+    "attributes": "No reading of files' attributes, which Landlock lets pass.",
     "personality": "Only the personalities that are still in use.",
     "sync": "Writing out the whole machine's files would stall it; it seems to have happened.",
     "admin": "What only a machine's administrator does: clock, modules, swap, quota, log, names.",
@@ -312,12 +314,13 @@ _TABLE = (
     # Any open folder of /proc can be signalled as a pidfd. Both don't exist, not even for the
     # main process itself: CPython, Go and Rust try them on that, and would then rely on them.
     _Denied("signals", "pidfd_open pidfd_send_signal", errno.ENOSYS),
+    _Denied("timers", "timer_create", errno.ENOSYS),
     _Denied("truncation", "truncate", errno.EPERM),
     _Denied("truncation", "open", errno.EPERM, (Test(1, _EMPTYING, mask=_O_TRUNC | _O_ACCMODE),)),
     _Denied("truncation", "openat", errno.EPERM, (Test(2, _EMPTYING, mask=_O_TRUNC | _O_ACCMODE),)),
     # Its flags lie in memory, where no filter can look; libc doesn't use it.
     _Denied("truncation", "openat2", errno.ENOSYS),
-    _Denied("page-cache", "cachestat", errno.ENOSYS),
+    _Denied("page-cache", "cachestat mincore", errno.ENOSYS),
     _Denied("page-cache", "fadvise64", _PRETEND, (Test(3, (_FADV_DONTNEED,)),)),
     _Denied(
         "page-cache",
@@ -331,6 +334,11 @@ _TABLE = (
         "utimensat setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr "
         "removexattrat file_setattr",
         errno.EPERM,
+    ),
+    _Denied(
+        "attributes",
+        "getxattr lgetxattr fgetxattr getxattrat listxattr llistxattr flistxattr listxattrat",
+        errno.EOPNOTSUPP,
     ),
     _Denied("personality", "personality", errno.EPERM, (Test(0, _PERSONALITIES, inside=False),)),
     _Denied("sync", "sync syncfs", _PRETEND),
@@ -374,6 +382,7 @@ def program(
     locks: bool,
     signals: bool,
     truncation: bool = False,
+    timers: bool = False,
     without: Collection[str] = (),
     machine: str | None = None,
 ) -> bytes:
@@ -382,8 +391,8 @@ def program(
     `metadata`: what becomes of changes of files' modes, owners, times and attributes; builds, whose
     tools set them, get along with "pretend". `locks`: allow file locks, which builds need.
     `signals`: have the rule "signals", for where processes of others can be seen; the filter is
-    then completed by `for_process`. `truncation`: have the rule of that name. `without` leaves
-    out rules: for tests of each guard.
+    then completed by `for_process`. `truncation`, `timers`: have the rules of these names.
+    `without` leaves out rules: for tests of each guard.
     """
     machine = machine or os.uname().machine
     if not supported(machine):
@@ -394,13 +403,15 @@ def program(
         raise ValueError(f"no such rule: {', '.join(sorted(unknown))}")
     out = set(without)
     if metadata == "allow":
-        out.add("metadata")
+        out |= {"metadata", "attributes"}
     if locks:
         out.add("locks")
     if not signals:
         out.add("signals")
     if not truncation:
         out.add("truncation")
+    if not timers:
+        out.add("timers")
     return _program(machine, frozenset(RULES.keys() - out), metadata == "pretend")
 
 

@@ -33,6 +33,7 @@ class BotLimits(msgspec.Struct, frozen=True):
     start_ms: int
     memory_mb: int
     tasks: int
+    scratch_mb: int
     line_bytes: int
     stderr_bytes: int
     series: int

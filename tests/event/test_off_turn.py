@@ -84,6 +84,7 @@ DECISIONS = 9
 MUCH_MS = SLOW_MS * DECISIONS / 4
 """A quarter of the time in which a slow opponent thinks, should others use this machine too."""
 LITTLE_MS = 15.0
+UNHELD = ("--sandbox", "none")
 
 
 @pytest.fixture
@@ -117,10 +118,10 @@ def use(arena, records, tmp_path):
     return play
 
 
-@pytest.fixture(params=["confined", "none"])
+@pytest.fixture(params=[(), UNHELD], ids=["confined", "none"])
 def held(request):
     """Flags for the sandbox of this machine, and for none at all."""
-    return ["--sandbox", "none"] if request.param == "none" else []
+    return request.param
 
 
 def off_turn(used):
@@ -128,9 +129,12 @@ def off_turn(used):
     return [match["off_turn_ms"] for match in used]
 
 
-@pytest.mark.parametrize(("how", "pause_ms"), [("thread", 0), ("child", 0), ("sleeper", 20)])
+@pytest.mark.parametrize(
+    ("how", "pause_ms", "held"),
+    [("thread", 0, ()), ("child", 0, ()), ("sleeper", 20, ()), ("child", 0, UNHELD)],
+)
 def test_who_computes_off_turn_is_seen_and_with_freeze_can_not(
-    arena, use, bot, held, tmp_path, how, pause_ms
+    arena, use, bot, tmp_path, how, pause_ms, held
 ):
     """In the record, in the table, by name; and standing still costs no decision."""
     bots = [bot(how, pause_ms), bot("honest", SLOW_MS)]
@@ -184,12 +188,11 @@ def test_at_bigger_tables_all_but_one_stand_still(use, bot):
         assert max(off_turn(matches)) < LITTLE_MS
 
 
-@pytest.mark.parametrize("how", ["thread", "child"])
-def test_another_s_fault_while_it_is_frozen_ends_it_as_always(use, bot, records, held, how):
+def test_another_s_fault_while_it_is_frozen_ends_it_as_always(use, bot, records, held):
     """Let go on for `bye`, and killed when it doesn't leave."""
     token = uuid.uuid4().hex
-    used = use(bot(how, token=token), bot("faulty", token=token), *held, "--freeze")
-    assert 2 == len(used[how])
+    used = use(bot("child", token=token), bot("faulty", token=token), *held, "--freeze")
+    assert 2 == len(used["child"])
     for record in records("out"):
         (fault,) = record["faults"]
         assert "faulty@1" == record["seats"][fault["seat"]]

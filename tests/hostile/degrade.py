@@ -4,7 +4,7 @@
 
 | what | as on |
 |---|---|
-| `namespaces` | container runtimes: their filter refuses clone and unshare of namespaces, mounts; root has no CAP_SYS_ADMIN |
+| `namespaces` | container runtimes: no clone or unshare of namespaces, no mounts |
 | `user-namespaces` | distributions that reserve them: user.max_user_namespaces is 0 |
 | `proc` | containers that allow namespaces but mask files of /proc: a fresh one can't be mounted |
 | `landlock` | kernels older than 5.13 or started without it |
@@ -20,6 +20,8 @@ import struct
 import sys
 from pathlib import Path
 
+import ordinary
+
 CAP_SYS_ADMIN = 21
 PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS = 38
@@ -29,7 +31,7 @@ NAMESPACE_FLAGS = 0x7E020000 | 0x80
 MS_REC, MS_PRIVATE, MS_BIND = 0x4000, 0x40000, 0x1000
 
 CALLS = {
-    # name: (x86-64, AArch64)
+    # Their numbers on x86-64 and on AArch64.
     "clone": (56, 220),
     "clone3": (435, 435),
     "unshare": (272, 97),
@@ -86,6 +88,10 @@ def refuse(rules):
 
 def without_namespaces():
     if os.geteuid() == 0:
+        # Root in a container finds its interpreter where anybody may go.
+        here = Path.cwd()
+        ordinary.open_ways([*map(Path, (sys.base_prefix, sys.prefix)), ordinary.PROJECT, here])
+        os.chdir(here)
         checked(libc.prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0), "drop CAP_SYS_ADMIN")
     others = ("mount", "open_tree", "move_mount", "fsopen", "mount_setattr", "pivot_root", "setns")
     refuse(
@@ -129,9 +135,9 @@ def without_user_namespaces():
 
 def with_masked_proc():
     own_namespace()
-    for hidden in (b"/proc/kcore", b"/proc/timer_list", b"/proc/keys"):
-        if os.path.exists(hidden):
-            checked(libc.mount(b"/dev/null", hidden, None, MS_BIND, None), "mask /proc")
+    for hidden in map(Path, ("/proc/kcore", "/proc/timer_list", "/proc/keys")):
+        if hidden.exists():
+            checked(libc.mount(b"/dev/null", bytes(hidden), None, MS_BIND, None), "mask /proc")
 
 
 def without_landlock():

@@ -120,7 +120,7 @@ def document(columns, rows):
     yield from table(["attack", *heads], [[f"`{r.name}`", *held_by(r, columns)] for r in rows])
     yield ""
     yield from odd(columns, rows)
-    yield from figures(columns)
+    yield from figures(columns, {row.name for row in rows if row.observe})
 
 
 def count(each, state):
@@ -135,6 +135,8 @@ def held_by(row, columns):
             yield ""
             continue
         tested = row.guards[each.backend.partition("-")[0]]
+        if each.user != "root":
+            tested = [guard for guard in tested if guard != "uid"]
         yield ", ".join(f"**{g}**" if g in cell.alone else g for g in tested).replace("|", "\\|")
 
 
@@ -171,8 +173,8 @@ def gaps_of(row):
     return [(f" ({kind})", text) for kind, text in row.gap.items()]
 
 
-def figures(columns):
-    """Memory peaks and kill latencies."""
+def figures(columns, observed):
+    """Memory peaks and kill latencies; by row for those that are about such things."""
     yield "## Figures"
     yield ""
     body = []
@@ -199,7 +201,7 @@ def figures(columns):
     names = {}
     for at, each in enumerate(columns):
         for name, cell in each.cells.items():
-            for key, value in cell.note.items():
+            for key, value in cell.note.items() if name in observed else ():
                 names.setdefault((name, key), [""] * len(columns))[at] = f"{value:g}"
     heads = [f"{each.backend}, {each.user}" for each in columns]
     rows = [[f"`{name}`", key, *values] for (name, key), values in sorted(names.items())]

@@ -25,8 +25,14 @@ import run
 HERE = Path(__file__).parent
 
 PROVEN = 2
-"""So many times the limit is a broken one; between the limit and that is the time that a guard
-takes to look."""
+"""So many times the limit is a broken one, if it lasts."""
+
+LASTS_S = 0.3
+"""Guards that look every few milliseconds let a fast program through for so long, on a machine
+that is busy; it isn't broken if that was its end."""
+
+CAP = 10
+"""Whoever gets so far is stopped by the observer, for the machine's sake."""
 
 SETTLE_S = 0.3
 """How long a tree is looked at when one of it has said that it is done or was refused: a guard, or
@@ -45,6 +51,7 @@ LOADED = 5
 """So many kills may be tried for one that the machine was at rest for."""
 
 EXEC_FAILED = (126, 127)
+OVER = "over"
 MB = 1 << 20
 
 
@@ -62,10 +69,10 @@ class Tree:
         while not bot.pid and bot.exited is None and time.monotonic() < deadline:
             scene.runner.receive(deadline)
         with contextlib.suppress(OSError):
-            namespace = os.readlink(f"/proc/{bot.pid}/ns/pid")
-            if namespace != os.readlink("/proc/self/ns/pid"):
+            namespace = str(Path(f"/proc/{bot.pid}/ns/pid").readlink())
+            if namespace != str(Path("/proc/self/ns/pid").readlink()):
                 self.namespace = namespace
-            self.folder = os.readlink(f"/proc/{bot.pid}/cwd")
+            self.folder = str(Path(f"/proc/{bot.pid}/cwd").readlink())
 
     def pids(self):
         """Those in its pid namespace; or its descendants, and whoever is or was at its folder."""
@@ -90,11 +97,11 @@ class Tree:
 
     def _is_own(self, entry):
         if self.namespace:
-            return os.readlink(f"{entry}/ns/pid") == self.namespace
+            return str(Path(entry, "ns/pid").readlink()) == self.namespace
         if not self.folder:
             return False
         with contextlib.suppress(OSError):
-            if os.readlink(f"{entry}/cwd") == self.folder:
+            if str(Path(entry, "cwd").readlink()) == self.folder:
                 return True
         return f"{self.folder}/".encode() in Path(entry, "cmdline").read_bytes()
 
@@ -103,7 +110,7 @@ class Tree:
         count = 0
         for pid in self.pids():
             with contextlib.suppress(OSError):
-                count += len(os.listdir(f"/proc/{pid}/task"))
+                count += sum(1 for _ in Path(f"/proc/{pid}/task").iterdir())
         return count
 
     def memory_mb(self):
@@ -173,20 +180,22 @@ class Says:
 def _watched(scene, look, limit):
     """Look again and again at how much it has until it is spent; (most, how it ended).
 
-    An empty end: it never began, and the row proves nothing.
+    An empty end: it never began, and the row proves nothing. OVER: it kept more than it may.
     """
     bot, says = scene.bot, Says(scene.bot)
     begin = time.monotonic()
     deadline = begin + scene.attack.seconds
     most = 0
-    changed = 0.0
+    changed = proven = 0.0
     while time.monotonic() < deadline:
         says.listen(0.004)
         now = max(look(), says.held)
         if now > most:
             most, changed = now, time.monotonic()
-        if most >= PROVEN * limit:
-            return most, f"{says.final or says.last}; not stopped"
+        if now >= PROVEN * limit:
+            proven = proven or time.monotonic()
+            if time.monotonic() > proven + LASTS_S or now >= CAP * limit:
+                return most, OVER
         if bot.wait(0.001) is not None:
             break
         # Others of its tree may still be at it when one of them has said how it ended.
@@ -209,8 +218,8 @@ def _judged(scene, what, most, how, limit):
     scene.kill(scene.bot)
     if not how:
         return f"it never began: {scene.bot.errors()[-300:]}"
-    if most >= PROVEN * limit:
-        return f"BROKE {what}: over {PROVEN} times the limit of {limit} ({how})"
+    if how == OVER:
+        return f"BROKE {what}: over {PROVEN} times the limit of {limit}"
     if how.startswith("done"):
         return f"BROKE {what}: it had all that it wanted, unnoticed"
     return f"HELD {how.partition(' ')[0]} {how.partition(' ')[2].lstrip('0123456789 ')}".rstrip()

@@ -150,7 +150,10 @@ class Scene:
 
     def close(self):
         for bot in self.bots:
-            bot.kill()
+            if self.attack.partner is None:
+                bot.kill()
+            else:
+                self.kill(bot)
             bot.close()
 
 
@@ -163,9 +166,10 @@ def perform(runner, attack, backend, removed=()):
         number = str(secrets.randbelow(150) + 50)
         facts = {**runner.stage.facts, "word": _word(), "number": number}
         verdict = _observed(scene) if attack.observe else _reported(scene, facts)
+        # Some harm ends with whoever did it.
+        harmed = bool(attack.harm) and runner.stage.harmed(attack.harm)
     finally:
         scene.close()
-    harmed = bool(attack.harm) and runner.stage.harmed(attack.harm)
     claims = verdict.startswith("BROKE")
     proof = attack.proof.format_map(facts)
     broke = (claims and proof in verdict and (harmed or not attack.harm)) or harmed
@@ -215,8 +219,6 @@ def _reported(scene, facts):
     exited = bot.wait(GRACE_S)
     assert exited, "it has closed its output and lives"
     scene.note["memory_mb"] = round(exited.memory_mb, 1)
-    if scene.attack.partner is not None:
-        scene.kill(partner)
     if exited.host_error:
         return f"host error: {exited.host_error}"
     if exited.signal == signal.SIGSYS:

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 import tty
 from pathlib import Path
 
@@ -179,7 +180,8 @@ class Stage:
         self.refresh()
 
     def refresh(self):
-        """As if none of the exposed files had ever been read."""
+        """As if no two bots had ever talked: nothing was left, and no exposed file read."""
+        self._clear_words()
         for bit in range(BITS):
             os.utime(f"{self.facts['exposed']}/bit{bit}", (1, 1))
         self._before["files"] = self._files()
@@ -221,6 +223,7 @@ class Stage:
         Path(name).chmod(0o666)
         self.facts["terminal"] = name
         self._before["terminal"] = 0
+        self._before["timers"] = True
 
     def _leak(self, stack):
         """What a careless program leaves to its children."""
@@ -243,8 +246,11 @@ class Stage:
     # ----------------------------------------------------------------------------------- harm
 
     def harmed(self, what):
-        """Whether "files", "referee" or "terminal" are other than they were; repairs them."""
+        """Whether "files", "referee", "terminal" or "timers" are not what they were; repairs them,
+        but for the timers, which come back when whoever took them ends.
+        """
         look = {
+            "timers": self._timers,
             "files": self._files,
             "referee": self._referee_state,
             "terminal": self._typed,
@@ -256,7 +262,7 @@ class Stage:
         elif what == "referee":
             self._end_referee()
             self._start_referee()
-        else:
+        elif what == "terminal":
             termios.tcflush(self._slave, termios.TCIFLUSH)
         return True
 
@@ -288,17 +294,30 @@ class Stage:
             [line for line in status if line.startswith(("SigPnd", "ShdPnd", "TracerPid"))],
         )
 
+    @staticmethod
+    def _timers():
+        """Whether a process of the referee's user can have one, and with it a queued signal."""
+        libc = ctypes.CDLL(None)
+        timer = ctypes.c_void_p()
+        if libc.timer_create(time.CLOCK_MONOTONIC, None, ctypes.byref(timer)):
+            return False
+        libc.timer_delete(timer)
+        return True
+
     def _typed(self):
         count = fcntl.ioctl(self._slave, termios.FIONREAD, b"\0\0\0\0")
         return int.from_bytes(count, sys.byteorder)
 
+    def _clear_words(self):
+        for place in ("/tmp", "/var/tmp", "/dev/shm"):
+            for path in Path(place).glob(f"arena-collude-{self.facts['token']}*"):
+                path.unlink()
+
     def _clear(self):
         shutil.rmtree(self.folder)
         # What control runs may have left where everybody writes.
+        self._clear_words()
         token = self.facts["token"]
-        for place in ("/tmp", "/var/tmp", "/dev/shm"):
-            for path in Path(place).glob(f"arena-collude-{token}*"):
-                path.unlink()
         libc = ctypes.CDLL(None)
         libc.mq_unlink(f"/arena-collude-{token}".encode())
         libc.shmctl(libc.shmget(ctypes.c_int(int(token, 16)), 0, 0), IPC_RMID, None)

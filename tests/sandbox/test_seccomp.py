@@ -31,7 +31,7 @@ ALLOW, KILL = "allow", "kill"
 MAIN = 4321
 """The main process in the rule `signals`."""
 
-BOT = {"metadata": "deny", "locks": False, "signals": True, "truncation": True}
+BOT = {"metadata": "deny", "locks": False, "signals": True, "truncation": True, "timers": True}
 BUILD = {"metadata": "pretend", "locks": True, "signals": True}
 KINDS = {
     "bot": {**BOT, "signals": False},
@@ -130,11 +130,14 @@ WHOLE = {
     "watches": {"ENOSYS": "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch"
                           " fanotify_init fanotify_mark"},
     "signals": {"ENOSYS": "pidfd_open pidfd_send_signal"},
+    "timers": {"ENOSYS": "timer_create"},
     "truncation": {"EPERM": "truncate", "ENOSYS": "openat2"},
-    "page-cache": {"ENOSYS": "cachestat"},
+    "page-cache": {"ENOSYS": "cachestat mincore"},
     "metadata": {"EPERM": "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime"
                           " utimes futimesat utimensat setxattr lsetxattr fsetxattr setxattrat"
                           " removexattr lremovexattr fremovexattr removexattrat file_setattr"},
+    "attributes": {"EOPNOTSUPP": "getxattr lgetxattr fgetxattr getxattrat listxattr llistxattr"
+                                 " flistxattr listxattrat"},
     "sync": {"0": "sync syncfs"},
     "admin": {"EPERM": "reboot kexec_load kexec_file_load init_module finit_module delete_module"
                        " swapon swapoff clock_settime settimeofday adjtimex clock_adjtime syslog"
@@ -244,10 +247,10 @@ JUDGES = {
 def expected(machine, number, arguments, options):
     """What the filter of these options must say to a call by the machine's own convention."""
     without = set(options.get("without", ()))
-    without |= {"metadata"} if options["metadata"] == "allow" else set()
+    without |= {"metadata", "attributes"} if options["metadata"] == "allow" else set()
     without |= {"locks"} if options["locks"] else set()
     without |= set() if options["signals"] else {"signals"}
-    without |= set() if options.get("truncation") else {"truncation"}
+    without |= {rule for rule in ("truncation", "timers") if not options.get(rule)}
     name = NAMES[machine].get(number)
     if name is None:
         x32 = machine == "x86_64" and number >> 30 == 1

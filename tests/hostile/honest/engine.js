@@ -27,11 +27,13 @@ assert(os.cpus().length >= 1);
 assert.strictEqual((1234.5).toLocaleString("en-US"), "1,234.5");
 const depth = (n) => (n === 0 ? 0 : 1 + depth(n - 1));
 assert.strictEqual(depth(5000), 5000);
+const { promisify } = require("util");
 (async () => {
-  await Promise.all(Array.from({ length: 100 }, (_, i) => new Promise((r) => setTimeout(r, i % 7))));
-  const packed = await new Promise((r, x) => zlib.gzip("x".repeat(100000), (e, d) => (e ? x(e) : r(d))));
+  const delays = Array.from({ length: 100 }, (_, i) => new Promise((r) => setTimeout(r, i % 7)));
+  await Promise.all(delays);
+  const packed = await promisify(zlib.gzip)("x".repeat(100000));
   assert.strictEqual(zlib.gunzipSync(packed).length, 100000);
-  const key = await new Promise((r, x) => crypto.pbkdf2("a", "b", 1000, 32, "sha256", (e, d) => (e ? x(e) : r(d))));
+  const key = await promisify(crypto.pbkdf2)("a", "b", 1000, 32, "sha256");
   assert.strictEqual(key.length, 32);
   assert.notStrictEqual(crypto.randomUUID(), crypto.randomUUID());
   console.log("OK");

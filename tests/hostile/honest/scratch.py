@@ -3,6 +3,7 @@
 import json
 import mmap
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -22,7 +23,8 @@ with tempfile.TemporaryDirectory() as name:
     for number in range(200):
         (folder / f"f{number}").touch()
     assert len(list(folder.iterdir())) == 203
-    os.chmod(folder / "block", 0o600)
+    (folder / "block").chmod(0o600)
+    shutil.copy(folder / "block", folder / "copy")
 with tempfile.TemporaryFile() as nameless:
     nameless.write(b"x" * 100_000)
     assert nameless.tell() == 100_000

@@ -22,8 +22,7 @@ read -r back <&"${COPROC[0]}"
 [ "$back" = there ]
 declare -A cards=([K]=13 [Q]=12)
 [ "${cards[K]}" = 13 ]
-grep -q . /proc/self/status
 [ "$(date +%Z)" = UTC ]
-ls / >/dev/null
+ls /usr >/dev/null
 find /usr/bin -maxdepth 1 -name 'env' | xargs -n1 basename | grep -qx env
 echo OK

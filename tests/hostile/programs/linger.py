@@ -4,6 +4,7 @@ With `linger.py WAY leave` the program itself leaves, with status 0, when what i
 at work; else it stays.
 """
 
+import contextlib
 import os
 import signal
 import sys
@@ -25,10 +26,8 @@ def stay():
 def deaf():
     for number in range(1, signal.NSIG):
         if number != signal.SIGALRM:
-            try:
+            with contextlib.suppress(OSError, ValueError):  # SIGKILL and SIGSTOP
                 signal.signal(number, signal.SIG_IGN)
-            except (OSError, ValueError):
-                pass  # SIGKILL and SIGSTOP
     signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals) - {signal.SIGALRM})
 
 
