@@ -22,6 +22,7 @@ from pathlib import Path
 
 from arena.model import HostError
 from arena.sandbox import Launch, Plan, Probe, canary, seccomp
+from arena.sandbox.child import COPIED
 from arena.sandbox.environment import (
     INSIDE,
     checked,
@@ -34,13 +35,16 @@ from arena.sandbox.environment import (
 )
 from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.staging import SCRATCH, STAGE
-from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed
+from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed, reachable
 
 OLDEST = (0, 8)
 """The first with --disable-userns."""
 
 STUBS = Path(__file__).with_name("etc")
 """passwd and the like, with one user and no host in them."""
+
+COPIED_BYTES = 1 << 20
+"""A large system's ld.so.cache has 200 KB."""
 
 INSIDE_ID = "1000"
 """The uid and gid that every bot sees itself as, whoever it is outside."""
@@ -120,18 +124,19 @@ def _examined(tool: str) -> tuple[str, str, str]:
 def plan_with(tool: str, launch: Launch) -> Plan:
     """The plan for one bwrap, untried."""
     checked(launch)
-    stage = _Stage(launch)
+    folders = exposed(launch)
+    stage = _Stage(launch, tool, *folders)
     args = [
         "--unshare-all", "--unshare-user", "--uid", INSIDE_ID, "--gid", INSIDE_ID,
         "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
         "--hostname", "bot", "--clearenv",
         *_system(),
-        *_etc(stage),
+        *_etc(launch.writable),
         *_devices(),
         "--proc", "/proc", "--remount-ro", "/proc",
         *_scratch(launch),
     ]  # fmt: skip
-    for folder in exposed(launch):
+    for folder in folders:
         args += ["--ro-bind", stage.put(folder), folder]
     own = stage.put(launch.root)
     args += ["--bind" if launch.writable else "--ro-bind", own, INSIDE]
@@ -150,6 +155,7 @@ def plan_with(tool: str, launch: Launch) -> Plan:
             **({"stage": stage.sources} if stage.used else {}),
             "writable": stage.name_of(launch.root) if stage.used and launch.writable else "",
             "scratch": scratch(launch),
+            "shown": tuple(stage.sources.values()),
             "spare uid": has_spare_uids(),
         },
     )
@@ -163,11 +169,12 @@ def _filter(building: bool, freeze: bool) -> str:  # noqa: FBT001 - the cache's 
 
 class _Stage:
     """Where bwrap finds a source: where it is, or where staging.py will put it, which is needed
-    for root and for scratch space.
+    for scratch space and for what root's spare uids can't reach.
     """
 
-    def __init__(self, launch: Launch) -> None:
-        self.used = has_spare_uids() or bool(launch.scratch_mb)
+    def __init__(self, launch: Launch, *others: str) -> None:
+        hidden = has_spare_uids() and not all(map(reachable, (launch.root, *others)))
+        self.used = hidden or launch.writable or bool(launch.scratch_mb)
         self.sources: dict[str, str] = {}
 
     def name_of(self, path: str) -> str:
@@ -202,7 +209,12 @@ def _tasks(launch: Launch) -> dict[str, int]:
     return {} if old and not has_spare_uids() else {"NPROC": launch.tasks + 1}
 
 
-def _system() -> Iterator[str]:
+@functools.cache
+def _system() -> tuple[str, ...]:
+    return tuple(_shown_system())
+
+
+def _shown_system() -> Iterator[str]:
     for name in SYSTEM:
         path = Path(name)
         if path.is_symlink():
@@ -211,13 +223,18 @@ def _system() -> Iterator[str]:
             yield from ("--ro-bind", name, name)
 
 
-def _etc(stage: _Stage) -> Iterator[str]:
-    yield from ("--dir", "/etc")
-    for path in etc():
-        yield from ("--ro-bind", path, path)
-    stubs = stage.put(str(STUBS))
+@functools.cache
+def _etc(building: bool) -> tuple[str, ...]:  # noqa: FBT001 - the cache's key
+    """Folders are mounts. Files are copied, which takes a third of the time: COPIED marks the
+    place where a descriptor is to stand.
+    """
+    args = ["--dir", "/etc"]
+    for path in etc(building):
+        small = Path(path).is_file() and Path(path).stat().st_size <= COPIED_BYTES
+        args += ["--file", COPIED + path, path] if small else ["--ro-bind", path, path]
     for stub in sorted(STUBS.iterdir()):
-        yield from ("--ro-bind", f"{stubs}/{stub.name}", f"/etc/{stub.name}")
+        args += ["--file", f"{COPIED}{stub}", f"/etc/{stub.name}"]
+    return tuple(args)
 
 
 def _devices() -> Iterator[str]:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from arena.model import HostError
 from arena.sandbox import Exited, Launch, Plan, Started
 from arena.sandbox.client import Spawner
+from arena.sandbox.environment import has_spare_uids
 
 PROGRAM = Path(__file__).with_name("canary_program.py")
 
@@ -126,5 +127,5 @@ def _privileges(facts: Mapping[str, str], pid: int, *, namespaces: bool) -> Iter
     if not namespaces and facts["signal"] != "no":
         yield "could send a signal to the referee"
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("Uid:") and "0" in line.split():
+        if line.startswith("Uid:") and "0" in line.split() and has_spare_uids():
             yield "runs as root"

@@ -36,8 +36,15 @@ _DOORMAN = (
     # Runs inside the sandbox, holding all that bwrap itself must not hold: bwrap keeps its
     # descriptors 0 to 2 as long as it lives, and a bot that closes its output shall be seen to.
     # The line comes from the spawner, end-of-file when that has died meanwhile.
-    'IFS= read -r go <&9 || exit 1; exec "$0" -i "$@" <&3 >&4 2>&5 3<&- 4>&- 5>&- 9<&-'
+    # The largest file is limited only now, in blocks of 512 bytes: bwrap has files to write.
+    'IFS= read -r go <&9 || exit 1; ulimit -f "$1"; shift; unset PWD OLDPWD; '
+    'exec "$@" <&3 >&4 2>&5 3<&- 4>&- 5>&- 9<&-'
 )
+_EXACT = os.path.basename(os.path.realpath(_SHELL)) == "dash"  # noqa: PTH119 - no Path here
+"""Whether the shell passes on the environment as it got it; others add variables of their own."""
+COPIED = "<"
+"""In an argument for bwrap, before the path of a file that it is to read from a descriptor."""
+
 OPEN_GATE = b"!go\n"
 """One byte for bwrap's --block-fd, the line for the doorman."""
 
@@ -75,8 +82,8 @@ _DOORMANS_GATE = 9
 def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
     """In a fresh child: start the program, or say why not and end.
 
-    `uid`: the spare one that it gets under root. `join`: what a kept program writes "0" to, to
-    be in its control group; empty: there is none.
+    `uid`: the spare one that it gets under root. `join`: what it writes "0" to, to be in its
+    control group; empty: there is none.
     """
     spawner = os.getppid()
     errors = ends.errors
@@ -93,7 +100,7 @@ def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
         for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
         if plan["backend"] == "bwrap":
-            _confine(plan, spawner, uid)
+            _confine(plan, spawner, uid, join)
         else:
             _keep(plan, uid, join)
     except BaseException as error:  # noqa: BLE001 - whatever it is, this child must end here
@@ -102,12 +109,14 @@ def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
         os._exit(1)
 
 
-def _confine(plan: Mapping[str, Any], spawner: int, uid: int) -> NoReturn:
+def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoReturn:
     """Become bwrap, with the program inside."""
     options = plan["options"]
     _be_killed_first()
+    _join(join)
     os.dup2(_GATE, _DOORMANS_GATE)
-    arguments = b"".join(os.fsencode(text) + b"\0" for text in options["args"])
+    variables = [text for item in plan["env"].items() for text in ("--setenv", *item)]
+    arguments = b"".join(_argument(text) for text in (*options["args"], *variables))
     flags: list[object] = ["--args", _in_memory("arguments", arguments)]
     if plan["seccomp"]:
         flags += ["--seccomp", _in_memory("filter", bytes.fromhex(plan["seccomp"]))]
@@ -119,9 +128,20 @@ def _confine(plan: Mapping[str, Any], spawner: int, uid: int) -> NoReturn:
         staging.drop(uid)
     kernel.die_with(spawner)
     flags += ["--json-status-fd", _STATUS, "--block-fd", _GATE]
-    shell = [_SHELL, "-c", _DOORMAN, ENV, *_variables(plan), *plan["argv"]]
+    largest = str(plan["rlimits"]["FSIZE"] // 512) if "FSIZE" in plan["rlimits"] else "unlimited"
+    exactly = [] if _EXACT else [ENV, "-i", *_variables(plan)]
+    shell = [_SHELL, "-c", _DOORMAN, _SHELL, largest, *exactly, *plan["argv"]]
     # An empty environment: what pid 1 was started with can be read inside.
     os.execve(options["tool"], ["bwrap", *map(str, flags), "--", *shell], {})  # noqa: S606
+
+
+def _argument(text: str) -> bytes:
+    """An argument for bwrap; of a file to be copied, the descriptor that it reads."""
+    if text.startswith(COPIED):
+        copied = os.open(text.removeprefix(COPIED), os.O_RDONLY)
+        os.set_inheritable(copied, True)  # noqa: FBT003 - its only signature
+        text = str(copied)
+    return os.fsencode(text) + b"\0"
 
 
 def _be_killed_first() -> None:
@@ -130,6 +150,13 @@ def _be_killed_first() -> None:
     """
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123 - no Path here
         score.write("500")
+
+
+def _join(group: str) -> None:
+    """Enter the control group. Only oneself enters at once: for another the kernel waits 7 ms."""
+    if group:
+        with open(group, "wb", buffering=0) as entrance:  # noqa: PTH123 - no Path here
+            entrance.write(b"0")
 
 
 def _in_memory(name: str, content: bytes) -> int:
@@ -201,12 +228,17 @@ def limit(pid: int, rlimits: Mapping[str, int]) -> None:
 
 
 def _arrange(*sources: int) -> None:
-    """Make the sources the descriptors 0, 1, 2… and close all others."""
+    """Make the sources the descriptors 0, 1, 2… and close all others but what is the spawner's
+    gift, which ends with the next program.
+    """
     moved = [fcntl.fcntl(source, fcntl.F_DUPFD_CLOEXEC, _ABOVE) for source in sources]
     for number, source in enumerate(moved):
         os.dup2(source, number, inheritable=True)
-    highest = max(int(name) for name in os.listdir("/proc/self/fd"))  # noqa: PTH208 - no Path
-    os.closerange(len(sources), highest + 1)
+    kept = {*range(len(sources)), *staging.inherited()}
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - no Path here
+        if int(name) not in kept:
+            with contextlib.suppress(OSError):  # that of the listing itself
+                os.close(int(name))
 
 
 def _variables(plan: Mapping[str, Any]) -> list[str]:
@@ -223,9 +255,7 @@ def _become(
         failed = _FAILED
         _be_killed_first()
         os.set_inheritable(failed, False)  # noqa: FBT003 - its only signature
-        if join:
-            with open(join, "wb", buffering=0) as group:  # noqa: PTH123 - no Path here
-                group.write(b"0")
+        _join(join)
         variables = _variables(plan)
         if scratch:
             variables.append(f"TMPDIR={scratch}")
@@ -260,6 +290,7 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
             staging.give(scratch, uid)
         staging.drop(uid)
     kernel.die_with(keeper)
+    kernel.drop_capabilities()
     os.chdir(plan["cwd"])
     for path in (root, *options["exposed"]):
         if not os.access(path, os.R_OK | os.X_OK):

@@ -38,6 +38,8 @@ def environment(launch: Launch) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         # The only place to write to, for those who have one.
         **({"TMPDIR": "/tmp"} if launch.scratch_mb else {}),  # noqa: S108 - the sandbox's own
+        # A JVM sees the machine's memory, and would plan with it.
+        **({"JAVA_TOOL_OPTIONS": f"-XX:MaxRAM={launch.memory_mb}m"} if launch.memory_mb else {}),
         **launch.env,
     }
 
@@ -125,6 +127,8 @@ def checked(launch: Launch) -> Launch:
         raise UserError(f"run: a program's name can't hold '=': {launch.run[0]}")
     if any("\0" in text for text in (*launch.run, *launch.env, *launch.env.values())):
         raise UserError("run: a NUL character can't be passed to a program")
+    if launch.writable and Path(launch.root).resolve() == Path("/"):
+        raise UserError("root: / can't be given to a build: it would own the machine")
     for folder in launch.expose:
         if not Path(folder).is_absolute() or ".." in Path(folder).parts:
             raise UserError(f"expose: {folder}: an absolute path without '..' is needed")

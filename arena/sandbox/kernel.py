@@ -6,6 +6,7 @@ raises OSError naming the call; none keeps state.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -19,6 +20,9 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+_CAPABILITIES = 64
+_CAPABILITY_VERSION = 0x2008_0522
 _SECCOMP_MODE_FILTER = 2
 _SA_NOCLDSTOP = 1
 
@@ -114,6 +118,16 @@ def no_news_of_stops() -> None:
     flags = ctypes.c_int.from_buffer(action, 136)
     flags.value |= _SA_NOCLDSTOP
     _checked(_libc.sigaction(signal.SIGCHLD, action, None), "sigaction")
+
+
+def drop_capabilities() -> None:
+    """Have none, and none to come: even root's programs start without."""
+    for number in range(_CAPABILITIES):
+        # One that the kernel doesn't know, or that isn't ours to give up.
+        with contextlib.suppress(OSError):
+            prctl(PR_CAPBSET_DROP, number)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    _checked(_libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
 
 
 def no_new_privileges() -> None:

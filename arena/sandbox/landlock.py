@@ -99,10 +99,10 @@ class Landlock:
     def _plan(self, launch: Launch) -> Plan:
         checked(launch)
         root = has_spare_uids()
-        # A build's tools set modes and times. As an ordinary user they could so change files that
-        # they can't even open; root's spare uid owns nothing but the build's folder.
+        # Tools that write set modes and times. As an ordinary user they could so change files that
+        # they can't even open; root's spare uid owns nothing but what it may write to.
         metadata: Literal["allow", "deny", "pretend"] = "deny"
-        if launch.writable:
+        if launch.writable or launch.scratch_mb:
             metadata = "allow" if root else "pretend"
         return Plan(
             backend=self.name,
@@ -123,10 +123,11 @@ class Landlock:
                 "root": launch.root,
                 "writable": launch.writable,
                 "exposed": tuple(exposed(launch)),
-                "read": (*SYSTEM, *etc(), *(f"/proc/{name}" for name in PROC)),
+                "read": (*SYSTEM, *etc(launch.writable), *(f"/proc/{name}" for name in PROC)),
                 "devices": tuple(f"/dev/{name}" for name in DEVICES),
                 "scratch": scratch(launch),
                 "mounts": root and _may_mount(),
+                "shown": (launch.root, *exposed(launch)),
                 "spare uid": root,
             },
         )

@@ -29,6 +29,8 @@ class Program:
         self.root = 0
         """Pid of the root of its tree, once known."""
         self.status = self.errors = self.gate = -1
+        self.handle = -1
+        """On the root of its tree, for a kill that can't meet another."""
         self.killed = False
         self.wait_status: int | None = None
         """The guard's, once reaped."""
@@ -134,8 +136,9 @@ class Program:
     def close(self) -> None:
         """Give back what it held; `status` is whoever's who polls it."""
         os.close(self.errors)
-        if self.gate >= 0:
-            os.close(self.gate)
+        for descriptor in (self.gate, self.handle):
+            if descriptor >= 0:
+                os.close(descriptor)
         if self.group:
             self.group.remove()
 

@@ -159,6 +159,8 @@ class _Denied(NamedTuple):
     calls: str
     errno: int
     when: tuple[Test, ...] = ()
+    pretended: bool = False
+    """Whether it is among what seems to succeed when metadata is "pretend"."""
 
 
 _TABLE = (
@@ -330,9 +332,17 @@ _TABLE = (
     ),
     _Denied(
         "metadata",
-        "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat "
-        "utimensat setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr "
-        "removexattrat file_setattr",
+        "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat",
+        errno.EPERM,
+        pretended=True,
+    ),
+    # Without a path: of an open file. By path nothing may seem to succeed: programs find out in
+    # this way whether a file exists.
+    _Denied("metadata", "utimensat", errno.EPERM, (Test(1, (0,)),), pretended=True),
+    _Denied(
+        "metadata",
+        "utime utimes futimesat utimensat setxattr lsetxattr fsetxattr setxattrat removexattr "
+        "lremovexattr fremovexattr removexattrat file_setattr",
         errno.EPERM,
     ),
     _Denied(
@@ -388,10 +398,10 @@ def program(
 ) -> bytes:
     """The filter as an array of struct sock_filter.
 
-    `metadata`: what becomes of changes of files' modes, owners, times and attributes; builds, whose
-    tools set them, get along with "pretend". `locks`: allow file locks, which builds need.
-    `signals`: have the rule "signals", for where processes of others can be seen; the filter is
-    then completed by `for_process`. `truncation`, `timers`: have the rules of these names.
+    `metadata`: what becomes of changes of files' modes, owners, times and attributes; with
+    "pretend" it seems to succeed as far as builds rely on it. `locks`: allow file locks, which
+    builds need. `signals`: have the rule "signals", for where processes of others can be seen; the
+    filter is then completed by `for_process`. `truncation`, `timers`: have the rules of these names.
     `without` leaves out rules: for tests of each guard.
     """
     machine = machine or os.uname().machine
@@ -434,7 +444,7 @@ def _leaves(rules: frozenset[str], *, pretend: bool) -> dict[str, bpf.Leaf]:
     leaves: dict[str, bpf.Leaf] = {}
     for denied in _TABLE:
         if denied.rule in rules:
-            number = _PRETEND if pretend and denied.rule == "metadata" else denied.errno
+            number = _PRETEND if pretend and denied.pretended else denied.errno
             verdict = bpf.Verdict(denied.when, bpf.fail(number))
             for call in denied.calls.split():
                 leaves[call] = (*leaves.get(call, ()), verdict)

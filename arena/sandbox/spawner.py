@@ -158,6 +158,7 @@ class Spawner:
         slot = self.slots.index(0) if 0 in self.slots else len(self.slots)
         if program.plan["options"]["spare uid"]:
             program.uid = spare_uid(slot)
+            staging.prepare(program.plan["options"].get("shown", ()), program.uid)
         try:
             for _ in range(3):
                 opened += os.pipe2(os.O_CLOEXEC)
@@ -190,9 +191,9 @@ class Spawner:
         share = program.plan["share"]
         if not (self.groups and share["memory_mb"]):
             return None
-        # Where tasks are counted as well: bwrap's pid 1 is one more.
+        # Where tasks are counted as well: bwrap and its pid 1 are two more.
         return self.groups.group(
-            str(program.id), memory_mb=share["memory_mb"], tasks=share["tasks"] + 1
+            str(program.id), memory_mb=share["memory_mb"], tasks=share["tasks"] + 2
         )
 
     def read_status(self, program: Program) -> bool:
@@ -212,13 +213,14 @@ class Spawner:
         if program.killed or program.wait_status is not None:
             return
         if program.as_bwrap:
+            with contextlib.suppress(OSError):  # Linux before 5.3, or it has died
+                program.handle = os.pidfd_open(program.root)
             try:
                 # The limits go onto the sandbox's pid 1 while it waits at the gate: bwrap's own
                 # set-up, and the count of the user's other processes, stay out of them.
-                if program.group:
-                    Path(program.group.join).write_text(f"{program.root}")
                 with staging.real_uid(program.uid):
-                    child.limit(program.root, program.plan["rlimits"])
+                    limits = program.plan["rlimits"].items()
+                    child.limit(program.root, {n: v for n, v in limits if n != "FSIZE"})
                 os.write(program.gate, child.OPEN_GATE)
             except (ProcessLookupError, BrokenPipeError):
                 return  # died in its set-up; reaping it tells why
@@ -237,6 +239,10 @@ class Spawner:
         if program.gate >= 0:
             os.close(program.gate)
             program.gate = -1
+        if program.handle >= 0:
+            # Pid 1 at once: the guard would pass it on only when its turn comes on a busy core.
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(program.handle, signal.SIGKILL)
         if program.as_bwrap and program.wait_status is None:
             os.kill(program.guard, signal.SIGKILL)
 

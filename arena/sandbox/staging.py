@@ -153,19 +153,46 @@ def _own_mounts() -> None:
         ) from error
 
 
+_namespaces: dict[tuple[int, int, int], int | None] = {}
+"""By owner's uid, gid and the spare uid: user namespaces for their maps. Made in the spawner, for
+children to inherit; a machine has few owners of bots, and a spawner few spare uids."""
+
+
+def inherited() -> set[int]:
+    """The descriptors that a child has from `prepare`."""
+    return {namespace for namespace in _namespaces.values() if namespace is not None}
+
+
+def prepare(sources: Iterable[str], uid: int) -> None:
+    """Have ready, in the spawner, what showing these to `uid` needs."""
+    for path in sources:
+        with contextlib.suppress(OSError):  # whoever is to show it will tell
+            found = os.stat(path)  # noqa: PTH116 - no Path: speed
+            _namespace(found.st_uid, found.st_gid, uid)
+
+
+def _namespace(owner: int, group: int, uid: int) -> int | None:
+    key = (owner, group, uid)
+    if key not in _namespaces:
+        try:
+            _namespaces[key] = kernel.user_namespace(f"{owner} {uid} 1\n", f"{group} {uid} 1\n")
+        except OSError:
+            _namespaces[key] = None
+    return _namespaces[key]
+
+
 class _Shown:
     """Binds of folders as they'd look to their owner, who is `uid` here."""
 
     def __init__(self, uid: int) -> None:
         self._uid = uid
-        self._namespaces: dict[tuple[int, int], int | None] = {}
 
     def attach(self, handle: int, target: str, *, writable: bool) -> None:
         """Show the open file or folder at `target`."""
         found = os.fstat(handle)
         namespace = None
         if self._uid and not writable:
-            namespace = self._namespace((found.st_uid, found.st_gid))
+            namespace = _namespace(found.st_uid, found.st_gid, self._uid)
         if namespace is not None:
             try:
                 kernel.bind_as(handle, target, namespace)
@@ -176,16 +203,6 @@ class _Shown:
                 return
         # Here the content has to be readable by others, as it is unless the umask says otherwise.
         kernel.bind(handle, target)
-
-    def _namespace(self, owner: tuple[int, int]) -> int | None:
-        if owner not in self._namespaces:
-            try:
-                self._namespaces[owner] = kernel.user_namespace(
-                    f"{owner[0]} {self._uid} 1\n", f"{owner[1]} {self._uid} 1\n"
-                )
-            except OSError:
-                self._namespaces[owner] = None
-        return self._namespaces[owner]
 
 
 def give(folder: str, uid: int) -> None:

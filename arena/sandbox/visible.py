@@ -6,9 +6,9 @@ services, the rest of /etc, /dev and /proc.
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from arena.model import UserError
@@ -18,12 +18,14 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 
 ETC = (
     "R", "alternatives", "crypto-policies", "dotnet", "java*", "julia", "ld.so.cache",
-    "ld.so.conf", "ld.so.conf.d", "localtime", "mono", "perl", "php*", "pki/java", "python*",
-    "ssl/certs", "ssl/openssl.cnf",
+    "localtime", "mono", "php*", "pki/java", "python3.*", "ssl/certs", "ssl/openssl.cnf",
 )  # fmt: skip
-"""What interpreters and linkers read. Not the rest of /etc: host names, users, services."""
+"""What interpreters read. Not the rest of /etc: host names, users, services."""
 
-DEVICES = ("null", "full", "random", "urandom")
+ETC_OF_BUILDS = ("ld.so.conf", "ld.so.conf.d")
+"""What linkers read besides. Each entry is a mount, and a bot's start has to wait for it."""
+
+DEVICES = ("null", "random", "urandom")
 """No terminals: the machine has 4,096 for everybody, and any program could take them all. No
 /dev/zero: mapped as shared, it is memory that no page table need show."""
 
@@ -31,12 +33,12 @@ _OWN = ("/bot", "/dev", "/etc", "/proc")
 """What a sandbox has of its own: nothing of the host's is shown there."""
 
 
-def etc() -> Iterator[str]:
+@functools.cache
+def etc(building: bool) -> tuple[str, ...]:  # noqa: FBT001 - the cache's key
     """The paths in /etc to show."""
-    for pattern in ETC:
-        for path in sorted(Path("/etc").glob(pattern)):
-            if _public(path):
-                yield str(path)
+    patterns = (*ETC, *(ETC_OF_BUILDS if building else ()))
+    found = (path for pattern in patterns for path in sorted(Path("/etc").glob(pattern)))
+    return tuple(str(path) for path in found if _public(path))
 
 
 def exposed(launch: Launch) -> list[str]:
@@ -49,6 +51,12 @@ def exposed(launch: Launch) -> list[str]:
         if in_own or folder in {"/", "/tmp"}:  # noqa: S108 - a rule, no use of it
             raise UserError(f"expose: {folder} can't be shown: a sandbox has its own")
     return [each for each in folders if not any(Path(each).is_relative_to(s) for s in SYSTEM)]
+
+
+def reachable(path: str) -> bool:
+    """Whether everybody may read it and enter all folders above it."""
+    above = Path(path).parents
+    return _public(Path(path)) and all(each.stat().st_mode & stat.S_IXOTH for each in above)
 
 
 def _public(path: Path) -> bool:

@@ -1,7 +1,7 @@
 """A referee that listens to a program that writes without end, and says how much it has grown.
 
 Reads a plan from its standard input. `listener.py table`: with the pipes of the arena itself;
-`listener.py naive`: as `subprocess.run(capture_output=True)` would. A second of the flood is
+`listener.py naive`: as `subprocess.run(capture_output=True)` would. Half a second of the flood is
 listened to; what grew in this process is printed as JSON.
 """
 
@@ -20,7 +20,7 @@ from arena.sandbox import Plan
 from arena.sandbox.client import Spawner
 from arena.wire.session import Pending, State
 
-LISTEN_S = 1.0
+LISTEN_S = 0.5
 LINES = 10_000
 """Taken at a time."""
 

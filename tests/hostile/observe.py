@@ -482,9 +482,6 @@ GROWN_MB = 8
 """What a referee may come to hold because a bot talks: a line's cap, a log's, and what its memory
 allocator keeps of them."""
 
-FLOODED_MB = 64
-"""What has to be on offer for that to mean something."""
-
 LISTENER = HERE / "listener.py"
 
 

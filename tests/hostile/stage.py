@@ -111,7 +111,7 @@ class Stage:
             "py": (PYTHON, "-I", "-S", f"/bot/{name}"),
             "sh": ("bash", f"/bot/{name}"),
             "js": ("node", f"/bot/{name}"),
-            "java": ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", "/bot", stem),
+            "java": ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:MaxRAM=16g", "-cp", "/bot", stem),
             "c": (f"/bot/{stem}",),
         }[suffix]
         python = (sys.base_prefix,) if suffix == "py" else ()

@@ -103,13 +103,14 @@ def test_arguments_and_folder(host, backend):
 
 
 def test_environment_is_exactly_the_fixed_one(host, backend, monkeypatch):
-    """Four variables and what the launch adds; nothing of the referee's environment."""
+    """Five variables and what the launch adds; nothing of the referee's environment."""
     monkeypatch.setenv("SECRET", "of the referee")
     code = "import os\nfor item in os.environ.items(): print('='.join(item))"
     bot = host.python(backend, code, env={"A": "b"})
     found = set(bot.output().splitlines())
     path = f"PATH={sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin"
-    assert found == {path, "LANG=C.UTF-8", "TZ=UTC", "PYTHONHASHSEED=0", "A=b"}
+    fixed = {"LANG=C.UTF-8", "TZ=UTC", "PYTHONHASHSEED=0", "JAVA_TOOL_OPTIONS=-XX:MaxRAM=512m"}
+    assert found == {path, "A=b", *fixed}
 
 
 def test_no_descriptor_is_inherited(host, backend):

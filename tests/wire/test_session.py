@@ -16,7 +16,7 @@ HELLO = Hello(
     protocol=1,
     game="any",
     rules=Rules(seats=2, holes=9, turn_cap=60, playoff=False),
-    limits=BotLimits(1, 1, 1, 1, 1, LIMIT, 1, 1),
+    limits=BotLimits(1, 1, 1, 1, 1, 1, LIMIT, 1, 1),
 )
 
 
