@@ -401,8 +401,8 @@ def program(
     `metadata`: what becomes of changes of files' modes, owners, times and attributes; with
     "pretend" it seems to succeed as far as builds rely on it. `locks`: allow file locks, which
     builds need. `signals`: have the rule "signals", for where processes of others can be seen; the
-    filter is then completed by `for_process`. `truncation`, `timers`: have the rules of these names.
-    `without` leaves out rules: for tests of each guard.
+    filter is then completed by `for_process`. `truncation`, `timers`: have the rules of these
+    names. `without` leaves out rules: for tests of each guard.
     """
     machine = machine or os.uname().machine
     if not supported(machine):

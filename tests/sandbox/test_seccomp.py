@@ -635,7 +635,11 @@ with open({str(path)!r}, "w") as file:
     fcntl.lockf(file, fcntl.LOCK_EX)
     os.fchmod(file.fileno(), 0o777)
 os.chmod({str(path)!r}, 0o777)
-os.utime({str(path)!r}, (0, 0))
+os.utime(os.open({str(path)!r}, os.O_RDONLY), (0, 0))
+try:
+    os.utime({str(path)!r}, (0, 0))
+except PermissionError:
+    pass  # else programs would take a file for one that exists
 """
     before = path.stat()
     done = filtered("run", PYTHON, "-c", script, options=BUILD)
