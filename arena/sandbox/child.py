@@ -96,9 +96,6 @@ def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
         errors = _ERRORS
         os.setsid()
         os.umask(0o022)
-        # Caught or ignored in the spawner.
-        for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
         if plan["backend"] == "bwrap":
             _confine(plan, spawner, uid, join)
         else:
@@ -112,6 +109,7 @@ def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
 def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoReturn:
     """Become bwrap, with the program inside."""
     options = plan["options"]
+    _reset_signals()
     _be_killed_first()
     _join(join)
     os.dup2(_GATE, _DOORMANS_GATE)
@@ -142,6 +140,12 @@ def _argument(text: str) -> bytes:
         os.set_inheritable(copied, True)  # noqa: FBT003 - its only signature
         text = str(copied)
     return os.fsencode(text) + b"\0"
+
+
+def _reset_signals() -> None:
+    """Those that were caught or ignored in the spawner, as Python itself ignores some."""
+    for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _be_killed_first() -> None:
@@ -251,6 +255,7 @@ def _become(
     try:
         signal.set_wakeup_fd(-1)
         os.setsid()
+        _reset_signals()
         _arrange(_STDIN, _STDOUT, _STDERR, failed)
         failed = _FAILED
         _be_killed_first()

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -153,6 +154,8 @@ def _own_mounts() -> None:
         ) from error
 
 
+_ABOVE = 64
+
 _namespaces: dict[tuple[int, int, int], int | None] = {}
 """By owner's uid, gid and the spare uid: user namespaces for their maps. Made in the spawner, for
 children to inherit; a machine has few owners of bots, and a spawner few spare uids."""
@@ -175,7 +178,10 @@ def _namespace(owner: int, group: int, uid: int) -> int | None:
     key = (owner, group, uid)
     if key not in _namespaces:
         try:
-            _namespaces[key] = kernel.user_namespace(f"{owner} {uid} 1\n", f"{group} {uid} 1\n")
+            opened = kernel.user_namespace(f"{owner} {uid} 1\n", f"{group} {uid} 1\n")
+            # Out of the way of the numbers that a child gives to its own.
+            _namespaces[key] = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, _ABOVE)
+            os.close(opened)
         except OSError:
             _namespaces[key] = None
     return _namespaces[key]

@@ -63,6 +63,16 @@ for line in sys.stdin:
                 say(json.dumps({"turn": message["turn"], "move": "fly 3"}) + "\\n")
             elif how == "stale":
                 say(json.dumps({"turn": "0-zzzz", "move": message["legal"][0]}) + "\\n")
+            elif how == "breed":
+                # Each is within the limit, all together are not.
+                while os.fork():
+                    time.sleep(0.01)
+                held = b"x" * (40 << 20)
+                time.sleep(3600)
+            elif how == "swarm":
+                while os.fork():
+                    pass
+                time.sleep(3600)
             elif how == "deaf":
                 time.sleep(3600)
             continue
