@@ -295,7 +295,8 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
             staging.give(scratch, uid)
         staging.drop(uid)
     kernel.die_with(keeper)
-    kernel.drop_capabilities()
+    if options["capabilities"]:
+        kernel.drop_capabilities()
     os.chdir(plan["cwd"])
     for path in (root, *options["exposed"]):
         if not os.access(path, os.R_OK | os.X_OK):
@@ -341,14 +342,17 @@ def _reap(program: int, news: int, ended: dict[int, int]) -> bool:
 
 def _fell_tree(program: int, news: int, ended: dict[int, int]) -> None:
     """Kill and reap until no child is left; orphans have become children."""
+    keeper = os.getpid()
     while True:
-        # Stop first: what is stopped can't fork while we look for the rest.
-        stopped: set[int] = set()
-        while found := meter.below(os.getpid()) - stopped:
+        # Stop first: what is stopped can't fork while we look for the rest. By the lists of
+        # children, which take microseconds: one that forks and leaves is gone within a pass
+        # over /proc, and only its child is there.
+        stopped = {keeper}
+        while found := set(meter.members(keeper)) - stopped:
             for pid in found:
                 _signal(pid, signal.SIGSTOP)
             stopped |= found
-        for pid in stopped:
+        for pid in stopped - {keeper}:
             _signal(pid, signal.SIGKILL)
         if not _reap(program, news, ended):
             return

@@ -128,6 +128,7 @@ class Landlock:
                 "scratch": scratch(launch),
                 "mounts": root and _may_mount(),
                 "shown": (launch.root, *exposed(launch)),
+                "capabilities": "drop",
                 "spare uid": root,
             },
         )

@@ -38,7 +38,8 @@ def without(backend, launch, guards):
         elif kind == "share":
             changes = {"share": msgspec.structs.replace(plan.share, **{name: 0})}
         elif kind == "uid":
-            changes = {"options": {**plan.options, "spare uid": False}}
+            # Its rights go with root's uid, and stay with it.
+            changes = {"options": {**plan.options, "spare uid": False, "capabilities": ""}}
         elif kind == "seccomp":
             continue
         else:
