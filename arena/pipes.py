@@ -86,7 +86,7 @@ class Contestant:
 
     def take_root(self, pid: int) -> None:
         """The spawner has started it, and all of it stays below this process of the sandbox's."""
-        self._meter = Meter(pid, include_root=False)
+        self._meter = Meter(pid)
         self._freezer = Freezer(pid)
 
     def cpu(self) -> float:

@@ -214,7 +214,7 @@ def event_options(command: F) -> F:
         ),
         click.option(
             "--memory",
-            type=at_least_one,
+            type=click.IntRange(1, 1 << 20),
             default=512,
             show_default=True,
             metavar="MB",
@@ -222,7 +222,7 @@ def event_options(command: F) -> F:
         ),
         click.option(
             "--tasks",
-            type=at_least_one,
+            type=click.IntRange(1, 100_000),
             metavar="N",
             default=64,
             show_default=True,
@@ -230,7 +230,7 @@ def event_options(command: F) -> F:
         ),
         click.option(
             "--scratch",
-            type=click.IntRange(min=0),
+            type=click.IntRange(0, 1 << 16),
             metavar="MB",
             default=16,
             show_default=True,

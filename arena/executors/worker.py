@@ -64,12 +64,13 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
                     await play_series(table, setting, job.series, job.attempt, _report)
                 except HostError as error:
                     trouble = str(error)
+                except Exception:  # noqa: BLE001 - our own bug: told, not taken for the host's trouble
+                    bug = traceback.format_exc()
+                if trouble or bug:
                     # Whatever state it is in: a new table has a new spawner.
                     table = None
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
-                except Exception:  # noqa: BLE001 - our own bug: told, not taken for the host's trouble
-                    bug = traceback.format_exc()
                 end = SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble, bug=bug)
                 _send(end)
 

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from arena.model import Bot, Frozen, HostError, NotRun, canonical, sha256_hex
-from arena.roster.cache import BUILDS, measure, publish, remove, scratch, writing
+from arena.roster.cache import BUILDS, publish, scratch, writing
 from arena.roster.commands import INSIDE, Command, CommandError, resolve
 from arena.roster.discover import missing_tool
 from arena.roster.entries import Built, Candidate, FailedError, Problem
@@ -35,6 +35,7 @@ from arena.roster.packages import RESERVED, Packages, find, place
 from arena.roster.plain import printable
 from arena.roster.process import Spawns, run
 from arena.roster.snapshot import copy, listing, mark_programs, settle
+from arena.roster.trees import ShapeError, measure, remove
 from arena.sandbox import Backend, Exited, Launch
 
 RESULT_FILES = 100_000
@@ -83,7 +84,7 @@ def build(
     `scratch_mb`: the most that a bot gets of the scratch space it asks for. `report` gets a line
     before each build that really runs. HostError when the sandbox, not an author, is at fault.
     """
-    toolbox = Toolbox([cache])
+    toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
     bots: list[Bot] = []
     problems: list[Problem] = []
     skipped: list[NotRun] = []
@@ -212,6 +213,7 @@ class _Build:
             if self.packages and self.packages.compile:
                 # Sources that can't be compiled (templates, other versions') are no matter.
                 self._started(self.packages.compile, made, deadline)
+                self._check(made)
             for argv in self.candidate.build:
                 self._run(argv, made, deadline)
             with writing(self.cache):
@@ -222,7 +224,18 @@ class _Build:
         ended, output = self._started(argv, made, deadline)
         if ended.code != 0:
             raise FailedError(f"build: {_shown(argv)} {self._end(ended)}", output)
+        self._check(made)
         mark_programs(made)
+
+    def _check(self, made: Path) -> None:
+        """See that what a command left can be walked through, before anything else does."""
+        try:
+            # Files may lie in as many folders; what its home holds is counted, too.
+            measure(made, most=2 * (self.given[0] + RESULT_FILES))
+        except ShapeError as e:
+            raise FailedError(f"build: made {e}") from e
+        except OSError as e:
+            raise FailedError(f"build: made what can't be read: {e.strerror}") from e
 
     def _started(self, argv: tuple[str, ...], made: Path, deadline: float) -> tuple[Exited, bytes]:
         """Run one command to its end, whatever that is."""

@@ -17,7 +17,6 @@ import errno
 import fcntl
 import os
 import re
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from pathlib import Path
 
 from arena.model import UserError
 from arena.roster.plain import printable
+from arena.roster.trees import ShapeError, measure, remove
 
 BOTS = "bots"
 BUILDS = "builds"
@@ -43,7 +43,8 @@ def default_cache() -> Path:
     # The specification of that variable says that relative paths are to be ignored.
     if named.is_absolute():
         return named / "nine-arena"
-    closed = os.geteuid() == 0 and not Path.home().stat().st_mode & stat.S_IXOTH
+    home = Path.home()
+    closed = os.geteuid() == 0 and home.is_dir() and not home.stat().st_mode & stat.S_IXOTH
     return Path("/var/cache" if closed else Path.home() / ".cache", "nine-arena")
 
 
@@ -57,7 +58,8 @@ def scratch(cache: Path, area: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        remove(folder)
+        with contextlib.suppress(OSError):  # `clean_cache` will look at it again
+            remove(folder)
 
 
 @contextlib.contextmanager
@@ -123,36 +125,16 @@ def _clean(cache: Path) -> tuple[int, int]:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             for entry in sorted((cache / area).iterdir()):
                 if _ENTRY.fullmatch(entry.name) and not entry.is_symlink() and entry.is_dir():
-                    count, total = measure(entry)
+                    try:
+                        count, total = measure(entry)
+                    except (OSError, ShapeError):  # of a build that was killed
+                        count, total = 0, 0
                     # Renamed first: half an entry must not be taken for a whole one.
                     gone = entry.with_name(f"{_TEMPORARY}gone-{entry.name}")
                     with contextlib.suppress(OSError):
                         entry = entry.rename(gone)  # noqa: PLW2901 - it is the same entry
-                    remove(entry)
+                    with contextlib.suppress(OSError):
+                        remove(entry)
                     files += count
                     size += total
     return files, size
-
-
-def measure(folder: Path) -> tuple[int, int]:
-    """How many files a folder holds, and how many bytes."""
-    files = size = 0
-    for where, _, names in os.walk(folder):
-        for name in names:
-            info = Path(where, name).lstat()
-            files += 1
-            size += info.st_size if stat.S_ISREG(info.st_mode) else 0
-    return files, size
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder that a build may have made unwritable in places."""
-    with contextlib.suppress(OSError):
-        folder.chmod(0o700)
-    for where, names, _ in os.walk(folder):
-        for name in names:
-            inner = Path(where, name)
-            if not inner.is_symlink():
-                with contextlib.suppress(OSError):
-                    inner.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)

@@ -40,6 +40,7 @@ _HEAD = 4096
 """Bytes read of a file to see what it is; kernels read a quarter of a kilobyte at most."""
 _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _MARK = b"\xef\xbb\xbf"
+_KERNEL = ("/proc", "/dev", "/sys")
 
 
 class CommandError(Exception):
@@ -52,6 +53,8 @@ class Command(Frozen, frozen=True, kw_only=True):
     argv: tuple[str, ...]
     expose: tuple[str, ...] = ()
     identity: str = ""
+    trusted: bool = False
+    """Whether its program may be run outside the sandbox: see Toolbox.trusted."""
 
 
 def head(path: Path) -> bytes:
@@ -85,7 +88,7 @@ def shebang(beginning: bytes, shown: str) -> tuple[str, ...]:
             f"the #! line of {shown} ends in CR LF; save the file with Unix line ends"
         )
     program, *rest = os.fsdecode(line[2:]).strip().split(None, 1) or [""]
-    if not program.startswith("/"):
+    if not program.startswith("/") or b"\0" in line:
         raise CommandError(f"the #! line of {shown} names no program by its full path")
     if posixpath.basename(program) != "env":
         return (program, *(word.strip() for word in rest))
@@ -103,7 +106,7 @@ def entry(folder: Path) -> str | None:
     for stem in _STEMS:
         names = [stem + suffix for suffix in LANGUAGES]
         found = [name for name in names if (folder / name).is_file()]
-        if stem == "bot" and _is_own_program(folder / stem):
+        if stem == "bot" and _is_own_program(stem, folder):
             found.append(stem)
         if len(found) > 1:
             raise CommandError(f"has {' and '.join(found)}; say in bot.toml which one: run = [...]")
@@ -116,10 +119,10 @@ def _suffix(name: str) -> str:
     return posixpath.splitext(name)[1]
 
 
-def _is_own_program(path: Path) -> bool:
-    if not path.is_file():
+def _is_own_program(name: str, folder: Path) -> bool:
+    if not (folder / name).is_file():
         return False
-    beginning = head(path)
+    beginning = head(_inside(name, folder))
     return is_program(beginning) or is_script(beginning)
 
 
@@ -158,8 +161,27 @@ def _script(path: Path, name: str, suffix: str, toolbox: Toolbox) -> Command:
 def _outside(
     words: tuple[str, ...], rest: tuple[str, ...], toolbox: Toolbox, *, anywhere: bool
 ) -> Command:
+    if _of_the_kernel(words[0]):
+        raise CommandError(
+            f"{printable(words[0])} is another file for each process that looks; name the "
+            "program by its own path"
+        )
     tool = toolbox.find(words[0], anywhere=anywhere)
-    return Command(argv=(tool.path, *words[1:], *rest), expose=tool.expose, identity=tool.identity)
+    return Command(
+        argv=(tool.path, *words[1:], *rest),
+        expose=tool.expose,
+        identity=tool.identity,
+        trusted=tool.trusted,
+    )
+
+
+def _of_the_kernel(name: str) -> bool:
+    """Whether the way to an absolute path leads through /proc, /dev or /sys."""
+    path = Path(name)
+    places = [Path(os.path.realpath(place)) for place in (path, *path.parents)]
+    return path.is_absolute() and any(
+        place.is_relative_to(kernel) for place in places for kernel in _KERNEL
+    )
 
 
 def _stated(run: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:

@@ -75,7 +75,8 @@ class _Content(NamedTuple):
 
 def load(paths: Sequence[Path], *, cache: Path) -> Roster:
     """Look at every path; snapshot what is a bot; collect what isn't."""
-    look = _Look(cache)
+    # What names no path names no place either; that it is one of a bot's problems is told below.
+    look = _Look(cache, [_absolute(path) for path in paths if "\0" not in str(path)])
     for path in paths:
         look.at(path)
     return look.roster()
@@ -86,7 +87,7 @@ def restore(entrants: Sequence[tuple[Entrant, str]], *, cache: Path) -> Roster:
 
     A snapshot that is no longer in the cache is taken again, and must have the same hash.
     """
-    look = _Look(cache)
+    look = _Look(cache, [Path(source) for _, source in entrants])
     for entrant, source in entrants:
         look.again(entrant, source)
     return look.roster()
@@ -95,9 +96,9 @@ def restore(entrants: Sequence[tuple[Entrant, str]], *, cache: Path) -> Roster:
 class _Look:
     """One pass over paths; what it finds goes into one Roster."""
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path, sources: Sequence[Path]) -> None:
         self.cache = cache
-        self.toolbox = Toolbox([cache])
+        self.toolbox = Toolbox([cache, *sources])
         self.found: dict[str, Candidate] = {}
         self.out: set[str] = set()
         self.strays: list[str] = []

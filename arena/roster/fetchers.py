@@ -24,7 +24,7 @@ from typing import Protocol
 
 from arena.roster.commands import INSIDE, CommandError, resolve
 from arena.roster.entries import Candidate, FailedError
-from arena.roster.interpreters import Toolbox, is_ours
+from arena.roster.interpreters import Toolbox
 from arena.roster.locks import (
     CARGO_LOCK,
     PACKAGE_LOCK,
@@ -78,17 +78,18 @@ def choose(candidate: Candidate, toolbox: Toolbox) -> Fetcher:
 
 def _python(candidate: Candidate, toolbox: Toolbox) -> str:
     """The interpreter that the bot runs with; python3 where it doesn't name any."""
-    program = ""
+    program, trusted = "", False
     # The program may come from its build or from its packages.
     with contextlib.suppress(CommandError):
-        program = resolve(candidate.run, Path(candidate.snapshot), toolbox).argv[0]
+        command = resolve(candidate.run, Path(candidate.snapshot), toolbox)
+        program, trusted = command.argv[0], command.trusted
     named = Path(program).name.startswith(("python", "pypy"))
     if not named or program.startswith(f"{INSIDE}/"):
         return toolbox.find("python3").path
-    if not is_ours(Path(program)):
+    if not trusted:
         raise LockError(
-            f"run: {printable(program)} belongs to another user, and pip would run with it outside "
-            "the sandbox; name one of the system's or your own, such as python3"
+            f"run: pip would run with {printable(program)}, outside the sandbox, and only the bot "
+            "names it; put its folder on PATH, or name the system's python3"
         )
     return program
 
@@ -206,6 +207,8 @@ class _Npm:
         flags = [
             *("--ignore-scripts", "--git=arena-gives-no-git", "--global=false"),
             *("--include=dev", "--include=optional", "--include=peer"),
+            # Whatever host a lock names, the user's registry is asked.
+            "--replace-registry-host=always",
             *("--no-audit", "--no-fund", "--no-progress", "--no-update-notifier"),
             "--loglevel=error",
         ]

@@ -5,8 +5,10 @@ the user, outside the sandbox, and with the user's own configuration. So a lock 
 hostile text, not as a configuration:
 
 - every package is pinned to one version;
-- none comes from elsewhere than the registries that the user's tools are set up for, or from a
-  file of the bot's own: no version control, no folders of the host, no options;
+- none comes from elsewhere than the registries that the user's tools are set up for, or from an
+  archive of the bot's own: no version control, no folders of the host, no options. An npm older
+  than 8.16 alone takes a package from the https address that the lock file names for it;
+- what packages depend on is read as well, since a tool asks for what a lock file lacks;
 - the tool gets only the files in `Locked`: no .npmrc, .cargo/config.toml, rust-toolchain.toml.
 
 Invariant: what is fetched follows from `Locked.files` and the toolchain; they are its key.
@@ -17,7 +19,7 @@ from __future__ import annotations
 import posixpath
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,11 +37,19 @@ CARGO = "Cargo.toml"
 LOCK_BYTES = 16 << 20
 """The lock file of a very large node project has some 2 MB."""
 
+OWN_BYTES = 64 << 20
+"""All that is handed to a tool, held in memory: lock, manifests and the bot's own archives."""
+
 LEFT_OUT = {
     PACKAGE_LOCK: frozenset({"node_modules"}),
     CARGO_LOCK: frozenset({"target"}),
 }
 """What the author's own tools have made beside a lock file: no part of the bot, made anew."""
+
+CRATES_IO = frozenset(
+    {"registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/"}
+)
+"""How lock files write crates.io. Cargo itself puts in its place what its user's settings say."""
 
 _NPM_REMEDY = "write it anew: npm install --package-lock-only, with npm 7 or newer"
 _PIN = re.compile(
@@ -49,6 +59,28 @@ _PIN = re.compile(
 _HASH = re.compile(r"\s--hash[=\s]\s*(?P<hash>sha(?:256|384|512):[0-9a-fA-F]+)(?=\s|$)")
 _COMMENT = re.compile(r"(^|\s)#.*")
 _OPTION = re.compile(r"(?:^|\s)(--?[A-Za-z][\w-]*)")
+_NPM_NAME = r"(?:@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*"
+_NPM_PLACE = re.compile(rf"(?:node_modules/{_NPM_NAME}/)*node_modules/{_NPM_NAME}", re.ASCII)
+_NPM_VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]*)?", re.ASCII)
+_NPM_RANGE = re.compile(rf"(?!\s*\.)(?:npm:{_NPM_NAME}(?:@|$))?[^:/\\]*", re.ASCII)
+"""What depends on a version, a tag, or either of another name: nothing that names a place."""
+_OWN_ARCHIVE = re.compile(r"(?:[\w@+-][\w@.+-]*/)*[\w@+-][\w@.+-]*\.(?:tgz|tar\.gz)", re.ASCII)
+"""Below the bot's folder, and no name that npm reads as its settings or as another lock."""
+_NPM_DEPENDENCIES = (
+    "dependencies",
+    "devDependencies",
+    "optionalDependencies",
+    "peerDependencies",
+    "overrides",
+)
+_CARGO_DEPENDENCIES = (
+    "dependencies",
+    "dev-dependencies",
+    "dev_dependencies",
+    "build-dependencies",
+    "build_dependencies",
+)
+_CARGO_PLACES = ("git", "registry", "registry-index")
 _FILE_REQUIREMENTS = {"-r", "--requirement", "-c", "--constraint"}
 
 
@@ -91,6 +123,17 @@ def _content(folder: Path, name: str) -> bytes:
     if len(data) > LOCK_BYTES:
         raise LockError(f"{name} is larger than {LOCK_BYTES >> 20} MB")
     return data
+
+
+def _contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
+    files = {}
+    size = 0
+    for name in names:
+        files[name] = _content(folder, name)
+        size += len(files[name])
+        if size > OWN_BYTES:
+            raise LockError(f"{name} is one too many: more than {OWN_BYTES >> 20} MB for packages")
+    return files
 
 
 # ---------------------------------------------------------------------------------- Python
@@ -174,7 +217,7 @@ def _pinned(number: int, line: str) -> tuple[re.Match[str], list[str]]:
 def _package_lock(folder: Path) -> Locked:
     files = {PACKAGE_LOCK: _content(folder, PACKAGE_LOCK), PACKAGE: _content(folder, PACKAGE)}
     lock = _json(PACKAGE_LOCK, files[PACKAGE_LOCK])
-    _json(PACKAGE, files[PACKAGE])
+    _npm_dependencies(PACKAGE, _json(PACKAGE, files[PACKAGE]))
     version = lock.get("lockfileVersion")
     packages = lock.get("packages")
     if version not in (2, 3) or not isinstance(packages, dict):
@@ -182,39 +225,60 @@ def _package_lock(folder: Path) -> Locked:
             f"{PACKAGE_LOCK}: lockfileVersion must be 2 or 3, not {printable(version)}; "
             + _NPM_REMEDY
         )
+    own = set()
     for place, package in packages.items():
-        if place:
-            files.update(_npm_package(folder, place, package))
-    return Locked(files)
+        if isinstance(package, dict):
+            _npm_dependencies(f"{PACKAGE_LOCK}: {printable(place, 80) or 'the bot'}", package)
+        if place and (path := _npm_package(folder, place, package)):
+            own.add(path)
+    return Locked({**files, **_contents(folder, sorted(own))})
 
 
-def _npm_package(folder: Path, place: str, package: Any) -> dict[str, bytes]:  # noqa: ANN401 - JSON
+def _npm_package(folder: Path, place: str, package: Any) -> str:  # noqa: ANN401 - JSON
     """Check one entry of a lock file; the file that it is, if the bot brings it along."""
     where = f"{PACKAGE_LOCK}: {printable(place, 80)} "
-    if not isinstance(package, dict) or package.get("link") or not _below_modules(place):
-        # npm would unpack it at that place, wherever that is.
+    if (
+        not isinstance(package, dict)
+        or package.get("link")
+        # npm would unpack it at that place, wherever that is, and ask for it by its last part.
+        or not _NPM_PLACE.fullmatch(place)
+    ):
         raise LockError(f"{where}is no package below node_modules, but a folder; copy it in")
     source = package.get("resolved", "")
-    if not isinstance(package.get("version"), str) or not isinstance(source, str):
+    version = package.get("version")
+    # Without a source it is the registry's package of that name and version, and either may be
+    # the address of something else.
+    pinned = isinstance(version, str) and _NPM_VERSION.fullmatch(version)
+    if not pinned or not isinstance(source, str):
         raise LockError(f"{where}is not pinned to a version; {_NPM_REMEDY}")
+    name = package.get("name", "x")
+    if not isinstance(name, str) or not re.fullmatch(_NPM_NAME, name, re.ASCII):
+        raise LockError(f"{where}has no package's name: {printable(name, 80)}")
     if source.startswith("file:"):
-        path = source.removeprefix("file:")
-        return {path: _own_file(folder, path, where)}
-    # Without a source it is the registry's package of that name and version.
-    if source and not source.startswith(("https:", "http:")):
+        return _own_file(folder, source.removeprefix("file:"), where)
+    if source and not source.startswith("https://"):
         raise LockError(
-            f"{where}comes from {printable(source, 80)}; packages come from the registry, "
-            "or are files of the bot's own"
+            f"{where}comes from {printable(source, 80)}; packages come from the registry, by "
+            "https, or are files of the bot's own"
         )
-    return {}
+    return ""
 
 
-def _below_modules(place: str) -> bool:
-    return (
-        place.startswith("node_modules/")
-        and posixpath.normpath(place) == place
-        and "\\" not in place
-    )
+def _npm_dependencies(where: str, package: Mapping[str, Any]) -> None:
+    """See that nothing is depended on by a place: npm would ask there for what the lock lacks."""
+    found = [package.get(kind) for kind in _NPM_DEPENDENCIES]
+    while found:
+        wanted = found.pop()
+        if isinstance(wanted, dict):
+            found.extend(wanted.values())
+        elif isinstance(wanted, str) and not (
+            _NPM_RANGE.fullmatch(wanted)
+            or (wanted.startswith("file:") and _OWN_ARCHIVE.fullmatch(wanted[len("file:") :]))
+        ):
+            raise LockError(
+                f"{where} depends on {printable(wanted, 80)}; packages come from the registry, or "
+                "are .tgz files of the bot's own"
+            )
 
 
 def _json(name: str, data: bytes) -> dict[str, Any]:
@@ -227,12 +291,15 @@ def _json(name: str, data: bytes) -> dict[str, Any]:
     return found
 
 
-def _own_file(folder: Path, path: str, where: str) -> bytes:
+def _own_file(folder: Path, path: str, where: str) -> str:
     """A package that the bot brings along."""
-    normal = posixpath.normpath(path)
-    if normal != path or path.startswith(("/", "..")) or not (folder / path).is_file():
-        raise LockError(f"{where}is to be {printable(path, 80)}, which is no file of the bot's own")
-    return (folder / path).read_bytes()
+    # By any other name npm might take it for its settings, or for the lock file.
+    if not _OWN_ARCHIVE.fullmatch(path) or not (folder / path).is_file():
+        raise LockError(
+            f"{where}is to be {printable(path, 80)}, which is no file of the bot's own that ends "
+            "in .tgz or .tar.gz"
+        )
+    return path
 
 
 # -------------------------------------------------------------------------------------- Rust
@@ -250,23 +317,53 @@ def _cargo_lock(folder: Path) -> Locked:
     for package in packages:
         source = str(package.get("source", ""))
         # Crates of the bot's own have no source.
-        if source and not source.startswith(("registry+", "sparse+")):
+        if source and source not in CRATES_IO:
             raise LockError(
                 f"{CARGO_LOCK}: {printable(package.get('name'), 80)} comes from "
-                f"{printable(source, 80)}; packages come from a registry, or are folders of "
+                f"{printable(source, 80)}; packages come from crates.io, or are folders of "
                 "the bot's own"
             )
     empty = []
+    manifests = []
     try:
         for file in listing(folder):
             # Cargo wants the sources of a workspace to be there, but reads none of them.
             if posixpath.basename(file.path) == CARGO:
-                files[file.path] = _content(folder, file.path)
+                manifests.append(file.path)
             elif file.path.endswith(".rs"):
                 empty.append(file.path)
     except SnapshotError as e:
         raise LockError(str(e)) from e
+    files.update(_contents(folder, manifests))
+    for path in manifests:
+        _cargo_manifest(path, files[path])
     return Locked(files, empty=tuple(empty))
+
+
+def _cargo_manifest(path: str, data: bytes) -> None:
+    """See that nothing is depended on by a place: cargo would ask there for what the lock lacks."""
+    try:
+        manifest = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as e:
+        raise LockError(f"{printable(path)} can't be read: {printable(e)}") from e
+    scopes = [manifest, manifest.get("workspace"), *_entries(manifest.get("target")).values()]
+    tables = [_entries(scope).get(kind) for scope in scopes for kind in _CARGO_DEPENDENCIES]
+    patches = _entries(manifest.get("patch"))
+    for table in (*tables, manifest.get("replace"), *patches.values()):
+        for name, wanted in _entries(table).items():
+            if found := [place for place in _CARGO_PLACES if place in _entries(wanted)]:
+                raise LockError(
+                    f"{printable(path)}: {printable(name, 80)} is to come from a {found[0]} of its "
+                    "own; packages come from crates.io, or are folders of the bot's own"
+                )
+    if other := patches.keys() - {"crates-io"}:
+        raise LockError(
+            f"{printable(path)}: patches {printable(min(other), 80)}; packages come from crates.io"
+        )
+
+
+def _entries(table: Any) -> dict[str, Any]:  # noqa: ANN401 - TOML
+    return table if isinstance(table, dict) else {}
 
 
 _READERS: dict[str, Callable[[Path], Locked]] = {

@@ -21,13 +21,14 @@ from pathlib import Path
 
 from arena.model import Frozen, NotRun, canonical, sha256_hex
 from arena.roster import locks
-from arena.roster.cache import PACKAGES, measure, publish, scratch, writing
+from arena.roster.cache import PACKAGES, publish, scratch, writing
 from arena.roster.discover import missing_tool
 from arena.roster.entries import Candidate, FailedError, Problem
 from arena.roster.fetchers import HOME, PYTHON, Fetcher, choose
 from arena.roster.interpreters import HiddenToolError, MissingToolError, Toolbox
 from arena.roster.locks import Locked, LockError
 from arena.roster.snapshot import settle
+from arena.roster.trees import ShapeError, measure
 
 MAX_BYTES = 2 << 30
 """What one bot's packages may hold: numpy has 60 MB, a neural network's library without a
@@ -35,8 +36,8 @@ graphics card's 1 GB."""
 MAX_FILES = 100_000
 RESERVED = (HOME, PYTHON)
 """Names in a bot's folder that builds and packages use."""
-_FORMAT = 1
-"""Raised when packages are laid out differently."""
+_FORMAT = 2
+"""Raised when packages are fetched or laid out differently."""
 
 
 class Packages(Frozen, frozen=True, kw_only=True):
@@ -78,7 +79,7 @@ def fetch(
     candidates: Sequence[Candidate], *, cache: Path, report: Callable[[str], None]
 ) -> Fetched:
     """Get the packages of all bots that name a lock file; `report` gets a line for each."""
-    toolbox = Toolbox([cache])
+    toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
     problems: list[Problem] = []
     skipped: list[NotRun] = []
     for candidate in candidates:
@@ -148,7 +149,10 @@ class _Wanted:
                     (work / path).touch()
             self.fetcher.fetch(self.locked, work, made)
             with writing(self.cache):
-                files, size = measure(made)
+                try:
+                    files, size = measure(made, most=2 * MAX_FILES)
+                except ShapeError as e:
+                    raise FailedError(f"{self.lock}: its packages hold {e}") from e
                 if files > MAX_FILES or size > MAX_BYTES:
                     raise FailedError(
                         f"{self.lock}: its packages are {size >> 20} MB in {files} files; "

@@ -27,14 +27,13 @@ from typing import NamedTuple
 
 from arena.roster.cache import BOTS, discard, publish, scratch, writing
 from arena.roster.plain import printable
+from arena.roster.trees import MAX_DEPTH, MAX_PATH, inside
 
 MAX_BYTES = 256 << 20
 """A bot with a neural network's weights fits; a data set or a disk image given by mistake
 doesn't fill the disk."""
 MAX_FILES = 20_000
 """Twice a large node_modules."""
-MAX_DEPTH = 64
-"""Folders within folders: bounds the recursion and the length of paths."""
 
 IGNORED = frozenset(
     {
@@ -89,6 +88,10 @@ def listing(folder: Path, left_out: frozenset[str] = frozenset()) -> list[File]:
     for file in _walk(root, "", (root,), left_out):
         files.append(file)
         size += file.size
+        if len(os.fsencode(file.path)) > MAX_PATH:
+            raise SnapshotError(
+                f"{printable(file.path)} has more than {MAX_PATH} bytes to its path"
+            )
         if len(files) > MAX_FILES:
             raise SnapshotError(
                 f"holds more than {MAX_FILES} files; leave out what it doesn't need"
@@ -192,61 +195,47 @@ def set_modes(folder: Path, *, folders: int, files: int) -> None:
 
     An executable file gets the execute bits of `folders` on top.
     """
+    for path, info in inside(folder):
+        if stat.S_ISREG(info.st_mode):
+            path.chmod(files | (folders & 0o111 if info.st_mode & stat.S_IXUSR else 0))
+        elif stat.S_ISDIR(info.st_mode):
+            path.chmod(folders)
     folder.chmod(folders)
-    for where, names, others in os.walk(folder):
-        for name in [*names, *others]:
-            path = Path(where, name)
-            mode = path.lstat().st_mode
-            if stat.S_ISREG(mode):
-                path.chmod(files | (folders & 0o111 if mode & stat.S_IXUSR else 0))
-            elif stat.S_ISDIR(mode):
-                path.chmod(folders)
 
 
 def mark_programs(made: Path) -> None:
     """Make executable what a linker has made: some sandboxes don't let it set modes itself."""
-    for where, _, names in os.walk(made):
-        for name in names:
-            path = Path(where, name)
-            info = path.lstat()
-            if not stat.S_ISREG(info.st_mode) or info.st_mode & stat.S_IXUSR:
-                continue
-            if os.geteuid() == 0 or info.st_mode & stat.S_IRUSR:
-                with path.open("rb") as file:
-                    header = file.read(_ELF_TYPE + 1)
-                if header.startswith(_ELF) and header[_ELF_TYPE:] in _PROGRAMS:
-                    path.chmod(0o755)
+    for path, info in inside(made):
+        if not stat.S_ISREG(info.st_mode) or info.st_mode & stat.S_IXUSR:
+            continue
+        if os.geteuid() == 0 or info.st_mode & stat.S_IRUSR:
+            with path.open("rb") as file:
+                header = file.read(_ELF_TYPE + 1)
+            if header.startswith(_ELF) and header[_ELF_TYPE:] in _PROGRAMS:
+                path.chmod(0o755)
 
 
 def settle(made: Path) -> tuple[int, int]:
     """Make what foreign programs wrote fit for the cache: plain files of ours, read-only, no
     link followed; return how many files and bytes they are.
     """
-    _own(made)
     files = size = 0
-    for where, folders, names in os.walk(made):
-        for name in [*folders, *names]:
-            path = Path(where, name)
-            _own(path)
-            info = path.lstat()
-            if stat.S_ISDIR(info.st_mode) or stat.S_ISLNK(info.st_mode):
-                continue
-            if not stat.S_ISREG(info.st_mode):
-                path.unlink()
-                continue
+    for path, info in inside(made):
+        _own(path, info)
+        if stat.S_ISREG(info.st_mode):
             files += 1
             size += info.st_size
+        elif not stat.S_ISDIR(info.st_mode) and not stat.S_ISLNK(info.st_mode):
+            path.unlink()
+    _own(made, made.lstat())
     set_modes(made, folders=0o755, files=0o444)
     return files, size
 
 
-def _own(path: Path) -> None:
-    """Take back what the sandbox gave to the builder's uid, and make folders enterable."""
-    info = path.lstat()
+def _own(path: Path, info: os.stat_result) -> None:
+    """Take back what the sandbox gave to the builder's uid."""
     if os.geteuid() == 0 and info.st_uid != 0:
         os.chown(path, 0, 0, follow_symlinks=False)
-    if stat.S_ISDIR(info.st_mode):
-        path.chmod(0o755)
 
 
 def find(cache: Path, content: str) -> Snapshot | None:

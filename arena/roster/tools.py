@@ -6,8 +6,8 @@ interruption or a time limit what it started has ended with it.
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from arena.roster.entries import FailedError
 from arena.roster.plain import printable
+from arena.roster.trees import remove
 
 FETCH_S = 900.0
 """For one bot's packages over a slow line; a tool that hangs must not hang a script for ever."""
@@ -76,7 +77,8 @@ def run(argv: Sequence[str], work: Path, env: Mapping[str, str], seconds: float 
         out.seek(0)
         written = out.read(CONFIG_BYTES)
         said = _end(errors.name) or _end(out.name)
-    shutil.rmtree(temporary, ignore_errors=True)
+    with contextlib.suppress(OSError):  # it goes with the folder that it lies in
+        remove(temporary)
     if code is None:
         raise ToolError(f"{name} did not get its packages within {seconds:g} s", said)
     if code != 0:

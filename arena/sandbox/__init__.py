@@ -96,11 +96,11 @@ class Exited(msgspec.Struct, frozen=True, kw_only=True):
     cpu_ms: float
     """Of the whole tree, the sandbox's own set-up included."""
     memory_mb: float
-    """Peak resident memory of its largest process."""
+    """Peak of its whole tree, as far as it was seen; else of its largest process."""
     overstepped: str = ""
     """Why it was killed for using more than its share: "memory", "tasks" or "disk"."""
     host_error: str = ""
-    """Not empty: the sandbox failed before the program ran; not the program's doing."""
+    """Not empty: the sandbox failed, before the program ran or while it did; not its doing."""
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):

@@ -120,11 +120,11 @@ def _own(namespace: str) -> str:
 
 def _privileges(facts: Mapping[str, str], pid: int, *, namespaces: bool) -> Iterator[str]:
     for key in ("CapEff", "CapPrm", "CapAmb", *(["CapBnd"] if namespaces else [])):
-        if facts[key].strip("0"):
-            yield f"has capabilities ({key} {facts[key]})"
-    if facts["NoNewPrivs"] != "1" or facts["Seccomp"] != "2":
+        if facts.get(key, "?").strip("0"):
+            yield f"has capabilities ({key} {facts.get(key, 'unknown')})"
+    if facts.get("NoNewPrivs") != "1" or facts.get("Seccomp") != "2":
         yield "makes system calls that are not filtered"
-    if not namespaces and facts["signal"] != "no":
+    if not namespaces and facts.get("signal") != "no":
         yield "could send a signal to the referee"
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("Uid:") and "0" in line.split() and has_spare_uids():

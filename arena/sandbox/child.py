@@ -42,6 +42,14 @@ _DOORMAN = (
 )
 _EXACT = os.path.basename(os.path.realpath(_SHELL)) == "dash"  # noqa: PTH119 - no Path here
 """Whether the shell passes on the environment as it got it; others add variables of their own."""
+OWN_PROC = (
+    "auxv", "cgroup", "cmdline", "comm", "environ", "fd", "fdinfo", "limits", "maps", "smaps",
+    "smaps_rollup", "stat", "statm", "status",
+)  # fmt: skip
+"""What a program without namespaces may read of itself. The rest (net, mounts, ns, and with task
+all of them again) is the host's.
+"""
+
 COPIED = "<"
 """In an argument for bwrap, before the path of a file that it is to read from a descriptor."""
 
@@ -202,7 +210,8 @@ def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
         _watch(program, news, ended)
     _fell_tree(program, news, ended)
     if scratch:
-        staging.remove(scratch)
+        with contextlib.suppress(OSError):  # the spawner tries again
+            staging.remove(scratch)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     if not failure:
         _report(
@@ -306,7 +315,8 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
             )
     kernel.no_new_privileges()
     may_write = kernel.READ | kernel.WRITE
-    rights = [(path, kernel.READ) for path in (*options["read"], *options["exposed"], "/proc/self")]
+    own = (f"/proc/self/{name}" for name in OWN_PROC)
+    rights = [(path, kernel.READ) for path in (*options["read"], *options["exposed"], *own)]
     rights.append((root, may_write if writable else kernel.READ))
     rights += [(path, kernel.READ | kernel.WRITE_FILE) for path in options["devices"]]
     if scratch:

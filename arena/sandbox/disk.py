@@ -7,7 +7,8 @@ folders for links while we walk, makes them unreadable, nests them deeper than a
 and keeps files that have no name. Links are never followed, a folder is entered only if it is
 still the one that was listed, and what is hidden on purpose counts as more than its share.
 
-Invariants: reads alone; a round's memory is bounded by the number of files that are allowed.
+Invariants: reads alone; a round's memory is bounded by the number of files that are allowed. What
+can't be read for a reason that isn't the program's raises OSError.
 Loaded into the spawner, so: standard library only, one thread.
 """
 
@@ -16,12 +17,11 @@ from __future__ import annotations
 import errno
 import os
 import re
-import resource
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
-from arena.sandbox import memory
+from arena.sandbox import kernel, memory
 from arena.sandbox.meter import GONE, read
 
 ROUND_S = 0.25
@@ -47,7 +47,13 @@ _DELETED = re.compile(
 )  # fmt: skip
 """Of a process's maps: the range, the device and the inode of a file without a name."""
 
+_LARGEST = re.compile(rb"^Max file size\s+\S+\s+(\d+)", re.MULTILINE)
+"""Of a process's limits, the hard one."""
+
 _UNLIMITED = 1 << 62
+
+_CHANGED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE})
+"""What was listed a moment ago is gone or another by now."""
 
 _BLOCK = 512
 """What st_blocks counts, whatever the file system's own are."""
@@ -56,13 +62,16 @@ _BLOCK = 512
 class Disk:
     """Keeps watch over the folders of one program."""
 
-    def __init__(self, folders: Sequence[str], *, most_bytes: int, most_files: int) -> None:
-        """0: no limit."""
+    def __init__(
+        self, folders: Sequence[str], *, most_bytes: int, most_files: int, uid: int = 0
+    ) -> None:
+        """0: no limit. `uid`: whose the program is; 0: ours."""
         self._folders = folders
         self._most_bytes = most_bytes
         self._most_files = most_files or MOST_FILES
+        self._uid = uid
         self._devices: set[int] = set()
-        self._round: Iterator[None] | None = None
+        self._round: Generator[None] | None = None
         self._next = 0.0
         self._spent = 0.0
         self._held = 0
@@ -93,6 +102,11 @@ class Disk:
         self._spent += time.perf_counter() - begun
         return over
 
+    def close(self) -> None:
+        """Let go of the folder that it was in."""
+        if self._round is not None:
+            self._round.close()
+
     def _begin(self, pids: Iterable[int]) -> None:
         self._held = self._files = 0
         self._hidden = self._unseen = False
@@ -118,11 +132,14 @@ class Disk:
             self._unseen_since = now
         return self._unseen_since is not None and now - self._unseen_since >= UNSEEN_S
 
-    def _all(self, pids: Iterable[int]) -> Iterator[None]:
+    def _all(self, pids: Iterable[int]) -> Generator[None]:
         for folder in self._folders:
             yield from self._walk(folder)
         for pid in pids:
-            yield from self._nameless(pid)
+            # The walk is ours: the way to a folder may be closed to the program's user.
+            with kernel.file_uid(self._uid):
+                self._nameless(pid)
+            yield
 
     def _walk(self, top: str) -> Iterator[None]:
         try:
@@ -167,9 +184,10 @@ class Disk:
         if error.errno == errno.ENAMETOOLONG:
             self._hidden = True
         elif isinstance(error, PermissionError):
-            # Ours, so the program's as well: it has taken the right away. In what isn't ours it
-            # can't write either.
-            self._hidden |= folder.st_uid == os.geteuid()
+            # The program's own: it has taken the right away. In what isn't its it can't write.
+            self._hidden |= folder.st_uid == (self._uid or os.geteuid())
+        elif error.errno not in _CHANGED:
+            raise error
 
     def _count(self, found: os.stat_result) -> None:
         if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
@@ -178,7 +196,7 @@ class Disk:
             self._seen.add((found.st_dev, found.st_ino))
         self._held += found.st_blocks * _BLOCK
 
-    def _nameless(self, pid: int) -> Iterator[None]:
+    def _nameless(self, pid: int) -> None:
         """Count what a process has open or mapped and nobody can find by a name."""
         try:
             process = memory.usage(pid)
@@ -189,20 +207,16 @@ class Disk:
                     self._open(path, os.stat(path))  # noqa: PTH116 - no Path: speed
                 except GONE:
                     continue
-            yield
-            text = read(f"{process.path}/maps")
+            for area, major, minor, inode in _DELETED.findall(read(f"{process.path}/maps")):
+                device = os.makedev(int(major, 16), int(minor, 16))
+                if device in self._devices and (device, int(inode)) not in self._seen:
+                    self._seen.add((device, int(inode)))
+                    self._files += 1
+                    self._held += _mapped(process.path, area.decode())
         except GONE:
             return
         except PermissionError:
             self._unseen = True
-            return
-        yield
-        for area, major, minor, inode in _DELETED.findall(text):
-            device = os.makedev(int(major, 16), int(minor, 16))
-            if device in self._devices and (device, int(inode)) not in self._seen:
-                self._seen.add((device, int(inode)))
-                self._files += 1
-                self._held += _mapped(pid, f"{process.path}/map_files/{area.decode()}")
 
     def _open(self, path: str, found: os.stat_result) -> None:
         if stat.S_ISSOCK(found.st_mode):
@@ -220,18 +234,17 @@ def _carries(path: str) -> bool:
     folder, _, name = path.rpartition("/fd/")
     text = read(f"{folder}/fdinfo/{name}")
     _, found, rest = text.partition(b"scm_fds:")
-    return bool(found) and rest.split(maxsplit=1)[0] != b"0"
+    return bool(found) and rest.split(maxsplit=1)[:1] != [b"0"]
 
 
-def _mapped(pid: int, path: str) -> int:
+def _mapped(process: str, area: str) -> int:
     """The size of a file of which there is a mapping alone; the most it may be, if we don't have
     the right to ask.
     """
     try:
-        return os.stat(path).st_blocks * _BLOCK  # noqa: PTH116 - no Path: speed
+        found = os.stat(f"{process}/map_files/{area}")  # noqa: PTH116 - no Path: speed
     except (*GONE, PermissionError):
-        try:
-            most, _ = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-        except ProcessLookupError:
-            return 0
-    return most if most != resource.RLIM_INFINITY else _UNLIMITED
+        # Not by prlimit(2), which needs a right of its own.
+        most = _LARGEST.search(read(f"{process}/limits"))
+        return int(most[1]) if most else _UNLIMITED
+    return found.st_blocks * _BLOCK

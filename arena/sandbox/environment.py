@@ -5,11 +5,10 @@ Pure functions of a `Launch` and the folders that it names.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from arena.model import UserError
-from arena.sandbox import Launch, Share
+from arena.sandbox import Launch, Share, staging
 from arena.sandbox.guarantees import EVERYWHERE
 
 INSIDE = "/bot"
@@ -45,13 +44,8 @@ def environment(launch: Launch) -> dict[str, str]:
 
 
 def has_spare_uids() -> bool:
-    """Whether we can and must run programs as other users: as root, unless of a namespace that
-    has no user but us.
-    """
-    if os.geteuid():
-        return False
-    maps = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
-    return sum(int(count) for _, _, count in maps) > 1
+    """Whether we can and must run programs as other users, one for each that is alive."""
+    return staging.spare_uids() is not None
 
 
 def gaps(memory: str) -> tuple[str, ...]:

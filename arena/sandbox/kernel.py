@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import signal
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 PR_SET_PDEATHSIG = 1
+_PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 3, 4
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
 _CAPABILITIES = 64
+_CAP_SYS_PTRACE = 19
 _CAPABILITY_VERSION = 0x2008_0522
 _SECCOMP_MODE_FILTER = 2
 _SA_NOCLDSTOP = 1
@@ -128,6 +131,41 @@ def drop_capabilities() -> None:
             prctl(PR_CAPBSET_DROP, number)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     _checked(_libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+
+
+@contextlib.contextmanager
+def file_uid(uid: int) -> Iterator[None]:
+    """For a moment, see in /proc of this user's processes what they see themselves; 0 means that
+    we aren't root, and does nothing. Nor is there anything to do for who may trace everybody.
+
+    Root in most containers may not, and then sees neither the maps nor the descriptors of others.
+    To be another for files alone (setfsuid) would be enough but for those in a user namespace,
+    into which only its owner looks, by his effective uid. That takes all capabilities out of
+    effect, for this moment; the real and the saved uid, by which others may signal or trace us,
+    stay. Each change also makes us undumpable, which root itself can't look into then: that is
+    undone. The signal of a parent's death is cleared, as it says at `die_with`.
+    """
+    if not uid or _may_trace():
+        yield
+        return
+    dumpable = _checked(_libc.prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0), "prctl")
+    before, group_before = os.geteuid(), os.getegid()
+    os.setegid(uid)
+    try:
+        os.seteuid(uid)
+        yield
+    finally:
+        os.seteuid(before)
+        os.setegid(group_before)
+        if dumpable == 1:  # nothing else can be set
+            prctl(_PR_SET_DUMPABLE, 1)
+
+
+def _may_trace() -> bool:
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then their upper halves
+    _checked(_libc.capget(header, sets), "capget")
+    return bool(sets[0] >> _CAP_SYS_PTRACE & 1)
 
 
 def no_new_privileges() -> None:
@@ -261,7 +299,12 @@ def user_namespace(uid_map: str, gid_map: str) -> int:
     """Open a user namespace that exists for its maps alone; needs root."""
     ready, told = os.pipe()
     parent = os.getpid()
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(ready)
+        os.close(told)
+        raise
     if pid == 0:
         try:
             _checked(_libc.unshare(_CLONE_NEWUSER), "unshare")
@@ -273,7 +316,7 @@ def user_namespace(uid_map: str, gid_map: str) -> int:
     os.close(told)
     try:
         if not os.read(ready, 1):
-            raise PermissionError("unshare: no user namespace")
+            raise PermissionError(errno.EPERM, "unshare: no user namespace")
         folder = Path(f"/proc/{pid}")
         (folder / "uid_map").write_text(uid_map)
         (folder / "gid_map").write_text(gid_map)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import os
-from pathlib import Path
 from typing import Literal
 
 from arena.model import HostError
@@ -30,6 +29,7 @@ from arena.sandbox.environment import (
     share,
 )
 from arena.sandbox.guarantees import GUARANTEES
+from arena.sandbox.host import Host
 from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed
 
 SCOPES_SIGNALS = 6
@@ -44,8 +44,6 @@ PROC = (
     "sys/vm/overcommit_memory", "uptime", "version",
 )  # fmt: skip
 """What runtimes read of the machine; nothing about other processes."""
-
-CAP_SYS_ADMIN = 21
 
 SLACK_TASKS = 2048
 """A backstop only, as it counts all of a user's tasks: the spawner counts each bot's own. So far
@@ -126,21 +124,12 @@ class Landlock:
                 "read": (*SYSTEM, *etc(launch.writable), *(f"/proc/{name}" for name in PROC)),
                 "devices": tuple(f"/dev/{name}" for name in DEVICES),
                 "scratch": scratch(launch),
-                "mounts": root and _may_mount(),
+                "mounts": root and Host().may_mount,
                 "shown": (launch.root, *exposed(launch)),
                 "capabilities": "drop",
                 "spare uid": root,
             },
         )
-
-
-@functools.cache
-def _may_mount() -> bool:
-    """Whether we as root have the right; in many containers root hasn't."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("CapEff:"):
-            return bool(int(line.split()[1], 16) >> CAP_SYS_ADMIN & 1)
-    return False
 
 
 @functools.cache

@@ -15,13 +15,14 @@ Loaded into the spawner, so: standard library only, one thread.
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from arena.sandbox.meter import GONE, PROC, read
+from arena.sandbox.meter import GONE, PROC, lives, read
 
 PIPE_BYTES = 1 << 16
 """The room of a pipe."""
@@ -74,8 +75,8 @@ def usage(pid: int, *, proc: str = PROC) -> Usage | None:
                         break
     except (*GONE, PermissionError):
         # Some hosts show nothing at all of what the reader may not trace.
-        if _lives(pid):
-            raise PermissionError(f"process {pid} hides what it uses") from None
+        if lives(pid):
+            raise PermissionError(errno.EACCES, f"process {pid} hides what it uses") from None
         return None
     return found
 
@@ -93,16 +94,6 @@ def _usage(path: str) -> Usage:
 def _tasks(path: str) -> Iterator[str]:
     for task in os.listdir(f"{path}/task"):  # noqa: PTH208 - no Path: speed
         yield f"{path}/task/{task}"
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def portion(held: Usage) -> int:

@@ -3,7 +3,9 @@
 Theory of operation. The tree is found from its root by the lists of children that each task
 has; orphans are inherited by the root, which must be the first process of a pid namespace or a
 subreaper. Everything here is a snapshot of what changes while it is read: a process that has
-vanished by the time it is looked at counts as nothing, never as an error.
+vanished by the time it is looked at counts as nothing, never as an error. So does one that /proc
+hides, which some hosts let it do (hidepid): nothing is found below it. It is itself in the list
+of its parent, and who has to know asks whether it `lives`.
 
 Invariants: reads alone, and needs no right to; what a `Meter` says never falls.
 Loaded into the spawner too, so: standard library only, one thread.
@@ -12,6 +14,7 @@ Loaded into the spawner too, so: standard library only, one thread.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 from collections.abc import Iterable
@@ -20,6 +23,9 @@ PROC = "/proc"
 
 GONE = (FileNotFoundError, ProcessLookupError)
 """What reading says of a process that has vanished."""
+
+_UNSEEN = (*GONE, PermissionError)
+"""And of one that is hidden."""
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 """What the kernel rounds down to in what a process has reaped."""
@@ -63,7 +69,7 @@ def children(pid: int, proc: str = PROC) -> list[int]:
     found: list[int] = []
     try:
         tasks_of_it = os.listdir(f"{proc}/{pid}/task")  # noqa: PTH208 - no Path: speed
-    except GONE:
+    except _UNSEEN:
         return found
     for task in tasks_of_it:
         folder = f"{proc}/{pid}/task/{task}"
@@ -72,19 +78,19 @@ def children(pid: int, proc: str = PROC) -> list[int]:
         except FileNotFoundError:
             if os.path.exists(f"{folder}/stat"):  # noqa: PTH110 - no Path: speed
                 raise NotImplementedError from None
-        except ProcessLookupError:
+        except (ProcessLookupError, PermissionError):
             continue
     return found
 
 
 def below(*roots: int, proc: str = PROC) -> set[int]:
     """All descendants of `roots` that haven't been reaped, in one pass over /proc: slower, but it
-    misses none because others are ending meanwhile.
+    misses none because others are ending meanwhile. Those that are hidden are not among them.
     """
     by_parent: dict[int, list[int]] = {}
     for name in os.listdir(proc):  # noqa: PTH208 - no Path: speed
         if name.isdigit():
-            with contextlib.suppress(*GONE):
+            with contextlib.suppress(*_UNSEEN):
                 parent = int(_fields(read(f"{proc}/{name}/stat"))[_PARENT])
                 by_parent.setdefault(parent, []).append(int(name))
     found: set[int] = set()
@@ -97,13 +103,27 @@ def below(*roots: int, proc: str = PROC) -> set[int]:
 
 def tasks(pids: Iterable[int], *, proc: str = PROC) -> int:
     """How many processes and threads they are. What has ended and isn't reaped counts too, as it
-    keeps its number.
+    keeps its number. PermissionError if one lives and hides them.
     """
     count = 0
     for pid in pids:
-        with contextlib.suppress(*GONE):
+        try:
             count += os.stat(f"{proc}/{pid}/task").st_nlink - 2  # noqa: PTH116 - no Path: speed
+        except _UNSEEN:
+            if lives(pid):
+                raise PermissionError(errno.EACCES, f"process {pid} is hidden") from None
     return count
+
+
+def lives(pid: int) -> bool:
+    """Whether there is such a process, shown in /proc or not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def cpu(pids: Iterable[int]) -> float:
@@ -116,17 +136,16 @@ def cpu(pids: Iterable[int]) -> float:
 
 
 class Meter:
-    """The CPU of a tree over its life.
+    """The CPU of a tree over its life. The root's own isn't in it, as that is the sandbox's; what
+    the root has reaped is.
 
     What a vanished member had used is by then in what its parent has reaped; or lost, if that
     cares for no child's end, and then it counts as last seen. Only what was born, ended and was
     cared for by nobody between two readings is missed.
     """
 
-    def __init__(self, root: int, *, include_root: bool = True) -> None:
-        """`include_root`: whether the root's own CPU counts; what it has reaped always does."""
+    def __init__(self, root: int) -> None:
         self._root = root
-        self._include_root = include_root
         self._known: dict[int, _Process] = {}
         self._ended = 0.0
         """What all used that have ended."""
@@ -158,7 +177,7 @@ class Meter:
         return self._most
 
     def _counts(self, process: _Process) -> bool:
-        return self._include_root or process.pid != self._root
+        return process.pid != self._root
 
     def _settle(self, missing: dict[int, _Process], found: dict[int, _Process]) -> None:
         """Account for those that have vanished and for what was reaped since the last time."""
@@ -208,7 +227,7 @@ class _Process:
                 for name in ("stat", f"task/{pid}/children", "task"):
                     flags = os.O_RDONLY | os.O_CLOEXEC
                     self._files.append(os.open(f"{PROC}/{pid}/{name}", flags))
-            except FileNotFoundError:  # no such file, or no such process
+            except OSError:  # no such file, no such process, hidden, or no descriptor to be had
                 self.close()
 
     def read(self) -> bool:

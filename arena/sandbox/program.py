@@ -11,7 +11,7 @@ import os
 import signal
 from typing import Any
 
-from arena.sandbox import cgroups, child, watch
+from arena.sandbox import cgroups, child, staging, watch
 
 STATUS_BYTES = 4096
 """bwrap's two lines take 300; nobody else can write there."""
@@ -85,9 +85,10 @@ class Program:
         share = dict(self.plan["share"])
         if self.group:
             share["memory_mb"] = 0  # the kernel sees to it
-        if scratch := self._facts.get("scratch"):
+        scratch = self._facts.get("scratch")
+        if scratch and not self.plan["options"].get("mounts"):  # else it is limited by itself
             share["disk"] = [*share["disk"], scratch]
-        self._watch = watch.Watch(share, self.tree, include_root=False, own=0)
+        self._watch = watch.Watch(share, self.tree, uid=self.uid)
 
     def look(self, now: float) -> bool:
         """Whether it has used more than its share."""
@@ -141,6 +142,11 @@ class Program:
                 os.close(descriptor)
         if self.group:
             self.group.remove()
+        if self._watch:
+            self._watch.close()
+        if scratch := self._facts.get("scratch"):
+            with contextlib.suppress(OSError):  # its keeper has removed it, as a rule
+                staging.remove(scratch)
 
     def _last_words(self) -> str:
         """Why a guard ended before its program began."""

@@ -56,11 +56,6 @@ can't be hurried, and its kill is already under way."""
 LOOK_S = 0.02
 """How often the shares are looked at. In this time a core fills 100 MB and forks 300 times."""
 
-SPARE_UIDS = 0x7000_0000
-"""Above all that systemd and distributions assign: 2**28 uids for 64 slots of any pid."""
-
-NOBODY = 65534
-
 
 class Spawner:
     """The loop and its tables, all of them bounded by the number of living programs."""
@@ -82,10 +77,8 @@ class Spawner:
         self.news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        self.referee = -1
-        with contextlib.suppress(OSError):  # before Linux 5.3 the socket alone has to tell
-            self.referee = os.pidfd_open(os.getppid())
-            self.poll.register(self.referee, select.POLLIN)
+        self.referee = os.pidfd_open(os.getppid())
+        self.poll.register(self.referee, select.POLLIN)
         self.poll.register(self.news, select.POLLIN)
         self.poll.register(connection, select.POLLIN)
 
@@ -99,11 +92,20 @@ class Spawner:
             if self.programs and time.monotonic() - self.looked > LOOK_S:
                 self.looked = time.monotonic()
                 for program in self.programs.values():
-                    if program.look(self.looked):
-                        self.kill(program)
+                    self.look(program)
         self.kill_orphans()
         if self.groups:
             self.groups.close()
+
+    def look(self, program: Program) -> None:
+        """See whether it keeps to its share. What can't be seen is trouble with it alone."""
+        try:
+            over = program.look(self.looked)
+        except (OSError, ValueError, OverflowError) as error:
+            program.failure = f"could not watch it: {error}"
+            over = True
+        if over:
+            self.kill(program)
 
     def turn_to(self, descriptor: int, event: int) -> None:
         """Do what a descriptor is ready for."""
@@ -121,6 +123,8 @@ class Spawner:
 
     def serve(self) -> None:
         """Read one request; the loop comes back for the next."""
+        if self.closing:
+            return
         descriptors: list[int] = []
         try:
             flags = socket.MSG_CMSG_CLOEXEC | socket.MSG_DONTWAIT
@@ -141,7 +145,7 @@ class Spawner:
         failure = ""
         try:
             self.spawn(program, descriptors)
-        except OSError as error:
+        except (OSError, ValueError, OverflowError) as error:
             failure = f"could not start a process: {error}"
         finally:
             for descriptor in descriptors:
@@ -213,9 +217,8 @@ class Spawner:
         if program.killed or program.wait_status is not None:
             return
         if program.as_bwrap:
-            with contextlib.suppress(OSError):  # Linux before 5.3, or it has died
-                program.handle = os.pidfd_open(program.root)
             try:
+                program.handle = os.pidfd_open(program.root)
                 # The limits go onto the sandbox's pid 1 while it waits at the gate: bwrap's own
                 # set-up, and the count of the user's other processes, stay out of them.
                 with staging.real_uid(program.uid):
@@ -224,7 +227,7 @@ class Spawner:
                 os.write(program.gate, child.OPEN_GATE)
             except (ProcessLookupError, BrokenPipeError):
                 return  # died in its set-up; reaping it tells why
-            except OSError as error:
+            except (OSError, ValueError, OverflowError) as error:
                 program.failure = f"could not set the limits: {error}"
                 self.kill(program)
                 return
@@ -313,15 +316,17 @@ class Spawner:
             program.status = -1
 
     def kill_orphans(self) -> None:
-        """Kill the children that we have not forked: pieces of a tree whose guard has died."""
-        for pid in meter.below(os.getpid()) - self.kept():
+        """Kill the children that we have not forked: pieces of a tree whose guard has died. What
+        is below them becomes ours in turn.
+        """
+        guards = {each.guard for each in self.programs.values() if each.wait_status is None}
+        try:
+            pieces = set(meter.children(os.getpid())) - guards
+        except NotImplementedError:  # a kernel without lists of children
+            pieces = meter.below(os.getpid()) - guards - meter.below(*guards)
+        for pid in pieces:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-
-    def kept(self) -> set[int]:
-        """All that belongs to a program whose guard lives."""
-        guards = [each.guard for each in self.programs.values() if each.wait_status is None]
-        return {*guards, *meter.below(*guards)}
 
     def tell(self, message: dict[str, Any]) -> None:
         """Queue an answer, and send what can be sent."""
@@ -358,13 +363,11 @@ class Spawner:
 
 
 def spare_uid(slot: int) -> int:
-    """A uid that nobody has, of this spawner and slot alone; a small container has but one."""
-    uid = SPARE_UIDS | (os.getpid() << 6 | slot % 64) & 0x0FFF_FFFF
-    for line in Path("/proc/self/uid_map").read_text().splitlines():
-        inside, _, count = map(int, line.split())
-        if inside <= uid < inside + count:
-            return uid
-    return NOBODY
+    """A uid that nobody has, of this spawner and slot alone."""
+    uids = staging.spare_uids()
+    if uids is None:
+        raise PermissionError("root has no other user here to run programs as")
+    return uids[(os.getpid() << 6 | slot % 64) % len(uids)]
 
 
 def main() -> None:

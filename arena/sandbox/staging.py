@@ -31,6 +31,12 @@ STAGE = "/tmp"  # noqa: S108 - only a mount point, hidden in a mount namespace o
 SCRATCH = "scratch"
 """The name below STAGE of the memory that a program may write to."""
 
+_SPARE, _SPARE_MANY = 0x7000_0000, 1 << 28
+"""Above all that systemd and distributions assign."""
+
+_SPARE_FEW = 4096
+"""Of a container's, which are 65,536 as a rule."""
+
 _NO_IDMAP = frozenset({errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP})
 """How an old kernel, a file system or a container without the right says no."""
 
@@ -90,6 +96,22 @@ def open_ways(paths: Iterable[str], *, writable: str, uid: int, scratch: tuple[s
         shown.attach(handle, path, writable=path == writable)
     if folder:
         kernel.mount_tmpfs(folder, settings)
+
+
+def spare_uids() -> range | None:
+    """The uids from which programs get theirs: such as nobody has, of this machine or of this
+    container. None: we aren't root, or of a namespace with too few.
+    """
+    if os.geteuid():
+        return None
+    for line in Path("/proc/self/uid_map").read_text().splitlines():
+        inside, _, count = map(int, line.split())
+        if inside <= _SPARE and inside + count >= _SPARE + _SPARE_MANY:
+            return range(_SPARE, _SPARE + _SPARE_MANY)
+        if count >= _SPARE_FEW * 2:
+            # Below the last two, of which one is nobody's.
+            return range(inside + count - 2 - _SPARE_FEW, inside + count - 2)
+    return None
 
 
 def drop(uid: int) -> None:
@@ -182,7 +204,9 @@ def _namespace(owner: int, group: int, uid: int) -> int | None:
             # Out of the way of the numbers that a child gives to its own.
             _namespaces[key] = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, _ABOVE)
             os.close(opened)
-        except OSError:
+        except OSError as error:
+            if error.errno not in _NO_IDMAP:
+                return None  # the next one may be luckier
             _namespaces[key] = None
     return _namespaces[key]
 

@@ -11,18 +11,19 @@ A child that has been made by vfork and has not yet executed its program has all
 its parent, not a copy: a tree that is over only if such look-alikes are counted twice gets a
 few looks of patience, far longer than the moment lasts.
 
-Invariants: reads alone; a look takes some milliseconds at most, whatever the program does; what
-can't be read is judged by the most it may be.
+Invariants: reads alone; a look takes some milliseconds at most, whatever the program does. What
+the program hides is judged by the most it may be; what can't be read for another reason, such as
+a lack of descriptors or a root of the tree that isn't shown, raises OSError.
 Loaded into the spawner, so: standard library only, one thread.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.sandbox import memory, meter
+from arena.sandbox import kernel, memory, meter
 from arena.sandbox.disk import Disk
 
 PATIENCE_S = 0.05
@@ -56,17 +57,15 @@ class Watch:
         share: Mapping[str, Any],
         root: int,
         *,
-        include_root: bool,
-        own: int,
+        uid: int = 0,
         proc: str = meter.PROC,
     ) -> None:
         """`share`: the fields of a `Share`, 0: not watched. `root`: the process from which the
-        tree can't escape; `include_root`: whether it belongs to the program; `own`: tasks that are
-        the sandbox's and not the program's.
+        tree can't escape; it is the sandbox's and doesn't count. `uid`: whom the program runs as
+        if that is another than we; 0: it isn't.
         """
         self._root = root
-        self._include_root = include_root
-        self._own = own
+        self._uid = uid
         self._proc = proc
         self._most_tasks: int = share.get("tasks", 0)
         self._most_memory: int = share.get("memory_mb", 0) << 20
@@ -74,7 +73,9 @@ class Watch:
         most_files: int = share.get("files", 0)
         self._disk: Disk | None = None
         if share.get("disk") and (most_disk or most_files):
-            self._disk = Disk(share["disk"], most_bytes=most_disk, most_files=most_files)
+            self._disk = Disk(
+                share["disk"], most_bytes=most_disk, most_files=most_files, uid=uid
+            )  # fmt: skip
         self.peak_mb = 0.0
         self._buffers = 0
         self._buffers_due = 0.0
@@ -87,32 +88,49 @@ class Watch:
 
     def look(self, now: float) -> str:
         """Which share the program has overstepped: "memory", "tasks", "disk", or "" for none."""
-        most = self._most_tasks + self._own
-        pids = meter.members(
-            self._root, most=most + 1 if self._most_tasks else 0, proc=self._proc
-        )  # fmt: skip
-        if not self._include_root:
-            del pids[:1]
-        if self._most_tasks and len(pids) > most:
+        pids = self._found()
+        if 0 < self._most_tasks < len(pids):
             return "tasks"
-        if self._most_memory:
-            try:
-                held = {pid: memory.usage(pid, proc=self._proc) for pid in pids}
-            except PermissionError:
-                return "memory"
-            present = {pid: each for pid, each in held.items() if each is not None}
-            tasks = sum(each.threads for each in present.values())
-            over = self._memory(present, now)
-        else:
-            tasks = meter.tasks(pids, proc=self._proc) if self._most_tasks else 0
-            over = False
-        if self._most_tasks and tasks > most:
-            return "tasks"
-        if over:
-            return "memory"
+        with kernel.file_uid(self._uid):
+            if over := self._processes(pids, now):
+                return over
         if self._disk and self._disk.look(now, pids):
             return "disk"
         return ""
+
+    def close(self) -> None:
+        """Give back what a look holds open until the next one."""
+        if self._disk:
+            self._disk.close()
+
+    def _found(self) -> list[int]:
+        """The processes of the tree; with as many as are needed to know that they are too many."""
+        with kernel.file_uid(self._uid):
+            pids = meter.members(
+                self._root, most=self._most_tasks + 1 if self._most_tasks else 0, proc=self._proc
+            )
+            if len(pids) < 2:  # nothing is left of the program, or its root isn't shown
+                meter.tasks([self._root], proc=self._proc)
+        return pids[1:]
+
+    def _processes(self, pids: Sequence[int], now: float) -> str:
+        """Which share they have overstepped, but for the disk's."""
+        if not self._most_memory:
+            try:
+                tasks = meter.tasks(pids, proc=self._proc) if self._most_tasks else 0
+            except PermissionError:
+                return "tasks"
+            return "tasks" if tasks > self._most_tasks else ""
+        try:
+            held = {pid: memory.usage(pid, proc=self._proc) for pid in pids}
+            present = {pid: each for pid, each in held.items() if each is not None}
+            over = self._memory(present, now)
+        except PermissionError:  # of one that lives
+            return "memory"
+        tasks = sum(each.threads for each in present.values())
+        if 0 < self._most_tasks < tasks:
+            return "tasks"
+        return "memory" if over else ""
 
     def _memory(self, held: Mapping[int, memory.Usage], now: float) -> bool:
         """Whether the tree holds too much memory."""

@@ -42,6 +42,11 @@ def the_problem(result):
     return problem
 
 
+def the_problem_of(result):
+    (problem,) = result.problems
+    return problem.lines[0]
+
+
 def test_bots_without_a_build_are_passed_on(make, built, backend):
     """A script is started from its snapshot by the interpreter found out here."""
     path = make("a.py", "#!" + sys.executable)
@@ -131,6 +136,78 @@ def test_links_out_of_a_result_are_not_followed(make, built):
     assert stat.S_IMODE(target.stat().st_mode) == 0o644
     problem = the_problem(built(make("b", {"bot.toml": shell("ln -s /bin/sh bot")})))
     assert "outside" in problem.lines[0]
+
+
+@pytest.mark.parametrize("second", ["", "chmod 500 .; "])
+def test_a_link_in_the_place_of_its_home_is_not_followed(make, built, tmp_path, second):
+    """A build can't have the arena change or empty a folder of the user's; nothing is kept."""
+    victim = make("victim", {"inner/file": "x"})
+    victim.chmod(0o755)
+    (victim / "inner").chmod(0o751)
+    script = f"{PROGRAM}; rmdir .arena-home; ln -s {victim} .arena-home; {second}true"
+    (bot,) = built(make("a", {"bot.toml": shell(script)})).bots
+    assert not os.path.lexists(Path(bot.root, ".arena-home"))
+    assert stat.S_IMODE(victim.stat().st_mode) == 0o755
+    assert stat.S_IMODE((victim / "inner").stat().st_mode) == 0o751
+    assert (victim / "inner/file").read_text() == "x"
+
+
+def test_a_link_in_the_place_of_its_folder_is_not_followed(make, built, cache):
+    """Without a sandbox a build can do that, too: the arena won't follow."""
+    victim = make("victim", {"file": "x"})
+    victim.chmod(0o700)
+    script = f'{PROGRAM}; here=$PWD; mv "$here" "$here-gone"; ln -s {victim} "$here"'
+    problem = the_problem(built(make("a", {"bot.toml": shell(script)})))
+    assert problem.lines == ("build: made something else in the place of its folder",)
+    assert stat.S_IMODE(victim.stat().st_mode) == 0o700
+    assert sorted(path.name for path in victim.iterdir()) == ["file"]
+    assert list((cache / "builds").iterdir()) == []
+
+
+NEST = """
+import os
+for _ in range({count}):
+    os.mkdir("{name}")
+    os.chdir("{name}")
+raise SystemExit({code})
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "said"),
+    [
+        ("d" * 200, 22, "paths of more than 2048 bytes"),
+        ("d", 1300, "folders more than 64 deep"),
+    ],
+)
+@pytest.mark.parametrize("code", [0, 1])
+def test_deep_folders_are_the_builds_fault(make, built, cache, name, count, said, code):
+    """Whatever is nested how far: one line, and nothing is left behind."""
+    toml = "run = ['./bot']\nbuild = ['python3', 'nest.py']\n"
+    nest = NEST.format(name=name, count=count, code=code)
+    problem = the_problem(built(make("a", {"bot.toml": toml, "nest.py": nest})))
+    assert problem.lines[0] == (
+        "build: `python3 nest.py` ended with exit 1" if code else f"build: made {said}"
+    )
+    assert list((cache / "builds").iterdir()) == []
+
+
+def test_folders_by_the_thousand_are_the_builds_fault(make, built, monkeypatch):
+    """They count although they aren't files."""
+    monkeypatch.setattr(sys.modules["arena.roster.build"], "RESULT_FILES", 2)
+    problem = the_problem(built(make("a", {"bot.toml": shell("mkdir a b c d e f")})))
+    assert problem.lines == ("build: made more than 6 files and folders",)
+
+
+def test_a_build_is_not_shown_its_opponents(make, built, backend):
+    """Nor by a program that is there only once it has been built."""
+    strong = make("strong", {"bot.py": "#!/bin/sh\n"}, executable=["bot.py"])
+    write = f"echo '#!{strong}/bot.py' > gen; chmod +x gen"
+    toml = f'run = ["./gen"]\nbuild = ["sh", "-c", "{write}"]'
+    result = built(make("weak", {"bot.toml": toml}), strong)
+    assert [bot.entrant.name for bot in result.bots] == ["strong"]
+    assert "can't be shown to a bot" in the_problem_of(result)
+    assert not any(str(strong) in launch.expose for launch in backend.launches)
 
 
 def test_a_failed_build_shows_the_end_of_its_output(make, built):

@@ -1,5 +1,6 @@
 import pytest
 
+from arena.roster import commands
 from arena.roster.commands import CommandError, entry, resolve, shebang
 from arena.roster.interpreters import MissingToolError, Toolbox
 
@@ -138,6 +139,25 @@ def test_links_that_leave_the_folder_are_not_followed(make, tools, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "name",
+    ["/proc/self/cwd/x", "/proc/self/root/bin/sh", "/dev/shm/x", "//sys/x", "/etc/../proc/x"],
+)
+def test_places_of_the_kernel_are_not_taken(make, tools, name):
+    """They lead each process elsewhere; a #! line may not name one either."""
+    folder = make("a", {"play": f"#!{name}\n"}, executable=["play"])
+    assert "by its own path" in why((name,), folder, tools())
+    assert "by its own path" in why(("./play",), folder, tools("x", "sh"))
+
+
+def test_an_entry_that_links_outside_is_not_read(make, tools, monkeypatch):
+    """Not even its first bytes."""
+    monkeypatch.setattr(commands, "head", lambda _: pytest.fail("it was read"))
+    folder = make("a", {})
+    (folder / "bot").symlink_to("/bin/sh")
+    assert "outside" in why(None, folder, tools())
+
+
+@pytest.mark.parametrize(
     ("line", "words"),
     [
         (b"print(1)\n", ()),
@@ -159,6 +179,7 @@ def test_first_lines(line, words):
         (b"#!/bin/sh\r\nx", "CR LF"),
         (b"\xef\xbb\xbf#!/bin/sh\n", "byte-order mark"),
         (b"#!\n", "names no program"),
+        (b"#!/bin/s\0h\n", "names no program"),
         (b"#!python3\n", "full path"),
         (b"#!/usr/bin/env\n", "env"),
         (b"#!/usr/bin/env X=1 python3\n", "env"),

@@ -321,3 +321,44 @@ def test_restore_without_source(make, look, tmp_path):
     assert [p.name for p in roster.problems] == [entrant.id] * 2
     assert "does not exist" in roster.problems[0].lines[0]
     assert "no longer" in roster.problems[1].lines[0]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("way", ["/proc/self/cwd/bots", "{bots}"])
+@pytest.mark.parametrize("line", [False, True])
+def test_nothing_of_a_bot_is_run(make, look, program, tmp_path, monkeypatch, way, line):
+    """Not even to ask which program a shim stands for: by `run` or by a #! line."""
+    program(tmp_path / "bots/pyenv/shims/python3")
+    program(tmp_path / "bots/pyenv/bin/pyenv", f"#!/bin/sh\ntouch {tmp_path}/run\n")
+    monkeypatch.chdir(tmp_path)
+    shim = way.format(bots=tmp_path / "bots") + "/pyenv/shims/python3"
+    toml = "" if line else f'run = ["{shim}", "bot.py"]'
+    evil = make("evil", {"bot.toml": toml, "bot.py": f"#!{shim}\n"})
+    assert len(look(evil).problems) == 1
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("named", ["bot.py", "bin/tool"])
+def test_opponents_are_not_shown(make, look, named):
+    """Whatever file of theirs a bot names, and be one of them a single file."""
+    strong = make("strong", {"bot.py": "#!/bin/sh\n", named: "x"}, executable=["bot.py", named])
+    single = make("single.sh", "#!/bin/sh\n", executable=True)
+    weak = make("weak", {"bot.toml": f'run = ["{strong}/{named}"]'})
+    sly = make("sly", {"bot.toml": f'run = ["{single}"]'})
+    roster = look(weak, sly, strong, single)
+    assert [each.entrant.name for each in roster.candidates] == ["strong", "single"]
+    assert all("can't be shown" in problem.lines[0] for problem in roster.problems)
+
+
+def test_opponents_are_not_shown_when_an_event_is_resumed(make, look, cache):
+    """The places that bots came from are recorded, and as closed as before."""
+    strong = make("strong", {"bot.py": "", "bin/tool": "x"}, executable=["bin/tool"])
+    weak = make("weak", {"bot.toml": f'run = ["{strong}/bin/tool"]'})
+    # Alone it could have entered: for all that is known this is an interpreter.
+    known = [
+        (each.entrant, each.source) for path in (weak, strong) for each in look(path).candidates
+    ]
+    roster = restore(known, cache=cache)
+    assert [each.entrant.name for each in roster.candidates] == ["strong"]
+    (problem,) = roster.problems
+    assert "can't be shown to a bot" in problem.lines[0]

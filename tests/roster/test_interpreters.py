@@ -1,3 +1,4 @@
+import contextlib
 import os
 import subprocess
 import sys
@@ -197,31 +198,90 @@ def test_rustup_proxies_are_seen_through(search, program, tmp_path):
     assert tool.expose == (str(tmp_path / "toolchains/stable"),)
 
 
-def test_the_owner_of_a_program_says_whose_it_is(program, tmp_path, monkeypatch):
-    """The system's and one's own may be run; another user's may not, nor by a link of theirs."""
-    own = program(tmp_path / "own/python3")
-    link = tmp_path / "link"
-    link.symlink_to(own)
-    assert interpreters.is_ours(own)
-    assert interpreters.is_ours(link)
-    assert interpreters.is_ours(Path("/bin/sh"))
-    if os.geteuid() == 0:
-        os.chown(link, 65534, 65534, follow_symlinks=False)
-        assert interpreters.is_ours(own)
-    else:
-        monkeypatch.setattr(os, "geteuid", lambda: -1)
-        assert not interpreters.is_ours(own)
-    assert not interpreters.is_ours(link)
+def test_the_users_own_path_and_the_system_are_trusted(search, program, tmp_path):
+    """Who owns a file says nothing: the user has unpacked the bots. A bot's place is never one."""
+    own = program(tmp_path / "tools/bin/python3")
+    bots = program(tmp_path / "bots/a/python3")
+    (tmp_path / "tools/bin/link").symlink_to(bots)
+    (bots.parent / "sh").symlink_to("/bin/sh")
+    (tmp_path / "tools/bin/sh").symlink_to(bots.parent / "sh")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/python3").symlink_to("/bin/sh")
+    search(tmp_path / "tools/bin", bots.parent, "relative")
+    toolbox = Toolbox([tmp_path / "bots/a"])
+    assert toolbox.trusted(own)
+    assert toolbox.trusted(Path("/bin/sh"))
+    assert not toolbox.trusted(bots)
+    assert not toolbox.trusted(tmp_path / "tools/bin/link")
+    assert not toolbox.trusted(tmp_path / "tools/bin/sh")
+    assert not toolbox.trusted(tmp_path / "elsewhere/python3")
+    assert not toolbox.trusted(Path("/usr/bin/../..") / bots.relative_to("/"))
+    assert not Toolbox().trusted(tmp_path / "other/python3")
 
 
 @pytest.mark.process
-def test_another_users_shim_is_not_asked(program, tmp_path, monkeypatch):
-    """A bot that names a path can't have a program beside it run unconfined."""
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_shim_that_only_a_bot_names_is_not_asked(search, program, tmp_path, linked):
+    """A bot that names a path can't have a program beside it run unconfined, by no link either."""
     shim(program, tmp_path, f"touch {tmp_path}/asked")
     named = tmp_path / ".pyenv/shims/python3"
-    monkeypatch.setattr(interpreters, "is_ours", lambda _: False)
-    assert found(str(named)).path == str(named)
+    if linked:
+        named.unlink()
+        named.symlink_to("/bin/sh")
+    search("/usr/bin")
+    with contextlib.suppress(HiddenToolError):
+        found(str(named))
     assert not (tmp_path / "asked").exists()
+
+
+@pytest.mark.process
+def test_a_shim_in_a_bots_place_is_not_asked(search, program, tmp_path):
+    """Even with the bot's folder on PATH: it is refused."""
+    shim(program, tmp_path, f"touch {tmp_path}/asked")
+    search(tmp_path / ".pyenv/shims")
+    with pytest.raises(HiddenToolError, match="a bot"):
+        Toolbox([tmp_path / ".pyenv"]).find("python3")
+    assert not (tmp_path / "asked").exists()
+
+
+def test_nothing_of_a_bot_is_shown(search, program, tmp_path):
+    """Neither its folder, nor one in it, nor one around it, whatever names the program there."""
+    bot = tmp_path / "bots/strong"
+    names = ["bot.py", "bin/x", "inner/bin/x", "../bin/x"]
+    for name in names:
+        program(bot / name)
+    program(bot / "env/bin/python3")
+    (bot / "env/pyvenv.cfg").write_text("")
+    search(bot / "bin")
+    for name in [*names[:3], "env/bin/python3"]:
+        with pytest.raises(HiddenToolError, match="a bot"):
+            Toolbox([bot]).find(str(bot / name))
+    with pytest.raises(HiddenToolError, match="a bot"):
+        Toolbox([bot]).find("x")
+    beside = str(tmp_path / "bots/bin/x")
+    assert Toolbox([bot]).find(beside).expose == (str(tmp_path / "bots/bin"),)
+    with pytest.raises(HiddenToolError, match="a bot"):
+        Toolbox([bot / "bot.py"]).find(str(bot / "bin/../bot.py"))
+
+
+def test_neighbours_of_a_named_file_are_not_shown(search, program, tmp_path):
+    """Only a folder for programs, or one on PATH, may be shown because a bot names a file there."""
+    data = program(tmp_path / "data/tool")
+    with pytest.raises(HiddenToolError, match="put its folder on PATH"):
+        found(str(data))
+    search(data.parent)
+    assert found(str(data)).expose == (str(data.parent),)
+    inner = program(tmp_path / "kit/bin/tool")
+    assert found(str(inner)).expose == (str(tmp_path / "kit"),)
+
+
+def test_a_store_with_a_bot_in_it_is_not_shown(search, program, tmp_path, monkeypatch):
+    """A store is shown whole, so a bot's source may not lie there."""
+    monkeypatch.setattr(interpreters, "STORES", (tmp_path / "store",))
+    program(tmp_path / "store/abc-node/bin/node")
+    search(tmp_path / "store/abc-node/bin")
+    with pytest.raises(HiddenToolError, match="store"):
+        Toolbox([tmp_path / "store/def-bots/a"]).find("node")
 
 
 def test_stores_are_shown_whole(search, program, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from arena.roster import locks
 from arena.roster.locks import LOCK_BYTES, LockError, canonical_name, read
 
 SHA = "sha256:" + "0f" * 32
@@ -155,19 +156,39 @@ def test_other_versions_of_lock_files_are_refused(lock, version):
 @pytest.mark.parametrize(
     ("place", "package", "said"),
     [
-        ("node_modules/a", {"version": "1", "resolved": "git+ssh://git@example.org/a"}, "git+ssh"),
-        ("node_modules/a", {"version": "1", "resolved": "../a"}, "comes from"),
+        (
+            "node_modules/a",
+            {"version": "1.0.0", "resolved": "git+ssh://git@example.org/a"},
+            "git+ssh",
+        ),
+        ("node_modules/a", {"version": "1.0.0", "resolved": "../a"}, "comes from"),
         ("node_modules/a", {"resolved": "packages/a", "link": True}, "a folder"),
-        ("packages/a", {"version": "1"}, "a folder"),
-        ("node_modules/../../a", {"version": "1"}, "below node_modules"),
-        ("node_modules/a/..\\..\\..\\b", {"version": "1"}, "below node_modules"),
+        ("packages/a", {"version": "1.0.0"}, "a folder"),
+        ("node_modules/../../a", {"version": "1.0.0"}, "below node_modules"),
+        ("node_modules/a/..\\..\\..\\b", {"version": "1.0.0"}, "below node_modules"),
         ("node_modules/a", [], "below node_modules"),
         ("node_modules/a", {}, "not pinned"),
-        ("node_modules/a", {"version": "1", "resolved": 3}, "not pinned"),
-        ("node_modules/a", {"version": "1", "resolved": "file:/etc/passwd"}, "/etc/passwd"),
-        ("node_modules/a", {"version": "1", "resolved": "file:../a.tgz"}, "no file of the bot's"),
-        ("node_modules/a", {"version": "1", "resolved": "file:x/../../a"}, "no file of the bot's"),
-        ("node_modules/a", {"version": "1", "resolved": "file:a.tgz"}, "no file of the bot's"),
+        ("node_modules/a", {"version": "1"}, "not pinned"),
+        ("node_modules/a", {"version": "https://169.254.169.254/x"}, "not pinned"),
+        ("node_modules/a", {"version": "git+https://example.org/x"}, "not pinned"),
+        ("node_modules/https:", {"version": "1.0.0"}, "below node_modules"),
+        ("node_modules/.bin", {"version": "1.0.0"}, "below node_modules"),
+        ("node_modules/a", {"version": "1.0.0", "name": "https://x/?"}, "no package's name"),
+        ("node_modules/a", {"version": "1.0.0", "resolved": "http://169.254.169.254/"}, "by https"),
+        ("node_modules/a", {"version": "1.0.0", "dependencies": {"b": "http://x/"}}, "depends on"),
+        ("node_modules/a", {"version": "1.0.0", "resolved": 3}, "not pinned"),
+        ("node_modules/a", {"version": "1.0.0", "resolved": "file:/etc/passwd"}, "/etc/passwd"),
+        (
+            "node_modules/a",
+            {"version": "1.0.0", "resolved": "file:../a.tgz"},
+            "no file of the bot's",
+        ),
+        (
+            "node_modules/a",
+            {"version": "1.0.0", "resolved": "file:x/../../a"},
+            "no file of the bot's",
+        ),
+        ("node_modules/a", {"version": "1.0.0", "resolved": "file:a.tgz"}, "no file of the bot's"),
     ],
 )
 def test_packages_from_elsewhere_are_refused(lock, place, package, said):
@@ -176,6 +197,76 @@ def test_packages_from_elsewhere_are_refused(lock, place, package, said):
         lock("package-lock.json", npm({place: package}))
     assert said in str(e.value)
     assert str(e.value).startswith("package-lock.json: ")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".npmrc",
+        "npm-shrinkwrap.json",
+        "package.json",
+        "x/.npmrc",
+        ".x/a.tgz",
+        "x/.a.tgz",
+        "./a.tgz",
+        "x//a.tgz",
+        "~/a.tgz",
+        "%2e%2e/a.tgz",
+        "a.tgz/",
+        "a.tgz\n",
+    ],
+)
+def test_only_archives_of_the_bot_go_to_npm(lock, name):
+    """Neither its settings nor another lock file, by which it would be told what to do."""
+    files = npm({"node_modules/a": {"version": "1.0.0", "resolved": f"file:{name}"}})
+    for own in (".npmrc", "npm-shrinkwrap.json", "x/.npmrc", ".x/a.tgz", "x/.a.tgz", "x/a.tgz"):
+        files.setdefault(own, "x")
+    with pytest.raises(LockError, match=r"no file of the bot's own that ends"):
+        lock("package-lock.json", files | {"a.tgz": "", "%2e%2e/a.tgz": "", "~/a.tgz": ""})
+
+
+def test_own_archives_are_capped(lock, monkeypatch):
+    """One by one and together, since they are held in memory."""
+    packages = {
+        f"node_modules/{name}": {"version": "1.0.0", "resolved": f"file:{name}.tar.gz"}
+        for name in "ab"
+    }
+    files = {**npm(packages), "a.tar.gz": b"x" * 3000, "b.tar.gz": b"x" * 3000}
+    assert len(lock("package-lock.json", files).files) == 4
+    monkeypatch.setattr(locks, "OWN_BYTES", 5000)
+    with pytest.raises(LockError, match=r"b\.tar\.gz is one too many"):
+        lock("package-lock.json", files)
+    monkeypatch.setattr(locks, "LOCK_BYTES", 2000)
+    with pytest.raises(LockError, match=r"a\.tar\.gz is larger than"):
+        lock("package-lock.json", files)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "taken"),
+    [
+        ("^1.0.0 || >=2 <3", True),
+        ("npm:@s/other@~1.0", True),
+        ("npm:other", True),
+        ("file:lib/a.tgz", True),
+        ("", True),
+        ("$a", True),
+        ("http://169.254.169.254/x.tgz", False),
+        ("owner/repository", False),
+        ("git+ssh://git@example.org/a", False),
+        ("npm:https://example.org/", False),
+        ("file:..", False),
+        ("..", False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["dependencies", "devDependencies", "overrides"])
+def test_what_package_json_depends_on_is_read(lock, wanted, taken, kind):
+    """For what the lock lacks npm would ask at that place."""
+    files = {**npm({}), "package.json": json.dumps({kind: {"b": {"a": wanted}, "a": wanted}})}
+    if taken:
+        assert "package.json" in lock("package-lock.json", files).files
+        return
+    with pytest.raises(LockError, match=r"package\.json depends on"):
+        lock("package-lock.json", files)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000])
@@ -193,7 +284,8 @@ CRATE = '[[package]]\nname = "tiny"\nversion = "1.0.0"\nsource = "{}"\n'
 def test_manifests_of_a_workspace_go_to_cargo(lock):
     """Sources only have to be there; settings and toolchain files don't go along."""
     files = {
-        "Cargo.lock": CRATE.format("registry+https://example.org/index")
+        "Cargo.lock": CRATE.format("registry+https://github.com/rust-lang/crates.io-index")
+        + CRATE.format("sparse+https://index.crates.io/")
         + '[[package]]\nname = "own"\nversion = "0.1.0"\n',
         "Cargo.toml": "[workspace]",
         "own/Cargo.toml": "[package]",
@@ -210,6 +302,8 @@ def test_manifests_of_a_workspace_go_to_cargo(lock):
     ("text", "said"),
     [
         (CRATE.format("git+https://example.org/tiny#0a"), "tiny comes from git"),
+        (CRATE.format("registry+https://example.org/index"), "come from crates.io"),
+        (CRATE.format("sparse+http://169.254.169.254/"), "tiny comes from sparse"),
         (CRATE.format("path+file:///home"), "comes from path"),
         ("package = 3", "cargo generate-lockfile"),
         ("package = [3]", "cargo generate-lockfile"),
@@ -223,3 +317,26 @@ def test_crates_from_elsewhere_are_refused(lock, text, said):
     with pytest.raises(LockError, match=said) as e:
         lock("Cargo.lock", {"Cargo.lock": text, "Cargo.toml": ""})
     assert str(e.value).startswith("Cargo.lock")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "said"),
+    [
+        ("[dependencies]\nx = {git = 'http://169.254.169.254/'}", "x is to come from a git"),
+        ("[dependencies.x]\nregistry-index = 'http://x/'", "from a registry-index"),
+        ("[target.'cfg(unix)'.build-dependencies]\nx = {registry = 'y'}", "from a registry of"),
+        ("[workspace.dependencies]\nx = {git = 'http://x/'}", "from a git"),
+        ("[patch.crates-io]\nx = {git = 'http://x/'}", "from a git"),
+        ("[patch.'http://x/']\nx = {path = 'x'}", "patches http://x/"),
+        ("[replace]\n'x:1.0.0' = {git = 'http://x/'}", "from a git"),
+        ("[dependencies", "can't be read"),
+    ],
+)
+def test_what_a_manifest_depends_on_is_read(lock, manifest, said):
+    """For what the lock lacks cargo would ask at that place."""
+    good = "[dependencies]\nx = '1'\ny = {path = 'y'}\n[patch.crates-io]\nx = {path = 'x'}"
+    files = {"Cargo.lock": "", "Cargo.toml": "", "y/Cargo.toml": good}
+    assert len(lock("Cargo.lock", files).files) == 3
+    with pytest.raises(LockError, match=said) as e:
+        lock("Cargo.lock", {**files, "y/Cargo.toml": manifest})
+    assert str(e.value).startswith("y/Cargo.toml")

@@ -215,13 +215,12 @@ def test_an_interpreter_that_answers_nothing(make, fetched, on_path):
     assert "can't tell the version" in the_problem(fetched(path)[0]).lines[0]
 
 
-def test_another_users_interpreter_is_not_run(make, fetched, program, tmp_path, monkeypatch):
-    """Who can put a program onto the machine could else have it run unconfined."""
+def test_an_interpreter_that_only_a_bot_names_is_not_run(make, fetched, program, tmp_path):
+    """Whoever unpacked the bots owns their files, so that the owner says nothing."""
     python = program(tmp_path / "theirs" / "bin" / "python3", f"#!/bin/sh\ntouch {tmp_path}/run\n")
     toml = f'run = ["{python}", "bot.py"]\nlock = "requirements.txt"\n'
     path = make("a", {"bot.toml": toml, "requirements.txt": "", "bot.py": ""})
-    monkeypatch.setattr("arena.roster.fetchers.is_ours", lambda _: False)
-    assert "belongs to another user" in the_problem(fetched(path)[0]).lines[0]
+    assert "only the bot names it" in the_problem(fetched(path)[0]).lines[0]
     assert not (tmp_path / "run").exists()
 
 
@@ -329,6 +328,7 @@ def test_npm_gets_no_settings_of_the_bot(make, fetched, on_path, tmp_path, monke
     *files, words = seen.read_text().splitlines()
     assert files == ["package-lock.json", "package.json", "tiny-1.0.0.tgz"]
     assert words.startswith("ci --ignore-scripts --git=")
+    assert "--replace-registry-host=always" in words.split()
 
 
 # -------------------------------------------------------------------------------------- Rust
@@ -433,10 +433,19 @@ def test_a_bot_without_a_lock_file_is_noted(make, fetched):
 
 def test_packages_are_capped(make, fetched, on_path, monkeypatch, cache):
     """They can't fill the cache."""
-    on_path(node="echo v20", npm="mkdir node_modules; touch node_modules/a node_modules/b")
-    monkeypatch.setattr(packages, "MAX_FILES", 1)
+    on_path(node="echo v20", npm="mkdir node_modules; cd node_modules; touch a b c")
+    monkeypatch.setattr(packages, "MAX_FILES", 2)
     problem = the_problem(fetched(node_bot(make))[0])
-    assert problem.lines[0].startswith("package-lock.json: its packages are 0 MB in 2 files")
+    assert problem.lines[0].startswith("package-lock.json: its packages are 0 MB in 3 files")
+    assert list((cache / "packages").iterdir()) == []
+
+
+def test_packages_in_deep_folders_are_refused(make, fetched, on_path, cache):
+    """Nothing that walks through them later has to recurse that far."""
+    deep = "/".join("d" * 66)
+    on_path(node="echo v20", npm=f"mkdir -p node_modules/{deep}")
+    problem = the_problem(fetched(node_bot(make))[0])
+    assert problem.lines == ("package-lock.json: its packages hold folders more than 64 deep",)
     assert list((cache / "packages").iterdir()) == []
 
 

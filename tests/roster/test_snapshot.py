@@ -7,7 +7,7 @@ import pytest
 
 from arena.model import UserError
 from arena.roster import cache as caches
-from arena.roster import clean_cache, default_cache, snapshot
+from arena.roster import clean_cache, default_cache, snapshot, trees
 from arena.roster.snapshot import SnapshotError, content_hash, find, listing, take
 
 
@@ -243,3 +243,51 @@ def test_default_cache_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert default_cache() == tmp_path / "home/.cache/nine-arena"
+
+
+def test_long_paths_are_refused(make):
+    """They would be too long in the cache, whose own path counts as well."""
+    folder = make("a", {"/".join(["d" * 200] * 11) + "/f": ""})
+    assert "more than 2048 bytes" in refused(folder)
+
+
+@pytest.mark.parametrize("kind", ["link", "file", "nothing"])
+def test_removing_what_is_no_folder_removes_only_that(tmp_path, kind):
+    """A link at the top is no folder: what it leads to stays as it was."""
+    victim = tmp_path / "victim"
+    victim.mkdir(mode=0o755)
+    (victim / "file").touch()
+    place = tmp_path / "place"
+    if kind == "link":
+        place.symlink_to(victim)
+    elif kind == "file":
+        place.touch()
+    trees.remove(place)
+    assert not os.path.lexists(place)
+    assert stat.S_IMODE(victim.stat().st_mode) == 0o755
+    assert (victim / "file").exists()
+
+
+@pytest.mark.parametrize("work", [trees.measure, snapshot.settle, snapshot.mark_programs])
+def test_a_link_at_the_top_is_not_walked_through(tmp_path, work):
+    """Whatever looks at what a build has made."""
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "link").symlink_to("victim")
+    with pytest.raises(trees.ShapeError, match="something else"):
+        work(tmp_path / "link")
+
+
+def test_what_a_killed_build_left_is_cleaned_however_deep(tmp_path):
+    """It isn't counted, and it is gone."""
+    left = tmp_path / "cache" / "builds" / "tmp-arena-x"
+    left.mkdir(parents=True)
+    here = os.open(left, os.O_RDONLY)
+    for _ in range(1300):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+    assert clean_cache(tmp_path / "cache") == (0, 0)
+    assert not left.exists()
+    assert list(left.parent.iterdir()) == []

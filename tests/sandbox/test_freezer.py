@@ -121,7 +121,7 @@ def running(meter):
 def test_a_frozen_tree_uses_nothing_and_goes_on_when_thawed(root, kind):
     """Whatever the tree is made of, and again and again."""
     pid = root(TREES[kind])
-    tree, meter = Freezer(pid), Meter(pid, include_root=False)
+    tree, meter = Freezer(pid), Meter(pid)
     for _ in range(5):
         running(meter)
         tree.freeze()
@@ -138,7 +138,7 @@ def test_a_frozen_tree_uses_nothing_and_goes_on_when_thawed(root, kind):
 def test_what_is_continued_by_others_is_stopped_again(root):
     """A freeze looks at what runs, not at what it has stopped before."""
     pid = root(SPIN)
-    tree, meter = Freezer(pid), Meter(pid, include_root=False)
+    tree, meter = Freezer(pid), Meter(pid)
     running(meter)
     tree.freeze()
     os.kill(members(pid)[1], signal.SIGCONT)
@@ -153,7 +153,7 @@ def test_a_tree_that_is_gone_can_be_frozen_and_thawed(root):
     """Ends come at any moment, also to what is frozen."""
     pid = root(TREES["children"])
     tree = Freezer(pid)
-    running(meter := Meter(pid, include_root=False))
+    running(meter := Meter(pid))
     meter.close()
     tree.freeze()
     while len(found := members(pid)) > 1:

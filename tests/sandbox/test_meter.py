@@ -18,6 +18,13 @@ PRELUDE = """
 import ctypes, os, resource, signal, sys, threading, time
 libc = ctypes.CDLL(None)
 libc.prctl(36, 1, 0, 0, 0)  # orphans come to the root
+if os.fork():
+    os.closerange(0, 3)
+    try:
+        while True: os.wait()
+    finally: os._exit(0)
+libc.prctl(36, 1, 0, 0, 0)
+os.write(1, b"%d\\n" % os.getpid())
 def say(*words): os.write(1, (" ".join(map(str, words)) + "\\n").encode())
 def hear(): return sys.stdin.buffer.raw.readline()
 def fork(work):
@@ -33,13 +40,14 @@ def burn(seconds):
 
 
 class Tree:
-    """A root process that runs a script, and whatever it starts."""
+    """A root process, below it one that runs a script, and whatever that starts."""
 
     def __init__(self, script):
         self.process = subprocess.Popen(
             [sys.executable, "-c", PRELUDE + script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        self.pid = self.process.pid
+        self.root = self.process.pid
+        self.pid = int(self.line()[0])
 
     def line(self):
         line = self.process.stdout.readline().decode().split()
@@ -51,7 +59,7 @@ class Tree:
         self.process.stdin.flush()
 
     def end(self):
-        for pid in [self.pid, *meter.below(self.pid)]:
+        for pid in [self.root, *meter.below(self.root)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait(10)
@@ -157,6 +165,46 @@ def test_who_vanishes_between_listing_and_reading_counts_as_nothing(tmp_path, go
     assert meter.children(gone) == []
 
 
+def test_who_is_hidden_has_nothing_below_it_and_ends_nothing(grow, metered, monkeypatch):
+    """Some hosts show only one's own processes: the others are passed over."""
+    tree = grow("""
+say(fork(signal.pause))
+signal.pause()
+""")
+    tree.line()
+    hidden = f"/proc/{tree.pid}/"
+
+    def refusing(real):
+        def call(path, *rest, **more):
+            if str(path).startswith(hidden):
+                raise PermissionError(path)
+            return real(path, *rest, **more)
+
+        return call
+
+    for name in ("listdir", "open", "stat"):
+        monkeypatch.setattr(meter.os, name, refusing(getattr(os, name)))
+    assert meter.members(tree.root) == [tree.root, tree.pid]
+    assert meter.children(tree.pid) == []
+    assert meter.below(tree.root) == set()
+    assert metered(tree.root).cpu() == 0
+    with pytest.raises(PermissionError, match="hidden"):
+        meter.tasks([tree.pid])
+    assert meter.lives(tree.pid)
+
+
+def test_who_hides_its_list_of_children_has_none(grow, monkeypatch):
+    """It may become hidden while it is looked at."""
+    tree = grow("say('ready'); signal.pause()")
+    tree.line()
+
+    def refused(path):
+        raise PermissionError(path)
+
+    monkeypatch.setattr(meter, "read", refused)
+    assert meter.children(tree.root) == []
+
+
 def test_a_tree_whose_root_is_gone_is_empty(gone):
     """There is no tree then, rather than one of a process that nobody has."""
     assert meter.members(gone) == []
@@ -259,7 +307,7 @@ while True:
     say(used.ru_utime + used.ru_stime + time.process_time())
     hear()
 """)
-    found = metered(tree.pid)
+    found = metered(tree.root)
     seen = [found.cpu()]
     for _ in range(30):
         assert tree.line() == ["burnt"]
@@ -290,7 +338,7 @@ say("gone")
 signal.pause()
 """)
     tree.line()
-    found = metered(tree.pid)
+    found = metered(tree.root)
     before = found.cpu()
     tree.go()
     tree.line()
@@ -310,7 +358,7 @@ os.waitpid(fork(outer), 0)
 say("reaped")
 signal.pause()
 """)
-    found = metered(tree.pid)
+    found = metered(tree.root)
     before = found.cpu()
     tree.go()
     tree.line()
@@ -330,14 +378,14 @@ signal.pause()
 """)
     for _ in range(6):
         tree.line()
-    found = metered(tree.pid)
+    found = metered(tree.root)
     last = found.cpu()
     assert last >= 0.12
     tree.end()
     assert last <= found.cpu() < last + 0.02  # to die takes time too
 
 
-def test_a_meter_can_leave_out_the_root(grow, metered):
+def test_a_meter_leaves_out_the_root(grow, metered):
     """A keeper's own time isn't the program's, what it has reaped is."""
     tree = grow("""
 burn(0.15)
@@ -346,8 +394,8 @@ say("ready")
 signal.pause()
 """)
     tree.line()
-    assert 0.04 <= metered(tree.pid, include_root=False).cpu() < 0.15
-    assert metered(tree.pid).cpu() >= 0.19
+    assert 0.04 <= metered(tree.pid).cpu() < 0.15
+    assert metered(tree.root).cpu() >= 0.19
 
 
 def opened():
@@ -363,7 +411,7 @@ signal.pause()
 """)
     tree.line()
     before = opened()
-    found = meter.Meter(tree.pid)
+    found = meter.Meter(tree.root)
     found.cpu()
     assert opened() > before
     found.close()
@@ -392,14 +440,14 @@ signal.pause()
     monkeypatch.setattr(meter, "read", missing)
     assert len(meter.members(tree.pid)) == 3
     monkeypatch.setattr(meter, "_KEPT", 0)
-    assert metered(tree.pid).cpu() >= 0.1
+    assert metered(tree.root).cpu() >= 0.1
 
 
 def test_a_number_that_is_used_again_is_another_process(grow, metered, monkeypatch):
     """A process that began at another time isn't taken for the one that was known."""
     tree = grow("say('ready'); signal.pause()")
     tree.line()
-    found = metered(tree.pid)
+    found = metered(tree.root)
     own = found.cpu()
     known = found._known[tree.pid]
     known._born = b"0"
@@ -411,7 +459,7 @@ def test_metering_one_process_takes_microseconds(grow, metered):
     """It can be done around every decision."""
     tree = grow("say('ready'); signal.pause()")
     tree.line()
-    found = metered(tree.pid)
+    found = metered(tree.root)
     took = []
     for _ in range(200):
         begun = time.perf_counter()

@@ -3,6 +3,7 @@ pipe, and the time that looks are told is the test's own.
 """
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -21,7 +22,15 @@ PRELUDE = """
 import ctypes, mmap, os, resource, signal, socket, sys, threading, time
 libc = ctypes.CDLL(None, use_errno=True)
 libc.prctl(36, 1, 0, 0, 0)  # orphans come to the root
+if os.fork():
+    signal.alarm(60)
+    os.closerange(0, 3)
+    try:
+        while True: os.wait()
+    finally: os._exit(0)
+libc.prctl(36, 1, 0, 0, 0)
 signal.alarm(60)
+os.write(1, b"%d\\n" % os.getpid())
 MB = 1 << 20
 def say(*words): os.write(1, (" ".join(map(str, words)) + "\\n").encode())
 def hear(): return os.read(0, 1)
@@ -56,7 +65,7 @@ def leave_to(others):  # end the first task, and wait for it
 
 
 class Tree:
-    """A root process that runs a script, and whatever it starts."""
+    """A root process, below it one that runs a script, and whatever that starts."""
 
     def __init__(self, script, cwd):
         self.process = subprocess.Popen(
@@ -66,7 +75,8 @@ class Tree:
             stderr=subprocess.DEVNULL,  # pytest's own is a file without a name
             cwd=cwd,
         )
-        self.pid = self.process.pid
+        self.root = self.process.pid
+        self.pid = int(self.line()[0])
 
     def line(self):
         line = self.process.stdout.readline().decode().split()
@@ -83,7 +93,7 @@ class Tree:
         self.process.stdin.flush()
 
     def end(self):
-        for pid in [self.pid, *meter.below(self.pid)]:
+        for pid in [self.root, *meter.below(self.root)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait(10)
@@ -112,9 +122,9 @@ def slow_machine(monkeypatch):
     monkeypatch.setattr(disk, "SLICE_S", 60.0)
 
 
-def watched(tree, include_root=True, own=0, proc="/proc", **share):
+def watched(tree, uid=0, proc="/proc", **share):
     every = {"memory_mb": 0, "tasks": 0, "disk_mb": 0, "files": 0, "disk": []}
-    return watch.Watch({**every, **share}, tree.pid, include_root=include_root, own=own, proc=proc)
+    return watch.Watch({**every, **share}, tree.root, uid=uid, proc=proc)
 
 
 def judged(found, seconds=5.0, since=0.0):
@@ -343,9 +353,10 @@ def test_who_hides_its_memory_is_judged_by_the_most_it_may_be(grow, monkeypatch)
 def test_who_is_not_shown_at_all_has_overstepped(grow, tmp_path, gone):
     """Some hosts hide processes that nobody may trace; one that lives can't be nothing."""
     tree = grow("stay()").ready()
-    (tmp_path / f"{tree.pid}/task/{tree.pid}").mkdir(parents=True)
-    (tmp_path / f"{tree.pid}/task/{tree.pid}/children").write_text("")
+    (tmp_path / f"{tree.root}/task/{tree.root}").mkdir(parents=True)
+    (tmp_path / f"{tree.root}/task/{tree.root}/children").write_text(f"{tree.pid} ")
     assert watched(tree, memory_mb=99, proc=str(tmp_path)).look(0.0) == "memory"
+    assert watched(tree, tasks=9, proc=str(tmp_path)).look(0.0) == "tasks"
     with pytest.raises(PermissionError, match="hides"):
         memory.usage(tree.pid, proc=str(tmp_path))
     assert memory.usage(gone[0], proc=str(tmp_path)) is None
@@ -433,6 +444,192 @@ stay()
     assert found.look(watch.ROUND_S) == "memory"
 
 
+def test_a_tree_whose_root_is_not_shown_is_not_taken_for_ended(grow, monkeypatch):
+    """That is the host's doing, and an error; whoever is judged by a look would escape."""
+    tree = grow("stay()").ready()
+    hidden = f"/proc/{tree.root}/"
+    for error in (PermissionError, FileNotFoundError):
+        for name in ("listdir", "stat"):
+            monkeypatch.setattr(meter.os, name, refusing(getattr(os, name), hidden, error))
+        for share in ({"memory_mb": 99}, {"tasks": 9}, {}):
+            with pytest.raises(PermissionError, match=f"process {tree.root} is hidden"):
+                watched(tree, **share).look(0.0)
+        monkeypatch.undo()
+    assert watched(tree, memory_mb=99).look(0.0) == ""
+
+
+def refusing(real, start, error):
+    """A call that fails for the paths that begin with this."""
+
+    def call(path, *rest, **more):
+        if str(path).startswith(start):
+            raise error(errno.EPERM if error is PermissionError else errno.ENOENT, "hidden", path)
+        return real(path, *rest, **more)
+
+    return call
+
+
+def test_who_hides_while_it_is_looked_at_has_overstepped(grow, monkeypatch):
+    """Its threads' descriptors too are judged by the most that they may be."""
+    tree = grow("""
+for _ in range(3): threading.Thread(target=signal.pause, daemon=True).start()
+stay()
+""").ready()
+    monkeypatch.setattr(
+        memory.os, "listdir", refusing(os.listdir, f"/proc/{tree.pid}/task", PermissionError)
+    )
+    monkeypatch.setattr(meter, "children", lambda pid, _: [tree.pid] * (pid == tree.root))
+    assert watched(tree, memory_mb=30).look(0.0) == "memory"
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EIO])
+def test_what_the_host_lacks_is_an_error_and_no_verdict(grow, folder, monkeypatch, number):
+    """Wherever in a look a file can't be opened: never that all is well, never another error."""
+    tree = grow("""
+held = take(30)
+ours, other = socket.socketpair()
+fork(stay)
+stay()
+""").ready(2)
+    (folder / "inner").mkdir()
+    share = {"memory_mb": 40, "tasks": 9, "disk_mb": 9, "disk": [str(folder)]}
+    assert watched(tree, **share).look(0.0) == ""
+    calls = []
+
+    def failing(real):
+        def call(path, *rest, **more):
+            calls.append(path)
+            if len(calls) == fails:
+                raise OSError(number, "the host can't", path)
+            return real(path, *rest, **more)
+
+        return call
+
+    fails = 0
+    reals = {name: getattr(os, name) for name in ("open", "listdir", "readlink", "stat", "scandir")}
+    while len(calls) >= fails:
+        fails += 1
+        calls.clear()
+        for name, real in reals.items():
+            monkeypatch.setattr(os, name, failing(real))
+        found = watched(tree, **share)
+        if len(calls) < fails:
+            with contextlib.suppress(OSError):
+                assert found.look(0.0) == ""
+                assert len(calls) < fails, calls[-1]
+        monkeypatch.undo()
+        found.close()
+    assert fails > 20
+
+
+# Another user's programs
+
+CONTAINED = """
+import ctypes, mmap, os, resource, signal, socket, sys
+from arena.sandbox import kernel, watch
+KEPT = sum(1 << number for number in (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31))
+UID = 54321
+MB = 1 << 20
+folder, namespace = sys.argv[1], sys.argv[2] == "namespace"
+told, tell = os.pipe()
+root = os.fork()
+if root == 0:
+    if os.fork():
+        os.wait()
+        os._exit(0)
+    os.setresgid(UID, UID, UID)
+    os.setresuid(UID, UID, UID)
+    if namespace and kernel._libc.unshare(0x10000000):
+        os.write(tell, b"-")
+        os._exit(0)
+    kernel.prctl(4, 1)  # as it is after an exec
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
+    held = mmap.mmap(-1, 60 * MB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for at in range(0, len(held), 4096): held[at] = 1
+    pairs = [socket.socketpair() for _ in range(9)]
+    null = [os.open("/dev/null", os.O_RDONLY) for _ in range(200)]
+    kept = os.open(folder + "/kept", os.O_CREAT | os.O_RDWR, 0o600)
+    os.write(kept, bytes(3 * MB))
+    kernel._libc.mmap(None, ctypes.c_size_t(4096), 1, 1, kept, ctypes.c_long(0))
+    os.close(kept)
+    os.unlink(folder + "/kept")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6 * MB, 6 * MB))
+    for _ in range(3):
+        if os.fork() == 0:
+            break
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
+    os.write(tell, b"+")
+    while True: signal.pause()
+os.close(tell)
+said = b""
+while len(said) < 4 and said != b"-":
+    more = os.read(told, 4)
+    assert more, "the program has ended early"
+    said += more
+if said == b"-":
+    print("no namespace")
+    sys.exit()
+os.chmod(os.path.dirname(folder), 0o700)  # the way there is closed to the program's user
+# What root has in a container: no right to trace.
+kernel.prctl(4, 1)
+for number in range(64):
+    try:
+        if not KEPT >> number & 1: kernel.prctl(kernel.PR_CAPBSET_DROP, number)
+    except OSError: pass
+header = (ctypes.c_uint32 * 2)(kernel._CAPABILITY_VERSION, 0)
+sets = (ctypes.c_uint32 * 6)(KEPT, KEPT)
+kernel._checked(kernel._libc.capset(header, sets), "capset")
+def state():
+    with open("/proc/self/status") as status:
+        lines = [line for line in status if line.startswith(("Cap", "Uid", "Gid", "Groups"))]
+    return lines, kernel._libc.prctl(3, 0, 0, 0, 0)
+def judged(uid, **share):
+    every = {"memory_mb": 0, "tasks": 0, "disk_mb": 0, "files": 0, "disk": [folder]}
+    found = watch.Watch({**every, **share}, root, uid=uid)
+    return next(filter(None, (found.look(look / 50) for look in range(150))), "fine")
+try:
+    before = state()
+    for uid in (0, UID):
+        for share in ({"memory_mb": 130}, {"memory_mb": 50}, {"disk_mb": 8}, {"disk_mb": 2}):
+            print(uid, *share.values(), judged(uid, **share))
+    assert state() == before, (before, state())
+    with kernel.file_uid(0): assert state() == before
+    try:
+        with kernel.file_uid(UID), kernel.file_uid(UID):
+            assert os.getresuid() == (0, UID, 0) and os.getresgid() == (0, UID, 0)
+            raise ValueError
+    except ValueError: pass
+    assert state() == before, (before, state())
+    os.close(os.open(folder, os.O_RDONLY))
+finally:
+    os.kill(root, 9)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs programs as another user")
+@pytest.mark.parametrize("where", ["here", "namespace"])
+def test_root_that_may_not_trace_sees_what_its_programs_users_see(where):
+    """In most containers it lacks the right; honest programs there aren't taken for hiding, and
+    those in a user namespace aren't either. Afterwards it has all that it had.
+    """
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        folder = Path(name, "folder")
+        folder.mkdir()
+        os.chown(folder, 54321, 54321)
+        Path(name).chmod(0o755)
+        done = subprocess.run(
+            [sys.executable, "-c", CONTAINED, str(folder), where],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert done.stderr == ""
+    if done.stdout == "no namespace\n":
+        pytest.skip("this machine refuses user namespaces")
+    assert done.stdout.splitlines() == [
+        "0 130 memory", "0 50 memory", "0 8 disk", "0 2 disk",
+        "54321 130 fine", "54321 50 memory", "54321 8 fine", "54321 2 disk",
+    ]  # fmt: skip
+
+
 # Tasks
 
 
@@ -450,18 +647,18 @@ stay()
 
 
 def test_the_sandbox_itself_does_not_count(grow):
-    """Neither the root that keeps the tree nor what else is known to be its own."""
+    """The root that keeps the tree is nothing of the program's."""
     tree = grow("held = take(50); fork(stay); fork(stay); signal.pause()").ready(2)
+    assert watched(tree, tasks=3).look(0.0) == ""
     assert watched(tree, tasks=2).look(0.0) == "tasks"
-    assert watched(tree, tasks=2, own=1).look(0.0) == ""
-    assert watched(tree, include_root=False, tasks=2).look(0.0) == ""
-    assert watched(tree, include_root=False, tasks=1).look(0.0) == "tasks"
-    assert watched(tree, include_root=False, memory_mb=130, tasks=1, own=1).look(0.0) == ""
+    tree.root = tree.pid
+    assert watched(tree, tasks=2).look(0.0) == ""
+    assert watched(tree, tasks=1).look(0.0) == "tasks"
 
 
 def test_a_tree_that_has_ended_keeps_to_everything(gone):
     """Nothing is left to judge."""
-    found = watch.Watch({"memory_mb": 1, "tasks": 1}, gone[0], include_root=True, own=0)
+    found = watch.Watch({"memory_mb": 1, "tasks": 1}, gone[0])
     assert found.look(0.0) == ""
     assert found.peak_mb == 0
 
@@ -672,6 +869,17 @@ def test_a_folder_made_unreadable_is_hidden_on_purpose(ordinary, mode):
     (ordinary / "hidden").chmod(0o700)
 
 
+def test_the_folder_of_a_program_with_another_uid_is_its_own(ordinary):
+    """Then it is that user who can hide what is in it."""
+    (ordinary / "hidden").mkdir()
+    (ordinary / "hidden").chmod(0o000)
+    own = (ordinary / "hidden").stat().st_uid
+    for uid, hides in ((own, True), (own + 1, False)):
+        found = disk.Disk([str(ordinary)], most_bytes=1 << 20, most_files=0, uid=uid)
+        assert found.look(0.0, []) == hides
+    (ordinary / "hidden").chmod(0o700)
+
+
 def test_a_folder_of_another_user_hides_nothing(ordinary):
     """Where the program can't write there is nothing of it."""
     if os.getuid() != 0:
@@ -707,6 +915,7 @@ def test_a_round_is_done_in_slices_and_begins_four_times_a_second(idle, folder, 
         disk.Disk, "_count", lambda self, found: walked.append(1) or real(self, found)
     )
     monkeypatch.setattr(disk, "SLICE_S", 0.0)
+    before = len(list(Path("/proc/self/fd").iterdir()))
     found = disk.Disk([str(folder)], most_bytes=1 << 20, most_files=0)
     looks = 0
     while len(walked) < 300:
@@ -720,6 +929,9 @@ def test_a_round_is_done_in_slices_and_begins_four_times_a_second(idle, folder, 
     assert len(walked) == 300
     assert not found.look(disk.ROUND_S * 1000, [])
     assert len(walked) > 300
+    assert len(list(Path("/proc/self/fd").iterdir())) > before
+    found.close()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_folders_without_a_limit_are_not_walked(idle, folder):
