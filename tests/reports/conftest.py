@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from arena.model import (
+    Confinement,
     Duel,
     Entrant,
     Event,
@@ -80,6 +81,13 @@ class Tables:
             commitment=sha256_hex(b"commitment"),
             secret=sha256_hex(b"secret"),
             sandbox="bwrap",
+            confinement=Confinement(
+                detail="bwrap 0.11.0",
+                memory="cgroup v2",
+                kept=("network", "files", "memory"),
+                not_kept=("disk",),
+                gaps=("cache timing", "futexes"),
+            ),
             machine=Machine(system="Linux 6.1", cpu="x86_64", cores=2, python="3.11.7"),
             finished=True,
         )

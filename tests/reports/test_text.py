@@ -76,7 +76,16 @@ def test_canonical_leaves_out_the_host(tables):
     """Timings, machine, sandbox and what a machine lacked are not in canonical reports."""
     for name in ("text", "md", "csv", "json"):
         made = render(tables.eventful(), name, canonical=True)
-        for fact in ("ms/decision", "ms_per", '"ms"', "Linux", "CONFINED", "sandbox", "rusty"):
+        for fact in (
+            "ms/decision",
+            "ms_per",
+            '"ms"',
+            "Linux",
+            "CONFINED",
+            "sandbox",
+            "guarantees",
+            "rusty",
+        ):
             assert fact not in made
 
 
