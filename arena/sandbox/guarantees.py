@@ -28,8 +28,8 @@ GAPS: Mapping[str, str] = MappingProxyType(
     {
         "cache timing": "bots that live at the same time can signal each other by the timing of "
         "caches, memory and disks",
-        "futexes": "and by futexes on pages of files that all may read",
-        "kernel counters": "and by what the kernel counts for the whole machine, as in /proc/stat",
+        "futexes": "likewise by futexes on pages of files that all may read",
+        "kernel counters": "likewise by what the kernel counts for all, as in /proc/stat",
         "user counters": "bots of one user, where no spare users are to be had, can signal each "
         "other by what the kernel counts for a user: descriptors in flight, pages of pipes",
         "file names": "whether a file exists, its size, its times and where a link leads can be "
