@@ -43,6 +43,7 @@ def touch(held):
 def fork(work, *words):
     pid = os.fork()
     if pid == 0:
+        signal.alarm(60)  # whatever becomes of the others
         try: work(*words)
         finally: os._exit(0)
     return pid
