@@ -351,22 +351,23 @@ def _reap(program: int, news: int, ended: dict[int, int]) -> bool:
 
 
 def _fell_tree(program: int, news: int, ended: dict[int, int]) -> None:
-    """Kill and reap until no child is left; orphans have become children."""
+    """Kill and reap until no child is left; orphans have become children.
+
+    By the lists of children, which take microseconds: one that forks and leaves would be gone
+    within a pass over /proc. And with every look all that was found: were they only stopped, their
+    number would make each look slower, until such a one is never met.
+    """
     keeper = os.getpid()
     while True:
-        # Stop first: what is stopped can't fork while we look for the rest. By the lists of
-        # children, which take microseconds: one that forks and leaves is gone within a pass
-        # over /proc, and only its child is there.
-        stopped = {keeper}
-        while found := set(meter.members(keeper)) - stopped:
+        found = set(meter.members(keeper)) - {keeper}
+        # Stopped first: what is stopped can't fork while its neighbours are killed.
+        for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in found:
-                _signal(pid, signal.SIGSTOP)
-            stopped |= found
-        for pid in stopped - {keeper}:
-            _signal(pid, signal.SIGKILL)
+                _signal(pid, number)
         if not _reap(program, news, ended):
             return
-        select.select([news], [], [], _RESCAN_S)
+        if not found:
+            select.select([news], [], [], _RESCAN_S)
 
 
 def _signal(pid: int, number: signal.Signals) -> None:
