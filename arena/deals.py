@@ -10,8 +10,10 @@ hole can't alter a later deal, and the order in which matches are played changes
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
 from typing import TypeVar
 
 from arena.model import Entrant, Settings, canonical, sha256_hex
@@ -46,25 +48,30 @@ def shuffled(seed: bytes, items: Sequence[T]) -> list[T]:
     i and b mod (i+1). At most 256 items.
     """
     cards = list(items)
-    size = len(cards)
-    assert size <= 256, "one byte an index"
-    shake = hashlib.shake_256(seed)
-    # One byte an index and some to reject; a longer squeeze starts with the shorter one.
-    stream = shake.digest(size + 24)
-    at = 0
-    for i in range(size - 1, 0, -1):
-        span = i + 1
-        limit = 256 - 256 % span
-        while True:
-            if at == len(stream):
-                stream = shake.digest(2 * len(stream))
-            byte = stream[at]
-            at += 1
+    stream = _stream(seed, len(cards))
+    for i, span, limit in _steps(len(cards)):
+        for byte in stream:  # pragma: no branch - it never ends
             if byte < limit:
+                j = byte % span
+                cards[i], cards[j] = cards[j], cards[i]
                 break
-        j = byte % span
-        cards[i], cards[j] = cards[j], cards[i]
     return cards
+
+
+def _stream(seed: bytes, size: int) -> Iterator[int]:
+    """All bytes of SHAKE-256: first as many as a shuffle of that size needs, and some to reject."""
+    once = size + 24
+    shake = hashlib.shake_256(seed)
+    # A longer squeeze starts with the shorter one.
+    more = (shake.digest(once << n)[once << n - 1 :] for n in count(1))
+    return chain(shake.digest(once), chain.from_iterable(more))
+
+
+@functools.cache
+def _steps(size: int) -> tuple[tuple[int, int, int], ...]:
+    """(i, i + 1, the first byte to be rejected) for i from size - 1 to 1."""
+    assert size <= 256, "one byte an index"
+    return tuple((span - 1, span, 256 - 256 % span) for span in range(size, 1, -1))
 
 
 class Deck:
@@ -129,21 +136,21 @@ class Deals:
 class TurnIds:
     """`ids(n)` is the id of a match's n-th question: the number and four letters."""
 
-    __slots__ = ("_letters", "_shake")
+    __slots__ = ("_shake", "_suffixes")
 
     def __init__(self, key: bytes) -> None:
         self._shake = hashlib.shake_256(key)
-        self._letters = self._squeeze(_TURNS_AT_ONCE)
+        self._suffixes = self._squeeze(_TURNS_AT_ONCE)
 
-    def _squeeze(self, turns: int) -> str:
-        return self._shake.digest(4 * turns).translate(_TURN_LETTERS).decode("ascii")
+    def _squeeze(self, turns: int) -> list[str]:
+        letters = self._shake.digest(4 * turns).translate(_TURN_LETTERS).decode("ascii")
+        return [letters[at : at + 4] for at in range(0, 4 * turns, 4)]
 
     def __call__(self, number: int) -> str:
         """The id of the match's question `number`."""
-        at = 4 * number
-        while at + 4 > len(self._letters):
-            self._letters = self._squeeze(len(self._letters) // 2)
-        return f"{number}-{self._letters[at : at + 4]}"
+        while number >= len(self._suffixes):
+            self._suffixes = self._squeeze(2 * len(self._suffixes))
+        return f"{number}-{self._suffixes[number]}"
 
 
 def fingerprint(decks: Sequence[Sequence[int]]) -> str:
@@ -152,5 +159,5 @@ def fingerprint(decks: Sequence[Sequence[int]]) -> str:
     The first 16 hex digits of a SHA-256 over the cards of every dealt hole in the order of
     dealing, each card plus 5 as one byte, holes separated by a byte 255.
     """
-    whole = b"\xff".join(bytes(card + 5 for card in deck) for deck in decks)
+    whole = b"\xff".join(bytes([card + 5 for card in deck]) for deck in decks)
     return hashlib.sha256(whole).hexdigest()[:16]

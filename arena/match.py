@@ -22,7 +22,7 @@ HostError, and then no record of the match at hand exists.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -43,7 +43,7 @@ from arena.ratings.counting import FAULTS_IN_A_ROW
 from arena.referee import Failure, Referee, hello
 from arena.sandbox import Backend
 from arena.wire.messages import Answer
-from arena.wire.session import Pending, State, WireFault
+from arena.wire.session import Event, Pending, State, WireFault
 
 # A decision that takes longer has its CPU time read. The wait for an answer wakes there anyway.
 PATIENCE_S = LOOK_S
@@ -141,7 +141,7 @@ async def play_series(
             spec = rest.pop(0)
             seated = [at_table[entrant] for entrant in spec.seats]
             early = [(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready]
-            record = await _play_match(table, setting, spec, seated, early)
+            record = await _Match(table, setting, spec, seated).play(early)
             clean = not record.faults
             if not clean or not rest:
                 await table.dismiss(list(at_table.values()))
@@ -158,155 +158,185 @@ async def play_series(
 
 
 class _Clock:
-    """What each seat has left of its match bank, and what it used; all in seconds."""
+    """What a seat has left of its match bank, and what it used; all in seconds."""
 
-    def __init__(self, limits: Limits, seats: int) -> None:
+    __slots__ = (
+        "_decisions", "_longest", "_move", "_think",
+        "allowance", "bank", "difference", "last", "used",
+    )  # fmt: skip
+
+    def __init__(self, limits: Limits) -> None:
         self._move = limits.move_ms / 1000
-        self.bank = [limits.match_ms / 1000] * seats
-        self._decisions = [0] * seats
-        self._think = [0.0] * seats
-        self._longest = [0.0] * seats
-        self.last = [0.0] * seats  # what each one's last decision took
-        self._difference = [0.0] * seats
-        self._cpu = [0.0] * seats
+        self.bank = limits.match_ms / 1000
+        self.allowance = min(self._move, self.bank)  # for the decision at hand
+        self.last = 0.0  # what the last decision took
+        self.difference = 0.0  # by how much CPU time differs from time, where it was read
+        self.used = 0.0  # CPU time of the whole match
+        self._decisions = 0
+        self._think = 0.0
+        self._longest = 0.0
 
-    def allowance(self, seat: int) -> float:
-        """Seconds for the decision at hand."""
-        return min(self._move, self.bank[seat])
+    def charge(self, seconds: float) -> None:
+        """Book a decision: time, of a core too unless a difference is booked."""
+        self.bank -= seconds
+        self._decisions += 1
+        self._think += seconds
+        self.last = seconds
+        if seconds > self._longest:  # noqa: PLR1730 - a call takes three times as long
+            self._longest = seconds
+        if self.bank < self._move:
+            self.allowance = self.bank
 
-    def charge(self, seat: int, seconds: float) -> None:
-        """Book a decision: time, of a core too unless it is corrected."""
-        self.bank[seat] -= seconds
-        self._decisions[seat] += 1
-        self._think[seat] += seconds
-        self.last[seat] = seconds
-        self._longest[seat] = max(self._longest[seat], seconds)
-
-    def correct(self, seat: int, seconds: float) -> None:
-        """Book by how much the CPU time of the decision at hand differs from its time."""
-        self._difference[seat] += seconds
-
-    def meter(self, seat: int, seconds: float) -> None:
-        """Book the CPU time of a seat's whole match."""
-        self._cpu[seat] = seconds
-
-    def overrun(self, seat: int) -> tuple[FaultKind, str]:
+    def overrun(self) -> tuple[FaultKind, str]:
         """Which limit the decision at hand has run into; to be asked before it is charged."""
-        if self.bank[seat] < self._move:
+        if self.bank < self._move:
             return FaultKind.BANK, "the time for the match is used up"
         return FaultKind.TIMEOUT, f"no answer within {self._move * 1000:.0f} ms"
 
-    def use(self) -> Iterator[SeatUse]:
-        """For the record, by seat."""
-        for decisions, think, longest, difference, cpu in zip(
-            self._decisions, self._think, self._longest, self._difference, self._cpu, strict=True
-        ):
-            yield SeatUse(
-                decisions=decisions,
-                think_ms=round(think * 1000, 3),
-                max_ms=round(longest * 1000, 3),
-                off_turn_ms=round(max(0.0, cpu - think - difference) * 1000, 3),
-            )
+    def use(self) -> SeatUse:
+        """For the record."""
+        off_turn = max(0.0, self.used - self._think - self.difference)
+        return SeatUse(
+            decisions=self._decisions,
+            think_ms=round(self._think * 1000, 3),
+            max_ms=round(self._longest * 1000, 3),
+            off_turn_ms=round(off_turn * 1000, 3),
+        )
 
 
-async def _play_match(
-    table: Table,
-    setting: Setting,
-    spec: MatchSpec,
-    seated: Sequence[Contestant],
-    early: Sequence[tuple[int, Failure]],
-) -> MatchRecord:
-    referee = Referee(spec, game=setting.game, deals=setting.deals, settings=setting.settings)
-    clock = _Clock(setting.settings.limits, len(seated))
-    referee.begin(early)
-    last_words: dict[int, str] = {}
-    while True:
+class _Match:
+    """One match of bots that have been started."""
+
+    def __init__(
+        self, table: Table, setting: Setting, spec: MatchSpec, seated: Sequence[Contestant]
+    ) -> None:
+        self._table = table
+        self._freeze = setting.settings.freeze
+        self._seated = seated
+        self._clocks = [_Clock(setting.settings.limits) for _ in seated]
+        self._referee = Referee(
+            spec, game=setting.game, deals=setting.deals, settings=setting.settings
+        )
+        self._last_words: dict[int, str] = {}
+        """Of those that have fallen; they are dead."""
+
+    async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
+        """Play it. `early`: seats whose bots could not even be started.
+
+        What is done for a decision that takes no time is done here, and little else.
+        """
+        referee, table = self._referee, self._table
+        now = time.monotonic
+        referee.begin(early)
+        while True:
+            if referee.news:
+                await self._pass_on()
+            if not referee.asked:
+                return self._record()
+            for seat in referee.asked:
+                contestant, clock = self._seated[seat], self._clocks[seat]
+                question = referee.question(seat, bank_ms=int(clock.bank * 1000))
+                line = contestant.session.ask(question)
+                if self._freeze or clock.last > BRISK_S:
+                    outcome = await self._ask(contestant, clock, line)
+                else:
+                    asked = now()
+                    event = table.exchange(contestant, line)
+                    seconds = contestant.heard - asked
+                    if event.__class__ is Answer and 0.0 <= seconds <= clock.allowance:
+                        clock.charge(seconds)
+                        referee.answer(seat, event.move)
+                        if contestant.heard > table.due:
+                            await table.checkpoint()
+                        continue
+                    outcome = await self._hear(contestant, clock, event, asked, None)
+                if isinstance(outcome, str):
+                    referee.answer(seat, outcome)
+                else:
+                    contestant.session.close()
+                    referee.fail(seat, outcome)
+
+    async def _pass_on(self) -> None:
+        """Send what wants no answer, and be rid of those that have fallen."""
+        referee, seated = self._referee, self._seated
         for seat, message in referee.take_notices():
-            contestant = seated[seat]
-            if contestant.session.state is State.IDLE:
-                table.send(contestant, contestant.session.send(message))
-        fallen = sorted(referee.failed - last_words.keys())
+            session = seated[seat].session
+            if session.state is State.IDLE:
+                self._table.send(seated[seat], session.send(message))
+        fallen = sorted(referee.failed - self._last_words.keys())
         for seat in fallen:
-            clock.meter(seat, seated[seat].used())
+            self._clocks[seat].used = seated[seat].used()
         if fallen:
-            await table.kill([seated[seat] for seat in fallen])
+            await self._table.kill([seated[seat] for seat in fallen])
         # Only now has all been read that they had to say.
-        last_words.update((seat, seated[seat].last_words()) for seat in fallen)
-        if not referee.asked:
-            break
-        await _decide(table, setting.settings, referee, clock, seated)
-    for seat, contestant in enumerate(seated):
-        if seat not in last_words:
-            clock.meter(seat, contestant.used())
-    record = referee.record()
-    faults = tuple(
-        msgspec.structs.replace(fault, stderr=last_words[fault.seat]) for fault in record.faults
-    )
-    return msgspec.structs.replace(record, faults=faults, use=tuple(clock.use()))
+        self._last_words.update((seat, seated[seat].last_words()) for seat in fallen)
 
+    def _record(self) -> MatchRecord:
+        for seat, clock in enumerate(self._clocks):
+            if seat not in self._last_words:
+                clock.used = self._seated[seat].used()
+        record = self._referee.record()
+        faults = tuple(
+            msgspec.structs.replace(fault, stderr=self._last_words[fault.seat])
+            for fault in record.faults
+        )
+        use = tuple(clock.use() for clock in self._clocks)
+        return msgspec.structs.replace(record, faults=faults, use=use)
 
-async def _decide(
-    table: Table,
-    settings: Settings,
-    referee: Referee,
-    clock: _Clock,
-    seated: Sequence[Contestant],
-) -> None:
-    """Ask every seat that is wanted, one after another, and report each one's outcome."""
-    for seat in referee.asked:
-        contestant = seated[seat]
-        question = referee.question(seat, bank_ms=int(clock.bank[seat] * 1000))
-        line = contestant.session.ask(question)
-        outcome = await _ask(table, clock, seat, contestant, line)
-        if settings.freeze:
+    async def _ask(self, contestant: Contestant, clock: _Clock, line: bytearray) -> str | Failure:
+        """Put a question to a bot whose CPU time is read, or that is stopped at other times."""
+        # Of a decision that is read: the time until then, less the reading.
+        unread = -contestant.cpu() if clock.last > BRISK_S else None
+        if contestant.frozen:
+            # It reads when its clock runs: else its other threads would have the core first.
+            self._table.ask(contestant, line)
+            asked = time.monotonic()
+            contestant.thaw()
+        else:
+            asked = time.monotonic()
+            self._table.ask(contestant, line)
+        event = contestant.session.next_event()
+        outcome = await self._hear(contestant, clock, event, asked, unread)
+        if self._freeze:
             contestant.freeze()
-        if isinstance(outcome, str):
-            referee.answer(seat, outcome)
-        else:
-            contestant.session.close()
-            referee.fail(seat, outcome)
+        return outcome
 
-
-async def _ask(
-    table: Table, clock: _Clock, seat: int, contestant: Contestant, line: bytes
-) -> str | Failure:
-    """Put the question; the move, or the fault, that it has come to."""
-    session = contestant.session
-    # Of a decision that is read: the time until then, less the reading.
-    unread = -contestant.cpu() if clock.last[seat] > BRISK_S else None
-    if contestant.frozen:
-        # It reads when its clock runs: else its other threads would have the core first.
-        table.ask(contestant, line)
-        asked = time.monotonic()
-        contestant.thaw()
-    else:
-        asked = time.monotonic()
-        table.ask(contestant, line)
-    deadline = asked + clock.allowance(seat)
-    until = min(deadline, asked + PATIENCE_S) if unread is None else deadline
-    while (event := session.next_event()) is Pending.NEED_DATA:
-        left = until - time.monotonic()
-        if left > 0:
-            await table.wait(left)
-        elif until == deadline:
-            break
-        else:
-            until = deadline
-            unread = time.monotonic() - asked - contestant.cpu()
-    # What was read in time is in time, however late it is looked at.
-    heard = max(asked, contestant.heard)
-    late = event is Pending.NEED_DATA or heard > deadline
-    seconds = (deadline if late else heard) - asked
-    if unread is not None:
-        clock.correct(seat, unread + contestant.cpu() - seconds)
-    if late:
-        kind, limit = clock.overrun(seat)
-        clock.charge(seat, seconds)
-        return contestant.failure(kind, f"{limit}: {contestant.silence()}")
-    clock.charge(seat, seconds)
-    if isinstance(event, Answer):
-        return event.move
-    if isinstance(event, WireFault):
-        return contestant.failure(event.kind, event.message, event.line)
-    await table.status(contestant)
-    return contestant.end(starting=False)
+    async def _hear(
+        self,
+        contestant: Contestant,
+        clock: _Clock,
+        event: Event,
+        asked: float,
+        unread: float | None,
+    ) -> str | Failure:
+        """Wait for the answer to a question that was `asked`; the move, or the fault, it is."""
+        session = contestant.session
+        deadline = asked + clock.allowance
+        until = min(deadline, asked + PATIENCE_S) if unread is None else deadline
+        while event is Pending.NEED_DATA:
+            left = until - time.monotonic()
+            if left > 0:
+                await self._table.wait(left)
+            elif until == deadline:
+                break
+            else:
+                until = deadline
+                unread = time.monotonic() - asked - contestant.cpu()
+            event = session.next_event()
+        # What was read in time is in time, however late it is looked at.
+        heard = max(asked, contestant.heard)
+        late = event is Pending.NEED_DATA or heard > deadline
+        seconds = (deadline if late else heard) - asked
+        if unread is not None:
+            clock.difference += unread + contestant.cpu() - seconds
+        if late:
+            kind, limit = clock.overrun()
+            clock.charge(seconds)
+            return contestant.failure(kind, f"{limit}: {contestant.silence()}")
+        clock.charge(seconds)
+        if isinstance(event, Answer):
+            return event.move
+        if isinstance(event, WireFault):
+            return contestant.failure(event.kind, event.message, event.line)
+        await self._table.status(contestant)
+        return contestant.end(starting=False)

@@ -28,7 +28,7 @@ from arena.sandbox.client import BotProcess, Spawner
 from arena.sandbox.freezer import Freezer
 from arena.sandbox.meter import Meter
 from arena.wire.messages import Bye
-from arena.wire.session import BotSession, State, shown
+from arena.wire.session import BotSession, Event, State, shown
 
 # A read takes at most this: one pipe's worth.
 READ_BYTES = 65_536
@@ -179,9 +179,11 @@ class Table:
     def __init__(self, spawner: Spawner) -> None:
         self._spawner = spawner
         self._epoll = select.epoll()
+        self._poll = self._epoll.poll
         self._by_id: dict[int, Contestant] = {}
         self._by_fd: dict[int, tuple[Contestant, str]] = {}
-        self._checkpoint = time.monotonic()
+        self.due = time.monotonic() + CHECKPOINT_S
+        """When other tasks have been kept waiting for long enough."""
         self._epoll.register(spawner.fileno(), select.EPOLLIN)
 
     def close(self) -> None:
@@ -262,25 +264,19 @@ class Table:
 
     # ---- bytes
 
-    def ask(self, contestant: Contestant, data: bytes) -> None:
+    def ask(self, contestant: Contestant, data: bytes | bytearray) -> None:
         """Send something that wants an answer, and listen for it."""
         if not contestant.reading and not contestant.session.full:
             self._epoll.register(contestant.process.stdout, select.EPOLLIN)
             contestant.reading = True
         self.send(contestant, data)
 
-    async def status(self, contestant: Contestant) -> None:
-        """Wait a moment for the end of a process whose output has ended."""
-        deadline = time.monotonic() + STATUS_GRACE_S
-        while contestant.exited is None and (left := deadline - time.monotonic()) > 0:
-            await self.wait(left)
-
-    def send(self, contestant: Contestant, data: bytes) -> None:
+    def send(self, contestant: Contestant, data: bytes | bytearray) -> None:
         """Write what can be written now; the rest follows whenever the pipe has room."""
-        fd = contestant.process.stdin
         if contestant.out:
             contestant.out += data
             return
+        fd = contestant.process.stdin
         if fd not in self._by_fd:
             return  # the bot has closed its input; the end of its output will tell
         try:
@@ -294,43 +290,105 @@ class Table:
             contestant.out += data[written:]
             self._epoll.register(fd, select.EPOLLOUT)
 
+    def exchange(self, contestant: Contestant, question: bytearray) -> Event:
+        """Ask, look, and say what has come of it: all that there is to most decisions.
+
+        A bot that shares our core runs as soon as it is written to, and has mostly answered before
+        the write returns: so its output is read first, and only then waited for.
+        """
+        process, session = contestant.process, contestant.session
+        if contestant.out or not contestant.reading or process.stdin not in self._by_fd:
+            self.ask(contestant, question)
+            self.look(LOOK_S)
+            return session.next_event()
+        try:
+            written = os.write(process.stdin, question)
+        except (BlockingIOError, BrokenPipeError):
+            written = 0
+        if written < len(question):
+            self.send(contestant, question[written:])
+        try:
+            data = os.read(process.stdout, READ_BYTES)
+        except BlockingIOError:
+            self.look(LOOK_S)
+            return session.next_event()
+        contestant.heard = time.monotonic()
+        if (answer := session.hear(data)) is not None:
+            return answer
+        self._take(contestant, data)
+        return session.next_event()
+
+    def _take(self, contestant: Contestant, data: bytes) -> None:
+        """Its output has been read."""
+        if not data:
+            contestant.session.end()
+            self._close(contestant.process.stdout)
+        elif contestant.session.receive(data):
+            # More than a line waits: the rest stays in the pipe until the next question.
+            self._epoll.unregister(contestant.process.stdout)
+            contestant.reading = False
+
+    def _hear(self, contestant: Contestant) -> None:
+        try:
+            data = os.read(contestant.process.stdout, READ_BYTES)
+        except BlockingIOError:
+            return
+        contestant.heard = time.monotonic()
+        self._take(contestant, data)
+
+    async def status(self, contestant: Contestant) -> None:
+        """Wait a moment for the end of a process whose output has ended."""
+        deadline = time.monotonic() + STATUS_GRACE_S
+        while contestant.exited is None and (left := deadline - time.monotonic()) > 0:
+            await self.wait(left)
+
     async def wait(self, seconds: float) -> None:
         """Move bytes; returns after at least one event, or when the time is over."""
-        now = time.monotonic()
-        if now - self._checkpoint > CHECKPOINT_S:
-            self._checkpoint = now
-            await trio.lowlevel.checkpoint()
-        events = self._epoll.poll(min(seconds, LOOK_S))
-        if not events and seconds > LOOK_S:
-            with trio.move_on_after(seconds - LOOK_S):
-                await trio.lowlevel.wait_readable(self._epoll.fileno())
-            self._checkpoint = time.monotonic()
-            events = self._epoll.poll(0)
-        for fd, _ in events:
-            if fd == self._spawner.fileno():
-                self._reap()
-            elif fd in self._by_fd:
-                contestant, role = self._by_fd[fd]
-                if role == "stdin":
-                    self._flush(contestant)
-                else:
-                    self._read(contestant, fd, role)
+        if time.monotonic() > self.due:
+            await self.checkpoint()
+        if not self.look(min(seconds, LOOK_S)) and seconds > LOOK_S:
+            await self.rest(seconds - LOOK_S)
+            self.look(0)
 
-    def _read(self, contestant: Contestant, fd: int, role: str) -> None:
+    def look(self, seconds: float) -> bool:
+        """Move bytes, blocking all of this process for at most so long; False: none moved."""
+        events = self._poll(seconds)
+        for fd, _ in events:
+            self._move(fd)
+        return bool(events)
+
+    def _move(self, fd: int) -> None:
+        if fd == self._spawner.fileno():
+            self._reap()
+        elif fd in self._by_fd:
+            contestant, role = self._by_fd[fd]
+            if role == "stdout":
+                self._hear(contestant)
+            elif role == "stderr":
+                self._log(contestant)
+            else:
+                self._flush(contestant)
+
+    async def rest(self, seconds: float) -> None:
+        """Let other tasks run until there is something to move, or the time is over."""
+        with trio.move_on_after(seconds):
+            await trio.lowlevel.wait_readable(self._epoll.fileno())
+        self.due = time.monotonic() + CHECKPOINT_S
+
+    async def checkpoint(self) -> None:
+        """Let other tasks run."""
+        await trio.lowlevel.checkpoint()
+        self.due = time.monotonic() + CHECKPOINT_S
+
+    def _log(self, contestant: Contestant) -> None:
+        fd = contestant.process.stderr
         try:
             data = os.read(fd, READ_BYTES)
         except BlockingIOError:
             return
-        if role == "stdout":
-            contestant.heard = time.monotonic()
-            contestant.session.receive(data)
-            if contestant.session.full and data:
-                # More than a line waits: the rest stays in the pipe until the next question.
-                self._epoll.unregister(fd)
-                contestant.reading = False
-        else:
+        if data:
             contestant.log(data)
-        if not data:
+        else:
             self._close(fd)
 
     def _flush(self, contestant: Contestant) -> None:
@@ -364,7 +422,7 @@ class Table:
         fd = contestant.process.stderr
         while fd in self._by_fd:
             before = len(contestant.stderr)
-            self._read(contestant, fd, "stderr")
+            self._log(contestant)
             if len(contestant.stderr) <= before:
                 return
 

@@ -4,8 +4,9 @@ Theory of operation. `asked` names the seats that owe a decision; `question(seat
 is to be asked. For every one of them the caller reports exactly one outcome: `answer(seat,
 move)` or `fail(seat, fault)`. When the last outcome is in, all are judged at once (so that in
 a simultaneous tee-off nobody's fault spares another's answer), the game moves on, and `asked`
-names the next seats. `take_notices()` are the one-way messages since the last call. When
-`asked` is empty the match is over and `record()` is its record.
+names the next seats. `take_notices()` are the one-way messages since the last call; as long as
+`news` is false there are none, and no seat has failed since. When `asked` is empty the match is
+over and `record()` is its record.
 
 A seat that failed has forfeited: the game's fallback plays on for it, unasked, as long as at
 least two others are left; else the match ends there.
@@ -21,7 +22,7 @@ from collections.abc import Sequence
 import msgspec
 
 from arena.deals import Deals, fingerprint
-from arena.games import Game, Hole
+from arena.games import Game, Hole, IllegalMoveError
 from arena.model import (
     Fault,
     FaultKind,
@@ -85,6 +86,7 @@ class Referee:
         self._game = game
         self._deals = deals
         self._settings = settings
+        self._move_ms = settings.limits.move_ms
         self._seats = len(spec.seats)
         self._everybody = tuple(range(self._seats))
         self._pack = game.pack(self._seats)
@@ -106,6 +108,8 @@ class Referee:
         self._moves: list[str] = []
         self._hole: Hole | None = None
         self.asked: tuple[int, ...] = ()
+        self.news = True
+        """Whether more than moves has happened since the notices were taken."""
         for seat in self._everybody:
             start = MatchStart(
                 match=deals.opaque(spec.id),
@@ -133,21 +137,40 @@ class Referee:
         assert hole is not None
         assert seat in self.asked
         events = hole.events(seat, self._seen[seat])
-        self._seen[seat] = hole.event_count()
+        self._seen[seat] += len(events)
         return Act(
-            turn=self._turn_ids(self._turn),
-            hole=self._number,
-            move_ms=self._settings.limits.move_ms,
-            bank_ms=bank_ms,
-            totals=self._totals,
-            view=hole.view(seat),
-            events=tuple(events),
-            legal=tuple(hole.legal(seat)),
+            self._turn_ids(self._turn),
+            self._number,
+            self._move_ms,
+            bank_ms,
+            self._totals,
+            hole.view(seat),
+            events,
+            hole.legal(seat),
         )
 
     def answer(self, seat: int, move: str) -> None:
         """The seat's bot answered in time; whether legally is judged here."""
-        self._settle(seat, move)
+        if len(self._wanted) > 1:
+            self._settle(seat, move)
+            return
+        # Nobody else's outcome to wait for: the rules themselves are the judge.
+        hole = self._hole
+        assert hole is not None
+        assert seat in self.asked
+        try:
+            hole.apply(seat, move)
+        except IllegalMoveError:
+            self._settle(seat, move)
+            return
+        self._moves.append(move)
+        wanted = hole.to_act()
+        if wanted and not self._failed:
+            # Within a hole, with everybody well, this is all that there is to going on.
+            self._wanted = self.asked = wanted
+            self._turn += 1
+        else:
+            self._go_on()
 
     def fail(self, seat: int, failure: Failure) -> None:
         """The seat's bot failed to answer."""
@@ -156,6 +179,7 @@ class Referee:
     def take_notices(self) -> list[tuple[int, MatchStart | HoleEnd | MatchEnd]]:
         """(seat, message) for every one-way message since the last call, in order."""
         notices, self._notices = self._notices, []
+        self.news = False
         return notices
 
     @property
@@ -218,6 +242,7 @@ class Referee:
 
     def _forfeit(self, seat: int, failure: Failure) -> None:
         self._failed.add(seat)
+        self.news = True
         self._faults.append(
             Fault(
                 kind=failure.kind,
@@ -302,6 +327,7 @@ class Referee:
                     events=tuple(hole.events(seat, self._seen[seat])),
                 )
                 self._notices.append((seat, end))
+        self.news = True
         if self._number < HOLES:
             self._deal(self._number + 1, self._everybody)
             return True
@@ -332,6 +358,7 @@ class Referee:
         for seat in self._everybody:
             if seat not in self._failed:
                 self._notices.append((seat, MatchEnd(totals=self._totals, places=places)))
+        self.news = True
 
     def _places(self) -> tuple[int, ...]:
         """Fewest strokes first, then who survived longer; forfeiters last, the later the better."""

@@ -8,7 +8,8 @@ everything else is public, but for the card in hand until its turn is completed 
 until every seat has made its own. So tee-offs are kept as moves and turned all at once.
 
 Invariant: `_shown` equals `_cards` where a card is face up and is None where it is face down;
-bit i of `_down[seat]` says the same.
+bit i of `_down[seat]` says the same, and `_rows` is `_shown` as views show it: made when a card is
+turned, since between two cards of one seat many views are asked for.
 """
 
 from __future__ import annotations
@@ -85,6 +86,7 @@ class PlayNineHole(Table):
         super().__init__(size=CARDS, seats=seats, order=order, deck=deck, turn_cap=turn_cap)
         self._down = [_ALL_DOWN] * seats
         self._shown: list[list[int | None]] = [[None] * len(cards) for cards in self._cards]
+        self._rows = [tuple(shown) for shown in self._shown]
         self._tees: dict[int, str] = {}
         self._teeing = True
         self._acting = self._order
@@ -123,7 +125,7 @@ class PlayNineHole(Table):
             self._draw(seat)
         elif (at := _TAKE.get(move)) is not None:
             card = self._pile.pop()
-            self._place_card(seat, move, at, card)
+            self._replace(seat, move, at, card)
         else:
             raise self._illegal(seat, move)
 
@@ -134,11 +136,11 @@ class PlayNineHole(Table):
             seat,
             self._order,
             "tee" if self._teeing else "turn" if hand is None else "drawn",
-            tuple(map(tuple, self._shown)),
+            tuple(self._rows),
             self._pile[-1],
             tuple(self._pile),
             self._stock_left,
-            self._recycled_for(seat),
+            self._recycled_for(seat) if self._reshuffles else (),
             hand if seat in self._acting else None,
             tuple(self._turns),
             self._ended_by,
@@ -169,7 +171,7 @@ class PlayNineHole(Table):
     def _use_drawn(self, seat: int, move: str, drawn: int) -> None:
         down = self._down[seat]
         if (at := _SWAP.get(move)) is not None:
-            self._place_card(seat, move, at, drawn)
+            self._replace(seat, move, at, drawn)
         elif (at := _FLIP.get(move)) is not None and down >> at & 1:
             self._pile.append(drawn)
             self._complete(seat, move, self._turn_up(seat, at), drawn)
@@ -181,15 +183,17 @@ class PlayNineHole(Table):
 
     def _turn_up(self, seat: int, at: int) -> int:
         card = self._cards[seat][at]
-        self._shown[seat][at] = card
+        shown = self._shown[seat]
+        shown[at] = card
+        self._rows[seat] = tuple(shown)
         self._down[seat] &= ~(1 << at)
         return card
 
-    def _place_card(self, seat: int, move: str, at: int, card: int) -> None:
+    def _replace(self, seat: int, move: str, at: int, card: int) -> None:
         """Lay a card face up; what lay there goes onto the pile, seen by all."""
-        out = self._cards[seat][at]
-        self._cards[seat][at] = card
-        self._pile.append(out)
+        cards = self._cards[seat]
+        self._pile.append(out := cards[at])
+        cards[at] = card
         self._complete(seat, move, self._turn_up(seat, at), out)
 
     def _complete(self, seat: int, move: str, card: int | None, out: int) -> None:

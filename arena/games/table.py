@@ -109,7 +109,9 @@ class Table:
         self._hand = None
         self._reshuffled = False
         order = self._order
-        place = (self._place + 1) % len(order)
+        place = self._place + 1
+        if place == len(order):
+            place = 0
         if self._ended_by is None:
             # The dealer, last in the order of play, is the last to reach the cap.
             over = self._turns[order[-1]] >= self._turn_cap
@@ -118,7 +120,9 @@ class Table:
         if over:
             self._acting = ()
         else:
-            self._begin_turn(place)
+            self._place = place
+            self._acting = self._alone[place]
+            self._turns[order[place]] += 1
 
     def _draw(self, seat: int) -> None:
         """Take the card of the seat's slot into the hand; past the end or gone, the lowest."""

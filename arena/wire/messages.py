@@ -7,6 +7,7 @@ meaning.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -66,8 +67,8 @@ class Act(msgspec.Struct, frozen=True, tag_field="type", tag="act"):
     bank_ms: int
     totals: tuple[int, ...]
     view: Any
-    events: tuple[Play, ...]
-    legal: tuple[str, ...]
+    events: Sequence[Play]
+    legal: Sequence[str]
 
 
 class HoleEnd(msgspec.Struct, frozen=True, tag_field="type", tag="hole_end"):

@@ -9,7 +9,8 @@ again. A fault, or `close()`, makes it CLOSED for good.
                        \------- any fault -------> CLOSED <------/
 
 `send(...)` gives the bytes of a message that wants no answer. `receive()` takes whatever came,
-`next_event()` says what it means; both may be called in any state.
+`end()` that no more will come, `next_event()` says what it means; all may be called in any state.
+`hear()` is a short way for what is just an answer.
 
 Invariant (fuzzed): any bytes in any split give an event or a bot's fault, nothing else, and
 the same ones whatever the split. Exactly one line is consumed a question.
@@ -32,7 +33,8 @@ MAX_BRACKETS = 64
 # What a fault keeps of the offending line.
 LINE_KEPT = 200
 
-_encode = msgspec.json.Encoder().encode
+_encoder = msgspec.json.Encoder()
+_encode, _encode_into = _encoder.encode, _encoder.encode_into
 _decode_answer = msgspec.json.Decoder(Answer).decode
 _decode_ready = msgspec.json.Decoder(Ready).decode
 
@@ -56,12 +58,22 @@ class Pending(enum.Enum):
     exit or a crash is known to whoever sees the process."""
 
 
+# A member of an Enum takes eight times as long to look up as a global name, and these are asked for
+# at every turn.
+_STARTING, _IDLE, _ASKED, _CLOSED = State.STARTING, State.IDLE, State.ASKED, State.CLOSED
+_NEED_DATA, _END = Pending.NEED_DATA, Pending.END
+_TOO_LONG = Framing.TOO_LONG
+
+
 class WireFault(msgspec.Struct, frozen=True):
     """What a bot did wrong on the wire."""
 
     kind: FaultKind
     message: str
     line: str = ""
+
+
+Event = Ready | Answer | WireFault | Pending
 
 
 def encode(message: ToBot) -> bytes:
@@ -78,11 +90,26 @@ def shown(line: bytes) -> str:
 class BotSession:
     """See the module's theory of operation."""
 
-    __slots__ = ("_framer", "_turn", "ended", "state")
+    __slots__ = (
+        "_framer",
+        "_next_line",
+        "_question",
+        "_short",
+        "_turn",
+        "ended",
+        "receive",
+        "state",
+    )
 
     def __init__(self, line_bytes: int) -> None:
         self._framer = Framer(line_bytes)
+        self._next_line = self._framer.next_line
+        self.receive = self._framer.feed
+        """Take in output. True: enough waits here unread, leave the rest in the pipe."""
+        # What is no longer than this needs no look at its length, nor at its brackets.
+        self._short = min(line_bytes, MAX_BRACKETS)
         self._turn = ""
+        self._question = bytearray()
         self.state = State.NEW
         self.ended = False
 
@@ -94,16 +121,19 @@ class BotSession:
         self.state = State.STARTING
         return encode(message)
 
-    def ask(self, message: Act) -> bytes:
-        """A question; wants one answer."""
-        assert self.state is State.IDLE
-        self.state = State.ASKED
+    def ask(self, message: Act) -> bytearray:
+        """A question; wants one answer. The array is made anew at the next question."""
+        assert self.state is _IDLE
+        self.state = _ASKED
         self._turn = message.turn
-        return encode(message)
+        line = self._question
+        _encode_into(message, line)
+        line += b"\n"
+        return line
 
     def send(self, message: ToBot) -> bytes:
         """A line that wants no answer."""
-        assert self.state in (State.IDLE, State.ASKED)
+        assert self.state is _IDLE or self.state is _ASKED
         return encode(message)
 
     def close(self) -> None:
@@ -112,12 +142,9 @@ class BotSession:
 
     # ---- from the bot
 
-    def receive(self, data: bytes) -> None:
-        """Take in output; b"" means that it has ended."""
-        if data:
-            self._framer.feed(data)
-        else:
-            self.ended = True
+    def end(self) -> None:
+        """The output has ended."""
+        self.ended = True
 
     @property
     def full(self) -> bool:
@@ -129,25 +156,37 @@ class BotSession:
         """What has come and is no line yet, for messages."""
         return self._framer.held
 
-    def next_event(self) -> Ready | Answer | WireFault | Pending:
+    def next_event(self) -> Event:
         """What the bot's output means now."""
         state = self.state
-        if state is not State.ASKED and state is not State.STARTING:
-            return Pending.NEED_DATA
-        line = self._framer.next_line()
-        if line is Framing.NEED_DATA:
-            return Pending.END if self.ended else Pending.NEED_DATA
-        if line is Framing.TOO_LONG:
-            return self._fault(
-                FaultKind.FLOOD, "the line is longer than line_bytes", self._framer.held
-            )
-        assert isinstance(line, bytes)
-        event = self._answer(line) if state is State.ASKED else self._ready(line)
-        if isinstance(event, WireFault):
-            self.state = State.CLOSED
-        else:
-            self.state = State.IDLE
-        return event
+        if state is not _ASKED and state is not _STARTING:
+            return _NEED_DATA
+        line = self._next_line()
+        if isinstance(line, Framing):
+            if line is _TOO_LONG:
+                text = "the line is longer than line_bytes"
+                return self._fault(FaultKind.FLOOD, text, self._framer.held)
+            return _END if self.ended else _NEED_DATA
+        self.state = _IDLE  # a fault closes it after all
+        return self._answer(line) if state is _ASKED else self._ready(line)
+
+    def hear(self, data: bytes) -> Answer | None:
+        """The answer, if `data` is that and nothing else; None, and nothing has changed, if not.
+
+        Spares most decisions the way through `receive` and `next_event`, which say the same.
+        """
+        if self.state is not _ASKED or self._framer.held or len(data) > self._short:
+            return None
+        if data.find(b"\n") != len(data) - 1:
+            return None
+        try:
+            answer = _decode_answer(data)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        if answer.turn != self._turn:
+            return None
+        self.state = _IDLE
+        return answer
 
     def _answer(self, line: bytes) -> Answer | WireFault:
         if len(line) > MAX_BRACKETS and _brackets(line) > MAX_BRACKETS:
@@ -180,7 +219,7 @@ class BotSession:
             return self._fault(FaultKind.START, text, line)
 
     def _fault(self, kind: FaultKind, message: str, line: bytes) -> WireFault:
-        self.state = State.CLOSED
+        self.state = _CLOSED
         return WireFault(kind, message, shown(line))
 
 

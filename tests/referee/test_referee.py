@@ -135,6 +135,16 @@ def test_an_illegal_move_is_a_fault_that_names_what_was_legal():
     assert "tee 0 1" in fault.message
 
 
+def test_an_illegal_move_in_a_turn_leaves_no_trace():
+    """A move that the rules refuse is a fault, and not in the record."""
+    record = play(made(), rnd(1), at((1, 20), "take 8"))
+    (fault,) = record.faults
+    assert FaultKind.ILLEGAL is fault.kind
+    assert "take 8" == fault.line
+    assert all("take 8" not in hole.moves for hole in record.holes)
+    assert (1, 2) == record.places
+
+
 def test_two_faults_in_one_tee_off_tie_for_last():
     """All answers to a simultaneous question are judged; neither fault spares the other."""
     both = lambda seat, question: TIMEOUT if question.turn.startswith("1-") else None

@@ -66,6 +66,31 @@ garbage = st.binary(max_size=300) | st.lists(
 ).map(b"".join)
 
 
+@given(
+    garbage | st.sampled_from([b'{"turn":"7-abcd","move":"draw"}\n', b'{"turn":"8","move":""}\n']),
+    st.sampled_from([b"", b"{", b'{"turn":"7-abcd","move":"draw"}\n']),
+)
+def test_the_short_way_says_the_same(data, before):
+    """What `hear` makes of an output is what `receive` and `next_event` make of it, or nothing."""
+    short, long = asked(), asked()
+    for session in (short, long):
+        session.receive(before)
+    answer = short.hear(data)
+    if answer is None:
+        short.receive(data)
+        answer = short.next_event()
+    long.receive(data)
+    assert answer == long.next_event()
+    assert (short.state, short.held) == (long.state, long.held)
+
+
+def test_an_ordinary_answer_takes_the_short_way():
+    """A whole answer to the question is heard at once, and the session is ready for the next."""
+    session = asked()
+    assert session.hear(b'{"turn":"7-abcd","move":"draw"}\n') == Answer("7-abcd", "draw")
+    assert session.state is State.IDLE
+
+
 @given(garbage, st.lists(st.integers(0, 300), max_size=5))
 @example(b"[" * 150 + b"\n", [])
 @example(b'{"turn":"7-abcd","move":"draw"}\r\n', [3])
@@ -178,7 +203,7 @@ def test_the_end_of_the_output_is_told_after_what_came_before_it():
     """A last answer still counts."""
     session = asked()
     session.receive(b'{"turn":"7-abcd","move":"draw"}\n')
-    session.receive(b"")
+    session.end()
     assert isinstance(session.next_event(), Answer)
     session.ask(act("8-abcd"))
     assert session.next_event() is Pending.END
