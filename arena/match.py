@@ -235,8 +235,9 @@ class _Match:
                 return self._record()
             for seat in referee.asked:
                 contestant, clock = self._seated[seat], self._clocks[seat]
-                question = referee.question(seat, bank_ms=int(clock.bank * 1000))
-                line = contestant.session.ask(question)
+                session = contestant.session
+                bank_ms = int(clock.bank * 1000)
+                line = session.ask(referee.question(seat, bank_ms=bank_ms, lean=session.lean))
                 if self._freeze or clock.last > BRISK_S:
                     outcome = await self._ask(contestant, clock, line)
                 else:

@@ -39,6 +39,8 @@ from arena.wire.messages import (
     HoleEnd,
     MatchEnd,
     MatchStart,
+    Next,
+    Question,
     Rules,
 )
 
@@ -97,6 +99,7 @@ class Referee:
         self._wanted: tuple[int, ...] = ()  # seats to move, forfeiters among them
         self._outcomes: dict[int, str | Failure] = {}
         self._seen = [0] * self._seats  # plays of this hole that each seat was told of
+        self._briefed: set[int] = set()  # lean seats that have had a view of this hole
         self._notices: list[tuple[int, MatchStart | HoleEnd | MatchEnd]] = []
         self._holes: list[HoleRecord] = []
         self._decks: list[Sequence[int]] = []
@@ -131,15 +134,20 @@ class Referee:
             self._deal(1, self._everybody)
             self._go_on()
 
-    def question(self, seat: int, *, bank_ms: int) -> Act:
-        """What the seat is to be asked."""
+    def question(self, seat: int, *, bank_ms: int, lean: bool = False) -> Question:
+        """What the seat is to be asked; if `lean`, only what it can't know from before."""
         hole = self._hole
         assert hole is not None
         assert seat in self.asked
         events = hole.events(seat, self._seen[seat])
         self._seen[seat] += len(events)
+        turn = self._turn_ids(self._turn)
+        if lean:
+            if seat in self._briefed:
+                return Next(turn, bank_ms, events, hole.drawn(seat))
+            self._briefed.add(seat)
         return Act(
-            self._turn_ids(self._turn),
+            turn,
             self._number,
             self._move_ms,
             bank_ms,
@@ -274,6 +282,7 @@ class Referee:
         self._decks.append(deck.cards)
         self._moves = []
         self._seen = [0] * self._seats
+        self._briefed.clear()
         self._hole = self._game.start(
             seats=self._seats,
             order=self._order,

@@ -34,6 +34,7 @@ from arena.wire.messages import (
     HoleEnd,
     MatchEnd,
     MatchStart,
+    Next,
     Ready,
 )
 from arena.wire.session import BotSession, WireFault
@@ -57,6 +58,7 @@ def schemas() -> Iterator[tuple[str, str]]:
         "hello": Hello,
         "ready": Ready,
         "match": MatchStart,
+        "next": Next,
         "answer": Answer,
         "hole_end": HoleEnd,
         "match_end": MatchEnd,
@@ -184,7 +186,7 @@ def vectors() -> Iterator[tuple[str, str]]:
 
 # ------------------------------------------------------------------------------- transcripts
 
-Policy = Callable[[Act], bytes | None]
+Policy = Callable[[Any], bytes | None]
 
 MATCH = "0123456789ab-000000-0"
 
@@ -230,8 +232,10 @@ def transcript(game: Game, seats: int, answer: Policy, *, ready: bytes, about: s
         if not referee.asked:
             break
         for seat in referee.asked:
-            question = referee.question(seat, bank_ms=60_000)
+            lean = seat == 0 and session.lean
+            question = referee.question(seat, bank_ms=60_000, lean=lean)
             if seat != 0:
+                assert isinstance(question, Act)
                 referee.answer(seat, question.legal[0])
                 continue
             to_bot(session.ask(question))
@@ -260,6 +264,22 @@ def good(seed: int) -> Policy:
     return answer
 
 
+def lean(seed: int) -> Policy:
+    """Moves that are always legal, for a bot that isn't told which are."""
+    draw = random.Random(seed)
+
+    def answer(question: Act | Next) -> bytes:
+        if isinstance(question, Act):
+            move = draw.choice(question.legal)
+        elif question.drawn is None:
+            move = draw.choice(["draw", "take 0", "take 1", "take 2", "take 3"])
+        else:
+            move = f"swap {draw.randrange(4)}"
+        return msgspec.json.encode({"turn": question.turn, "move": move}) + b"\n"
+
+    return answer
+
+
 def bad(line: Callable[[Act], bytes]) -> Policy:
     """Good, until the fourth question."""
     fine = good(1)
@@ -281,6 +301,9 @@ def transcripts() -> Iterator[tuple[str, str]]:
             about = f"A whole match of {game.name} with {seats} players, as seat 0 sees it."
             text = transcript(game, seats, good(seats), ready=ready, about=about)
             yield f"transcripts/{game.name}.{seats}.good.txt", text
+        about = f"A whole match of {game.name} with 2 players, as a lean seat 0 sees it."
+        text = transcript(game, 2, lean(2), ready=b'{"type":"ready","lean":true}\n', about=about)
+        yield f"transcripts/{game.name}.2.lean.txt", text
         faults: dict[str, Callable[[Act], bytes]] = {
             "illegal": lambda q: b'{"turn":"%s","move":"fly 1"}\n' % q.turn.encode(),
             "stale": lambda q: b'{"turn":"0-0000","move":"%s"}\n' % q.legal[0].encode(),

@@ -58,6 +58,9 @@ class Hole(Protocol):
     def view(self, seat: int) -> Any:  # noqa: ANN401 - each game has its own msgspec Struct
         """Everything that the seat is entitled to know with perfect memory."""
 
+    def drawn(self, seat: int) -> int | None:
+        """The card that the seat has drawn and is to use now."""
+
     def event_count(self) -> int:
         """How many plays there are so far; the `start` for the next call of `events`."""
 

@@ -10,7 +10,8 @@ reshuffled stock (letter r) is one of the cards that everybody saw go in; it sta
 `recycled` of the others until it comes out.
 
 Invariant: `_own` and `_public` equal `_cards` where the owner or everybody knows the card and
-are None elsewhere; `_known` says which.
+are None elsewhere; `_known` says which. They are kept as views show them, and made anew when a card
+is placed: between two cards of one seat many views are asked for.
 """
 
 from __future__ import annotations
@@ -69,13 +70,13 @@ class FourCardHole(Table):
 
     def __init__(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> None:
         super().__init__(size=CARDS, seats=seats, order=order, deck=deck, turn_cap=turn_cap)
-        self._own: list[list[int | None]] = [[] for _ in range(seats)]
-        self._public: list[list[int | None]] = [[] for _ in range(seats)]
-        self._known: list[list[str]] = [[] for _ in range(seats)]
+        self._own: list[tuple[int | None, ...]] = [()] * seats
+        self._public: list[tuple[int | None, ...]] = [()] * seats
+        self._known: list[str] = [""] * seats
         for seat in order:
-            self._own[seat] = [None, None, *self._cards[seat][_FAR:]]
-            self._public[seat] = [None] * CARDS
-            self._known[seat] = [NOBODY, NOBODY, OWNER, OWNER]
+            self._own[seat] = (None, None, *self._cards[seat][_FAR:])
+            self._public[seat] = (None,) * CARDS
+            self._known[seat] = NOBODY * _FAR + OWNER * (CARDS - _FAR)
         self._plays_own: list[Play] = []
         """The log again, each play as the seat that made it knows it."""
         self._begin_turn(0)
@@ -104,9 +105,7 @@ class FourCardHole(Table):
             self._draw(seat)
         elif (at := _TAKE.get(move)) is not None:
             card = self._pile.pop()
-            out = self._place_card(seat, at, card)
-            self._public[seat][at] = card
-            self._known[seat][at] = ALL
+            out = self._place_card(seat, at, card, card, ALL)
             self._complete(Play(seat, move, card, out))
         elif move == "knock" and self._ended_by is None:
             self._ended_by = seat
@@ -117,18 +116,18 @@ class FourCardHole(Table):
     def view(self, seat: int) -> FourCardView:
         """Everything that the seat is entitled to know."""
         hand = self._hand
-        grids = [tuple(cards) for cards in self._public]
-        grids[seat] = tuple(self._own[seat])
+        grids = self._public.copy()
+        grids[seat] = self._own[seat]
         return FourCardView(
             seat,
             self._order,
             "turn" if hand is None else "drawn",
             tuple(grids),
-            tuple(map("".join, self._known)),
+            tuple(self._known),
             self._pile[-1],
             tuple(self._pile),
             self._stock_left,
-            self._recycled_for(seat, self._recycled_of_others(seat)),
+            self._recycled_for(seat, self._recycled_of_others(seat)) if self._reshuffles else (),
             hand if seat in self._acting else None,
             tuple(self._turns),
             self._ended_by,
@@ -145,9 +144,8 @@ class FourCardHole(Table):
 
     def _use_drawn(self, seat: int, move: str, drawn: int) -> None:
         if (at := _SWAP.get(move)) is not None:
-            out = self._place_card(seat, at, drawn)
-            self._public[seat][at] = None
-            self._known[seat][at] = OWNER_RECYCLED if self._reshuffles else OWNER
+            knows = OWNER_RECYCLED if self._reshuffles else OWNER
+            out = self._place_card(seat, at, drawn, None, knows)
             self._complete(
                 Play(seat, move, None, out, (), self._reshuffled),
                 Play(seat, move, drawn, out, (), self._reshuffled),
@@ -158,12 +156,15 @@ class FourCardHole(Table):
         else:
             raise self._illegal(seat, move)
 
-    def _place_card(self, seat: int, at: int, card: int) -> int:
+    def _place_card(self, seat: int, at: int, card: int, public: int | None, knows: str) -> int:
         """Lay a card that its owner knows; what lay there goes onto the pile, seen by all."""
-        out = self._cards[seat][at]
-        self._cards[seat][at] = card
-        self._own[seat][at] = card
-        self._pile.append(out)
+        cards, after = self._cards[seat], at + 1
+        self._pile.append(out := cards[at])
+        cards[at] = card
+        own, shown, known = self._own[seat], self._public[seat], self._known[seat]
+        self._own[seat] = (*own[:at], card, *own[after:])
+        self._public[seat] = (*shown[:at], public, *shown[after:])
+        self._known[seat] = known[:at] + knows + known[after:]
         return out
 
     def _complete(self, public: Play, own: Play | None = None) -> None:
@@ -172,8 +173,7 @@ class FourCardHole(Table):
 
     def _reshuffle(self, drawing: int) -> None:
         super()._reshuffle(drawing)
-        for letters in self._known:
-            letters[:] = [OWNER if it == OWNER_RECYCLED else it for it in letters]
+        self._known = [letters.replace(OWNER_RECYCLED, OWNER) for letters in self._known]
 
     def _recycled_of_others(self, seat: int) -> list[int]:
         """Cards that others placed from the present, reshuffled stock and that are still down."""

@@ -83,6 +83,10 @@ class Table:
         """Seats whose decision is wanted now; () when the hole is over."""
         return self._acting
 
+    def drawn(self, seat: int) -> int | None:
+        """The card that the seat has drawn and is to use now."""
+        return self._hand if seat in self._acting else None
+
     def event_count(self) -> int:
         """How many plays there are so far."""
         return len(self._plays)

@@ -71,6 +71,15 @@ class Act(msgspec.Struct, frozen=True, tag_field="type", tag="act"):
     legal: Sequence[str]
 
 
+class Next(msgspec.Struct, frozen=True, tag_field="type", tag="next", omit_defaults=True):
+    """A decision is wanted of a lean bot, not the first of this hole; to be answered like `Act`."""
+
+    turn: str
+    bank_ms: int
+    events: Sequence[Play]
+    drawn: int | None = None
+
+
 class HoleEnd(msgspec.Struct, frozen=True, tag_field="type", tag="hole_end"):
     """A hole is over: all cards are turned."""
 
@@ -93,14 +102,20 @@ class Bye(msgspec.Struct, frozen=True, tag_field="type", tag="bye"):
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
-    """The bot's answer to `Hello`."""
+    """The bot's answer to `Hello`.
+
+    `lean`: it follows the events, so after a hole's first question it wants no more than those.
+    """
+
+    lean: bool = False
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The bot's answer to `Act`. A `type` field may be there and is ignored."""
+    """The bot's answer to `Act` and `Next`. A `type` field may be there and is ignored."""
 
     turn: str
     move: str
 
 
-ToBot = Hello | MatchStart | Act | HoleEnd | MatchEnd | Bye
+Question = Act | Next
+ToBot = Hello | MatchStart | Question | HoleEnd | MatchEnd | Bye

@@ -24,7 +24,7 @@ import msgspec
 
 from arena.model import FaultKind
 from arena.wire.framing import Framer, Framing
-from arena.wire.messages import Act, Answer, Hello, Ready, ToBot
+from arena.wire.messages import Answer, Hello, Question, Ready, ToBot
 
 # An answer is flat; more brackets than this anywhere in a line are a fault, so that the
 # decoder's own recursion limit, which differs between machines, is never met.
@@ -91,15 +91,9 @@ class BotSession:
     """See the module's theory of operation."""
 
     __slots__ = (
-        "_framer",
-        "_next_line",
-        "_question",
-        "_short",
-        "_turn",
-        "ended",
-        "receive",
-        "state",
-    )
+        "_framer", "_next_line", "_question", "_short", "_turn",
+        "ended", "lean", "receive", "state",
+    )  # fmt: skip
 
     def __init__(self, line_bytes: int) -> None:
         self._framer = Framer(line_bytes)
@@ -112,6 +106,8 @@ class BotSession:
         self._question = bytearray()
         self.state = State.NEW
         self.ended = False
+        self.lean = False
+        """Whether it has asked for lean questions."""
 
     # ---- towards the bot
 
@@ -121,7 +117,7 @@ class BotSession:
         self.state = State.STARTING
         return encode(message)
 
-    def ask(self, message: Act) -> bytearray:
+    def ask(self, message: Question) -> bytearray:
         """A question; wants one answer. The array is made anew at the next question."""
         assert self.state is _IDLE
         self.state = _ASKED
@@ -213,10 +209,12 @@ class BotSession:
         if _brackets(line) > MAX_BRACKETS:
             return self._fault(FaultKind.START, "the line is nested too deeply", line)
         try:
-            return _decode_ready(line)
+            ready = _decode_ready(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
             text = 'the first line must be {"type":"ready"}; write anything else to standard error'
             return self._fault(FaultKind.START, text, line)
+        self.lean = ready.lean
+        return ready
 
     def _fault(self, kind: FaultKind, message: str, line: bytes) -> WireFault:
         self.state = _CLOSED

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.model import FaultKind
-from arena.wire.messages import Act, Answer, BotLimits, Hello, MatchEnd, Ready, Rules
+from arena.wire.messages import Act, Answer, BotLimits, Hello, MatchEnd, Next, Ready, Rules
 from arena.wire.session import MAX_BRACKETS, BotSession, Pending, State, WireFault
 
 LIMIT = 200
@@ -82,6 +82,23 @@ def test_the_short_way_says_the_same(data, before):
     long.receive(data)
     assert answer == long.next_event()
     assert (short.state, short.held) == (long.state, long.held)
+
+
+def test_a_bot_may_ask_for_less():
+    """What it says when it is ready is known afterwards; nobody is lean unasked."""
+    plain, lean = BotSession(LIMIT), BotSession(LIMIT)
+    for session, line in (
+        (plain, b'{"type":"ready"}\n'),
+        (lean, b'{"type":"ready","lean":true}\n'),
+    ):
+        session.hello(HELLO)
+        session.receive(line)
+        session.next_event()
+    assert not plain.lean
+    assert lean.lean
+    assert b'{"type":"next","turn":"3-xxxx","bank_ms":5,"events":[],"drawn":0}\n' == lean.ask(
+        Next("3-xxxx", 5, (), 0)
+    )
 
 
 def test_an_ordinary_answer_takes_the_short_way():
