@@ -1,0 +1,14 @@
+"""All measures, in the order in which a round takes them: the unit first."""
+
+from __future__ import annotations
+
+from measures import Measure, Row, decisions, events, rings, starts
+
+MEASURES: tuple[Measure, ...] = (
+    *decisions.MEASURES,
+    *events.MEASURES,
+    *starts.MEASURES,
+    *rings.MEASURES,
+)
+
+ROWS: dict[str, Row] = {row.key: row for measure in MEASURES for row in measure.rows}

@@ -1,0 +1,229 @@
+"""The pure rings: the games as a library, instructions by callgrind, log and counting."""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from arena import registry
+from arena.deals import Deals, commitment
+from arena.games import Game
+from arena.model import Entrant, Event, MatchRecord
+from arena.ratings.standings import table
+from arena.reports import render
+from arena.store import Private, Store
+from arena.tournament import all_blocks, counting_of, schedule_of
+from measures import RATE, Measure, Row, SkippedError
+from measures.conversation import SECRET, Conversation, series_of, settings_of
+from measures.stage import Stage, staying_on
+
+HOLES = 9
+SEATS = 2
+
+# ------------------------------------------------------------------------------- the library
+
+
+def random_match(game: Game, deals: Deals, number: int, *, views: bool) -> int:
+    """Nine holes by random legal moves, through the games' public interface; the moves made."""
+    rng = random.Random(number)
+    pack = game.pack(SEATS)
+    moves = 0
+    for hole_number in range(1, HOLES + 1):
+        dealer = (hole_number - 2) % SEATS
+        order = [(dealer + 1 + seat) % SEATS for seat in range(SEATS)]
+        deck = deals.deck("library", number, hole_number, pack)
+        hole = game.start(seats=SEATS, order=order, deck=deck, turn_cap=game.turn_cap)
+        while acting := hole.to_act():
+            for seat in acting:
+                if views:
+                    hole.view(seat)
+                hole.apply(seat, rng.choice(hole.legal(seat)))
+                moves += 1
+        hole.scores()
+    return moves
+
+
+def library(stage: Stage, *, game: str, matches: int) -> Mapping[str, float]:
+    """Random matches a second on one core."""
+    rules, deals = registry.game(game), Deals(SECRET)
+    found = {}
+    with staying_on({stage.core}):
+        for part, views in (("plain", False), ("views", True)):
+            begun = time.process_time()
+            for number in range(matches):
+                random_match(rules, deals, number, views=views)
+            found[f"library.{game}.{part}"] = matches / (time.process_time() - begun)
+    return found
+
+
+# ------------------------------------------------------------------------------ instructions
+
+FEW, MANY = 8, 24
+"""Matches of the two runs whose difference is counted: start and imports are in both."""
+
+
+def instructions(stage: Stage) -> Mapping[str, float]:
+    """Instructions a decision of referee, game and wire, by callgrind."""
+    if shutil.which("valgrind") is None:
+        raise SkippedError("valgrind is not installed")
+    found = {}
+    for game in ("play-nine", "four-card-golf"):
+        few, many = (_counted(stage, game, matches) for matches in (FEW, MANY))
+        found[f"instructions.{game}"] = (many[0] - few[0]) / (many[1] - few[1])
+    return found
+
+
+def _counted(stage: Stage, game: str, matches: int) -> tuple[int, int]:
+    """(instructions, decisions) of a run."""
+    out = stage.folder / "callgrind.out"
+    done = subprocess.run(
+        [
+            "valgrind",
+            "--tool=callgrind",
+            f"--callgrind-out-file={out}",
+            *(sys.executable, "-P", "-B", __file__, game, str(matches)),
+        ],
+        # Fixed to the last byte: the layout of memory, and so dictionaries of objects, follow.
+        env={"PYTHONHASHSEED": "0", "PYTHONPATH": str(Path(__file__).parents[1]), "LANG": "C"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    assert collected is not None, done.stderr
+    return int(collected[1]), int(done.stdout)
+
+
+def play_counted(game: str, matches: int) -> int:
+    """What runs below callgrind; the decisions that were made."""
+    questions = 0
+
+    def said(_seat: int, line: bytes) -> None:
+        nonlocal questions
+        questions += line.startswith(b'{"type":"act"')
+
+    conversation = Conversation(settings_of(game), said)
+    for spec in series_of(("a", "b"), matches).matches:
+        conversation.play(spec)
+    return questions
+
+
+# --------------------------------------------------------------------------- log and counting
+
+BOTS, DEALS = 10, 111
+
+
+def _event() -> Event:
+    settings = settings_of(deals=DEALS)
+    entrants = tuple(
+        Entrant(id=f"bot-{number}@1", name=f"bot-{number}", version="1", hash="")
+        for number in range(BOTS)
+    )
+    sealed = commitment(SECRET, settings, entrants)
+    return Event(settings=settings, entrants=entrants, commitment=sealed)
+
+
+@functools.cache
+def _records() -> tuple[MatchRecord, ...]:
+    """10,000 records of an event: some real matches, over and over, under its ids."""
+    conversation = Conversation(settings_of())
+    played = [conversation.play(spec) for spec in series_of(("a", "b"), 40).matches]
+
+    def records() -> Iterator[MatchRecord]:
+        for block in all_blocks(schedule_of(_event(), SECRET)):
+            for series in block.series:
+                for spec in series.matches:
+                    record = msgspec.structs.replace(
+                        played[len(seen) % len(played)],
+                        **{name: getattr(spec, name) for name in spec.__struct_fields__},
+                    )
+                    seen.append(record)
+                    digest = record.computed_digest()
+                    yield msgspec.structs.replace(record, digest=digest, ended=1e9)
+
+    seen: list[MatchRecord] = []
+    return tuple(records())
+
+
+def log(stage: Stage) -> Mapping[str, float]:
+    """Records appended, records counted, the table of all of them."""
+    event, records = _event(), _records()
+    folder = stage.empty()
+    private = Private(secret=SECRET.hex(), sources={}, cache="")
+    with Store.create(folder, event, private) as store:
+        begun = time.monotonic()
+        for record in records:
+            store.append(record)
+        appended = time.monotonic() - begun
+    begun = time.monotonic()
+    counting = counting_of(event, SECRET)
+    for record in records:
+        counting.add(record)
+    counted = time.monotonic() - begun
+    begun = time.monotonic()
+    count = counting.counted()
+    assert count.missing == 0, count.missing
+    for kind in ("text", "md", "csv", "json"):
+        render(table(event, count), kind)
+    tabled = time.monotonic() - begun
+    shutil.rmtree(folder)
+    return {
+        "log.append": len(records) / appended,
+        "log.count": len(records) / counted,
+        "log.table": tabled * 1e3,
+    }
+
+
+def _library(game: str, matches: int) -> Measure:
+    key = f"library.{game}"
+    return Measure(
+        name=key,
+        about=f"the games as a library: random {game} on one core",
+        run=functools.partial(library, game=game, matches=matches),
+        rows=(
+            Row(key=f"{key}.plain", text="matches", unit=RATE, goal=300),
+            Row(key=f"{key}.views", text="matches, a view for each decision", unit=RATE),
+        ),
+    )
+
+
+MEASURES = (
+    _library("play-nine", 40),
+    _library("four-card-golf", 150),
+    Measure(
+        name="log",
+        about="the log and the table of 10,000 matches of 10 bots",
+        run=log,
+        rows=(
+            Row(key="log.append", text="records appended", unit=RATE),
+            Row(key="log.count", text="records counted", unit=RATE),
+            Row(key="log.table", text="the table, in all four forms", unit="ms"),
+        ),
+        most=5,
+        warm=False,
+    ),
+    Measure(
+        name="instructions",
+        about="the pure rings by callgrind, a decision",
+        run=instructions,
+        rows=tuple(
+            Row(key=f"instructions.{game}", text=game, unit="instructions")
+            for game in ("play-nine", "four-card-golf")
+        ),
+        most=1,
+        warm=False,
+    ),
+)
+
+if __name__ == "__main__":
+    os.write(1, b"%d\n" % play_counted(sys.argv[1], int(sys.argv[2])))
