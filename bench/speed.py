@@ -155,6 +155,7 @@ def main() -> None:
     if asked.publish and asked.only:
         parser.error("what is published is a whole run: leave out --only")
     measures = chosen(asked.only)
+    old = last_published()
     bystanders = Bystanders()
     with tempfile.TemporaryDirectory(prefix="speed-") as folder:
         stage = Stage(Path(folder), long=asked.long)
@@ -173,7 +174,7 @@ def main() -> None:
     print(shown)
     if found.others > AT_REST:
         print(f"other programs kept {found.others} cores busy: measure again, on a machine at rest")
-    if (old := last_published()) is not None:
+    if old is not None:
         print(moves(measures, old, found, compared(ROWS, old, found)))
     if asked.json:
         whole = {"figures": found, "rounds": rounds, "skipped": skipped}

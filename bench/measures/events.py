@@ -1,161 +1,18 @@
-"""Whole events: tournament, local executor, workers, sandbox, log, counting, the tables at the end.
-
-An event runs in this process as `arena run` runs it, into a temporary folder. Matches a second are
-those of the whole event, from an empty folder to its tables, start of the workers included. The
-steady rate leaves the start and the end out: from the first record to the last.
-
-CPU is told apart by who used it: this process, workers, spawners (both by the scheduler's count,
-read now and then), and the bots, which are the rest of what all that were waited for have used.
-"""
+"""Whole events: matches a second, two workers against one, more matches, more bots."""
 
 from __future__ import annotations
 
 import functools
-import os
-import resource
-import shutil
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from statistics import median
 
-import msgspec
-import trio
-
-from arena.deals import commitment
-from arena.executors import Config
-from arena.executors.local import LocalExecutor
-from arena.model import Bot, Event, MatchRecord
-from arena.reports import render
-from arena.store import Private, Store
-from arena.tournament import Tournament
-from measures import RATE, Measure, Row, SkippedError
-from measures.conversation import SECRET, settings_of
+from measures import RATE, Measure, Row
+from measures.event import play_event
 from measures.stage import Stage
-from measures.worker import cpu_us
-
-LOOK_EVERY = 50
-"""Matches between two looks at the processes: a look takes some 50 µs."""
-
-
-class Watched:
-    """A watcher that notes when records came and what the processes below have used."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.first = self.last = 0.0
-        self._others = set(_children(os.getpid()))
-        self.workers: dict[int, float] = {}
-        self.spawners: dict[int, float] = {}
-        self.resident_mb = 0.0
-
-    def match(self, record: MatchRecord) -> None:
-        """A match is finished."""
-        if record.faults:
-            raise RuntimeError(f"a bot failed: {record.faults[0]}")
-        self.last = time.monotonic()
-        self.first = self.first or self.last
-        if self.count % LOOK_EVERY == 0:
-            self.look()
-        self.count += 1
-
-    def rated(self, rated: object) -> None:
-        """A rated event is settled."""
-
-    def trouble(self, series: str, message: str) -> None:
-        """A series is void."""
-        raise RuntimeError(f"{series}: {message}")
-
-    def look(self) -> None:
-        """See what workers and spawners have used so far."""
-        for worker in set(_children(os.getpid())) - self._others:
-            self.workers[worker] = cpu_us(worker)
-            self.resident_mb = max(self.resident_mb, memory_mb(worker)["Rss"])
-            for spawner in _children(worker):
-                self.spawners[spawner] = cpu_us(spawner)
-
-
-def _children(pid: int) -> Iterator[int]:
-    try:
-        yield from map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-    except FileNotFoundError:
-        return
-
-
-def memory_mb(pid: int) -> dict[str, float]:
-    """What a process holds: Rss, and Pss, where what is shared counts by its share."""
-    found = {}
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
-        name, _, value = line.partition(":")
-        found[name] = int(value.split()[0]) / 1024
-    return found
-
-
-def _used(who: int) -> float:
-    used = resource.getrusage(who)
-    return (used.ru_utime + used.ru_stime) * 1e6
-
-
-def play_event(
-    stage: Stage,
-    bots: Sequence[Bot],
-    *,
-    deals: int,
-    jobs: int,
-    series: int = 25,
-    tables: int | None = None,
-) -> dict[str, float]:
-    """Play an event; its numbers."""
-    if jobs > len(stage.cores):
-        raise SkippedError(f"{jobs} workers need {jobs} cores")
-    settings = msgspec.structs.replace(settings_of(deals=deals, series=series), tables=tables)
-    entrants = tuple(sorted((bot.entrant for bot in bots), key=lambda each: each.id))
-    event = Event(
-        settings=settings,
-        entrants=entrants,
-        commitment=commitment(SECRET, settings, entrants),
-        predictable=True,
-        sandbox=stage.sandbox,
-    )
-    config = Config(settings=settings, secret=SECRET.hex(), bots=tuple(bots), sandbox=event.sandbox)
-    folder = stage.empty()
-    watched = Watched()
-    own, below = _used(resource.RUSAGE_SELF), _used(resource.RUSAGE_CHILDREN)
-    begun = time.monotonic()
-    with Store.create(folder, event, Private(secret=SECRET.hex(), sources={}, cache="")) as store:
-        tournament = Tournament(store, SECRET, watched)
-        executor = LocalExecutor(config, jobs=jobs, pin=True)
-        trio.run(_play, tournament, executor)
-        tournament.conclude()
-        table = tournament.result()
-        for name, kind in (("table.txt", "text"), ("table.md", "md"), ("table.csv", "csv")):
-            store.write(name, render(table, kind))
-        store.write("table.json", render(table, "json"))
-    ended = time.monotonic()
-    own, below = _used(resource.RUSAGE_SELF) - own, _used(resource.RUSAGE_CHILDREN) - below
-    shutil.rmtree(folder)
-    if watched.count != table.planned:
-        raise RuntimeError(f"{watched.count} of {table.planned} matches were played")
-    workers, spawners = sum(watched.workers.values()), sum(watched.spawners.values())
-    return {
-        "rate": watched.count / (ended - begun),
-        "steady": (watched.count - 1) / (watched.last - watched.first),
-        "cpu": (own + below) / watched.count,
-        "parent": own / watched.count,
-        "workers": workers / watched.count,
-        "spawners": spawners / watched.count,
-        "bots": max(0.0, below - workers - spawners) / watched.count,
-        "memory": watched.resident_mb,
-    }
-
-
-async def _play(tournament: Tournament, executor: LocalExecutor) -> None:
-    await tournament.play(executor, trio.Event())
-
 
 # ----------------------------------------------------------------------------- whole events
 
-DEALS = {"instant": 50, "quick": 50, "lean": 25}
+DEALS = {"instant": 50, "quick": 25, "lean": 25}
 """Of each of the six pairs of four bots, and for each worker."""
 
 
@@ -225,9 +82,9 @@ def field(stage: Stage) -> Mapping[str, float]:
         played = play_event(
             stage,
             stage.field("instant", bots),
-            deals=1_000 // tables,
+            deals=500 // tables,
             tables=tables if bots > 4 else None,
-            series=10,
+            series=5,
             jobs=len(stage.cores[:2]),
         )
         found[f"field.{bots}.steady"] = played["steady"]
@@ -239,7 +96,13 @@ def field(stage: Stage) -> Mapping[str, float]:
 def _growth_rows(sizes: tuple[int, ...]) -> tuple[Row, ...]:
     rows = [_rate(f"growth.{size}.steady", f"{size:,} matches, steady") for size in sizes]
     shares = [
-        Row(key=f"growth.{size}.share", text=f"{size:,} / 100", unit="x", goal=0.9, more=True)
+        Row(
+            key=f"growth.{size}.share",
+            text=f"rate at {size:,} / at 100",
+            unit="x",
+            goal=0.9,
+            more=True,
+        )
         for size in sizes[1:]
     ]
     memory = [
@@ -317,11 +180,13 @@ MEASURES = (
         run=field,
         rows=(
             *(_rate(f"field.{bots}.steady", f"{bots} bots, steady") for bots in (4, 50, 200)),
-            Row(key="field.50.share", text="50 bots / 4", unit="x", goal=0.9, more=True),
-            Row(key="field.200.share", text="200 bots / 4", unit="x", goal=0.9, more=True),
+            Row(key="field.50.share", text="rate with 50 / with 4", unit="x", goal=0.9, more=True),
+            Row(
+                key="field.200.share", text="rate with 200 / with 4", unit="x", goal=0.9, more=True
+            ),
             Row(key="field.200.parent", text="parent's CPU a match, 200 bots", unit="µs"),
         ),
-        most=1,
+        most=3,
         warm=False,
     ),
     Measure(

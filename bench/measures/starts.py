@@ -25,7 +25,7 @@ from arena.sandbox.client import Spawner
 from arena.wire.session import encode
 from measures import Measure, Row
 from measures.conversation import series_of, settings_of
-from measures.events import memory_mb
+from measures.event import memory_mb
 from measures.stage import Stage, staying_on
 from measures.worker import COMMAND
 

@@ -103,7 +103,9 @@ def test_calls(instant_bots, tmp_path):
     finally:
         worker.close()
         counted.close()
-    assert 2 < calls < 3.3, "fewer than two: the calls are no longer seen, mend counted_worker.py"
+    assert calls < 3.3
+    # Fewer would mean that calls are made in a way that counted_worker.py doesn't see.
+    assert calls > 2
 
 
 # ------------------------------------------------------------------------------------- bytes

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from measures import UNIT
+from measures import UNIT, Measure, SkippedError
 from measures.drawn import GROUPS, drawing
 from measures.every import MEASURES, ROWS
 from measures.figures import Move, Published
 from measures.shown import TEXT, moves, table
+from measures.stage import Bystanders
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +29,47 @@ def figures(speed):
     """A figure for every row, from two made-up rounds."""
     one = dict.fromkeys([*ROWS, UNIT], 12_345.678)
     return speed.figures_of(MEASURES, [one, {**one, "worker.cpu": 99_999.9}])
+
+
+def test_rounds(speed):
+    """Rounds are interleaved; the first warms up and is thrown away; what is slow sits some out."""
+    calls = []
+
+    def measure(name, **how):
+        def run(_stage):
+            calls.append(name)
+            return {name: len(calls)}
+
+        return Measure(name=name, about="", run=run, rows=(), **how)
+
+    def missing(_stage):
+        calls.append("missing")
+        raise SkippedError("it isn't here")
+
+    measures = [
+        measure("unit"),
+        measure("slow", most=1, warm=False),
+        Measure(name="missing", about="", run=missing, rows=()),
+        measure("last"),
+    ]
+    rounds, skipped = speed.taken(None, measures, 2)
+    assert ["unit", "missing", "last", "unit", "slow", "last", "unit", "last"] == calls
+    assert [{"unit": 4, "slow": 5, "last": 6}, {"unit": 7, "last": 8}] == rounds
+    assert {"missing": "it isn't here"} == skipped
+
+
+def test_unknown_measure(speed):
+    """A name that no measure has ends the run at once; the unit is always measured."""
+    with pytest.raises(SystemExit, match="no such measure: fast"):
+        speed.chosen("log,fast")
+    assert ["ping-pong", "log"] == [measure.name for measure in speed.chosen("log")]
+    assert list(MEASURES) == speed.chosen("")
+
+
+def test_bystanders():
+    """What this process uses is not taken for another's."""
+    watch = Bystanders()
+    assert watch.cores() >= 0
 
 
 def test_keys():
