@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -155,6 +156,8 @@ def main() -> None:
     if asked.publish and asked.only:
         parser.error("what is published is a whole run: leave out --only")
     measures = chosen(asked.only)
+    # Whoever ends this early finds no folder of it, and none of its processes.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     old = last_published()
     bystanders = Bystanders()
     with tempfile.TemporaryDirectory(prefix="speed-") as folder:

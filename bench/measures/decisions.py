@@ -16,6 +16,7 @@ from measures.conversation import Conversation, series_of, settings_of
 from measures.stage import Stage, staying_on
 
 EXCHANGES = 40_000
+REPLAYS = 3
 MATCHES = 41
 """In a series; the first one is left out, so that starts don't count."""
 
@@ -40,7 +41,7 @@ def c_referee(stage: Stage) -> Mapping[str, float]:
         path.write_bytes(b"".join(lines))
     bot = stage.bot("instant")
     program = bot.run[0].replace("/bot/", f"{bot.root}/")
-    found = _printed(stage, stage.program("referee"), str(path), "1", program)
+    found = _printed(stage, stage.program("referee"), str(path), str(REPLAYS), program)
     return {"c-referee.wall": found["wall_us"], "c-referee.cpu": found["cpu_us"]}
 
 

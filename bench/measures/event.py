@@ -10,6 +10,7 @@ read now and then), and the bots, which are the rest of what all that were waite
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import shutil
@@ -67,17 +68,15 @@ class Watched:
     def look(self) -> None:
         """See what workers and spawners have used so far."""
         for worker in set(_children(os.getpid())) - self._others:
-            self.workers[worker] = cpu_us(worker)
-            self.resident_mb = max(self.resident_mb, memory_mb(worker)["Rss"])
-            for spawner in _children(worker):
-                self.spawners[spawner] = cpu_us(spawner)
+            with contextlib.suppress(OSError):  # it has played its last series and gone
+                self.workers[worker] = cpu_us(worker)
+                self.resident_mb = max(self.resident_mb, memory_mb(worker)["Rss"])
+                for spawner in _children(worker):
+                    self.spawners[spawner] = cpu_us(spawner)
 
 
 def _children(pid: int) -> Iterator[int]:
-    try:
-        yield from map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-    except FileNotFoundError:
-        return
+    yield from map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
 
 
 def memory_mb(pid: int) -> dict[str, float]:

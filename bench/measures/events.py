@@ -98,7 +98,7 @@ def _growth_rows(sizes: tuple[int, ...]) -> tuple[Row, ...]:
     shares = [
         Row(
             key=f"growth.{size}.share",
-            text=f"rate at {size:,} / at 100",
+            text=f"{size:,} matches / 100",
             unit="x",
             goal=0.9,
             more=True,
@@ -180,13 +180,11 @@ MEASURES = (
         run=field,
         rows=(
             *(_rate(f"field.{bots}.steady", f"{bots} bots, steady") for bots in (4, 50, 200)),
-            Row(key="field.50.share", text="rate with 50 / with 4", unit="x", goal=0.9, more=True),
-            Row(
-                key="field.200.share", text="rate with 200 / with 4", unit="x", goal=0.9, more=True
-            ),
+            Row(key="field.50.share", text="50 bots / 4 bots", unit="x", goal=0.9, more=True),
+            Row(key="field.200.share", text="200 bots / 4 bots", unit="x", goal=0.9, more=True),
             Row(key="field.200.parent", text="parent's CPU a match, 200 bots", unit="µs"),
         ),
-        most=3,
+        most=1,
         warm=False,
     ),
     Measure(
