@@ -12,7 +12,7 @@ from html import escape
 from measures.figures import Figure
 from measures.shown import number
 
-WIDTH, MARGIN, LABEL, VALUE = 760, 20, 250, 150
+WIDTH, MARGIN, LABEL, VALUE = 760, 20, 200, 190
 BAR, STEP, TITLE = 18, 28, 34
 
 STYLE = """
@@ -37,14 +37,12 @@ class Bar:
     key: str
     label: str
     ours: bool = True
-    ratio_of: str = ""
-    """Of what its ratio is, in words."""
 
 
 GROUPS: Sequence[tuple[str, str, Sequence[Bar]]] = (
     (
-        "CPU of the referee, a decision",
-        "µs",
+        "CPU of the referee",
+        "µs a decision",
         (
             Bar("ping-pong.cpu", "one side of C ping-pong", ours=False),
             Bar("c-referee.cpu", "C epoll referee, no rules", ours=False),
@@ -52,8 +50,8 @@ GROUPS: Sequence[tuple[str, str, Sequence[Bar]]] = (
         ),
     ),
     (
-        "wall time on one core, a decision, bots included",
-        "µs",
+        "wall time on one core, bots included",
+        "µs a decision",
         (
             Bar("ping-pong.wall", "C ping-pong", ours=False),
             Bar("c-referee.wall", "C epoll referee, no rules", ours=False),
@@ -61,8 +59,8 @@ GROUPS: Sequence[tuple[str, str, Sequence[Bar]]] = (
         ),
     ),
     (
-        "whole play-nine events, matches a second; the line is the goal",
-        "/s",
+        "whole play-nine events",
+        "matches a second",
         (
             Bar("event.instant.2.rate", "C bots"),
             Bar("event.lean.2.rate", "lean Python bots"),
@@ -80,10 +78,9 @@ def drawing(figures: Mapping[str, Figure]) -> str:
         there = [(bar, figures[bar.key]) for bar in bars if bar.key in figures]
         if not there:
             continue
-        parts.append(_text("title", MARGIN, top + 14, f"{title} ({unit.lstrip('/')})"))
+        parts.append(_text("title", MARGIN, top + 14, f"{title}, {unit}"))
         top += TITLE
-        # A goal for a ratio is no length in this group's unit.
-        goals = [each.goal for _, each in there if each.goal and each.ratio is None]
+        goals = [goal_of(each) for _, each in there]
         longest = max([each.value.median for _, each in there] + goals)
         for bar, figure in there:
             parts.append(_bar(bar, figure, top, (WIDTH - 2 * MARGIN - LABEL - VALUE) / longest))
@@ -97,6 +94,13 @@ def drawing(figures: Mapping[str, Figure]) -> str:
     )
 
 
+def goal_of(figure: Figure) -> float:
+    """Where the goal lies in the figure's own unit; 0 without one."""
+    if figure.goal is None or figure.ratio is None:
+        return figure.goal or 0.0
+    return figure.goal * figure.value.median / figure.ratio.median
+
+
 def _bar(bar: Bar, figure: Figure, top: int, scale: float) -> str:
     left = MARGIN + LABEL
     length = figure.value.median * scale
@@ -107,17 +111,16 @@ def _bar(bar: Bar, figure: Figure, top: int, scale: float) -> str:
     if figure.goal is not None:
         sign = "≤" if figure.ratio is not None else "≥"
         text += f", goal {sign} {figure.goal:g}{'x' * (figure.ratio is not None)}"
-    end = length
+    wanted = goal_of(figure) * scale
     mark = ""
-    if figure.goal is not None and figure.ratio is None:
-        x = left + figure.goal * scale
-        end = max(length, figure.goal * scale)
+    if wanted:
+        x = left + wanted
         mark = f'<line class="goal" x1="{x:.1f}" x2="{x:.1f}" y1="{top - 3}" y2="{top + BAR + 3}"/>'
     return (
         _text("label", MARGIN, top + 13, bar.label)
         + f'<rect class="{kind}" x="{left}" y="{top}" width="{length:.1f}" height="{BAR}" rx="2"/>'
         + mark
-        + _text("value", left + end + 8, top + 13, text)
+        + _text("value", left + max(length, wanted) + 8, top + 13, text)
     )
 
 

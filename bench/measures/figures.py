@@ -16,6 +16,7 @@ import msgspec
 
 from measures import COUNTS, RATE, TIMES, UNIT, Row
 
+FEW = 4
 LEAST = 0.03
 LEAST_COUNT = 0.01
 
@@ -23,7 +24,7 @@ Round = Mapping[str, float]
 
 
 class Spread(msgspec.Struct, frozen=True):
-    """A median, and the middle half of what was seen."""
+    """A median, and the middle half of what was seen; all of it where that is little."""
 
     median: float
     low: float
@@ -32,8 +33,8 @@ class Spread(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
         """Of one value or more."""
-        if len(values) == 1:
-            return cls(values[0], values[0], values[0])
+        if len(values) < FEW:
+            return cls(statistics.median(values), min(values), max(values))
         low, median, high = statistics.quantiles(values, n=4, method="inclusive")
         return cls(median, low, high)
 

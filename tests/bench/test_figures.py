@@ -20,7 +20,8 @@ def made(row, *values, **others):
 
 
 def test_spread():
-    """A spread is the median and the middle half."""
+    """A spread is the median and the middle half, or everything where that is little."""
+    assert Spread(2, 1, 3) == Spread.of([1, 3])
     assert Spread(3, 2, 4) == Spread.of([5, 1, 4, 2, 3])
     assert Spread(7, 7, 7) == Spread.of([7])
 
