@@ -110,7 +110,8 @@ def published_text(found: Published, shown: str) -> str:
     where = found.machine
     return (
         f"Measured on {where['cores']} cores of {where['cpu']}, {where['system']}, "
-        f"Python {where['python']}, sandbox {where['sandbox']}, {found.rounds} rounds:\n\n"
+        f"Python {where['python']}, sandbox {where['sandbox']}, {found.rounds} rounds, "
+        f"{found.others} cores busy with something else:\n\n"
         f"```text\n{shown}```\n"
     )
 

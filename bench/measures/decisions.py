@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from measures import UNIT, Measure, Row
 from measures.conversation import Conversation, series_of, settings_of
 from measures.stage import Stage, staying_on
+from measures.worker import cpu_us
 
 EXCHANGES = 40_000
 REPLAYS = 3
@@ -63,14 +64,16 @@ def worker(
 ) -> Mapping[str, float]:
     """A decision by a real worker: its CPU, and the wall time of everything on its core."""
     found = stage.worker(bot, game=game, seats=seats, sandbox=sandbox)
+    pid = found.process.pid
     with staying_on(stage.others):
-        seen = list(found.play(series_of(found.names, matches)))
-    first, rest = seen[0], seen[1:]
+        seen = [(each, cpu_us(pid)) for each in found.play(series_of(found.names, matches))]
+    (first, used_before), (last, used) = seen[0], seen[-1]
+    rest = [each for each, _ in seen[1:]]
     decisions = sum(each.decisions for each in rest)
     thought = sum(use.think_ms for each in rest for use in each.record.use)
     return {
-        f"{key}.wall": (rest[-1].at - first.at) * 1e6 / decisions,
-        f"{key}.cpu": (rest[-1].cpu - first.cpu) / decisions,
+        f"{key}.wall": (last.at - first.at) * 1e6 / decisions,
+        f"{key}.cpu": (used - used_before) / decisions,
         f"{key}.waits": thought * 1e3 / decisions,
     }
 

@@ -43,6 +43,8 @@ class Watched:
     def __init__(self) -> None:
         self.count = 0
         self.first = self.last = 0.0
+        if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
+            raise SkippedError("this kernel doesn't tell a process's children")
         self._others = set(_children(os.getpid()))
         self.workers: dict[int, float] = {}
         self.spawners: dict[int, float] = {}

@@ -16,9 +16,10 @@ import msgspec
 
 from measures import COUNTS, RATE, TIMES, UNIT, Row
 
-FEW = 4
 LEAST = 0.03
 LEAST_COUNT = 0.01
+# Of fewer values than this a middle half says nothing.
+FEW = 4
 
 Round = Mapping[str, float]
 

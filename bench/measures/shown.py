@@ -71,7 +71,9 @@ def moves(
 ) -> str:
     """What has moved since the figures that were published last."""
     texts = {
-        row.key: f"{measure.about}: {row.text}" for measure in measures for row in measure.rows
+        row.key: f"{measure.about}: {row.text.strip()}"
+        for measure in measures
+        for row in measure.rows
     }
     both = len(old.figures.keys() & new.figures.keys())
     lines = [

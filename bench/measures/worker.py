@@ -38,8 +38,6 @@ class Seen:
     stderr: dict[str, str]
     at: float
     """Seconds, of the clock that all processes share."""
-    cpu: float
-    """Microseconds that the worker had used by then."""
 
     @property
     def decisions(self) -> int:
@@ -87,7 +85,7 @@ class Worker:
                 return
             if report.record.faults:
                 raise RuntimeError(f"a bot failed: {report.record.faults[0]}")
-            yield Seen(report.record, dict(report.stderr), at, cpu_us(self.process.pid))
+            yield Seen(report.record, dict(report.stderr), at)
 
     def close(self) -> None:
         """End its input and wait for it."""
