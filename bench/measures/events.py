@@ -69,7 +69,7 @@ def growth(stage: Stage) -> Mapping[str, float]:
             )
             for _ in range(max(1, 500 // size))
         ]
-        for part in ("steady", "cpu", "memory"):
+        for part in ("steady", "memory"):
             found[f"growth.{size}.{part}"] = median(each[part] for each in several)
         found[f"growth.{size}.share"] = found[f"growth.{size}.steady"] / found["growth.100.steady"]
     return found

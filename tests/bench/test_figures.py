@@ -69,7 +69,7 @@ def test_slower_machine_is_no_move():
 @pytest.mark.parametrize(("after", "better"), [(440, True), (360, False)])
 def test_move(after, better):
     """A tenth more is a move, for the better if more is better."""
-    (move,) = moves_between(RATE, made(RATE, 400), made(RATE, after))
+    (move,) = moves_between(RATE, made(RATE, 400, 400), made(RATE, after, after))
     assert (better, pytest.approx(0.03)) == (move.better, move.noise)
 
 
@@ -77,6 +77,13 @@ def test_noise_is_judged_by_the_spread():
     """What differs by less than both runs' own noise has not moved."""
     noisy = made(RATE, 300, 350, 400, 450, 500)
     assert [] == moves_between(RATE, noisy, made(RATE, 350, 400, 440, 480, 530))
+
+
+def test_measured_once():
+    """What was measured but once has moved only if it differs by more than a tenth."""
+    old = made(RATE, 400, 400)
+    assert [] == moves_between(RATE, old, made(RATE, 361))
+    assert moves_between(RATE, old, made(RATE, 359))
 
 
 def test_counts_are_compared_closely():
