@@ -34,7 +34,7 @@ from measures.stage import Stage
 from measures.worker import cpu_us
 
 LOOK_EVERY = 50
-"""Matches between two looks at the processes: a look takes some 50 µs."""
+"""Matches between two looks at the processes: a look reads some files of /proc."""
 
 
 class Watched:
