@@ -2,9 +2,10 @@
 
 Theory of operation. `Tournament` knows the schedule (a pure function of settings, entrants and
 secret) and, from the log, what of it is settled. `play` hands the executor whatever is not,
-appends every record that comes back, and asks again, until nothing is unsettled or something
-stops it. A series that the host's trouble has voided is played again, at most RETRIES times;
-then the event stops, with everything finished kept.
+appends every record that comes back, and goes through what is left again, until that is nothing
+or something stops it. A series that the host's trouble has voided is played again, at most
+RETRIES times; then the event stops, with everything finished kept. It holds what is in play and
+what was void, nothing for each of the other series.
 
 What counts is decided by `arena.ratings.counting` from the schedule and the set of records
 alone, so when and where a match was played changes nothing.
@@ -27,9 +28,10 @@ from arena.deals import Deals
 from arena.executors import Executor, Finished, Report
 from arena.formats import Format
 from arena.model import Block, Event, HostError, MatchRecord, Series, Table, UserError
-from arena.ratings.counting import Counting, Plan
+from arena.ratings.counting import Plan
 from arena.ratings.outcomes import Rated
 from arena.ratings.played import DIGEST_HEX
+from arena.ratings.running import Counting
 from arena.ratings.standings import table
 from arena.store import Store, read_event, read_records, secret_of
 
@@ -126,7 +128,10 @@ class Tournament:
         self._watcher = watcher
         self._counting = counting_of(store.event, secret, rated=watcher.rated)
         self._voids: Counter[str] = Counter()
-        self._at_table: dict[str, tuple[str, ...]] = {}
+        self._void_tables: dict[str, tuple[str, ...]] = {}
+        self._next_attempt: dict[str, int] = {}
+        """Of void series: one that left no record has used its number too."""
+        self._in_play: dict[str, Series] = {}
         self._trouble = ""
         self._scope = trio.CancelScope()
         for record in read_records(store.folder):
@@ -139,53 +144,40 @@ class Tournament:
 
     @property
     def left(self) -> int:
-        """Matches that are still to be played."""
-        return self._counting.counted().missing
+        """Matches that may still have to be played; 0 when the event is over."""
+        return self._counting.left
 
     async def play(self, executor: Executor, stop: trio.Event) -> None:
         """Play what is unsettled. HostError when the machine's trouble does not pass."""
         with self._scope:
-            while not stop.is_set():
-                attempts = {s.id: attempt for _, s, attempt in self._counting.unsettled()}
-                if not attempts:
-                    break
-                await self._play_once(executor, attempts, stop)
+            while not stop.is_set() and self._counting.left:
+                await executor.play(
+                    self._counting.ahead(), choose=self._choose, report=self._report, stop=stop
+                )
         self._store.sync()
         if self._trouble:
             raise HostError(self._trouble)
 
-    async def _play_once(
-        self, executor: Executor, attempts: dict[str, int], stop: trio.Event
-    ) -> None:
-        played: set[str] = set()
+    def _choose(self, series: Series) -> int | None:
+        """The attempt at a series to be played now; None when it needs no playing."""
+        wanted = self._counting.wanted(series)
+        if wanted is None:
+            return None
+        self._in_play[series.id] = series
+        return max(wanted, self._next_attempt.get(series.id, 0))
 
-        def choose(series: Series) -> int | None:
-            self._at_table[series.id] = series.entrants
-            if series.id in played or series.id not in attempts:
-                return None
-            withdrawn = self._counting.withdrawn
-            if len(series.entrants) == 2 and not withdrawn.keys().isdisjoint(series.entrants):
-                return None  # its matches are void
-            return attempts[series.id]
-
-        def report(message: Report) -> None:
-            if isinstance(message, Finished):
-                self._finished(message)
-            elif message.bug:
-                raise RuntimeError(f"a worker failed in series {message.series}:\n{message.bug}")
-            elif message.trouble:
-                attempts[message.series] += 1
-                self._void(message.series, message.trouble)
-            else:
-                played.add(message.series)
-
-        schedule = schedule_of(self._store.event, self._secret)
-        blocks = (
-            block
-            for block in all_blocks(schedule)
-            if any(series.id in attempts for series in block.series)
-        )
-        await executor.play(blocks, choose=choose, report=report, stop=stop)
+    def _report(self, message: Report) -> None:
+        if isinstance(message, Finished):
+            self._finished(message)
+            return
+        series = self._in_play.pop(message.series)
+        if message.bug:
+            raise RuntimeError(f"a worker failed in series {series.id}:\n{message.bug}")
+        if message.trouble:
+            self._next_attempt[series.id] = message.attempt + 1
+            self._void(series, message.trouble)
+        elif not self._trouble and self._counting.wanted(series) is not None:
+            raise RuntimeError(f"a worker has left out matches of series {series.id}")
 
     def _finished(self, message: Finished) -> None:
         try:
@@ -198,13 +190,14 @@ class Tournament:
         self._counting.add(message.record)
         self._watcher.match(message.record)
 
-    def _void(self, series: str, trouble: str) -> None:
-        self._voids[series] += 1
-        if self._voids[series] > RETRIES:
-            names = ", ".join(self._at_table[series])
-            self._stop(f"series {series} ({names}) was void {RETRIES + 1} times: {trouble}")
+    def _void(self, series: Series, trouble: str) -> None:
+        self._voids[series.id] += 1
+        self._void_tables[series.id] = series.entrants
+        if self._voids[series.id] > RETRIES:
+            names = ", ".join(series.entrants)
+            self._stop(f"series {series.id} ({names}) was void {RETRIES + 1} times: {trouble}")
         else:
-            self._watcher.trouble(series, trouble)
+            self._watcher.trouble(series.id, trouble)
 
     def _stop(self, trouble: str) -> None:
         """Give up: nothing more is played, everything finished is kept."""
@@ -218,7 +211,7 @@ class Tournament:
         """
         seats: Counter[str] = Counter()
         for series, times in self._voids.items():
-            seats.update(dict.fromkeys(self._at_table[series], times))
+            seats.update(dict.fromkeys(self._void_tables[series], times))
         voids = self._voids.total()
         return [
             (entrant, times, voids)

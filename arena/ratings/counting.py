@@ -16,32 +16,22 @@ everybody's. What the others at its tables did against each other stays. Else th
 matches are forfeits. Faults are counted in any case.
 
 While an event is unfinished there are gaps: series without a complete attempt. A gap counts
-for nothing and breaks a row. What is found before the first gap is final; `withdrawn` tells
-no more than that, so a match skipped on its word can never be missed later.
+for nothing and breaks a row. What is found before the first gap is final.
 
-Invariant: `counted` is a pure function of the schedule and the set of records. The order of
-`add` calls, repeated records and records of void matches change nothing.
+Invariant: `count` is a pure function of the schedule and the set of records. The order of the
+records, repeated records and records of void matches change nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from arena.model import (
-    Block,
-    MatchRecord,
-    MatchSpec,
-    RatingSettings,
-    Series,
-    UserError,
-    Withdrawal,
-)
-from arena.ratings.outcomes import Rated, Tally
-from arena.ratings.played import Archive, Played
+from arena.model import Block, MatchSpec, RatingSettings, Series, UserError, Withdrawal
+from arena.ratings.outcomes import Tally
+from arena.ratings.played import Played
 
 FAULTS_IN_A_ROW = 3
 
@@ -100,6 +90,8 @@ class Walk:
         self.withdrawn: dict[str, Withdrawal] = {}
         self.not_reproducible: set[str] = set()
         self.missing = 0
+        self.passed = 0
+        """Matches that lie behind, gaps included."""
         self._plan = plan
         self._tally = tally
         self._annulled = annulled
@@ -112,7 +104,8 @@ class Walk:
         """Count a series; None, and no change, if no attempt is complete."""
         attempts = self._attempts(series, playings)
         for number in sorted(attempts) or [0]:
-            judged = self._judge(series, number, attempts.get(number, {}))
+            before = {entrant: self._rows[entrant] for entrant in series.entrants}
+            judged = self._judge(series, number, attempts.get(number, {}), before)
             if judged is not None:
                 chosen, rows, withdrawn = judged
                 for entrant, row in rows.items():
@@ -130,7 +123,37 @@ class Walk:
         self._pass_by(series)
         self.missing += len(series.matches)
 
+    def settled(self, series: Series, playings: Iterable[Played]) -> bool:
+        """Whether a series further ahead needs no more playing, as far as is known here.
+
+        Who has three faults in a row in it is withdrawn by then, whatever comes before it.
+        """
+        attempts: dict[int, dict[str, Played]] = {}
+        for played in playings:
+            attempts.setdefault(played.attempt, {})[played.id] = played
+        nobody = dict.fromkeys(series.entrants, 0)
+        return any(
+            self._judge(series, number, attempts.get(number, {}), nobody) is not None
+            for number in attempts or [0]
+        )
+
+    def result(self, tally: Tally) -> Counted:
+        """What was found on the way."""
+        return Counted(
+            plan=self._plan,
+            tally=tally,
+            missing=self.missing,
+            withdrawn=tuple(out for _, out in sorted(self.withdrawn.items())),
+            not_reproducible=frozenset(self.not_reproducible),
+        )
+
+    @property
+    def annulled(self) -> frozenset[str]:
+        """Who is withdrawn with all results, as found on the way."""
+        return frozenset(entrant for entrant, out in self.withdrawn.items() if out.annulled)
+
     def _pass_by(self, series: Series) -> None:
+        self.passed += len(series.matches)
         for spec in series.matches:
             self._passed.update(spec.seats)
 
@@ -156,10 +179,10 @@ class Walk:
         return attempts
 
     def _judge(
-        self, series: Series, attempt: int, playings: Mapping[str, Played]
+        self, series: Series, attempt: int, playings: Mapping[str, Played], before: dict[str, int]
     ) -> tuple[Chosen, dict[str, int], dict[str, Withdrawal]] | None:
-        """What an attempt would change; None if it is not complete."""
-        rows = {entrant: self._rows[entrant] for entrant in series.entrants}
+        """What an attempt would change, after so many faults in a row; None if not complete."""
+        rows = dict(before)
         passed = {entrant: self._passed[entrant] for entrant in series.entrants}
         withdrawn: dict[str, Withdrawal] = {}
         matches: list[tuple[MatchSpec, Played, frozenset[str]]] = []
@@ -210,134 +233,21 @@ def count(
     schedule: Schedule,
     lookup: Lookup,
     *,
-    plan: Plan | None = None,
+    plan: Plan,
     rating: RatingSettings,
+    annulled: frozenset[str] = frozenset(),
 ) -> Counted:
     """Count an event. Holds the sums and one series at a time, however long the log is.
 
-    Walks twice only when somebody is annulled.
+    Walks once more when it finds others annulled than it was told.
     """
-    plan = plan or Plan.of(schedule())
-    annulled: frozenset[str] = frozenset()
     while True:
         tally = Tally(margin=rating.forfeit_margin)
         walk = Walk(plan, tally, annulled)
         for block in schedule():
             for series in block.series:
-                chosen = walk.take(series, lookup(series.id))
-                if chosen is None:
+                if walk.take(series, lookup(series.id)) is None:
                     walk.skip(series)
-        found = _annulled(walk)
-        if found == annulled:
-            return _result(plan, tally, walk)
-        annulled = found
-
-
-def _annulled(walk: Walk) -> frozenset[str]:
-    return frozenset(entrant for entrant, out in walk.withdrawn.items() if out.annulled)
-
-
-def _result(plan: Plan, tally: Tally, walk: Walk) -> Counted:
-    return Counted(
-        plan=plan,
-        tally=tally,
-        missing=walk.missing,
-        withdrawn=tuple(out for _, out in sorted(walk.withdrawn.items())),
-        not_reproducible=frozenset(walk.not_reproducible),
-    )
-
-
-class Counting:
-    """Count an event while it is being played, and afterwards.
-
-    Feed it every record, counted or not, in any order, with `add`.
-    """
-
-    def __init__(
-        self,
-        schedule: Schedule,
-        *,
-        plan: Plan | None = None,
-        rating: RatingSettings,
-        rated: Callable[[Rated], None] | None = None,
-    ) -> None:
-        """`rated` is told of each rated event as soon as all before it have been counted."""
-        self.plan = plan or Plan.of(schedule())
-        self._schedule = schedule
-        self._rating = rating
-        self._archive = Archive()
-        self._front_tally = Tally(margin=rating.forfeit_margin, rated=rated)
-        self._front = Walk(self.plan, self._front_tally)
-        self._ahead = (series for block in schedule() for series in block.series)
-        self._next: Series | None = next(self._ahead, None)
-
-    def add(self, record: MatchRecord) -> None:
-        """Take in a finished match."""
-        kept = self._archive.add(record)
-        # A series can be complete when all its matches are there, or when one was the last
-        # because of a fault: don't look in vain after each of the others.
-        if (
-            self._next is not None
-            and record.series == self._next.id
-            and (kept >= len(self._next.matches) or record.faults)
-        ):
-            self._advance()
-
-    @property
-    def withdrawn(self) -> Mapping[str, Withdrawal]:
-        """Who is withdrawn for good, as far as all series before it have been counted."""
-        return MappingProxyType(self._front.withdrawn)
-
-    def counted(self) -> Counted:
-        """Count everything that has been added: what the published table derives from."""
-        planned: set[str] = set()
-
-        def lookup(series: str) -> Iterable[Played]:
-            planned.add(series)
-            return self._archive.of(series)
-
-        counted = count(self._schedule, lookup, plan=self.plan, rating=self._rating)
-        strange = sorted(self._archive.series - planned)
-        if strange:
-            raise UserError(
-                f"the log has matches of a series {strange[0]} that this event did not plan; "
-                "it belongs to another event, or event.json was changed"
-            )
-        return counted
-
-    def chosen(self) -> Iterator[Chosen]:
-        """What counts, series by series, in the order of the schedule; less annulled matches.
-
-        A match counts while two of its table are left who are not annulled.
-        """
-        annulled = {out.entrant for out in self.counted().withdrawn if out.annulled}
-        walk = Walk(self.plan, Tally(margin=self._rating.forfeit_margin))
-        for block in self._schedule():
-            for series in block.series:
-                chosen = walk.take(series, self._archive.of(series.id))
-                if chosen is None:
-                    walk.skip(series)
-                elif len(annulled.intersection(series.entrants)) < len(series.entrants) - 1:
-                    yield chosen
-
-    def unsettled(self) -> Iterator[tuple[Block, Series, int]]:
-        """The series still to be played, in order, each with the number of its next attempt.
-
-        Call it again when they have been played: a gap that is filled can show that more is
-        wanted (a row of faults that began earlier ends earlier). Nothing left means finished.
-        """
-        walk = Walk(self.plan, Tally(margin=self._rating.forfeit_margin))
-        for block in self._schedule():
-            for series in block.series:
-                playings = tuple(self._archive.of(series.id))
-                if walk.take(series, playings) is None:
-                    walk.skip(series)
-                    attempt = 1 + max((played.attempt for played in playings), default=-1)
-                    yield block, series, attempt
-
-    def _advance(self) -> None:
-        while self._next is not None:
-            chosen = self._front.take(self._next, self._archive.of(self._next.id))
-            if chosen is None:
-                return
-            self._next = next(self._ahead, None)
+        if walk.annulled == annulled:
+            return walk.result(tally)
+        annulled = walk.annulled

@@ -10,7 +10,8 @@ order of what it yields.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable
 
 import msgspec
 
@@ -76,24 +77,62 @@ def reduced(record: MatchRecord) -> Played:
 
 
 class Archive:
-    """The reduced records of a log by series; about 150 bytes of memory a two-seat match."""
+    """The reduced records of a log by series; about 60 bytes of memory a two-seat match.
+
+    A series is *open* until it is sealed: then it is one piece of memory, and compressed.
+    """
 
     def __init__(self) -> None:
-        self._series: dict[str, list[bytes]] = {}
+        self._open: dict[str, list[bytes]] = {}
+        self._sealed: dict[str, bytes] = {}
         self._pack = msgspec.msgpack.Encoder().encode
         self._unpack = msgspec.msgpack.Decoder(Played).decode
+        self._unpack_all = msgspec.msgpack.Decoder(list[Played]).decode
 
     def add(self, record: MatchRecord) -> int:
         """Keep what is needed of a record; the number of those kept of its series."""
-        series = self._series.setdefault(record.series, [])
+        if record.series in self._sealed:
+            self._reopen(record.series)
+        series = self._open.setdefault(record.series, [])
         series.append(self._pack(reduced(record)))
         return len(series)
 
-    def of(self, series: str) -> Iterator[Played]:
+    def of(self, series: str) -> Iterable[Played]:
         """Every playing of the matches of a series, in no particular order."""
-        return map(self._unpack, self._series.get(series, ()))
+        if sealed := self._sealed.get(series):
+            return self._unpack_all(zlib.decompress(sealed))
+        return map(self._unpack, self._open.get(series, ()))
+
+    def seal(self, series: str) -> None:
+        """No more of this series is expected."""
+        packed = self._open.pop(series, None)
+        if packed is None:
+            self._sealed[series] = b""
+        else:
+            together = self._pack([msgspec.Raw(one) for one in packed])
+            self._sealed[series] = zlib.compress(together, 1)
+
+    def sealed(self, series: str) -> bool:
+        """Whether a series has been sealed."""
+        return series in self._sealed
+
+    def reopen(self) -> None:
+        """Unseal everything."""
+        for series in list(self._sealed):
+            self._reopen(series)
+
+    def _reopen(self, series: str) -> None:
+        packed = [self._pack(played) for played in self.of(series)]
+        del self._sealed[series]
+        if packed:
+            self._open[series] = packed
 
     @property
-    def series(self) -> frozenset[str]:
-        """The ids of the series that have records."""
-        return frozenset(self._series)
+    def open(self) -> set[str]:
+        """The ids of the series that have records and are not sealed; a copy."""
+        return set(self._open)
+
+    @property
+    def series(self) -> set[str]:
+        """The ids of the series that have records or are sealed; a copy."""
+        return self.open.union(self._sealed)

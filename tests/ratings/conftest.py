@@ -24,7 +24,7 @@ from arena.model import (
     pairing_id,
     sha256_hex,
 )
-from arena.ratings.counting import Counting
+from arena.ratings.running import Counting
 from arena.ratings.standings import table
 
 
@@ -148,6 +148,15 @@ class Lab:
         for record in records:
             counting.add(record)
         return counting
+
+    def wanted(self, counting: Counting) -> list[tuple[str, int]]:
+        """What is to be played, and the numbers of the attempts."""
+        return [
+            (series.id, attempt)
+            for block in counting.ahead()
+            for series in block.series
+            if (attempt := counting.wanted(series)) is not None
+        ]
 
     def table(self, blocks, records, names, **changes):
         """The table of an event that is over."""

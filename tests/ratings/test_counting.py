@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from arena.model import FaultKind, RatingSettings, UserError, Withdrawal
-from arena.ratings.counting import Counting, Plan
+from arena.ratings.counting import Plan
+from arena.ratings.running import Counting
 
 CRASH = (3, 12)
 
@@ -77,7 +78,7 @@ def test_a_series_may_stop_after_the_third_fault(lab):
     blocks = lab.round_robin("ab", deals=5)
     records = faulty(lab, blocks, "a", {0, 1, 2})[:3]
     counting = lab.count(blocks, records)
-    assert list(counting.unsettled()) == []
+    assert lab.wanted(counting) == []
     assert counting.counted().missing == 0
     assert [out.annulled for out in counting.counted().withdrawn] == [True]
 
@@ -177,13 +178,11 @@ def test_withdrawn_tells_only_what_is_final(lab):
     records = faulty(lab, blocks, "a", {6, 7, 8})
     counting = lab.count(blocks, records[3:])
     assert dict(counting.withdrawn) == {}
-    assert [(series.id, attempt) for _, series, attempt in counting.unsettled()] == [
-        (records[0].series, 0)
-    ]
+    assert lab.wanted(counting) == [(records[0].series, 0)]
     for record in records[:3]:
         counting.add(record)
     assert list(counting.withdrawn) == ["a"]
-    assert list(counting.unsettled()) == []
+    assert lab.wanted(counting) == []
 
 
 def test_the_next_attempt_has_the_next_number(lab):
@@ -192,7 +191,7 @@ def test_the_next_attempt_has_the_next_number(lab):
     specs = list(lab.specs(blocks))
     records = [lab.record(specs[0], attempt=0), lab.record(specs[0], attempt=1)]
     counting = lab.count(blocks, records)
-    assert [(s.id, n) for _, s, n in counting.unsettled()] == [
+    assert lab.wanted(counting) == [
         (specs[0].series, 2),
         (specs[2].series, 0),
     ]
