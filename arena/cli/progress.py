@@ -18,7 +18,6 @@ from wcwidth import wcswidth
 
 from arena.model import MatchRecord, RatingSettings
 from arena.ratings.outcomes import Rated
-from arena.ratings.trueskill_package import Live
 from arena.reports.faults import headline
 from arena.reports.hostile import plain
 
@@ -33,13 +32,12 @@ ROWS = 10
 class Progress:
     """Counts, and says nothing: the base of all displays, and `--quiet`."""
 
-    def __init__(self, rating: RatingSettings) -> None:
+    def __init__(self) -> None:
         self.planned = 0
         self.done = 0
         self.faults = 0
         self.first_faults: dict[str, str] = {}
         """The first fault of each bot, as a line."""
-        self._live = Live(rating)
         self._marks: deque[tuple[float, int]] = deque()
 
     def begin(self, planned: int, done: int) -> None:
@@ -60,7 +58,6 @@ class Progress:
 
     def rated(self, rated: Rated) -> None:
         """A rated event is settled."""
-        self._live.update(rated)
 
     def trouble(self, series: str, message: str) -> None:
         """A series is void."""
@@ -101,8 +98,8 @@ class Progress:
 class Lines(Progress):
     """Plain lines on stderr, where there is no terminal to draw on."""
 
-    def __init__(self, rating: RatingSettings, out: TextIO) -> None:
-        super().__init__(rating)
+    def __init__(self, out: TextIO) -> None:
+        super().__init__()
         self._out: TextIO | None = out
         self._said = time.monotonic()
 
@@ -135,8 +132,16 @@ class Bar(Lines):
     """A bar and the provisional ranking, redrawn in place on a terminal."""
 
     def __init__(self, rating: RatingSettings, out: TextIO) -> None:
-        super().__init__(rating, out)
+        # Loaded here: it is the only display that rates, and the package takes a while to load.
+        from arena.ratings.trueskill_package import Live
+
+        super().__init__(out)
+        self._live = Live(rating)
         self._drawn = 0
+
+    def rated(self, rated: Rated) -> None:
+        """A rated event is settled."""
+        self._live.update(rated)
 
     def tick(self) -> None:
         """Draw again."""
@@ -184,8 +189,8 @@ class Bar(Lines):
 class JsonLines(Progress):
     """Versioned JSON lines on stdout, one an event; nothing else is printed there."""
 
-    def __init__(self, rating: RatingSettings) -> None:
-        super().__init__(rating)
+    def __init__(self) -> None:
+        super().__init__()
         self._encode = msgspec.json.Encoder().encode
 
     def say(self, event: str, **fields: Any) -> None:  # noqa: ANN401 - anything that encodes
@@ -224,12 +229,12 @@ class JsonLines(Progress):
 def progress(rating: RatingSettings, *, as_json: bool, quiet: bool) -> Progress:
     """The display that fits."""
     if as_json:
-        return JsonLines(rating)
+        return JsonLines()
     if quiet:
-        return Progress(rating)
+        return Progress()
     if sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
         return Bar(rating, sys.stderr)
-    return Lines(rating, sys.stderr)
+    return Lines(sys.stderr)
 
 
 def _size(out: TextIO | None) -> tuple[int, int]:

@@ -53,22 +53,19 @@ def reduced(record: MatchRecord) -> Played:
     """The part of a record that ratings and tables derive from."""
     seats = range(len(record.seats))
     fell = {fault.seat: fault.hole for fault in reversed(record.faults)}
-    strokes = [0] * len(seats)
-    holes = [0] * len(seats)
-    for number, hole in enumerate(record.holes[:HOLES], 1):
-        if hole.scores:
-            for seat in seats:
-                if number < fell.get(seat, HOLES + 1):
-                    strokes[seat] += hole.scores[seat]
-                    holes[seat] += 1
+    scores = [hole.scores for hole in record.holes[:HOLES]]
+    own = [
+        [hole[seat] for hole in scores[: max(0, fell.get(seat, HOLES + 1) - 1)] if hole]
+        for seat in seats
+    ]
     return Played(
         id=record.id,
         attempt=record.attempt,
         digest=record.digest[:DIGEST_HEX],
         totals=record.totals,
         places=record.places,
-        strokes=tuple(strokes),
-        holes=tuple(holes),
+        strokes=tuple(map(sum, own)),
+        holes=tuple(map(len, own)),
         decisions=tuple(use.decisions for use in record.use) or (0,) * len(seats),
         think_us=tuple(round(use.think_ms * 1000) for use in record.use) or (0,) * len(seats),
         off_turn_us=tuple(round(use.off_turn_ms * 1000) for use in record.use) or (0,) * len(seats),

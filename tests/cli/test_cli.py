@@ -165,7 +165,7 @@ def test_plain_lines_are_written_from_time_to_time(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("arena.cli.progress.time.monotonic", lambda: now[0])
     out = Terminal()
-    lines = Lines(RatingSettings(), out)
+    lines = Lines(out)
     lines.begin(100, 20)
     lines.tick()
     assert not out.text
@@ -179,7 +179,7 @@ def test_the_time_left_follows_the_last_matches(monkeypatch):
     """Rate and time left come from a window, not from the beginning."""
     now = [0.0]
     monkeypatch.setattr("arena.cli.progress.time.monotonic", lambda: now[0])
-    progress = Progress(RatingSettings())
+    progress = Progress()
     progress.begin(1_000, 0)
     assert "?" == progress.left()
     record = type("Record", (), {"faults": ()})

@@ -79,6 +79,23 @@ def test_one_event_agrees_with_the_closed_form():
     assert [name for name, _, _ in live.ranking()] == ["a", "b"]
 
 
+@pytest.mark.parametrize("settings", [SETTINGS, RatingSettings(tau=0.5, draw_probability=0.3)])
+def test_two_are_rated_as_the_package_rates_them(settings):
+    """The closed form is the package's result, win or tie, upset or not."""
+    rng = random.Random(8)
+    live, env = Live(settings), environment(settings)
+    theirs = {name: env.create_rating() for name in "abcd"}
+    for _ in range(200):
+        one, two = sorted(rng.sample("abcd", 2))
+        places = rng.choice([(1, 2), (2, 1), (1, 1)])
+        live.update(Rated((one, two), places))
+        rated = env.rate([(theirs[one],), (theirs[two],)], ranks=list(places))
+        (theirs[one],), (theirs[two],) = rated
+        for name in (one, two):
+            expected = (theirs[name].mu, theirs[name].sigma)
+            assert live.rating(name) == pytest.approx(expected, rel=1e-6)
+
+
 def test_the_draw_margin_is_the_packages():
     """Both compute the same margin from the draw probability."""
     env = environment(SETTINGS)
