@@ -15,6 +15,7 @@ import msgspec
 import trio
 
 from arena.executors import Config, Job, Report, SeriesEnd
+from arena.executors.handout import Handout
 from arena.model import Block, Series
 
 _encode = msgspec.json.Encoder().encode
@@ -44,24 +45,23 @@ class LocalExecutor:
         stop: trio.Event,
     ) -> None:
         """Play everything that `choose` wants of the blocks."""
+        handout = Handout(blocks, workers=self._jobs)
 
         async def work(index: int) -> None:
             core = self._cores[index] if self._cores else None
             config = msgspec.structs.replace(self._config, core=core)
             worker: _Worker | None = None
             try:
-                for block in blocks:
-                    for series in block.series:
-                        while not stop.is_set() and (attempt := choose(series)) is not None:
-                            if worker is None or worker.dead:
-                                worker = _started(config)
-                            job = Job(series=series, attempt=attempt)
-                            if worker is None:
-                                report(_void(job, "can't start a worker process"))
-                            else:
-                                await worker.play(job, report)
-                    if stop.is_set():
-                        return
+                while not stop.is_set() and (turn := await handout.take()) is not None:
+                    while not stop.is_set() and (attempt := choose(turn.series)) is not None:
+                        if worker is None or worker.dead:
+                            worker = _started(config)
+                        job = Job(series=turn.series, attempt=attempt)
+                        if worker is None:
+                            report(_void(job, "can't start a worker process"))
+                        else:
+                            await worker.play(job, report)
+                    handout.give_back(turn)
             finally:
                 if worker is not None:
                     with trio.CancelScope(shield=True):
@@ -90,9 +90,9 @@ class _Worker:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input = trio.lowlevel.FdStream(os.dup(self._process.stdin.fileno()))
-        self._output = trio.lowlevel.FdStream(os.dup(self._process.stdout.fileno()))
         self._process.stdin.close()
-        self._process.stdout.close()
+        # Read without a stream of trio's, which would go round its loop twice for each record.
+        self._output = self._process.stdout
         self._buffer = bytearray()
         self._first = _encode(config) + b"\n"
 
@@ -115,24 +115,24 @@ class _Worker:
     async def close(self) -> None:
         """End its input and wait; it kills what it started. Kill it if it does not go."""
         self.dead = True
+        if self._output.closed:
+            return
         await self._input.aclose()
         with trio.move_on_after(5):
             # Reading to the end is waiting for it without a thread: its bots are gone by then.
             while await self._some():
                 pass
-        await self._output.aclose()
+        self._output.close()
         self._process.kill()
         self._process.wait()
 
     async def _some(self) -> bytes:
-        try:
-            return bytes(await self._output.receive_some(_READ_BYTES))
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            return b""
+        await trio.lowlevel.wait_readable(self._output)
+        return os.read(self._output.fileno(), _READ_BYTES)
 
     async def _line(self) -> bytes:
         while (end := self._buffer.find(b"\n")) < 0:
-            data = await self._output.receive_some(_READ_BYTES)
+            data = await self._some()
             if not data:
                 raise EOFError
             self._buffer += data

@@ -1,0 +1,135 @@
+"""Which series is handed out next: counted in rounds of series, never timed."""
+
+import random
+
+import trio
+import trio.testing
+
+from arena.executors.handout import BLOCKS_A_WORKER, Handout
+from arena.model import Block, MatchSpec, Series
+
+
+def block(name, *lengths):
+    """A block with series of so many matches."""
+    return Block(
+        id=name,
+        series=tuple(
+            Series(
+                id=f"{name}-s{place}",
+                matches=tuple(
+                    MatchSpec(
+                        id=f"{name}-{deal}-{place}",
+                        series=f"{name}-s{place}",
+                        pairing=name,
+                        deal=deal,
+                        rotation=place,
+                        seats=("a", "b"),
+                    )
+                    for deal in range(length)
+                ),
+            )
+            for place, length in enumerate(lengths)
+        ),
+    )
+
+
+async def played(blocks, workers):
+    """Play with workers that take a step a match: (steps, [(step, "start" or "end", series)])."""
+    handout = Handout(iter(blocks), workers=workers)
+    at_work, log, step = {}, [], 0
+    while True:
+        for worker in range(workers):
+            if worker not in at_work:
+                with trio.move_on_after(0):
+                    if (turn := await handout.take()) is not None:
+                        at_work[worker] = [turn, len(turn.series.matches)]
+                        log.append((step, "start", turn.series.id))
+        if not at_work:
+            return step, log
+        step += 1
+        for worker, work in list(at_work.items()):
+            work[1] -= 1
+            if not work[1]:
+                log.append((step, "end", work[0].series.id))
+                handout.give_back(work[0])
+                del at_work[worker]
+
+
+async def test_three_blocks_take_two_workers_three_series_time():
+    """A block for each worker would take four, with a core idle for half of it."""
+    blocks = [block(name, 25, 25) for name in "abc"]
+    steps, _ = await played(blocks, 2)
+    assert 75 == steps
+
+
+async def test_the_end_is_as_near_as_it_can_be():
+    """With equal series: all cores are busy until what is left is one block's row of series."""
+    for workers in range(1, 7):
+        for seats in range(2, 7):
+            for count in range(1, 20):
+                steps, _ = await played(
+                    [block(f"b{n}", *[1] * seats) for n in range(count)], workers
+                )
+                assert max(-(-count * seats // workers), seats) == steps
+
+
+async def test_series_of_a_block_are_played_one_after_another_each_once():
+    """Whatever the lengths: never two at a time, in their order, nothing twice, nothing lost."""
+    draw = random.Random(3)
+    for _ in range(60):
+        blocks = [
+            block(f"b{n}", *[draw.randint(1, 5)] * draw.randint(1, 4))
+            for n in range(draw.randint(0, 12))
+        ]
+        _, log = await played(blocks, draw.randint(1, 4))
+        for made in blocks:
+            mine = [(what, name) for _, what, name in log if name.startswith(f"{made.id}-")]
+            assert mine == [(w, series.id) for series in made.series for w in ("start", "end")]
+
+
+async def test_before_the_end_blocks_are_finished_first():
+    """Who stops an event finds few pairings half played."""
+    blocks = [block(f"b{n:02d}", 5, 5) for n in range(30)]
+    _, log = await played(blocks, 2)
+    begun = ended = 0
+    for _, what, name in log[: len(log) - 4 * 2 * BLOCKS_A_WORKER]:
+        begun += what == "start" and name.endswith("s0")
+        ended += what == "end" and name.endswith("s1")
+        assert begun - ended <= 2
+
+
+async def test_few_blocks_are_held():
+    """However many there are: the schedule is not read far ahead of what is played."""
+    read = []
+
+    def blocks():
+        for number in range(1000):
+            read.append(number)
+            yield block(f"b{number}", 1, 1)
+
+    handout = Handout(blocks(), workers=3)
+    for finished in range(500):
+        for _ in range(2):
+            turn = await handout.take()
+            handout.give_back(turn)
+        assert len(read) - finished <= 3 * BLOCKS_A_WORKER
+
+
+async def test_a_worker_waits_for_a_block_that_is_in_play():
+    """The second rotation of the last block is anybody's, once the first is over."""
+    handout = Handout(iter([block("a", 1, 1)]), workers=2)
+    first = await handout.take()
+    taken = []
+
+    async def wait():
+        turn = await handout.take()
+        taken.append(turn.series.id)
+        handout.give_back(turn)
+        assert await handout.take() is None
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await trio.testing.wait_all_tasks_blocked()
+        assert [] == taken
+        handout.give_back(first)
+    assert ["a-s1"] == taken
