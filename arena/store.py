@@ -179,6 +179,7 @@ class Store:
         self.event = event
         self._lock = lock
         self._log = _open_log(folder / "matches.jsonl")
+        self._size = self._log.tell()
         self._synced = time.monotonic()
         self._stderr: dict[str, int] = {}
         self.writing = True
@@ -281,16 +282,16 @@ class Store:
 
     def _write_line(self, line: bytes) -> None:
         """All of the line or none of it: a disk that is full must not leave half a record."""
-        before = self._log.tell()
         try:
             written = self._log.write(line)
             if written == len(line):
+                self._size += written
                 return
             reason = "no space left"
         except OSError as error:
             reason = error.strerror or str(error)
         with suppress(OSError):
-            self._log.truncate(before)
+            self._log.truncate(self._size)
         raise HostError(f"{self.folder}: can't write: {reason}")
 
 

@@ -18,7 +18,8 @@ from arena.cli.progress import progress
 from arena.cli.screen import say
 from arena.deals import Deals, commitment, secret_from_seed
 from arena.executors import Config
-from arena.executors.local import LocalExecutor, cores
+from arena.executors.cores import cores, fair_jobs
+from arena.executors.local import LocalExecutor
 from arena.match import Setting, try_start
 from arena.model import (
     Bot,
@@ -108,7 +109,7 @@ def run_event(
             machine=this_machine(),
             not_run=not_run,
         )
-        workers = jobs or len(cores())
+        workers = _workers(jobs)
         if dry_run:
             return dry_run_event(event, setting, secret, workers, watcher)
         private = Private(
@@ -160,7 +161,7 @@ def resume_event(
             _without(ready, broken, skip_broken=False)
         watcher = progress(event.settings.rating, as_json=as_json, quiet=quiet)
         stored = private.options.get("jobs")
-        workers = jobs or (stored if isinstance(stored, int) else None) or len(cores())
+        workers = _workers(jobs or (stored if isinstance(stored, int) else None))
         pin = not (no_pin or private.options.get("no_pin"))
         executor = LocalExecutor(_config(event, secret, ready), jobs=workers, pin=pin)
         return play(store, secret, executor, watcher, max_time=max_time)
@@ -346,6 +347,24 @@ def _config(event: Event, secret: bytes, bots: Sequence[Bot]) -> Config:
     )
 
 
+def _workers(asked: int | None) -> int:
+    """How many matches are played at a time; more than cores is worth a line."""
+    fair = fair_jobs()
+    if asked is None or asked <= fair:
+        return asked or fair
+    if asked > len(cores()):
+        say(
+            f"note: {asked} jobs on {len(cores())} cores: workers share them unpinned, and a "
+            "bot's time runs while another's match is played"
+        )
+    else:
+        say(
+            f"note: {asked} jobs, but this process's control group allows {fair} at a time: "
+            "bots are stopped in turns, and their time runs on"
+        )
+    return asked
+
+
 async def _try_starts(setting: Setting) -> Broken:
     """Start every bot once, as many at a time as there are cores."""
     broken: Broken = {}
@@ -364,7 +383,7 @@ async def _try_starts(setting: Setting) -> Broken:
     async with trio.open_nursery() as outer:
         outer.start_soon(tell)
         async with trio.open_nursery() as nursery:
-            for _ in range(min(len(cores()), len(setting.bots))):
+            for _ in range(min(fair_jobs(), len(setting.bots))):
                 nursery.start_soon(work)
         outer.cancel_scope.cancel()
     return broken

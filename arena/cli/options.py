@@ -265,9 +265,13 @@ def run_options(command: F) -> F:
             "--jobs",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Matches at a time.  [default: one a core]",
+            help="Matches at a time.  [default: one a core that this process is given]",
         ),
-        click.option("--no-pin", is_flag=True, help="Don't keep workers on a core each."),
+        click.option(
+            "--no-pin",
+            is_flag=True,
+            help="Let workers and bots move between cores: slower, and times are less even.",
+        ),
         click.option(
             "--max-time", type=Duration(), help="Stop cleanly after this time; resume later."
         ),

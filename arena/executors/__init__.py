@@ -1,10 +1,11 @@
 """Where blocks are played: on this machine's cores (`local`), elsewhere later.
 
 Theory of operation. An executor pulls blocks and plays the series of each one after another,
-never two of a block at once, and blocks in whatever order. Before it starts a series it asks `choose(series)` for the
-attempt to play, None meaning that nothing is to be played; a series that the host's trouble
-has voided is asked about again. What happens goes to `report`. Setting `stop` makes it hand
-out nothing more and return when what is in play has ended; cancelling it kills everything.
+never two of a block at once, and blocks in whatever order. Before it starts a series it asks
+`choose(series)` for the attempt to play, None meaning that nothing is to be played; a series
+that the host's trouble has voided is asked about again. What happens goes to `report`. Setting
+`stop` makes it hand out nothing more and return when what is in play has ended; cancelling it
+kills everything.
 
 Invariant: an executor decides nothing. What is played, and what counts, is the same whatever
 the executor, its concurrency and its order.

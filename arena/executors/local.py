@@ -1,5 +1,8 @@
 """This machine: one worker process a core, each playing one series at a time.
 
+A worker and its bots stay on a core of their own: what one writes the other reads from the same
+cache, and no match runs on another's time. With more workers than cores none is pinned.
+
 The parent's death, by whatever cause, ends a worker's input and so the worker; a worker's
 death is the host's trouble: the series at hand is void and a new worker takes its place.
 """
@@ -15,17 +18,13 @@ import msgspec
 import trio
 
 from arena.executors import Config, Job, Report, SeriesEnd
+from arena.executors.cores import cores
 from arena.executors.handout import Handout
 from arena.model import Block, Series
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Report).decode
 _READ_BYTES = 1 << 16
-
-
-def cores() -> list[int]:
-    """The cores that this process may use."""
-    return sorted(os.sched_getaffinity(0))
 
 
 class LocalExecutor:

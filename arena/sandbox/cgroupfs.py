@@ -95,7 +95,7 @@ class Place(NamedTuple):
 
 
 class Membership(NamedTuple):
-    """Where this process is, as far as memory goes."""
+    """Where this process is, as far as one controller goes."""
 
     version: int
     own: Path
@@ -103,20 +103,20 @@ class Membership(NamedTuple):
     """Where the file system is mounted."""
 
 
-def membership(proc: Path = PROC) -> Membership:
-    """Find our group of memory, or of version 2; Unfit: there is none to be seen."""
+def membership(proc: Path = PROC, controller: str = MEMORY) -> Membership:
+    """Find our group of a controller, or of version 2; Unfit: there is none to be seen."""
     try:
         lines = [line.split(":", 2) for line in (proc / "cgroup").read_text().splitlines()]
         mounts = (proc / "mountinfo").read_text().splitlines()
     except OSError as error:
         raise Unfit(f"this kernel shows no control groups ({error})", ASK_CONTAINER) from error
     for _, controllers, path in lines:
-        if MEMORY in controllers.split(","):
-            return Membership(1, *_located(path, mounts, "cgroup", MEMORY))
+        if controller in controllers.split(","):
+            return Membership(1, *_located(path, mounts, "cgroup", controller))
     for number, _, path in lines:
         if number == "0":
             return Membership(2, *_located(path, mounts, "cgroup2", ""))
-    raise Unfit("this kernel has no memory controller", ASK_BOOT)
+    raise Unfit(f"this kernel has no {controller} controller", ASK_BOOT)
 
 
 def _located(path: str, mounts: list[str], kind: str, controller: str) -> tuple[Path, Path]:

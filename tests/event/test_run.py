@@ -200,6 +200,13 @@ def test_json_events_are_lines_for_programs(arena, bot):
     assert events[-1]["finished"]
 
 
+def test_more_jobs_than_cores_are_worth_a_line(arena, bot):
+    """Once; and none for as many as there are by default."""
+    flags = [bot("ann"), bot("bob"), "--dry-run"]
+    assert 1 == arena("run", *flags, "--jobs", "999").stderr.count("note: 999 jobs on ")
+    assert "jobs" not in arena("run", *flags).stderr
+
+
 def test_a_dry_run_says_what_would_be_played_and_plays_nothing(arena, bot, tmp_path):
     """Bots, pairings, matches, an estimate; no folder."""
     done = arena("run", bot("ann"), bot("bob"), bot("cyd"), "--dry-run", "--out", "out")

@@ -6,6 +6,7 @@ import trio
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed
 from arena.executors import Finished, SeriesEnd
+from arena.formats.round_robin import RoundRobin
 from arena.model import Entrant, Event, HoleRecord, HostError, MatchRecord, Settings, UserError
 from arena.store import Private, Store, read_records
 from arena.tournament import RETRIES, Tournament, table_of
@@ -100,6 +101,36 @@ async def test_everything_is_played_once_and_concluded(store):
     table = table_of(store.folder)
     assert ["ann@1", "bob@1", "cyd@1"] == [row.entrant for row in table.rows]
     assert SECRET.hex() == table.event.secret
+
+
+async def test_an_event_makes_each_block_of_its_schedule_once(store, monkeypatch):
+    """From what is left to the table; what a match costs doesn't depend on how many there are."""
+    made = []
+    block = RoundRobin._block
+
+    def counted(self, pairing, table, deals):
+        made.append((pairing, deals))
+        return block(self, pairing, table, deals)
+
+    monkeypatch.setattr(RoundRobin, "_block", counted)
+    tournament = Tournament(store, SECRET, Watched())
+    await tournament.play(Pretending(), trio.Event())
+    assert 0 == tournament.left
+    assert 18 == tournament.result().matches
+    assert 6 == len(made) == len(set(made))
+
+
+async def test_a_worker_that_leaves_out_matches_is_a_bug(store):
+    """Playing the series over and over would never end the event."""
+
+    class Lazy(Pretending):
+        async def play(self, blocks, *, choose, report, stop):
+            series = next(blocks).series[0]
+            report(SeriesEnd(series=series.id, attempt=choose(series)))
+
+    tournament = Tournament(store, SECRET, Watched())
+    with pytest.raises(RuntimeError, match="left out"):
+        await tournament.play(Lazy(), trio.Event())
 
 
 @pytest.mark.parametrize("half", [False, True])

@@ -1,0 +1,58 @@
+"""How many cores this process may use: those it may run on, and the time it is given on them.
+
+A container or a service is often given a part of a machine's time by its control group, or by
+one above it, while it still sees all cores. More workers than that would be stopped in turns,
+in the middle of a bot's decision; so what is left after rounding down is the number of workers.
+
+Invariant: reads, changes nothing; what can't be found out limits nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from arena.sandbox.cgroupfs import PROC, Unfit, membership
+
+CPU = "cpu"
+
+
+def cores() -> list[int]:
+    """The cores that this process may run on."""
+    return sorted(os.sched_getaffinity(0))
+
+
+def fair_jobs(proc: Path = PROC) -> int:
+    """The workers that can have a core each, one at least."""
+    given = quota(proc)
+    return len(cores()) if given is None else max(1, min(len(cores()), int(given)))
+
+
+def quota(proc: Path = PROC) -> float | None:
+    """The cores' worth of time that the control groups of this process allow; None: no limit."""
+    try:
+        found = membership(proc, CPU)
+    except Unfit:
+        return None
+    limit = _limit_v1 if found.version == 1 else _limit_v2
+    limits = []
+    for folder in (found.own, *found.own.parents):
+        # No limit at this place: "max", -1, or a root, which has no such file.
+        with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
+            limits.append(limit(folder))
+        if folder == found.top:
+            break
+    return min(limits, default=None)
+
+
+def _limit_v2(folder: Path) -> float:
+    share, period = (folder / "cpu.max").read_text().split()
+    return int(share) / int(period)
+
+
+def _limit_v1(folder: Path) -> float:
+    share = int((folder / "cpu.cfs_quota_us").read_text())
+    if share < 0:
+        raise ValueError(share)
+    return share / int((folder / "cpu.cfs_period_us").read_text())
