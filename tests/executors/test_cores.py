@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.executors.cores import fair_jobs, cores, quota
+from arena.executors.cores import cores, fair_jobs, quota
 
 
 @pytest.fixture
