@@ -25,6 +25,8 @@ from arena.reports.hostile import plain
 JSON_VERSION = 1
 # The rate is that of the last seconds, so that the time left follows the bots that play now.
 WINDOW_S = 10.0
+# So there are a hundred marks in the window, however many matches.
+MARK_EVERY_S = 0.1
 LINES_EVERY_S = 10.0
 ROWS = 10
 
@@ -52,6 +54,8 @@ class Progress:
         for fault in record.faults:
             self.first_faults.setdefault(record.seats[fault.seat], headline(record, fault))
         now = time.monotonic()
+        if len(self._marks) > 1 and now - self._marks[-2][0] < MARK_EVERY_S:
+            self._marks.pop()
         self._marks.append((now, self.done))
         while now - self._marks[0][0] > WINDOW_S and len(self._marks) > 2:
             self._marks.popleft()

@@ -191,6 +191,22 @@ def test_the_time_left_follows_the_last_matches(monkeypatch):
     assert "s" in progress.left()
 
 
+def test_a_rate_is_kept_in_few_numbers_however_many_matches(monkeypatch):
+    """A thousand matches a second for a minute leave some hundred marks."""
+    now = [0.0]
+    monkeypatch.setattr("arena.cli.progress.time.monotonic", lambda: now[0])
+    progress = Progress()
+    progress.begin(1_000_000, 0)
+    record = type("Record", (), {"faults": ()})
+    most = 0
+    for match in range(60_000):
+        now[0] = match / 1_000
+        progress.match(record)
+        most = max(most, len(progress._marks))
+    assert 50 < most < 150
+    assert 990 < progress.rate() < 1_010
+
+
 @pytest.mark.parametrize(("seconds", "text"), [(5, "5 s"), (600, "10 min"), (7200, "2.0 h")])
 def test_times_for_people(seconds, text):
     """Seconds, minutes, hours."""
