@@ -74,7 +74,8 @@ def reduced(record: MatchRecord) -> Played:
 
 
 class Archive:
-    """The reduced records of a log by series; about 60 bytes of memory a two-seat match.
+    """The reduced records of a log by series; once sealed, about 35 bytes of memory a
+    two-seat match.
 
     A series is *open* until it is sealed: then it is one piece of memory, and compressed.
     """
