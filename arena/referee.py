@@ -110,6 +110,8 @@ class Referee:
         self._order: tuple[int, ...] = ()
         self._moves: list[str] = []
         self._hole: Hole | None = None
+        self._alone: Hole | None = None
+        """The hole as long as one seat after the other moves in it and none has failed."""
         self.asked: tuple[int, ...] = ()
         self.news = True
         """Whether more than moves has happened since the notices were taken."""
@@ -159,13 +161,11 @@ class Referee:
 
     def answer(self, seat: int, move: str) -> None:
         """The seat's bot answered in time; whether legally is judged here."""
-        if len(self._wanted) > 1:
+        hole = self._alone
+        if hole is None:
             self._settle(seat, move)
             return
         # Nobody else's outcome to wait for: the rules themselves are the judge.
-        hole = self._hole
-        assert hole is not None
-        assert seat in self.asked
         try:
             hole.apply(seat, move)
         except IllegalMoveError:
@@ -173,8 +173,7 @@ class Referee:
             return
         self._moves.append(move)
         wanted = hole.to_act()
-        if wanted and not self._failed:
-            # Within a hole, with everybody well, this is all that there is to going on.
+        if wanted:
             self._wanted = self.asked = wanted
             self._turn += 1
         else:
@@ -307,6 +306,7 @@ class Referee:
             self._wanted = hole.to_act()
             if self._wanted:
                 self.asked = tuple(seat for seat in self._wanted if seat not in self._failed)
+                self._alone = None if self._failed or len(self._wanted) > 1 else hole
                 if not self.asked:
                     for seat in self._wanted:
                         self._play(hole, seat, None)
@@ -362,7 +362,7 @@ class Referee:
 
     def _finish(self) -> None:
         self.asked = ()
-        self._hole = None
+        self._hole = self._alone = None
         places = self._places()
         for seat in self._everybody:
             if seat not in self._failed:

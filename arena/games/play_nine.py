@@ -31,6 +31,7 @@ HOLE_IN_ONE: Final = -5
 _MATCHED: Final = (0, 0, -10, -15, -20)
 """Strokes by the number of matched columns of one value; for a Hole-in-One, the bonus."""
 _ALL_DOWN: Final = (1 << CARDS) - 1
+_ALL_BUT: Final = tuple(_ALL_DOWN & ~(1 << at) for at in range(CARDS))
 
 _TEE: Final = {f"tee {a} {b}": (a, b) for a, b in combinations(range(CARDS), 2)}
 _TAKE: Final = {f"take {at}": at for at in range(CARDS)}
@@ -169,37 +170,40 @@ class PlayNineHole(Table):
         self._begin_turn(0)
 
     def _use_drawn(self, seat: int, move: str, drawn: int) -> None:
-        down = self._down[seat]
         if (at := _SWAP.get(move)) is not None:
             self._replace(seat, move, at, drawn)
-        elif (at := _FLIP.get(move)) is not None and down >> at & 1:
+            return
+        down = self._down[seat]
+        if (at := _FLIP.get(move)) is not None and down >> at & 1:
             self._pile.append(drawn)
-            self._complete(seat, move, self._turn_up(seat, at), drawn)
+            self._reveal(seat, move, at, drawn)
         elif move == "skip" and down.bit_count() == 1:
             self._pile.append(drawn)
-            self._complete(seat, move, None, drawn)
+            self._finish(Play(seat, move, None, drawn, (), self._reshuffled))
         else:
             raise self._illegal(seat, move)
-
-    def _turn_up(self, seat: int, at: int) -> int:
-        card = self._cards[seat][at]
-        shown = self._shown[seat]
-        shown[at] = card
-        self._rows[seat] = tuple(shown)
-        self._down[seat] &= ~(1 << at)
-        return card
 
     def _replace(self, seat: int, move: str, at: int, card: int) -> None:
         """Lay a card face up; what lay there goes onto the pile, seen by all."""
         cards = self._cards[seat]
         self._pile.append(out := cards[at])
         cards[at] = card
-        self._complete(seat, move, self._turn_up(seat, at), out)
+        self._reveal(seat, move, at, out)
 
-    def _complete(self, seat: int, move: str, card: int | None, out: int) -> None:
+    def _reveal(self, seat: int, move: str, at: int, out: int) -> None:
+        """Turn up what lies there now, which completes the turn; `out` has gone onto the pile."""
+        card = self._turn_up(seat, at)
         if not self._down[seat] and self._ended_by is None:
             self._ended_by = seat
         self._finish(Play(seat, move, card, out, (), self._reshuffled))
+
+    def _turn_up(self, seat: int, at: int) -> int:
+        card = self._cards[seat][at]
+        shown = self._shown[seat]
+        shown[at] = card
+        self._rows[seat] = tuple(shown)
+        self._down[seat] &= _ALL_BUT[at]
+        return card
 
 
 class PlayNine:

@@ -51,6 +51,7 @@ class Table:
         self._turn_cap = turn_cap
         self._order = tuple(order)
         self._alone = tuple((seat,) for seat in order)
+        self._after = (*range(1, players), 0)
         self._cards: list[list[int]] = [[] for _ in range(seats)]
         """All cards by seat and position, whoever knows them."""
         for place, seat in enumerate(order):
@@ -112,21 +113,20 @@ class Table:
         self._plays.append(play)
         self._hand = None
         self._reshuffled = False
-        order = self._order
-        place = self._place + 1
-        if place == len(order):
-            place = 0
-        if self._ended_by is None:
-            # The dealer, last in the order of play, is the last to reach the cap.
-            over = self._turns[order[-1]] >= self._turn_cap
+        place = self._after[self._place]
+        seat = self._order[place]
+        ended_by = self._ended_by
+        if ended_by is not None:
+            over = seat == ended_by
         else:
-            over = order[place] == self._ended_by
+            # The dealer, last in the order of play, is the last to reach the cap.
+            over = place == 0 and self._turns[self._order[-1]] >= self._turn_cap
         if over:
             self._acting = ()
         else:
             self._place = place
             self._acting = self._alone[place]
-            self._turns[order[place]] += 1
+            self._turns[seat] += 1
 
     def _draw(self, seat: int) -> None:
         """Take the card of the seat's slot into the hand; past the end or gone, the lowest."""

