@@ -176,7 +176,7 @@ def test_messages(game, seats):
 
 @pytest.mark.parametrize(("game", "seats"), TABLES)
 def test_nothing_is_left_of_a_match(game, seats):
-    """Memory doesn't grow with the number of matches, but for decks that are kept, a bounded lot."""
+    """Memory doesn't grow with the number of matches; decks that are kept are a bounded lot."""
     conversation = Conversation(settings_of(game, seats))
     specs = specs_of(seats, 15)
     blocks = []
