@@ -17,7 +17,7 @@ import msgspec
 import trio
 
 from arena.deals import Deals
-from arena.executors import Config, Finished, Job, Report, SeriesEnd
+from arena.executors import Config, Finished, Job, SeriesEnd
 from arena.games import Game
 from arena.match import Played, Setting, play_series
 from arena.model import HostError
@@ -26,6 +26,8 @@ from arena.sandbox import Backend
 
 _encode = msgspec.json.Encoder().encode
 _READ_BYTES = 1 << 16
+# How long a finished match may wait for others before it is told.
+HELD_S = 0.05
 
 
 def main(game: Callable[[str], Game], backend: Callable[[str], Backend]) -> None:
@@ -52,6 +54,8 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
             bots={bot.entrant.id: bot for bot in config.bots},
             backend=backend(config.sandbox),
         )
+        out = _Out()
+        nursery.start_soon(out.flush_in_time)
         stack = AsyncExitStack()
         async with stack:
             table: Table | None = None
@@ -61,7 +65,7 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
                 try:
                     if table is None:
                         table = await stack.enter_async_context(open_table())
-                    await play_series(table, setting, job.series, job.attempt, _report)
+                    await play_series(table, setting, job.series, job.attempt, out.report)
                 except HostError as error:
                     trouble = str(error)
                 except Exception:  # noqa: BLE001 - our own bug: told, not taken for the host's trouble
@@ -72,17 +76,41 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
                 end = SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble, bug=bug)
-                _send(end)
+                out.end(end)
 
 
-def _report(played: Played) -> None:
-    _send(Finished(record=played.record, stderr=played.stderr))
+class _Out:
+    """Lines to whoever feeds us, a few at a time: to wake them for each would take as much of their
+    time again, and mostly on the core of another match.
+    """
 
+    def __init__(self) -> None:
+        self._held = bytearray()  # what is played in HELD_S, and a series' end
+        self._some = trio.Event()
 
-def _send(message: Report) -> None:
-    """A line to whoever feeds us. Blocks while they are slow: no bot is being timed then."""
-    sys.stdout.buffer.write(_encode(message) + b"\n")
-    sys.stdout.buffer.flush()
+    def report(self, played: Played) -> None:
+        """A match is finished."""
+        self._held += _encode(Finished(record=played.record, stderr=played.stderr)) + b"\n"
+        self._some.set()
+
+    def end(self, end: SeriesEnd) -> None:
+        """A series is over: they wait for it."""
+        self._held += _encode(end) + b"\n"
+        self._flush()
+
+    async def flush_in_time(self) -> None:
+        """Keep nothing for longer than HELD_S."""
+        while True:
+            await self._some.wait()
+            await trio.sleep(HELD_S)
+            self._flush()
+            self._some = trio.Event()
+
+    def _flush(self) -> None:
+        # Blocks while they are slow: no bot is being timed then.
+        sys.stdout.buffer.write(self._held)
+        sys.stdout.buffer.flush()
+        self._held.clear()
 
 
 async def _read(jobs: trio.MemorySendChannel[bytes], scope: trio.CancelScope) -> None:

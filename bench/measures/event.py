@@ -54,8 +54,9 @@ class Watched:
         """A match is finished."""
         if record.faults:
             raise RuntimeError(f"a bot failed: {record.faults[0]}")
-        self.last = time.monotonic()
-        self.first = self.first or self.last
+        # By when they ended: a worker tells a few matches at a time.
+        self.last = max(self.last, record.ended)
+        self.first = min(self.first or record.ended, record.ended)
         if self.count % LOOK_EVERY == 0:
             self.look()
         self.count += 1
