@@ -293,8 +293,8 @@ class Table:
     def exchange(self, contestant: Contestant, question: bytearray) -> Event:
         """Ask, look, and say what has come of it: all that there is to most decisions.
 
-        A bot that shares our core runs as soon as it is written to, and has mostly answered before
-        the write returns: so its output is read first, and only then waited for.
+        A bot that shares our core is given it at once, and has mostly answered when we have it back:
+        so its output is read first, and only then waited for.
         """
         process, session = contestant.process, contestant.session
         if contestant.out or not contestant.reading or process.stdin not in self._by_fd:
@@ -307,6 +307,7 @@ class Table:
             written = 0
         if written < len(question):
             self.send(contestant, question[written:])
+        os.sched_yield()
         try:
             data = os.read(process.stdout, READ_BYTES)
         except BlockingIOError:

@@ -91,7 +91,7 @@ def test_kernel_counts(start_worker):
 
 @pytest.mark.process
 def test_calls(instant_bots, tmp_path):
-    """A decision is write and read; where the bot hasn't run yet, wait and read once more."""
+    """A decision is write, yield, read; where the bot hasn't run yet, wait and read once more."""
     from arena.executors.local import cores
 
     file = tmp_path / "calls"
@@ -105,9 +105,9 @@ def test_calls(instant_bots, tmp_path):
     finally:
         worker.close()
         counted.close()
-    assert calls < 4.2
+    assert calls < 5.2
     # Fewer would mean that calls are made in a way that counted_worker.py doesn't see.
-    assert calls >= 2
+    assert calls >= 3
 
 
 # ------------------------------------------------------------------------------------- bytes
