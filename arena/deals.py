@@ -27,7 +27,7 @@ _DECKS_KEPT = 1024
 _LETTERS = b"0123456789abcdefghjkmnpqrstvwxyz"
 _TURN_LETTERS = bytes(_LETTERS[byte & 31] for byte in range(256))
 _PLUS_FIVE = bytes((byte + 5) & 255 for byte in range(256))
-_TURNS_AT_ONCE = 256  # a long match; longer ones squeeze the stream again
+_TURNS_AT_ONCE = 512  # a long match of two; longer ones squeeze the stream again
 
 
 def secret_from_seed(seed: str) -> bytes:
@@ -141,21 +141,21 @@ class Deals:
 class TurnIds:
     """`ids(n)` is the id of a match's n-th question: the number and four letters."""
 
-    __slots__ = ("_shake", "_suffixes")
+    __slots__ = ("_letters", "_shake")
 
     def __init__(self, key: bytes) -> None:
         self._shake = hashlib.shake_256(key)
-        self._suffixes = self._squeeze(_TURNS_AT_ONCE)
+        self._letters = self._squeeze(_TURNS_AT_ONCE)
 
-    def _squeeze(self, turns: int) -> list[str]:
-        letters = self._shake.digest(4 * turns).translate(_TURN_LETTERS).decode("ascii")
-        return [letters[at : at + 4] for at in range(0, 4 * turns, 4)]
+    def _squeeze(self, turns: int) -> str:
+        return self._shake.digest(4 * turns).translate(_TURN_LETTERS).decode("ascii")
 
     def __call__(self, number: int) -> str:
         """The id of the match's question `number`."""
-        while number >= len(self._suffixes):
-            self._suffixes = self._squeeze(2 * len(self._suffixes))
-        return f"{number}-{self._suffixes[number]}"
+        at = 4 * number
+        while not (letters := self._letters[at : at + 4]):
+            self._letters = self._squeeze(len(self._letters) // 2)
+        return f"{number}-{letters}"
 
 
 def fingerprint(decks: Sequence[Sequence[int]]) -> str:
