@@ -60,13 +60,14 @@ def worker(
     *,
     key: str,
     bot: str,
+    words: tuple[str, ...] = (),
     game: str = "play-nine",
     seats: int = 2,
     sandbox: str = "",
     matches: int = MATCHES,
 ) -> Mapping[str, float]:
     """A decision by a real worker: its CPU, and the wall time of everything on its core."""
-    found = stage.worker(bot, game=game, seats=seats, sandbox=sandbox)
+    found = stage.worker(bot, *words, game=game, seats=seats, sandbox=sandbox)
     short, long = (_played(stage, found, number) for number in (1, matches))
     used, wall, decisions, thought = (more - less for less, more in zip(short, long, strict=True))
     return {
@@ -87,7 +88,7 @@ def _played(stage: Stage, found: Worker, matches: int) -> tuple[float, float, in
     return used, wall, sum(each.decisions for each in seen), thought * 1e3
 
 
-def _worker(key: str, text: str, *rows: Row, **how: str | int) -> Measure:
+def _worker(key: str, text: str, *rows: Row, **how: str | int | tuple[str, ...]) -> Measure:
     return Measure(
         name=key,
         about=text,
@@ -146,6 +147,26 @@ MEASURES = (
     ),
     _worker("worker-none", "the same with --sandbox none", bot="instant", sandbox="none"),
     _worker("worker-lean", "the same with lean Python bots", bot="lean"),
+    _worker(
+        "worker-full",
+        "Python bots that read JSON, draw and swap, asked in full",
+        bot="follower",
+        matches=21,
+    ),
+    _worker(
+        "worker-next",
+        "the same bots and moves, lean questions",
+        Row(
+            key="worker-next.cpu",
+            text="referee's CPU / asked in full",
+            unit="µs",
+            of="worker-full.cpu",
+        ),
+        Row(key="worker-next.wall", text="wall / asked in full", unit="µs", of="worker-full.wall"),
+        bot="follower",
+        words=("lean",),
+        matches=21,
+    ),
     _worker("worker-quick", "the same with example_bots/quick", bot="quick"),
     _worker("worker-golf", "the same in four-card-golf", bot="instant", game="four-card-golf"),
     _worker("worker-seats", "the same at 4 seats", bot="instant", seats=4),

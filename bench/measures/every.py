@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from measures import Measure, Row, decisions, events, logs, rings, starts
+from measures import Measure, Row, decisions, events, lengths, logs, rings, starts
 
 MEASURES: tuple[Measure, ...] = (
     *decisions.MEASURES,
     *events.MEASURES,
     *starts.MEASURES,
+    *lengths.MEASURES,
     *logs.MEASURES,
     *rings.MEASURES,
 )

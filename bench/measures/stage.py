@@ -28,6 +28,7 @@ BENCH = Path(__file__).parents[1]
 FOLDERS = {
     "instant": BENCH / "bots" / "instant",
     "lean": BENCH / "bots" / "lean",
+    "follower": BENCH / "bots" / "follower",
     "quick": BENCH.parent / "example_bots" / "quick",
 }
 
