@@ -1,6 +1,6 @@
 """follower: draws and swaps, read by the standard library's JSON; asks for less if told so.
 
-    bot.py [lean]
+    bot.py [four-card-golf] [lean]
 
 With and without `lean` it plays the same moves, so that only the questions differ.
 """
@@ -9,6 +9,7 @@ import json
 import sys
 
 lean = "lean" in sys.argv
+positions = 30 if "four-card-golf" in sys.argv else 29  # 4 or 8 of them, in the highest bits
 state = 1
 for line in sys.stdin.buffer:
     message = json.loads(line)
@@ -23,7 +24,7 @@ for line in sys.stdin.buffer:
             move = "draw"
         else:
             state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
-            move = f"swap {state >> 29}"
+            move = f"swap {state >> positions}"
         answer = f'{{"turn":"{message["turn"]}","move":"{move}"}}'
     else:
         if kind == "match":
