@@ -59,12 +59,16 @@ class Contestant:
     """One bot's process as its table sees it."""
 
     __slots__ = (
-        "_booked", "_freezer", "_meter", "exited", "frozen", "heard", "out", "process", "reading",
-        "session", "stderr", "stderr_cap",
+        "_booked", "_freezer", "_meter", "errors", "exited", "frozen", "heard", "id", "out",
+        "reading", "session", "stderr", "stderr_cap", "stdin", "stdout",
     )  # fmt: skip
 
     def __init__(self, process: BotProcess, limits: Limits) -> None:
-        self.process = process
+        self.id = process.id
+        # Our ends, -1 once they are closed: their numbers may be another's by then.
+        self.stdin = process.stdin
+        self.stdout = process.stdout
+        self.errors = process.stderr
         self._meter: Meter | None = None
         self._freezer: Freezer | None = None
         self.frozen = False
@@ -214,7 +218,7 @@ class Table:
             raise HostError(f"can't start a process: {error}") from error
         contestant = Contestant(process, limits)
         self._by_id[process.id] = contestant
-        for fd, role in ((process.stdout, "stdout"), (process.stderr, "stderr")):
+        for fd, role in ((process.stdout, "stdout"), (process.stderr, "errors")):
             self._by_fd[fd] = (contestant, role)
             self._epoll.register(fd, select.EPOLLIN)
         self._by_fd[process.stdin] = (contestant, "stdin")
@@ -233,7 +237,7 @@ class Table:
         """Kill whole trees and see them gone."""
         for contestant in contestants:
             if contestant.exited is None:
-                self._spawner.kill(contestant.process.id)
+                self._spawner.kill(contestant.id)
         deadline = time.monotonic() + KILL_S
         while any(contestant.exited is None for contestant in contestants):
             left = deadline - time.monotonic()
@@ -255,7 +259,7 @@ class Table:
         while True:
             for contestant in contestants:
                 if not contestant.out:
-                    self._close(contestant.process.stdin)
+                    self._close(contestant.stdin)
             left = deadline - time.monotonic()
             if left <= 0 or all(c.exited is not None for c in contestants):
                 break
@@ -266,8 +270,8 @@ class Table:
 
     def ask(self, contestant: Contestant, data: bytes | bytearray) -> None:
         """Send something that wants an answer, and listen for it."""
-        if not contestant.reading and not contestant.session.full:
-            self._epoll.register(contestant.process.stdout, select.EPOLLIN)
+        if not contestant.reading and contestant.stdout >= 0 and not contestant.session.full:
+            self._epoll.register(contestant.stdout, select.EPOLLIN)
             contestant.reading = True
         self.send(contestant, data)
 
@@ -276,8 +280,8 @@ class Table:
         if contestant.out:
             contestant.out += data
             return
-        fd = contestant.process.stdin
-        if fd not in self._by_fd:
+        fd = contestant.stdin
+        if fd < 0:
             return  # the bot has closed its input; the end of its output will tell
         try:
             written = os.write(fd, data)
@@ -293,23 +297,23 @@ class Table:
     def exchange(self, contestant: Contestant, question: bytearray) -> Event:
         """Ask, look, and say what has come of it: all that there is to most decisions.
 
-        A bot that shares our core is given it at once, and has mostly answered when we have it back:
-        so its output is read first, and only then waited for.
+        A bot that shares our core is given it at once, and has mostly answered when we have it
+        back: so its output is read first, and only then waited for.
         """
-        process, session = contestant.process, contestant.session
-        if contestant.out or not contestant.reading or process.stdin not in self._by_fd:
+        session = contestant.session
+        if contestant.out or not contestant.reading or contestant.stdin < 0:
             self.ask(contestant, question)
             self.look(LOOK_S)
             return session.next_event()
         try:
-            written = os.write(process.stdin, question)
+            written = os.write(contestant.stdin, question)
         except (BlockingIOError, BrokenPipeError):
             written = 0
         if written < len(question):
             self.send(contestant, question[written:])
         os.sched_yield()
         try:
-            data = os.read(process.stdout, READ_BYTES)
+            data = os.read(contestant.stdout, READ_BYTES)
         except BlockingIOError:
             self.look(LOOK_S)
             return session.next_event()
@@ -323,15 +327,16 @@ class Table:
         """Its output has been read."""
         if not data:
             contestant.session.end()
-            self._close(contestant.process.stdout)
+            self._close(contestant.stdout)
+            contestant.reading = False
         elif contestant.session.receive(data):
             # More than a line waits: the rest stays in the pipe until the next question.
-            self._epoll.unregister(contestant.process.stdout)
+            self._epoll.unregister(contestant.stdout)
             contestant.reading = False
 
     def _hear(self, contestant: Contestant) -> None:
         try:
-            data = os.read(contestant.process.stdout, READ_BYTES)
+            data = os.read(contestant.stdout, READ_BYTES)
         except BlockingIOError:
             return
         contestant.heard = time.monotonic()
@@ -365,7 +370,7 @@ class Table:
             contestant, role = self._by_fd[fd]
             if role == "stdout":
                 self._hear(contestant)
-            elif role == "stderr":
+            elif role == "errors":
                 self._log(contestant)
             else:
                 self._flush(contestant)
@@ -382,7 +387,7 @@ class Table:
         self.due = time.monotonic() + CHECKPOINT_S
 
     def _log(self, contestant: Contestant) -> None:
-        fd = contestant.process.stderr
+        fd = contestant.errors
         try:
             data = os.read(fd, READ_BYTES)
         except BlockingIOError:
@@ -393,7 +398,7 @@ class Table:
             self._close(fd)
 
     def _flush(self, contestant: Contestant) -> None:
-        fd = contestant.process.stdin
+        fd = contestant.stdin
         try:
             written = os.write(fd, contestant.out)
         except BlockingIOError:
@@ -420,24 +425,24 @@ class Table:
 
     def _drain(self, contestant: Contestant) -> None:
         """Take what a dead process left in its stderr."""
-        fd = contestant.process.stderr
-        while fd in self._by_fd:
+        while contestant.errors >= 0:
             before = len(contestant.stderr)
             self._log(contestant)
             if len(contestant.stderr) <= before:
                 return
 
     def _close(self, fd: int) -> None:
-        if self._by_fd.pop(fd, None) is not None:
+        if fd in self._by_fd:
+            contestant, role = self._by_fd.pop(fd)
+            setattr(contestant, role, -1)
             with suppress(OSError):  # an input that was never full is not registered
                 self._epoll.unregister(fd)
             os.close(fd)
 
     def _forget(self, contestant: Contestant) -> None:
-        process = contestant.process
-        for fd in (process.stdin, process.stdout, process.stderr):
+        for fd in (contestant.stdin, contestant.stdout, contestant.errors):
             self._close(fd)
-        self._by_id.pop(process.id, None)
+        self._by_id.pop(contestant.id, None)
         contestant.forget()
 
 
