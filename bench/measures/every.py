@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from measures import Measure, Row, decisions, events, lengths, logs, rings, starts
+from measures import Measure, Row, decisions, events, lengths, logs, loop, rings, starts
 
 MEASURES: tuple[Measure, ...] = (
     *decisions.MEASURES,
+    *loop.MEASURES,
     *events.MEASURES,
     *starts.MEASURES,
     *lengths.MEASURES,
