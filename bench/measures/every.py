@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from measures import Measure, Row, decisions, events, lengths, logs, loop, rings, starts
+from measures import Measure, Row, decisions, events, lengths, logs, loop, neighbours, rings, starts
 
 MEASURES: tuple[Measure, ...] = (
     *decisions.MEASURES,
     *loop.MEASURES,
+    *neighbours.MEASURES,
     *events.MEASURES,
     *starts.MEASURES,
     *lengths.MEASURES,

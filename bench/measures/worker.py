@@ -55,13 +55,14 @@ class Worker:
         core: int | None,
         game: str = "play-nine",
         sandbox: str = "none",
+        freeze: bool = False,
         command: Sequence[str] = COMMAND,
     ) -> None:
         self.names = tuple(bot.entrant.id for bot in bots)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._send(
             Config(
-                settings=settings_of(game, len(bots)),
+                settings=settings_of(game, len(bots), freeze=freeze),
                 secret=SECRET.hex(),
                 bots=tuple(bots),
                 sandbox=sandbox,
