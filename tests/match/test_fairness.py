@@ -1,0 +1,72 @@
+"""Nobody's clock runs while another thinks; bots stay on the core of their worker.
+
+Real processes, so nothing here is compared with a time that a machine ought to take, but with what
+the thinker is known to have computed; and by a factor that no load takes away from most of several
+matches.
+"""
+
+import statistics
+
+import pytest
+
+from arena import registry
+from arena.executors.cores import cores
+
+pytestmark = pytest.mark.process
+
+THINK_S = 0.03
+MATCHES = 4
+FACTOR = 5
+
+
+def charged(records, bot):
+    """Milliseconds that a bot was charged in each of its matches."""
+    return [record.use[record.seats.index(bot.entrant.id)].think_ms for record in records]
+
+
+@pytest.mark.parametrize(
+    ("how", "other", "game", "freeze"),
+    [
+        ("thinks", "knocks", "four-card-golf", False),
+        ("thinks", "knocks", "four-card-golf", True),
+        # Without --freeze who computes off turn does take its opponent's core: SPEC.md says so.
+        ("off turn", "knocks", "four-card-golf", True),
+        # All are asked at once to tee off, and nobody waits for another's thinking.
+        ("tees", "calm", "play-nine", False),
+    ],
+)
+async def test_thinking_is_charged_to_the_thinker_alone(ways, bots, how, other, game, freeze):
+    """On one core, one bot computes at its turns (nine of them a match), the other doesn't."""
+    thinker, opponent = field = bots((how, THINK_S), (other, 0))
+    records = await ways(field, game, MATCHES, freeze=freeze).by_worker()
+    assert not any(record.faults for record in records)
+    known = 9 * THINK_S * 1000
+    # What it computed took no less time than that, and was charged in full; what more it was
+    # charged came from others on this machine.
+    assert min(charged(records, thinker)) >= known
+    assert min(charged(records, thinker)) < FACTOR * known
+    assert statistics.median(charged(records, opponent)) < known / FACTOR
+
+
+async def test_it_is_so_in_every_seat(ways, bots):
+    """Of four at a table only the one that thinks is charged for it; seats change by match."""
+    thinker, *others = field = bots(("thinks", THINK_S), *[("knocks", 0)] * 3)
+    records = await ways(field, "four-card-golf", MATCHES).by_worker()
+    assert MATCHES == len({record.seats for record in records})
+    thinking = min(charged(records, thinker))
+    assert thinking >= 9 * THINK_S * 1000
+    for bot in others:
+        assert statistics.median(charged(records, bot)) < thinking / FACTOR
+
+
+@pytest.mark.parametrize("sandbox", registry.SANDBOXES)
+async def test_bots_inherit_the_core_of_their_worker(ways, bots, sandbox):
+    """Through the spawner and every sandbox; without a core for each worker they have all."""
+    if not registry.backend(sandbox).probe().works:
+        pytest.skip(f"{sandbox} does not work here")
+    field = bots(("cores", 0), ("cores", 0))
+    series = ways(field, "four-card-golf", 1, sandbox=sandbox)
+    for pin, expected in ((True, cores()[:1]), (False, cores())):
+        (report,) = await series.reports(pin=pin)
+        told = [list(map(int, text.split())) for text in report.stderr.values()]
+        assert [expected] * 2 == told

@@ -1,0 +1,128 @@
+"""The real driver and a plain one play the same bots to the same records."""
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = [ROOT / "example_bots" / name for name in ("greedy", "matcher", "quick", "strong")]
+MEASURED = [ROOT / "bench" / "bots" / name for name in ("instant", "lean")]
+CALM = ("calm", 0)
+
+
+def told(records):
+    """What the bots and the rules decided, and how often each bot was asked."""
+    return [
+        (
+            record.id,
+            record.digest,
+            [(fault.kind.value, fault.seat, fault.hole, fault.turn) for fault in record.faults],
+            [fault.line for fault in record.faults],
+            [use.decisions for use in record.use],
+        )
+        for record in records
+    ]
+
+
+async def same(series, *, by):
+    """Play it both ways; the plain driver's records."""
+    plain = await series.plainly()
+    real = await (series.by_table() if by == "table" else series.by_worker())
+    assert told(plain) == told(real)
+    assert all(record.digest == record.computed_digest() for record in real)
+    return plain
+
+
+def some(built, folders, count):
+    """So many different bots of what can be built here."""
+    found = built(*folders)
+    if len(found) < count:
+        pytest.skip("too few of these bots can be built here")
+    return found[:count]
+
+
+@pytest.mark.parametrize(
+    ("game", "folders", "seats", "by"),
+    [
+        ("play-nine", EXAMPLES, 2, "table"),
+        ("play-nine", EXAMPLES[::-1], 3, "worker"),
+        ("four-card-golf", EXAMPLES[:2], 2, "worker"),
+        ("four-card-golf", EXAMPLES, 4, "table"),
+        ("play-nine", MEASURED, 2, "worker"),
+        ("four-card-golf", MEASURED, 2, "table"),
+        ("play-nine", [*MEASURED, *EXAMPLES], 6, "table"),
+    ],
+)
+async def test_bots_that_play_well(ways, built, game, folders, seats, by):
+    """Both games, at several tables: example bots, and those that speed is measured with."""
+    series = ways(some(built, folders, seats), game, 3)
+    plain = await same(series, by=by)
+    assert 3 == len(plain)
+    assert not any(record.faults for record in plain)
+
+
+@pytest.mark.parametrize(
+    ("how", "number"),
+    [("late", 9), ("pieces", 0), ("crlf", 0), ("wordy", 0)],
+)
+@pytest.mark.parametrize(("game", "by"), [("play-nine", "table"), ("four-card-golf", "worker")])
+async def test_manners_that_are_no_faults(ways, bots, how, number, game, by):
+    """Late within the limit, in pieces, with a carriage return, with more than was asked for."""
+    plain = await same(ways(bots((how, number), CALM), game, 2), by=by)
+    assert not any(record.faults for record in plain)
+
+
+FAULTS = [
+    ("illegal", "illegal"),
+    ("stale", "stale"),
+    ("twice", "stale"),
+    ("exit", "exit"),
+    ("status", "crash"),
+    ("signal", "crash"),
+    ("half", "exit"),
+    ("close", "exit"),
+    ("hang", "timeout"),
+    ("junk", "malformed"),
+    ("binary", "malformed"),
+    ("empty", "malformed"),
+    ("flood", "flood"),
+]
+
+
+@pytest.mark.parametrize(("how", "kind"), FAULTS)
+async def test_faults(ways, bots, how, kind):
+    """Each fault is the same fault at the same decision, and ends the match there."""
+    (plain,) = await same(ways(bots((how, 7), CALM), "play-nine", 1), by="table")
+    assert [kind] == [fault.kind.value for fault in plain.faults]
+
+
+@pytest.mark.parametrize("by", ["table", "worker"])
+async def test_after_a_fault(ways, bots, by):
+    """Fresh processes play the rest of the series, and the same fault comes again."""
+    plain = await same(ways(bots(("illegal", 7), CALM), "four-card-golf", 2), by=by)
+    assert ["illegal"] * 2 == [fault.kind.value for record in plain for fault in record.faults]
+
+
+@pytest.mark.parametrize("how", ["banner"])
+async def test_faults_at_the_start(ways, bots, how):
+    """A bot that can't be started forfeits, and the others play on."""
+    plain = await same(ways(bots((how, 0), CALM, CALM), "four-card-golf", 2), by="table")
+    assert ["start"] * 2 == [fault.kind.value for record in plain for fault in record.faults]
+
+
+@pytest.mark.parametrize("by", ["table", "worker"])
+async def test_several_faults_at_one_table(ways, bots, by):
+    """Two fall, one of them at the tee-off, where all are asked at once; the others finish."""
+    kinds = [("junk", 1), CALM, ("exit", 9), ("late", 7), ("crlf", 0)]
+    plain = await same(ways(bots(*kinds), "play-nine", 2), by=by)
+    assert [2, 2] == [len(record.faults) for record in plain]
+
+
+async def test_an_answer_too_many_at_the_end_of_a_match(ways, bots):
+    """It waits for the next match of the same process, and is stale there."""
+    kinds = [("echo", 9), ("knocks", 0)]
+    first, second = await same(ways(bots(*kinds), "four-card-golf", 2), by="table")
+    assert [] == [*first.faults]
+    assert ["stale"] == [fault.kind.value for fault in second.faults]
