@@ -105,10 +105,11 @@ async def test_after_a_fault(ways, bots, by):
     assert ["illegal"] * 2 == [fault.kind.value for record in plain for fault in record.faults]
 
 
-@pytest.mark.parametrize("how", ["banner"])
-async def test_faults_at_the_start(ways, bots, how):
-    """A bot that can't be started forfeits, and the others play on."""
-    plain = await same(ways(bots((how, 0), CALM, CALM), "four-card-golf", 2), by="table")
+@pytest.mark.parametrize("how", ["banner", "no-start"])
+@pytest.mark.parametrize("others", [[CALM], [CALM, CALM]])
+async def test_faults_at_the_start(ways, bots, how, others):
+    """A bot that can't be started forfeits; its pipes' numbers, used anew, are left alone."""
+    plain = await same(ways(bots((how, 0), *others), "four-card-golf", 2), by="table")
     assert ["start"] * 2 == [fault.kind.value for record in plain for fault in record.faults]
 
 
