@@ -1,13 +1,16 @@
 """Series played three ways: by a table in this process, by a real worker, by the plain driver."""
 
 import json
+import os
+import select
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import trio
 
-from arena import registry
+from arena import pipes, registry
 from arena.deals import Deals, secret_from_seed
 from arena.executors import Config, Finished
 from arena.executors.local import LocalExecutor
@@ -21,6 +24,7 @@ from arena.sandbox.client import Spawner
 sys.path.insert(0, str(Path(__file__).parent))
 
 SECRET = secret_from_seed("match")
+MOMENT_S = 0.2
 
 BOT = """
 import json, os, random, signal, sys, threading, time
@@ -164,6 +168,18 @@ def bots(built, tmp_path):
     return make
 
 
+class Patient:
+    """The module `os`, but a read waits for what is about to come."""
+
+    def __getattr__(self, name):
+        return getattr(os, name)
+
+    def read(self, fd, size):
+        """As if the bot had run on the caller's core before the caller went on."""
+        select.select([fd], [], [], MOMENT_S)
+        return os.read(fd, size)
+
+
 class Ways:
     """One series, to be played in any way."""
 
@@ -208,6 +224,11 @@ class Ways:
         async with open_table() as table:
             await play_series(table, self.setting, self.series, 0, played.append)
         return [each.record for each in played]
+
+    async def at_first_look(self):
+        """The same, but what a bot says within a moment is there when it is first looked for."""
+        with mock.patch.object(pipes, "os", Patient()):
+            return await self.by_table()
 
     async def by_worker(self, *, pin=True):
         """The product, by a worker process on a core of its own."""

@@ -19,9 +19,15 @@ MATCHES = 4
 FACTOR = 5
 
 
+def used(records, bot, what):
+    """Milliseconds of a bot in each of its matches."""
+    uses = [record.use[record.seats.index(bot.entrant.id)] for record in records]
+    return [getattr(use, what) for use in uses]
+
+
 def charged(records, bot):
-    """Milliseconds that a bot was charged in each of its matches."""
-    return [record.use[record.seats.index(bot.entrant.id)].think_ms for record in records]
+    """What it was charged."""
+    return used(records, bot, "think_ms")
 
 
 @pytest.mark.parametrize(
@@ -29,14 +35,12 @@ def charged(records, bot):
     [
         ("thinks", "knocks", "four-card-golf", False),
         ("thinks", "knocks", "four-card-golf", True),
-        # Without --freeze who computes off turn does take its opponent's core: SPEC.md says so.
-        ("off turn", "knocks", "four-card-golf", True),
         # All are asked at once to tee off, and nobody waits for another's thinking.
         ("tees", "calm", "play-nine", False),
     ],
 )
 async def test_thinking_is_charged_to_the_thinker_alone(ways, bots, how, other, game, freeze):
-    """On one core, one bot computes at its turns (nine of them a match), the other doesn't."""
+    """On one core, one bot computes at nine turns of each match, the other doesn't."""
     thinker, opponent = field = bots((how, THINK_S), (other, 0))
     records = await ways(field, game, MATCHES, freeze=freeze).by_worker()
     assert not any(record.faults for record in records)
@@ -46,6 +50,19 @@ async def test_thinking_is_charged_to_the_thinker_alone(ways, bots, how, other, 
     assert min(charged(records, thinker)) >= known
     assert min(charged(records, thinker)) < FACTOR * known
     assert statistics.median(charged(records, opponent)) < known / FACTOR
+
+
+async def test_what_is_computed_off_turn_is_on_nobody_s_clock(ways, bots):
+    """With --freeze: a bot that would never stop computing has none of its opponent's time."""
+    thinker, restless = field = bots(("thinks", THINK_S), ("off turn", 0))
+    records = await ways(field, "four-card-golf", MATCHES, freeze=True).by_worker()
+    known = 9 * THINK_S * 1000
+    assert min(charged(records, thinker)) >= known
+    assert min(charged(records, thinker)) < FACTOR * known
+    off_turn = used(records, restless, "off_turn_ms")
+    # Unfrozen it has half of the core all the while.
+    assert statistics.median(off_turn) < known / FACTOR
+    assert statistics.median(charged(records, restless)) < known / FACTOR
 
 
 async def test_it_is_so_in_every_seat(ways, bots):

@@ -10,6 +10,9 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = [ROOT / "example_bots" / name for name in ("greedy", "matcher", "quick", "strong")]
 MEASURED = [ROOT / "bench" / "bots" / name for name in ("instant", "lean")]
 CALM = ("calm", 0)
+HERE = ("by_table", "at_first_look")
+"""An answer comes after the first look for it, or it is there."""
+ALL = (*HERE, "by_worker")
 
 
 def told(records):
@@ -26,12 +29,13 @@ def told(records):
     ]
 
 
-async def same(series, *, by):
-    """Play it both ways; the plain driver's records."""
+async def same(series, ways=ALL):
+    """Play it plainly and in these ways; the plain driver's records."""
     plain = await series.plainly()
-    real = await (series.by_table() if by == "table" else series.by_worker())
-    assert told(plain) == told(real)
-    assert all(record.digest == record.computed_digest() for record in real)
+    for way in ways:
+        real = await getattr(series, way)()
+        assert told(plain) == told(real)
+        assert all(record.digest == record.computed_digest() for record in real)
     return plain
 
 
@@ -44,22 +48,22 @@ def some(built, folders, count):
 
 
 @pytest.mark.parametrize(
-    ("game", "folders", "seats", "by"),
+    ("game", "folders", "seats"),
     [
-        ("play-nine", EXAMPLES, 2, "table"),
-        ("play-nine", EXAMPLES[::-1], 3, "worker"),
-        ("four-card-golf", EXAMPLES[:2], 2, "worker"),
-        ("four-card-golf", EXAMPLES, 4, "table"),
-        ("play-nine", MEASURED, 2, "worker"),
-        ("four-card-golf", MEASURED, 2, "table"),
-        ("play-nine", [*MEASURED, *EXAMPLES], 6, "table"),
+        ("play-nine", EXAMPLES, 2),
+        ("play-nine", EXAMPLES[::-1], 3),
+        ("four-card-golf", EXAMPLES[:2], 2),
+        ("four-card-golf", EXAMPLES, 4),
+        ("play-nine", MEASURED, 2),
+        ("four-card-golf", MEASURED, 2),
+        ("play-nine", [*MEASURED, *EXAMPLES], 6),
     ],
 )
-async def test_bots_that_play_well(ways, built, game, folders, seats, by):
+async def test_bots_that_play_well(ways, built, game, folders, seats):
     """Both games, at several tables: example bots, and those that speed is measured with."""
-    series = ways(some(built, folders, seats), game, 3)
-    plain = await same(series, by=by)
-    assert 3 == len(plain)
+    series = ways(some(built, folders, seats), game, 2)
+    plain = await same(series)
+    assert 2 == len(plain)
     assert not any(record.faults for record in plain)
 
 
@@ -67,10 +71,10 @@ async def test_bots_that_play_well(ways, built, game, folders, seats, by):
     ("how", "number"),
     [("late", 9), ("pieces", 0), ("crlf", 0), ("wordy", 0)],
 )
-@pytest.mark.parametrize(("game", "by"), [("play-nine", "table"), ("four-card-golf", "worker")])
-async def test_manners_that_are_no_faults(ways, bots, how, number, game, by):
+@pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
+async def test_manners_that_are_no_faults(ways, bots, how, number, game):
     """Late within the limit, in pieces, with a carriage return, with more than was asked for."""
-    plain = await same(ways(bots((how, number), CALM), game, 2), by=by)
+    plain = await same(ways(bots((how, number), CALM), game, 2))
     assert not any(record.faults for record in plain)
 
 
@@ -94,14 +98,13 @@ FAULTS = [
 @pytest.mark.parametrize(("how", "kind"), FAULTS)
 async def test_faults(ways, bots, how, kind):
     """Each fault is the same fault at the same decision, and ends the match there."""
-    (plain,) = await same(ways(bots((how, 7), CALM), "play-nine", 1), by="table")
+    (plain,) = await same(ways(bots((how, 7), CALM), "play-nine", 1), HERE)
     assert [kind] == [fault.kind.value for fault in plain.faults]
 
 
-@pytest.mark.parametrize("by", ["table", "worker"])
-async def test_after_a_fault(ways, bots, by):
+async def test_after_a_fault(ways, bots):
     """Fresh processes play the rest of the series, and the same fault comes again."""
-    plain = await same(ways(bots(("illegal", 7), CALM), "four-card-golf", 2), by=by)
+    plain = await same(ways(bots(("illegal", 7), CALM), "four-card-golf", 2))
     assert ["illegal"] * 2 == [fault.kind.value for record in plain for fault in record.faults]
 
 
@@ -109,21 +112,20 @@ async def test_after_a_fault(ways, bots, by):
 @pytest.mark.parametrize("others", [[CALM], [CALM, CALM]])
 async def test_faults_at_the_start(ways, bots, how, others):
     """A bot that can't be started forfeits; its pipes' numbers, used anew, are left alone."""
-    plain = await same(ways(bots((how, 0), *others), "four-card-golf", 2), by="table")
+    plain = await same(ways(bots((how, 0), *others), "four-card-golf", 2))
     assert ["start"] * 2 == [fault.kind.value for record in plain for fault in record.faults]
 
 
-@pytest.mark.parametrize("by", ["table", "worker"])
-async def test_several_faults_at_one_table(ways, bots, by):
+async def test_several_faults_at_one_table(ways, bots):
     """Two fall, one of them at the tee-off, where all are asked at once; the others finish."""
     kinds = [("junk", 1), CALM, ("exit", 9), ("late", 7), ("crlf", 0)]
-    plain = await same(ways(bots(*kinds), "play-nine", 2), by=by)
+    plain = await same(ways(bots(*kinds), "play-nine", 2))
     assert [2, 2] == [len(record.faults) for record in plain]
 
 
 async def test_an_answer_too_many_at_the_end_of_a_match(ways, bots):
     """It waits for the next match of the same process, and is stale there."""
     kinds = [("echo", 9), ("knocks", 0)]
-    first, second = await same(ways(bots(*kinds), "four-card-golf", 2), by="table")
+    first, second = await same(ways(bots(*kinds), "four-card-golf", 2))
     assert [] == [*first.faults]
     assert ["stale"] == [fault.kind.value for fault in second.faults]
