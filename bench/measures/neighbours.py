@@ -151,7 +151,8 @@ def _situation(name: str, about: str, **how: object) -> Measure:
             ),
             Row(key=f"{key}.long", text="longer than 1 ms", unit="%"),
         ),
-        most=7,
+        most=3,
+        warm=False,
     )
 
 
