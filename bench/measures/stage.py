@@ -28,11 +28,8 @@ BENCH = Path(__file__).parents[1]
 FOLDERS = {
     "instant": BENCH / "bots" / "instant",
     "lean": BENCH / "bots" / "lean",
-<<<<<<< HEAD
     "follower": BENCH / "bots" / "follower",
-=======
     "steady": BENCH / "bots" / "steady",
->>>>>>> c31d6a3 (How a decision's time depends on who else plays is measured)
     "quick": BENCH.parent / "example_bots" / "quick",
 }
 
