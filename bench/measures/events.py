@@ -119,7 +119,7 @@ MEASURES = (
         run=one_and_two,
         rows=(
             _rate("event.instant.2.rate", "matches, two workers", 450),
-            _rate("event.instant.2.steady", "matches, two workers, steady"),
+            _rate("event.instant.2.steady", "matches, two workers, steady", 450),
             _rate("event.instant.1.rate", "matches, one worker"),
             _rate("event.instant.1.steady", "matches, one worker, steady"),
             Row(key="cores.steady", text="two workers / one", unit="x", goal=1.8, more=True),

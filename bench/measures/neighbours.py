@@ -2,8 +2,9 @@
 
 A bot does the same work before each answer, against an opponent that answers at once, and every
 single charge of the referee's is noted. Beside them: nobody; workers on all other cores, whose bots
-answer at once or compute for 5 ms each time; twice as many workers as cores, pinned to none; or an
-opponent that goes on computing when it has answered, with and without `--freeze`.
+answer at once or compute for 5 ms each time; twice as many workers as cores, pinned to none; an
+opponent that goes on computing when it has answered, with and without `--freeze`; or, on the same
+core, the starts of bots for other matches, which is what starting a series early would be.
 
 While all cores are busy this process, which hears of each match as an event's parent does, may run
 on any of them.
@@ -48,12 +49,13 @@ def charged(
     key: str,
     beside: str = "",
     crowd: bool = False,
+    starts: bool = False,
     opponent: Sequence[str] = (NOTHING,),
     freeze: bool = False,
     matches: int = MATCHES,
 ) -> Mapping[str, float]:
     """The charges for the same work. `beside`: what the bots of other workers do, if there are any.
-    `crowd`: these are many, and nobody has a core to itself.
+    `crowd`: these are many, and nobody has a core to itself. `starts`: others start on this core.
     """
     bots = (_bot(stage, 0, WORK), _bot(stage, 1, *opponent))
     file = stage.empty()
@@ -66,6 +68,8 @@ def charged(
                 stack.enter_context(_playing(stage, beside, other))
         else:
             stack.enter_context(staying_on(stage.others))
+        if starts:
+            stack.enter_context(_playing(stage, NOTHING, stage.core, at_a_time=1))
         worker = Worker(bots, core=core, sandbox=stage.sandbox, freeze=freeze, command=command)
         stack.callback(worker.close)
         first = decisions = 0
@@ -97,11 +101,11 @@ def _bot(stage: Stage, number: int, *words: str) -> Bot:
 
 
 @contextlib.contextmanager
-def _playing(stage: Stage, work: str, core: int | None) -> Iterator[None]:
+def _playing(stage: Stage, work: str, core: int | None, at_a_time: int = 0) -> Iterator[None]:
     """A worker that plays two bots all the while."""
     bots = (_bot(stage, 0, work), _bot(stage, 1, work))
     worker = Worker(bots, core=core, sandbox=stage.sandbox, game="four-card-golf")
-    series = series_of(worker.names, AT_A_TIME[work])
+    series = series_of(worker.names, at_a_time or AT_A_TIME[work])
     at_work, enough = threading.Event(), threading.Event()
     trouble: list[str] = []
 
@@ -165,6 +169,12 @@ MEASURES = (
         "the same with two workers a core, pinned to none, bots that compute 5 ms",
         beside=BURN,
         crowd=True,
+        matches=FEW,
+    ),
+    _situation(
+        "starts",
+        "the same while bots of other matches start on this core",
+        starts=True,
         matches=FEW,
     ),
     _situation(
