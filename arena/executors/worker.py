@@ -8,6 +8,7 @@ kills what it started.
 from __future__ import annotations
 
 import os
+import select
 import sys
 import traceback
 from collections.abc import Callable
@@ -28,6 +29,8 @@ _encode = msgspec.json.Encoder().encode
 _READ_BYTES = 1 << 16
 # How long a finished match may wait for others before it is told.
 HELD_S = 0.05
+# More than a pipe's worth is not collected, but waited with for whoever feeds us to take it.
+HELD_BYTES = 1 << 16
 
 
 def main(game: Callable[[str], Game], backend: Callable[[str], Backend]) -> None:
@@ -54,8 +57,8 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
             bots={bot.entrant.id: bot for bot in config.bots},
             backend=backend(config.sandbox),
         )
-        out = _Out()
-        nursery.start_soon(out.flush_in_time)
+        out = _Out(sys.stdout.fileno())
+        nursery.start_soon(out.write_in_time)
         stack = AsyncExitStack()
         async with stack:
             table: Table | None = None
@@ -82,35 +85,47 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
 class _Out:
     """Lines to whoever feeds us, a few at a time: to wake them for each would take as much of their
     time again, and mostly on the core of another match.
+
+    They may be slow, or stopped: then we wait for them between two matches and at no other time,
+    since a bot that is being timed would pay for it.
     """
 
-    def __init__(self) -> None:
-        self._held = bytearray()  # what is played in HELD_S, and a series' end
+    def __init__(self, pipe: int) -> None:
+        os.set_blocking(pipe, False)
+        self._pipe = pipe
+        self._held = bytearray()  # what they have not taken: at most HELD_BYTES and a match
         self._some = trio.Event()
 
     def report(self, played: Played) -> None:
         """A match is finished."""
         self._held += _encode(Finished(record=played.record, stderr=played.stderr)) + b"\n"
         self._some.set()
+        if len(self._held) > HELD_BYTES:
+            self._write_all()
 
     def end(self, end: SeriesEnd) -> None:
         """A series is over: they wait for it."""
         self._held += _encode(end) + b"\n"
-        self._flush()
+        self._write_all()
 
-    async def flush_in_time(self) -> None:
-        """Keep nothing for longer than HELD_S."""
+    async def write_in_time(self) -> None:
+        """Keep nothing for longer than HELD_S, if they take it."""
         while True:
             await self._some.wait()
-            await trio.sleep(HELD_S)
-            self._flush()
+            while self._held:
+                await trio.sleep(HELD_S)
+                self._write()
             self._some = trio.Event()
 
-    def _flush(self) -> None:
-        # Blocks while they are slow: no bot is being timed then.
-        sys.stdout.buffer.write(self._held)
-        sys.stdout.buffer.flush()
-        self._held.clear()
+    def _write(self) -> None:
+        with suppress(BlockingIOError):
+            del self._held[: os.write(self._pipe, self._held)]
+
+    def _write_all(self) -> None:
+        self._write()
+        while self._held:
+            select.select([], [self._pipe], [])
+            self._write()
 
 
 async def _read(jobs: trio.MemorySendChannel[bytes], scope: trio.CancelScope) -> None:
