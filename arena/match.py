@@ -145,6 +145,8 @@ async def play_series(
             clean = not record.faults
             if not clean or not rest:
                 await table.dismiss(list(at_table.values()))
+            else:
+                table.look(0)  # brisk answers are read past what was written to stderr before
             stderr = {e: text for e, c in at_table.items() if (text := c.take_stderr())}
             record = msgspec.structs.replace(
                 record, attempt=attempt, digest=record.computed_digest(), ended=time.time()

@@ -71,10 +71,12 @@ for line in sys.stdin:
     elif kind == "act":
         mine.set()
         asked += 1
+        if how == "logs":
+            os.write(2, f"{message['turn']}\\n".encode())
         now = asked == number
         legal = message["legal"]
         answer = {"turn": message["turn"], "move": draw.choice(legal)}
-        if how in ("knocks", "thinks", "off turn", "cores", "echo"):
+        if how in ("knocks", "thinks", "off turn", "cores", "echo", "logs"):
             # Of four-card golf: one decision a hole.
             answer["move"] = "knock" if "knock" in legal else legal[0]
         if how in ("thinks", "off turn") or (how == "tees" and legal[0].startswith("tee")):

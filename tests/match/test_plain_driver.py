@@ -129,3 +129,15 @@ async def test_an_answer_too_many_at_the_end_of_a_match(ways, bots):
     first, second = await same(ways(bots(*kinds), "four-card-golf", 2))
     assert [] == [*first.faults]
     assert ["stale"] == [fault.kind.value for fault in second.faults]
+
+
+async def test_what_a_bot_logs_is_told_with_its_match(ways, bots):
+    """Also of a bot whose answers are there at the first look: each match has its own lines."""
+    reports = await ways(bots(("logs", 0), ("logs", 0)), "four-card-golf", 6).reports()
+    for report in reports:
+        assert set(report.record.seats) == set(report.stderr)
+        for seat, entrant in enumerate(report.record.seats):
+            lines = report.stderr[entrant].splitlines()
+            assert report.record.use[seat].decisions == len(lines)
+            turns = [int(line.partition("-")[0]) for line in lines]
+            assert sorted(turns) == turns
