@@ -28,6 +28,7 @@ _LETTERS = b"0123456789abcdefghjkmnpqrstvwxyz"
 _TURN_LETTERS = bytes(_LETTERS[byte & 31] for byte in range(256))
 _PLUS_FIVE = bytes((byte + 5) & 255 for byte in range(256))
 _TURNS_AT_ONCE = 512  # a long match of two; longer ones squeeze the stream again
+_NUMBERS = tuple(f"{number}-" for number in range(_TURNS_AT_ONCE))
 
 
 def secret_from_seed(seed: str) -> bytes:
@@ -155,7 +156,7 @@ class TurnIds:
         at = 4 * number
         while not (letters := self._letters[at : at + 4]):
             self._letters = self._squeeze(len(self._letters) // 2)
-        return f"{number}-{letters}"
+        return (_NUMBERS[number] if number < _TURNS_AT_ONCE else f"{number}-") + letters
 
 
 def fingerprint(decks: Sequence[Sequence[int]]) -> str:

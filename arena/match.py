@@ -227,8 +227,9 @@ class _Match:
 
         What is done for a decision that takes no time is done here, and little else.
         """
-        referee, table = self._referee, self._table
-        now = time.monotonic
+        referee, table, freeze = self._referee, self._table, self._freeze
+        seated, clocks = self._seated, self._clocks
+        now, exchange = time.monotonic, table.exchange
         referee.begin(early)
         while True:
             if referee.news:
@@ -236,15 +237,15 @@ class _Match:
             if not referee.asked:
                 return self._record()
             for seat in referee.asked:
-                contestant, clock = self._seated[seat], self._clocks[seat]
+                contestant, clock = seated[seat], clocks[seat]
                 session = contestant.session
                 bank_ms = int(clock.bank * 1000)
                 line = session.ask(referee.question(seat, bank_ms=bank_ms, lean=session.lean))
-                if self._freeze or clock.last > BRISK_S:
+                if freeze or clock.last > BRISK_S:
                     outcome = await self._ask(contestant, clock, line)
                 else:
                     asked = now()
-                    event = table.exchange(contestant, line)
+                    event = exchange(contestant, line)
                     seconds = contestant.heard - asked
                     if event.__class__ is Answer and 0.0 <= seconds <= clock.allowance:
                         clock.charge(seconds)

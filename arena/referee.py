@@ -141,8 +141,10 @@ class Referee:
         hole = self._hole
         assert hole is not None
         assert seat in self.asked
-        events = hole.events(seat, self._seen[seat])
-        self._seen[seat] += len(events)
+        seen = self._seen
+        events = hole.events(seat, seen[seat])
+        if events:
+            seen[seat] += len(events)
         turn = self._turn_ids(self._turn)
         if lean:
             if seat in self._briefed:

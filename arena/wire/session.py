@@ -171,9 +171,10 @@ class BotSession:
 
         Spares most decisions the way through `receive` and `next_event`, which say the same.
         """
-        if self.state is not _ASKED or self._framer.held or len(data) > self._short:
+        size = len(data)
+        if size > self._short or self.state is not _ASKED or self._framer.held:
             return None
-        if data.find(b"\n") != len(data) - 1:
+        if data.find(b"\n") != size - 1:
             return None
         try:
             answer = _decode_answer(data)
