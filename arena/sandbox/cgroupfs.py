@@ -20,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -74,6 +75,18 @@ class Calls:
             os.write(descriptor, text.encode())
         finally:
             os.close(descriptor)
+
+    def kill(self, pid: int, folder: Path) -> None:
+        """Kill a process of a group, and nobody who has got its number since."""
+        if pid == 0:  # of another pid namespace
+            return
+        with contextlib.suppress(ProcessLookupError):
+            handle = os.pidfd_open(pid)
+            try:
+                if str(pid) in self.read(folder / PROCS).split():
+                    signal.pidfd_send_signal(handle, signal.SIGKILL)
+            finally:
+                os.close(handle)
 
     def delegated(self, folder: Path) -> bool:
         """Whether systemd has handed this group over to what runs in it, and it is ours to use."""

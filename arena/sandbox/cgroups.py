@@ -364,8 +364,22 @@ def _start_time(pid: int) -> str:
 
 
 def _sweep_stale(calls: Calls, place: Path) -> None:
-    """Remove what spawners that were killed have left, as far as it is empty."""
+    """Remove what spawners that were killed have left.
+
+    That can be a process: a bwrap that is killed between the start of its pid 1 and that one's
+    first steps leaves it waiting for ever. What is still dying goes with a later sweep.
+    """
     for folder in calls.below(place):
         found = _FOLDER.fullmatch(folder.name)
         if found and int(found[1]) == _pid_namespace() and _start_time(int(found[2])) != found[3]:
+            _emptied(calls, folder)
             _removed(calls, folder)
+
+
+def _emptied(calls: Calls, folder: Path) -> None:
+    """Kill what is in a group and all below it."""
+    with contextlib.suppress(OSError):
+        for inner in calls.below(folder):
+            _emptied(calls, inner)
+        for pid in calls.read(folder / PROCS).split():
+            calls.kill(int(pid), folder)

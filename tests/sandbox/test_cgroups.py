@@ -782,6 +782,32 @@ def test_two_spawners(hierarchy):
     assert hierarchy.folder.is_dir()
 
 
+@pytest.mark.process
+def test_left_by_a_killed_spawner(hierarchy):
+    """What still lives in the groups of a killed spawner is killed when the next one comes."""
+    other = subprocess.Popen(
+        [sys.executable, "-c", SPAWNER, str(PROJECT)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    folder = Path(os.fsdecode(other.stdout.readline().rstrip(b"\n")))
+    waiting = ENTER + "print('in', flush=True); signal.pause()"
+    left = subprocess.Popen(
+        [sys.executable, "-c", waiting, str(folder / "bot-1" / hierarchy.entrance), "0"],
+        stdout=subprocess.PIPE,
+    )
+    assert b"in\n" == left.stdout.readline()
+    cgroups.sweep()
+    assert left.poll() is None  # its spawner lives
+    other.kill()
+    ended(other)
+    cgroups.sweep()
+    assert -signal.SIGKILL == left.wait(10)
+    left.stdout.close()
+    cgroups.sweep()
+    assert not folder.exists()
+
+
 UNIFIED = """
 import os, signal, sys
 from pathlib import Path
