@@ -358,6 +358,7 @@ def _fell_tree(program: int, news: int, ended: dict[int, int]) -> None:
     number would make each look slower, until such a one is never met.
     """
     keeper = os.getpid()
+    killed: set[int] = set()
     while True:
         found = set(meter.members(keeper)) - {keeper}
         # Stopped first: what is stopped can't fork while its neighbours are killed.
@@ -366,8 +367,9 @@ def _fell_tree(program: int, news: int, ended: dict[int, int]) -> None:
                 _signal(pid, number)
         if not _reap(program, news, ended):
             return
-        if not found:
+        if found <= killed:  # the dying need the core more than we do
             select.select([news], [], [], _RESCAN_S)
+        killed |= found
 
 
 def _signal(pid: int, number: signal.Signals) -> None:
