@@ -2,7 +2,8 @@
 
     python counted_worker.py FILE
 
-FILE is mapped; it always holds the number of calls so far, as 8 bytes. Calls of trio's own loop are
+FILE is mapped; it always holds the number of calls so far, and how many of them were waits, as 8
+bytes each. Calls of trio's own loop are
 left out: how often it gets its turn depends on the time.
 """
 
@@ -22,22 +23,23 @@ FREE = {"fileno", "fspath"}
 
 def counting(file):
     """A profile function that counts into a mapped file."""
-    calls = 0
+    calls = waits = 0
 
     def profile(frame, event, function):
-        nonlocal calls
+        nonlocal calls, waits
         if event == "c_call" and not frame.f_globals["__name__"].startswith("trio"):
             owner = type(function.__self__).__name__
             asks = function.__module__ in MODULES or owner in TYPES
             if asks and function.__name__ not in FREE:
                 calls += 1
-                struct.pack_into("=Q", file, 0, calls)
+                waits += function.__name__ == "poll"
+                struct.pack_into("=QQ", file, 0, calls, waits)
 
     return profile
 
 
 if __name__ == "__main__":
     with Path(sys.argv[1]).open("r+b") as counted:
-        sys.setprofile(counting(mmap.mmap(counted.fileno(), 8)))
+        sys.setprofile(counting(mmap.mmap(counted.fileno(), 16)))
     sys.argv[1:] = ["worker"]
     main()
