@@ -61,9 +61,6 @@ class Hole(Protocol):
     def drawn(self, seat: int) -> int | None:
         """The card that the seat has drawn and is to use now."""
 
-    def event_count(self) -> int:
-        """How many plays there are so far; the `start` for the next call of `events`."""
-
     def events(self, seat: int, start: int) -> Sequence[Play]:
         """Plays from number `start` on, as `seat` may see them, its own included."""
 

@@ -88,10 +88,6 @@ class Table:
         """The card that the seat has drawn and is to use now."""
         return self._hand if seat in self._acting else None
 
-    def event_count(self) -> int:
-        """How many plays there are so far."""
-        return len(self._plays)
-
     def grids(self) -> tuple[tuple[int, ...], ...]:
         """All cards of every seat, once the hole is over."""
         if self._acting:

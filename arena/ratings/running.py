@@ -10,8 +10,8 @@ A record of a series behind the front (one that was in play when it became void;
 change what is found there: before the next result or round of playing, the front then starts
 again from the first series. What it has told of rated events it does not tell again.
 
-`withdrawn` tells only what was found behind the front, so what is skipped on its word is not
-missed later; and if a late record should change that, the next round plays it.
+Who is withdrawn is known only behind the front, so what is skipped on that word is not missed
+later; and if a late record should change that, the next round plays it.
 
 Invariant: `counted` is what `arena.ratings.counting.count` finds in the whole schedule with the
 same set of records.
@@ -20,10 +20,9 @@ same set of records.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Iterator
 
-from arena.model import Block, MatchRecord, RatingSettings, Series, UserError, Withdrawal
+from arena.model import Block, MatchRecord, RatingSettings, Series, UserError
 from arena.ratings.counting import Chosen, Counted, Plan, Schedule, Walk, count
 from arena.ratings.outcomes import Rated, Tally
 from arena.ratings.played import Archive, Played
@@ -109,11 +108,6 @@ class Counting:
             and (kept >= len(self._next.matches) or record.faults)
         ):
             self._advance()
-
-    @property
-    def withdrawn(self) -> Mapping[str, Withdrawal]:
-        """Who is withdrawn for good, as far as all series before it have been counted."""
-        return MappingProxyType(self._front.withdrawn)
 
     @property
     def left(self) -> int:

@@ -20,7 +20,7 @@ def begin(lab, *, hands=HANDS, discard=9, stock=(10, 11, 12, 13) * 5, **rest):
 
 def told(hole, reader):
     """The last event as `reader` may know it."""
-    play = hole.events(reader, hole.event_count() - 1)[0]
+    play = hole.events(reader, 0)[-1]
     return play.seat, play.move, play.card, play.out
 
 

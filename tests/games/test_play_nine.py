@@ -59,7 +59,6 @@ def test_a_tee_off_stays_hidden_until_all_have_made_theirs(lab):
     hole.apply(1, "tee 0 5")
     assert hole.to_act() == (2,)
     assert before == [hole.view(seat) for seat in range(3)]
-    assert hole.event_count() == 0
     assert hole.events(0, 0) == []
     hole.apply(2, "tee 3 4")
     # The card at position k of the seat in place p of the order is 3k + p.

@@ -177,11 +177,11 @@ def test_withdrawn_tells_only_what_is_final(lab):
     blocks = lab.schedule(["ab", "ac", "ad"], deals=3)
     records = faulty(lab, blocks, "a", {6, 7, 8})
     counting = lab.count(blocks, records[3:])
-    assert dict(counting.withdrawn) == {}
+    assert counting._front.withdrawn == {}
     assert lab.wanted(counting) == [(records[0].series, 0)]
     for record in records[:3]:
         counting.add(record)
-    assert list(counting.withdrawn) == ["a"]
+    assert list(counting._front.withdrawn) == ["a"]
     assert lab.wanted(counting) == []
 
 

@@ -347,9 +347,6 @@ class EvenHole:
     def view(self, seat):
         return {}
 
-    def event_count(self):
-        return 0
-
     def events(self, seat, start):
         return ()
 
