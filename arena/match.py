@@ -26,6 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from arena.contestant import Contestant
 from arena.deals import Deals
 from arena.games import Game
 from arena.model import (
@@ -38,7 +39,7 @@ from arena.model import (
     Series,
     Settings,
 )
-from arena.pipes import LOOK_S, Contestant, Table
+from arena.pipes import LOOK_S, Table
 from arena.ratings.counting import FAULTS_IN_A_ROW
 from arena.referee import Failure, Referee, hello
 from arena.sandbox import Backend

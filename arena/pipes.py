@@ -1,10 +1,8 @@
 """Bots' processes and the pipes to them: bytes and their times, no meaning.
 
 Theory of operation. `Table` holds a spawner and an epoll that watches everything its bots
-write; `wait()` moves whatever bytes can be moved, without ever blocking on one bot. A
-`Contestant` is one process with its session, its unwritten input, the tail of its stderr, the
-time at which its output was last read and, once the spawner has said where the root of its tree
-is, a meter of the tree's CPU time and a freezer that stops it.
+write; `wait()` moves whatever bytes can be moved, without ever blocking on one bot. `exchange()`
+is the short way for a decision that takes no time.
 
 Invariant: whatever a bot writes, reads, closes or leaves undone, what is held for it stays
 bounded, and no other bot waits for it.
@@ -14,21 +12,18 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import trio
 
-from arena.model import Bot, FaultKind, HostError, Limits
-from arena.referee import Failure
-from arena.sandbox import Backend, Exited, Launch, Started
-from arena.sandbox.client import BotProcess, Spawner
-from arena.sandbox.freezer import Freezer
-from arena.sandbox.meter import Meter
+from arena.contestant import Contestant
+from arena.model import Bot, HostError, Limits
+from arena.sandbox import Backend, Launch, Started
+from arena.sandbox.client import Spawner
 from arena.wire.messages import Bye
-from arena.wire.session import BotSession, Event, State, shown
+from arena.wire.session import Event, State
 
 # A read takes at most this: one pipe's worth.
 READ_BYTES = 65_536
@@ -46,135 +41,6 @@ BYE_S = 1.0
 STARTED_S = 10.0
 # A killed tree that is still there after this is the machine's trouble.
 KILL_S = 10.0
-_OVERSTEPPED = {
-    "memory": (FaultKind.MEMORY, "killed for using more memory than allowed"),
-    "tasks": (FaultKind.LIMIT, "killed for running more processes and threads than allowed"),
-    "disk": (FaultKind.LIMIT, "killed for writing more to its scratch folder than allowed"),
-}
-# What a fault keeps of stderr; the whole tail goes to the bot's own log.
-STDERR_IN_FAULT = 2_000
-
-
-class Contestant:
-    """One bot's process as its table sees it."""
-
-    __slots__ = (
-        "_booked", "_freezer", "_meter", "errors", "exited", "frozen", "heard", "id", "out",
-        "reading", "session", "stderr", "stderr_cap", "stdin", "stdout",
-    )  # fmt: skip
-
-    def __init__(self, process: BotProcess, limits: Limits) -> None:
-        self.id = process.id
-        # Our ends, -1 once they are closed: their numbers may be another's by then.
-        self.stdin = process.stdin
-        self.stdout = process.stdout
-        self.errors = process.stderr
-        self._meter: Meter | None = None
-        self._freezer: Freezer | None = None
-        self.frozen = False
-        self._booked = 0.0  # CPU time that has been accounted for
-        self.session = BotSession(limits.line_bytes)
-        self.out = bytearray()  # bounded: one question and a hole's notices at most
-        self.stderr = bytearray()
-        self.stderr_cap = limits.stderr_bytes
-        self.exited: Exited | None = None
-        self.reading = True  # its output is registered with the epoll
-        self.heard = 0.0  # when its output was last read: lateness is judged by this
-
-    # ---- its processes
-
-    @property
-    def rooted(self) -> bool:
-        """Whether it is known where its processes are."""
-        return self._meter is not None
-
-    def take_root(self, pid: int) -> None:
-        """The spawner has started it, and all of it stays below this process of the sandbox's."""
-        self._meter = Meter(pid)
-        self._freezer = Freezer(pid)
-
-    def cpu(self) -> float:
-        """Seconds of CPU that its whole tree has used so far, as far as it can still be told."""
-        return self._meter.cpu() if self._meter else 0.0
-
-    def used(self) -> float:
-        """Seconds of CPU since the last call of this."""
-        before, self._booked = self._booked, self.cpu()
-        return self._booked - before
-
-    def freeze(self) -> None:
-        """Stop all its processes."""
-        if self._freezer is not None and self.exited is None:
-            self.frozen = True
-            self._freezer.freeze()
-
-    def thaw(self) -> None:
-        """Let all its processes go on, if they were stopped."""
-        if self._freezer is not None and self.frozen:
-            self.frozen = False
-            self._freezer.thaw()
-
-    def forget(self) -> None:
-        """It is gone: let go of what was held of its processes."""
-        if self._meter is not None:
-            self._meter.close()
-        if self._freezer is not None:
-            self._freezer.close()
-
-    # ---- what it says
-
-    def log(self, data: bytes) -> None:
-        """Keep the tail of stderr."""
-        self.stderr += data
-        if len(self.stderr) > 2 * self.stderr_cap:
-            del self.stderr[: -self.stderr_cap]
-
-    def silence(self) -> str:
-        """What a bot did instead of answering in time, as far as can be told."""
-        if held := self.session.held:
-            return f"{len(held)} bytes without a newline were received: {shown(held)!r}"
-        return "nothing was received (too slow, or its output is not flushed after each line?)"
-
-    def last_words(self) -> str:
-        """The end of its stderr, for a fault."""
-        return bytes(self.stderr[-STDERR_IN_FAULT:]).decode("utf-8", "backslashreplace")
-
-    def take_stderr(self) -> str:
-        """What it wrote to stderr since the last call, capped."""
-        kept = bytes(self.stderr[-self.stderr_cap :])
-        self.stderr.clear()
-        return kept.decode("utf-8", "backslashreplace")
-
-    def failure(self, kind: FaultKind, message: str, line: str = "") -> Failure:
-        """A fault, with the status of the process if it has ended."""
-        return Failure(kind=kind, message=message, line=line, status=self.status())
-
-    def status(self) -> str:
-        """How the process ended, if it did."""
-        ended = self.exited
-        if ended is None:
-            return ""
-        if ended.signal is not None:
-            try:
-                return f"signal {signal.Signals(ended.signal).name}"
-            except ValueError:  # a real-time signal has no name
-                return f"signal {ended.signal}"
-        return f"exit {ended.code}"
-
-    def end(self, *, starting: bool) -> Failure:
-        """The fault of a bot whose output has ended, once its status is known or given up."""
-        ended = self.exited
-        if ended is not None and ended.overstepped:
-            return self.failure(*_OVERSTEPPED[ended.overstepped])
-        if starting:
-            message = "ended before it was ready" if ended else "closed its output at the start"
-            return self.failure(FaultKind.START, message)
-        if ended is None:
-            return self.failure(FaultKind.EXIT, "closed its output while it was asked")
-        if ended.code == 0:
-            message = "left, with status 0, while it was asked (did its read loop end?)"
-            return self.failure(FaultKind.EXIT, message)
-        return self.failure(FaultKind.CRASH, "died while it was asked")
 
 
 class Table:
