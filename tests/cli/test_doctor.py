@@ -345,7 +345,7 @@ def test_scratch_space_that_is_refused(monkeypatch, tmp_path):
 def test_run_tells_the_same(monkeypatch):
     """Where nothing works, `arena run` stops with each sandbox's reason and remedy."""
     from arena import registry
-    from arena.cli import event
+    from arena.cli import entering
     from arena.model import UserError
     from arena.sandbox import Probe
 
@@ -356,9 +356,9 @@ def test_run_tells_the_same(monkeypatch):
             return Probe(name="bwrap", works=False, detail="no")
 
     monkeypatch.setattr(registry, "backend", lambda name: Fails())
-    monkeypatch.setattr(event, "of_backend", lambda name, detail: FAILS.finding)
+    monkeypatch.setattr(entering, "of_backend", lambda name, detail: FAILS.finding)
     with pytest.raises(UserError) as raised:
-        event._sandbox("auto")
+        entering.find_sandbox("auto")
     first, *lines, last = str(raised.value).splitlines()
     assert "no sandbox works on this machine:" == first
     assert f"  bwrap: {FAILS.finding.text}" in lines
@@ -366,7 +366,7 @@ def test_run_tells_the_same(monkeypatch):
     assert "        echo first |" in lines
     assert last.endswith("--sandbox none")
     with pytest.raises(UserError, match="the sandbox landlock does not work on this machine"):
-        event._sandbox("landlock")
+        entering.find_sandbox("landlock")
 
 
 @pytest.mark.process

@@ -1,0 +1,215 @@
+"""From the paths and flags of a command to bots that are built, in a sandbox that holds.
+
+What is wrong with any of them is told at once, as a UserError or a StartError; notes go to stderr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import trio
+
+from arena import registry
+from arena.cli.screen import say
+from arena.deals import Deals
+from arena.executors.cores import fair_jobs
+from arena.match import Setting, try_start
+from arena.model import Bot, Limits, NotRun, Settings, StartError, UserError
+from arena.pipes import open_table
+from arena.referee import Failure
+from arena.roster import Roster, build, printable
+from arena.sandbox import Backend
+from arena.sandbox.client import Spawner
+from arena.sandbox.diagnosis import of_backend
+
+# What takes longer than this is worth a line.
+QUIET_S = 2.0
+# Of advice in an error, so that with its margin it fits 80 columns.
+WIDTH = 68
+SKIP = "mend what can't take part, or go on without: --skip-broken"
+
+Broken = dict[str, tuple[Failure, str]]
+"""Entrants that can't start: why, and the end of their stderr."""
+
+
+def settings_of(
+    *,
+    game: str,
+    seats: int,
+    tables: int | None,
+    deals: int,
+    series: int,
+    fresh: str,
+    playoff: bool,
+    freeze: bool,
+    turn_cap: int | None,
+    no_same_author: bool,
+    move_time: int,
+    match_time: int,
+    start_time: int,
+    memory: int,
+    tasks: int,
+    scratch: int,
+) -> Settings:
+    """What is played, from the flags of a command."""
+    if move_time > match_time:
+        raise UserError(
+            f"--move-time {move_time} ms is more than --match-time {match_time} ms, "
+            "the time for all of a bot's decisions in a match"
+        )
+    rules = registry.game(game)
+    if not rules.min_seats <= seats <= rules.max_seats:
+        raise UserError(
+            f"--seats {seats}: {game} is for {rules.min_seats} to {rules.max_seats} players"
+        )
+    return Settings(
+        game=game,
+        seats=seats,
+        deals=deals,
+        tables=tables,
+        same_author=not no_same_author,
+        series=1 if fresh == "match" else series,
+        turn_cap=turn_cap or rules.turn_cap,
+        playoff=playoff,
+        freeze=freeze,
+        limits=Limits(
+            move_ms=move_time,
+            match_ms=match_time,
+            start_ms=start_time,
+            memory_mb=memory,
+            tasks=tasks,
+            scratch_mb=scratch,
+        ),
+        rating=registry.rating(game),
+    )
+
+
+def find_sandbox(wanted: str) -> Backend:
+    """The backend asked for, or the first whose live canary passes."""
+    if wanted == "none":
+        return registry.backend(wanted)
+    reasons = []
+    for name in registry.SANDBOXES if wanted == "auto" else [wanted]:
+        if name == "none":
+            continue
+        backend = registry.backend(name)
+        found = backend.probe()
+        if found.works:
+            return backend
+        finding = of_backend(name, found.detail)
+        reasons += [f"  {name}: {finding.text}", *(f"    {line}" for line in finding.remedy(WIDTH))]
+    missing = "no sandbox works" if wanted == "auto" else f"the sandbox {wanted} does not work"
+    raise UserError(
+        "\n".join(
+            [
+                f"{missing} on this machine:",
+                *reasons,
+                "all that was tried: arena doctor",
+                "to run bots that you trust without any: --sandbox none",
+            ]
+        )
+    )
+
+
+def enter(
+    roster: Roster,
+    backend: Backend,
+    settings: Settings,
+    cache: Path,
+    *,
+    skip_broken: bool,
+    resuming: bool = False,
+) -> tuple[list[Bot], tuple[NotRun, ...]]:
+    """Build what was found; every problem is told before anything is given up."""
+    for note in roster.notes:
+        say(f"note: {note}")
+    for candidate in roster.candidates:
+        asked, limits = candidate.asked, settings.limits
+        for needs, allowed, flag in (
+            (asked.memory_mb, limits.memory_mb, "MB of memory (--memory)"),
+            (asked.tasks, limits.tasks, "tasks (--tasks)"),
+            (asked.start_ms, limits.start_ms, "ms to start (--start-time)"),
+            (asked.scratch_mb, limits.scratch_mb, "MB of scratch space (--scratch)"),
+        ):
+            if (needs or 0) > allowed:
+                say(f"note: {candidate.entrant.id} asks for {needs}, gets {allowed} {flag}")
+    with Spawner() as spawner:
+        built = build(
+            roster.candidates,
+            cache=cache,
+            backend=backend,
+            spawner=spawner,
+            scratch_mb=settings.limits.scratch_mb,
+            report=say,
+        )
+    skipped = (*roster.skipped, *built.skipped)
+    for left_out in skipped:
+        say(f"note: {left_out.name} is left out: {left_out.reason}")
+    problems = (*roster.problems, *built.problems)
+    if problems and not skip_broken:
+        way_out = "they must be as they were" if resuming else SKIP
+        raise UserError("\n".join([*map(str, problems), way_out]))
+    for problem in problems:
+        say(f"note: {problem.name} is left out: {problem.lines[0]}")
+    not_run = (*skipped, *(problem.not_run for problem in problems))
+    return list(built.bots), not_run
+
+
+def without(
+    bots: Sequence[Bot], broken: Broken, *, skip_broken: bool
+) -> tuple[list[Bot], tuple[NotRun, ...]]:
+    """Leave out the bots that can't start, or say why each one can't."""
+    told = []
+    for entrant, (failure, stderr) in sorted(broken.items()):
+        status = f" ({failure.status})" if failure.status else ""
+        told.append(f"{entrant}: can't start: {printable(failure.message)}{status}")
+        if failure.line:
+            told.append(f"  its line: {printable(failure.line)}")
+        tail = [line for line in stderr.splitlines() if line.strip()][-10:]
+        told += [f"  | {printable(line)}" for line in tail]
+    if not skip_broken:
+        raise StartError("\n".join([*told, SKIP]))
+    for line in told:
+        say(f"note: {line}")
+    rest = [bot for bot in bots if bot.entrant.id not in broken]
+    gone = tuple(
+        NotRun(name=entrant, reason=f"can't start: {failure.message}")
+        for entrant, (failure, _) in sorted(broken.items())
+    )
+    return rest, gone
+
+
+def setting_of(settings: Settings, secret: bytes, bots: Sequence[Bot], backend: Backend) -> Setting:
+    """What every series of an event shares."""
+    return Setting(
+        settings=settings,
+        game=registry.game(settings.game),
+        deals=Deals(secret),
+        bots={bot.entrant.id: bot for bot in bots},
+        backend=backend,
+    )
+
+
+async def try_starts(setting: Setting) -> Broken:
+    """Start every bot once, as many at a time as there are cores."""
+    broken: Broken = {}
+    entrants = iter(sorted(setting.bots))
+
+    async def work() -> None:
+        async with open_table() as table:
+            for entrant in entrants:
+                if found := await try_start(table, setting, entrant):
+                    broken[entrant] = found
+
+    async def tell() -> None:
+        await trio.sleep(QUIET_S)
+        say(f"starting each of {len(setting.bots)} bots once, to see that it can")
+
+    async with trio.open_nursery() as outer:
+        outer.start_soon(tell)
+        async with trio.open_nursery() as nursery:
+            for _ in range(min(fair_jobs(), len(setting.bots))):
+                nursery.start_soon(work)
+        outer.cancel_scope.cancel()
+    return broken
