@@ -17,6 +17,7 @@ from arena.cli.completion import completion
 from arena.cli.doctor import doctor
 from arena.cli.fetch import fetch
 from arena.cli.log import log
+from arena.cli.new import new
 from arena.cli.run import resume, run, stop
 from arena.cli.table import table
 from arena.cli.worker import worker
@@ -79,7 +80,7 @@ def commands() -> None:
     """
 
 
-for _command in (run, resume, stop, fetch, table, log, doctor, clean, completion, worker):
+for _command in (new, run, resume, stop, fetch, table, log, doctor, clean, completion, worker):
     commands.add_command(_command)
 
 

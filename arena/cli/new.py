@@ -1,0 +1,162 @@
+"""`arena new`: a folder with a bot that runs, in the language that its author wants to write.
+
+Writes one new folder and nothing else; what exists is never touched. Invariant: after an error or
+an interruption no part of the folder is left.
+"""
+
+from __future__ import annotations
+
+import errno
+import shlex
+import shutil
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from arena.scaffolds import Scaffold
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
+"""What is the machine's trouble; every other error is about the path that was named."""
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The languages, for the shell."""
+    from arena.scaffolds import SCAFFOLDS
+
+    del ctx, param
+    return [CompletionItem(name) for name in SCAFFOLDS if name.startswith(incomplete.lower())]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  arena new python my-bot
+  arena new c++ bots/mine        in the folder bots, named mine
+  arena new --list               the languages, and which of them this machine has
+"""
+)
+@click.argument("language", required=False, shell_complete=_complete)
+@click.argument("path", metavar="[NAME]", required=False)
+@click.option("--list", "as_list", is_flag=True, help="Say which languages there are, and stop.")
+def new(language: str | None, path: str | None, *, as_list: bool) -> None:
+    """Write a bot that runs into the new folder NAME: yours to go on from.
+
+    It plays both games with a simple strategy, which is one function in one file; beside it lie
+    its manifest (bot.toml) and a README. NAME may be a path; its last part is the bot's name.
+    Without LANGUAGE: the languages that there are.
+    """
+    from arena.model import UserError
+    from arena.scaffolds import SCAFFOLDS, render
+
+    if as_list or language is None:
+        for line in _languages():
+            click.echo(line)
+        return
+    which = _which(language)
+    if path is None:
+        raise UserError(f"a name for the bot is missing, for instance: arena new {which} my-bot")
+    folder = Path(path)
+    _write(folder, render(which, _name(path)))
+    for line in _next_steps(path, folder, SCAFFOLDS[which]):
+        click.echo(line)
+
+
+def _which(language: str) -> str:
+    """The scaffold that somebody means by a word."""
+    from arena.model import UserError
+    from arena.roster.plain import did_you_mean, printable
+    from arena.scaffolds import SCAFFOLDS, names
+
+    words = names()
+    word = language.casefold()
+    if word not in words:
+        raise UserError(
+            f"there is no bot in '{printable(language, 40)}' to begin with"
+            f"{did_you_mean(word, words)}; there are: {', '.join(SCAFFOLDS)}"
+        )
+    return words[word]
+
+
+def _name(path: str) -> str:
+    """The bot's name, which a manifest must allow."""
+    from arena.model import UserError
+    from arena.roster.manifest import label_fault
+    from arena.roster.plain import printable
+
+    name = unicodedata.normalize("NFC", Path(path).name)
+    if name in {"", ".."}:
+        raise UserError(f"NAME: '{printable(path)}' names no new folder, as my-bot would")
+    if fault := label_fault(name):
+        shown = printable(name)
+        raise UserError(f"NAME: '{shown}' can't be a bot's name: {fault}")
+    return name
+
+
+def _write(folder: Path, content: dict[str, bytes]) -> None:
+    """Make the folder with its files, or nothing."""
+    from arena.model import HostError, UserError
+    from arena.roster.plain import printable
+
+    shown = printable(folder)
+    made = False
+    try:
+        folder.mkdir()
+        made = True
+        for name, data in content.items():
+            (folder / name).write_bytes(data)
+    except BaseException as e:
+        if made:
+            shutil.rmtree(folder, ignore_errors=True)
+        if not isinstance(e, OSError):
+            raise
+        if isinstance(e, FileExistsError):
+            what = f"{shown} exists already; nothing in it was changed: choose another name"
+        elif isinstance(e, FileNotFoundError):
+            parent = printable(folder.parent)
+            what = f"there is no folder {parent} to make {shown} in: make it first"
+        else:
+            what = f"can't write {shown}: {e.strerror}"
+        raise (HostError if e.errno in _FULL else UserError)(what) from e
+
+
+def _next_steps(path: str, folder: Path, scaffold: Scaffold) -> list[str]:
+    """What to do with a new bot, in lines."""
+    from arena.roster.plain import printable
+
+    words = shlex.quote(f"./{path}" if path.startswith("-") else path)
+    check, match = f"arena check {words}", f"arena match {words} OTHER-BOT --watch"
+    return [
+        f"{printable(folder)}: a bot in {scaffold.language}",
+        f"  {scaffold.sources[0]}: your strategy goes into {scaffold.function}",
+        *(f"note: it {problem}" for problem in _missing(scaffold)),
+        f"  {check:{len(match)}}  does it keep to the protocol?",
+        f"  {match}  see it play",
+    ]
+
+
+def _missing(scaffold: Scaffold) -> list[str]:
+    """The first of its programs that this machine doesn't have, as "needs 'x', which ..."."""
+    from arena.roster.interpreters import HiddenToolError, MissingToolError, Toolbox
+
+    toolbox = Toolbox()
+    try:
+        for tool in scaffold.tools:
+            toolbox.find(tool)
+    except (MissingToolError, HiddenToolError) as e:
+        return [str(e)]
+    return []
+
+
+def _languages() -> list[str]:
+    """What there is, in lines."""
+    from arena.scaffolds import SCAFFOLDS
+
+    width = max(map(len, SCAFFOLDS))
+    return [
+        f"{name:{width}}  {(_missing(scaffold) or ['ready to use'])[0]}"
+        for name, scaffold in SCAFFOLDS.items()
+    ]
