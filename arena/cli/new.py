@@ -36,7 +36,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 Examples:
   arena new python my-bot
   arena new c++ bots/mine        in the folder bots, named mine
-  arena new --list               the languages, and which of them this machine has
+  arena new --list               the languages
 """
 )
 @click.argument("language", required=False, shell_complete=_complete)

@@ -8,20 +8,23 @@ unknown=6                                  # what a card that you don't know cou
 points=(0 1 2 3 4 5 6 7 8 9 10 10 10 0)    # four-card-golf: by rank, 1 to 13
 
 # field NAME: sets $value to a number, a word or null of the line.
-field() { [[ $line =~ \"$1\":\"?([^],}\"]*) ]] && value=${BASH_REMATCH[1]}; }
+field() {
+  local pattern="\"$1\":\"?([^],}\"]*)"
+  [[ $line =~ $pattern ]] && value=${BASH_REMATCH[1]}
+}
 
-# list NAME: sets the array $list to a list of the line: the legal moves, the pile, the order …
+# list NAME: sets the array $list to a list of the line: the legal moves, the pile, the order, ...
 list() {
-  local IFS=,
-  [[ $line =~ \"$1\":\[([^]]*)\] ]]
+  local pattern="\"$1\":\[([^]]*)\]" IFS=,
+  [[ $line =~ $pattern ]]
   read -ra list <<<"${BASH_REMATCH[1]//\"/}"
 }
 
 # cards SEAT: sets the array $list to the cards of a seat; null: you don't know it.
 cards() {
-  local IFS=,
-  [[ $line =~ \"grids\":\[((\[[^]]*\],){$1})\[([^]]*)\] ]]
-  read -ra list <<<"${BASH_REMATCH[3]}"
+  local pattern="\"grids\":\[(\[[^]]*\],){$1}\[([^]]*)\]" IFS=,
+  [[ $line =~ $pattern ]]
+  read -ra list <<<"${BASH_REMATCH[2]}"
 }
 
 # score CARD...: sets $strokes to those of a grid, as far as it is known.

@@ -6,6 +6,7 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -55,131 +56,112 @@ public:
     Json value()
     {
         Json json;
-        switch (blank()) {
-        case '{':
-        case '[': list(json); break;
-        case '"': json.kind_ = Kind::text; json.text_ = string(); break;
-        case 't': word("true"); json.kind_ = Kind::number; json.number_ = 1; break;
-        case 'f': word("false"); json.kind_ = Kind::number; break;
-        case 'n': word("null"); break;
-        default: {
-            char *end;
-            json.kind_ = Kind::number;
-            json.number_ = std::strtod(at_, &end);
-            if (end == at_)
-                fail();
-            at_ = end;
-        }
+        if (peek() == '{') {
+            json.kind_ = Kind::list;
+            for (++at_; more(json.items_.empty(), '}');) {
+                json.names_.push_back(string());
+                expect(':');
+                json.items_.push_back(value());
+            }
+        } else if (peek() == '[') {
+            json.kind_ = Kind::list;
+            for (++at_; more(json.items_.empty(), ']');)
+                json.items_.push_back(value());
+        } else if (peek() == '"') {
+            json.kind_ = Kind::text;
+            json.text_ = string();
+        } else {
+            word(json);
         }
         return json;
     }
-    void end()
+    // The next character that isn't white space; '\0' at the end.
+    char peek()
     {
-        if (blank() != '\0')
-            fail();
-    }
-
-private:
-    [[noreturn]] static void fail() { throw std::runtime_error("this is no JSON"); }
-
-    // The next character that isn't white space.
-    char blank()
-    {
-        while (*at_ == ' ' || *at_ == '\t' || *at_ == '\r' || *at_ == '\n')
-            ++at_;
+        at_ += std::strspn(at_, " \t\r\n");
         return *at_;
     }
+    [[noreturn]] static void fail() { throw std::runtime_error("this is no JSON"); }
+
+private:
     void expect(char c)
     {
-        if (blank() != c)
+        if (peek() != c)
             fail();
         ++at_;
     }
-    void word(const char *text)
+    // Whether another element follows; passes the bracket or the comma.
+    bool more(bool first, char end)
     {
-        for (; *text; ++text, ++at_)
-            if (*at_ != *text)
-                fail();
-    }
-    void list(Json &json)
-    {
-        const char end = *at_++ == '{' ? '}' : ']';
-        json.kind_ = Kind::list;
-        if (blank() == end) {
+        if (peek() == end) {
             ++at_;
-            return;
+            return false;
         }
-        for (;;) {
-            if (end == '}') {
-                if (blank() != '"')
-                    fail();
-                json.names_.push_back(string());
-                expect(':');
-            }
-            json.items_.push_back(value());
-            if (blank() == end) {
-                ++at_;
-                return;
-            }
+        if (!first)
             expect(',');
-        }
+        return true;
+    }
+    // A number, true, false or null.
+    void word(Json &json)
+    {
+        const std::string word(at_, std::strcspn(at_, " \t\r\n,]}"));
+        char *end;
+        at_ += word.size();
+        if (word == "null")
+            return;
+        json.kind_ = Kind::number;
+        json.number_ = word == "true" ? 1 : word == "false" ? 0 : std::strtod(word.c_str(), &end);
+        if (word.empty() || (word != "true" && word != "false" && *end != '\0'))
+            fail();
     }
     std::string string()
     {
         std::string text;
-        for (++at_; *at_ != '"'; ++at_) {
-            if (*at_ == '\0')
-                fail();
-            if (*at_ != '\\') {
+        for (expect('"'); *at_ != '"'; ++at_) {
+            if (*at_ == '\\')
+                escaped(text);
+            else if (*at_ != '\0')
                 text += *at_;
-                continue;
-            }
-            switch (*++at_) {
-            case 'b': text += '\b'; break;
-            case 'f': text += '\f'; break;
-            case 'n': text += '\n'; break;
-            case 'r': text += '\r'; break;
-            case 't': text += '\t'; break;
-            case 'u': unicode(text); break;
-            case '\0': fail();
-            default: text += *at_; // the quote, the slashes
-            }
+            else
+                fail();
         }
         ++at_;
         return text;
     }
+    void escaped(std::string &text)
+    {
+        switch (*++at_) {
+        case 'b': text += '\b'; break;
+        case 'f': text += '\f'; break;
+        case 'n': text += '\n'; break;
+        case 'r': text += '\r'; break;
+        case 't': text += '\t'; break;
+        case 'u': unicode(text); break;
+        case '\0': fail();
+        default: text += *at_; // the quote, the slashes
+        }
+    }
     // The four digits after \u, and where they are half of a pair, its other half: as UTF-8.
     void unicode(std::string &text)
     {
-        unsigned long code = digits();
+        unsigned code = digits();
         if (code >= 0xD800 && code < 0xDC00 && at_[1] == '\\' && at_[2] == 'u') {
             at_ += 2;
-            code = 0x10000 + ((code - 0xD800) << 10) + ((digits() - 0xDC00) & 0x3FF);
+            code = 0x10000 + ((code - 0xD800) << 10) + (digits() & 0x3FF);
         }
-        const auto tail = [&](int shift) {
-            text += static_cast<char>(0x80 | ((code >> shift) & 0x3F));
-        };
-        if (code < 0x80) {
-            text += static_cast<char>(code);
-        } else if (code < 0x800) {
-            text += static_cast<char>(0xC0 | (code >> 6));
-            tail(0);
-        } else if (code < 0x10000) {
-            text += static_cast<char>(0xE0 | (code >> 12));
-            tail(6), tail(0);
-        } else {
-            text += static_cast<char>(0xF0 | (code >> 18));
-            tail(12), tail(6), tail(0);
-        }
+        const int tails = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+        const unsigned marks[] = {0, 0xC0, 0xE0, 0xF0};
+        text += static_cast<char>(marks[tails] | (code >> (6 * tails)));
+        for (int tail = tails - 1; tail >= 0; --tail)
+            text += static_cast<char>(0x80 | ((code >> (6 * tail)) & 0x3F));
     }
-    unsigned long digits()
+    unsigned digits()
     {
-        unsigned long code = 0;
+        unsigned code = 0;
         for (int i = 0; i < 4; ++i) {
-            const char digit = *++at_;
-            if (!std::isxdigit(static_cast<unsigned char>(digit)))
+            if (!std::isxdigit(static_cast<unsigned char>(*++at_)))
                 fail();
-            code = code * 16 + (digit <= '9' ? digit - '0' : (digit | 32) - 'a' + 10);
+            code = code * 16 + (*at_ <= '9' ? *at_ - '0' : (*at_ | 32) - 'a' + 10);
         }
         return code;
     }
@@ -191,6 +173,7 @@ inline Json Json::parse(const std::string &text)
 {
     Reader reader(text);
     Json json = reader.value();
-    reader.end();
+    if (reader.peek() != '\0')
+        reader.fail();
     return json;
 }

@@ -70,7 +70,10 @@ fn best_place(game: &str, grid: &[Card], card: Card) -> (i32, usize) {
 /// Strokes of a grid, as far as it is known.
 fn score(game: &str, grid: &[Card]) -> i32 {
     if game == "four-card-golf" {
-        return grid.iter().map(|card| card.map_or(UNKNOWN, |rank| POINTS[rank as usize])).sum();
+        return grid
+            .iter()
+            .map(|card| card.map_or(UNKNOWN, |rank| POINTS[rank as usize]))
+            .sum();
     }
     let column = |at: usize| match (grid[at], grid[at + 4]) {
         (Some(-5), Some(-5)) => -10,
@@ -104,7 +107,8 @@ fn main() -> io::Result<()> {
     let mut game = String::new();
     let mut rng = Rng(0);
     for line in io::stdin().lock().lines() {
-        let message = Json::parse(&line?).map_err(io::Error::other)?;
+        let message = Json::parse(&line?)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         match message["type"].text() {
             "hello" => {
                 game = message["game"].text().to_string();

@@ -2,7 +2,9 @@
 //!
 //! A field or an element that isn't there is null, so that look-ups can be chained.
 
+use std::iter::Peekable;
 use std::ops::Index;
+use std::str::Chars;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json {
@@ -16,11 +18,11 @@ pub enum Json {
 
 impl Json {
     pub fn parse(text: &str) -> Result<Json, String> {
-        let mut reader = Reader { text: text.as_bytes(), at: 0 };
-        let value = reader.value()?;
+        let mut reader = Reader(text.chars().peekable());
+        let value = reader.value();
         match reader.peek() {
-            None => Ok(value),
-            Some(_) => reader.fail(),
+            None => value,
+            Some(_) => value.and(wrong()),
         }
     }
 
@@ -52,11 +54,12 @@ impl Json {
 impl Index<&str> for Json {
     type Output = Json;
     fn index(&self, name: &str) -> &Json {
-        match self {
-            Json::Object(fields) => fields.iter().find(|(key, _)| key == name).map(|(_, value)| value),
-            _ => None,
-        }
-        .unwrap_or(&Json::Null)
+        let fields: &[(String, Json)] = match self {
+            Json::Object(fields) => fields,
+            _ => &[],
+        };
+        let found = fields.iter().find(|(key, _)| key == name);
+        found.map_or(&Json::Null, |(_, value)| value)
     }
 }
 
@@ -67,145 +70,117 @@ impl Index<usize> for Json {
     }
 }
 
-struct Reader<'a> {
-    text: &'a [u8],
-    at: usize,
+fn wrong<T>() -> Result<T, String> {
+    Err("this is no JSON".to_string())
 }
 
+struct Reader<'a>(Peekable<Chars<'a>>);
+
 impl Reader<'_> {
-    fn fail<T>(&self) -> Result<T, String> {
-        Err(format!("this is no JSON at byte {}", self.at))
+    /// The next character that isn't white space.
+    fn peek(&mut self) -> Option<char> {
+        while self.0.next_if(|c| " \t\r\n".contains(*c)).is_some() {}
+        self.0.peek().copied()
     }
 
-    /// The next byte that isn't white space.
-    fn peek(&mut self) -> Option<u8> {
-        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.text.get(self.at) {
-            self.at += 1;
-        }
-        self.text.get(self.at).copied()
+    fn next(&mut self) -> Result<char, String> {
+        self.0.next().map_or_else(wrong, Ok)
     }
 
-    fn expect(&mut self, byte: u8) -> Result<(), String> {
-        if self.peek() != Some(byte) {
-            return self.fail();
+    fn expect(&mut self, c: char) -> Result<(), String> {
+        match self.peek() == Some(c) {
+            true => self.next().map(|_| ()),
+            false => wrong(),
         }
-        self.at += 1;
-        Ok(())
+    }
+
+    /// Whether another element follows; passes the bracket or the comma.
+    fn more(&mut self, first: bool, end: char) -> Result<bool, String> {
+        if self.peek() == Some(end) {
+            return self.expect(end).map(|()| false);
+        }
+        if !first {
+            self.expect(',')?;
+        }
+        Ok(true)
     }
 
     fn value(&mut self) -> Result<Json, String> {
         match self.peek() {
-            Some(b'{') => {
+            Some('{') => {
                 let mut fields = Vec::new();
-                self.each(b'}', |reader| {
-                    let name = reader.string()?;
-                    reader.expect(b':')?;
-                    fields.push((name, reader.value()?));
-                    Ok(())
-                })?;
+                self.expect('{')?;
+                while self.more(fields.is_empty(), '}')? {
+                    let name = self.string()?;
+                    self.expect(':')?;
+                    fields.push((name, self.value()?));
+                }
                 Ok(Json::Object(fields))
             }
-            Some(b'[') => {
+            Some('[') => {
                 let mut items = Vec::new();
-                self.each(b']', |reader| {
-                    items.push(reader.value()?);
-                    Ok(())
-                })?;
+                self.expect('[')?;
+                while self.more(items.is_empty(), ']')? {
+                    items.push(self.value()?);
+                }
                 Ok(Json::List(items))
             }
-            Some(b'"') => self.string().map(Json::Text),
+            Some('"') => self.string().map(Json::Text),
             _ => self.word(),
-        }
-    }
-
-    /// What stands between brackets, with commas between.
-    fn each<F>(&mut self, end: u8, mut item: F) -> Result<(), String>
-    where
-        F: FnMut(&mut Self) -> Result<(), String>,
-    {
-        self.at += 1;
-        if self.peek() == Some(end) {
-            return self.expect(end);
-        }
-        loop {
-            item(self)?;
-            if self.peek() == Some(end) {
-                return self.expect(end);
-            }
-            self.expect(b',')?;
         }
     }
 
     /// A number, true, false or null.
     fn word(&mut self) -> Result<Json, String> {
-        let rest = &self.text[self.at..];
-        let end = rest.iter().position(|byte| b" \t\r\n,]}".contains(byte)).unwrap_or(rest.len());
-        let word = std::str::from_utf8(&rest[..end]).unwrap_or("");
-        let value = match word {
-            "true" => Json::Bool(true),
-            "false" => Json::Bool(false),
-            "null" => Json::Null,
-            _ => match word.parse() {
-                Ok(number) => Json::Number(number),
-                Err(_) => return self.fail(),
-            },
-        };
-        self.at += end;
-        Ok(value)
+        let mut word = String::new();
+        while let Some(c) = self.0.next_if(|c| !" \t\r\n,]}".contains(*c)) {
+            word.push(c);
+        }
+        match word.as_str() {
+            "true" => Ok(Json::Bool(true)),
+            "false" => Ok(Json::Bool(false)),
+            "null" => Ok(Json::Null),
+            _ => word.parse().map(Json::Number).or_else(|_| wrong()),
+        }
     }
 
     fn string(&mut self) -> Result<String, String> {
-        let mut bytes = Vec::new();
-        self.expect(b'"')?;
+        let mut text = String::new();
+        self.expect('"')?;
         loop {
-            let byte = self.next()?;
-            match byte {
-                b'"' => return String::from_utf8(bytes).or_else(|_| self.fail()),
-                b'\\' => match self.next()? {
-                    b'b' => bytes.push(8),
-                    b'f' => bytes.push(12),
-                    b'n' => bytes.push(b'\n'),
-                    b'r' => bytes.push(b'\r'),
-                    b't' => bytes.push(b'\t'),
-                    b'u' => {
-                        let letter = self.unicode()?;
-                        bytes.extend(letter.encode_utf8(&mut [0; 4]).as_bytes());
-                    }
-                    same => bytes.push(same), // the quote, the slashes
+            text.push(match self.next()? {
+                '"' => return Ok(text),
+                '\\' => match self.next()? {
+                    'b' => '\x08',
+                    'f' => '\x0c',
+                    'n' => '\n',
+                    'r' => '\r',
+                    't' => '\t',
+                    'u' => self.unicode()?,
+                    same => same, // the quote, the slashes
                 },
-                _ => bytes.push(byte),
-            }
+                c => c,
+            });
         }
     }
 
-    fn next(&mut self) -> Result<u8, String> {
-        match self.text.get(self.at) {
-            Some(byte) => {
-                self.at += 1;
-                Ok(*byte)
-            }
-            None => self.fail(),
-        }
-    }
-
-    /// What the digits after \u mean; where they are half of a pair, its other half follows.
+    /// What the digits after \u mean. The first half of a pair takes the other one along.
     fn unicode(&mut self) -> Result<char, String> {
         let mut code = self.digits()?;
-        if (0xD800..0xDC00).contains(&code) && self.text[self.at..].starts_with(b"\\u") {
-            self.at += 2;
+        let mut ahead = self.0.clone();
+        let pair = (ahead.next(), ahead.next()) == (Some('\\'), Some('u'));
+        if pair && (0xD800..0xDC00).contains(&code) {
+            self.0 = ahead;
             code = 0x10000 + ((code - 0xD800) << 10) + (self.digits()? & 0x3FF);
         }
         Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
     fn digits(&mut self) -> Result<u32, String> {
-        let four = self.text.get(self.at..self.at + 4).and_then(|four| std::str::from_utf8(four).ok());
-        match four.and_then(|four| u32::from_str_radix(four, 16).ok()) {
-            Some(code) => {
-                self.at += 4;
-                Ok(code)
-            }
-            None => self.fail(),
+        let mut code = 0;
+        for _ in 0..4 {
+            code = code * 16 + self.next()?.to_digit(16).map_or_else(wrong, Ok)?;
         }
+        Ok(code)
     }
 }
