@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -99,7 +100,9 @@ def command(built, sandbox):
     def words(language):
         bot = built(language, sandbox)
         run = [bot.root + word[4:] if word.startswith("/bot/") else word for word in bot.run]
-        return {"args": run, "cwd": bot.root}
+        # The tester's own settings (PYTHONUNBUFFERED) must not help it.
+        environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        return {"args": run, "cwd": bot.root, "env": environment}
 
     return words
 
