@@ -40,7 +40,7 @@ Examples:
 """
 )
 @click.argument("language", required=False, shell_complete=_complete)
-@click.argument("path", metavar="[NAME]", required=False)
+@click.argument("path", metavar="[NAME]", required=False, type=click.Path(readable=False))
 @click.option("--list", "as_list", is_flag=True, help="Say which languages there are, and stop.")
 def new(language: str | None, path: str | None, *, as_list: bool) -> None:
     """Write a bot that runs into the new folder NAME: yours to go on from.

@@ -138,6 +138,13 @@ def test_takes_the_words_that_people_type(arena, tmp_path, word, language):
     assert render(language, "mine") == content(tmp_path / "mine")
 
 
+def test_takes_a_name_in_any_script(arena, tmp_path):
+    """As the manifest does; a decomposed letter is the same letter."""
+    name = "e\u0301t\u00e9-\u6771"
+    assert 0 == arena("c", name)[0]
+    assert "\u00e9t\u00e9-\u6771" == manifest.read(tmp_path / name / MANIFEST).name
+
+
 def test_takes_a_path(arena, tmp_path):
     """The folder goes where the path says; the bot is named by its last part."""
     (tmp_path / "my bots").mkdir()

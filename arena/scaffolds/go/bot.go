@@ -32,7 +32,7 @@ const unknown = 6 // what an unknown card counts: about the mean of the pack, in
 // Points of four-card-golf by rank, 1 to 13.
 var points = [...]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 0}
 
-// Your strategy goes here: choose returns one of the moves in legal.
+// choose returns the move to make, one of those in legal. Your strategy goes here.
 func choose(game string, view View, legal []string, rng *rand.Rand) string {
 	if view.Phase == "tee" { // all cards are face down: any two are as good
 		return legal[rng.Intn(len(legal))]
