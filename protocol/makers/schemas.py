@@ -1,0 +1,181 @@
+"""JSON Schemas: types from the code, descriptions and ranges from the tables of SPEC.md.
+
+What a bot sends and receives is described by SPEC.md, whose tables have a row for each field; the
+log's types have docstrings. Nothing forbids a field that isn't known, but in an event file.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import msgspec
+
+from arena import model
+from arena.cli.options import Duration
+from arena.cli.run import run
+from arena.games import Game
+from arena.games.four_card_golf import GAME as FOUR_CARD_GOLF
+from arena.games.play_nine import GAME as PLAY_NINE
+from arena.model import Event, MatchRecord
+from arena.wire.messages import (
+    Act,
+    Answer,
+    Bye,
+    Hello,
+    HoleEnd,
+    MatchEnd,
+    MatchStart,
+    Next,
+    Ready,
+)
+from makers.page import Field, Page
+
+GAMES: tuple[Game, ...] = (PLAY_NINE, FOUR_CARD_GOLF)
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+MESSAGES: dict[str, Any] = {
+    "hello": Hello,
+    "ready": Ready,
+    "match": MatchStart,
+    "next": Next,
+    "answer": Answer,
+    "hole_end": HoleEnd,
+    "match_end": MatchEnd,
+    "bye": Bye,
+}
+RECORDS: dict[str, Any] = {"match-record": MatchRecord, "event": Event}
+
+# Where SPEC.md describes the fields of a type: the table under this heading.
+TABLES = {
+    "Hello": "`hello`",
+    "Rules": "`hello`",
+    "BotLimits": "6. Limits and time",
+    "Ready": "`ready`",
+    "MatchStart": "`match`",
+    "Act": "`act`",
+    "Next": "`next`",
+    "Answer": "The answer",
+    "Play": "Events",
+    "HoleEnd": "`hole_end`",
+    "MatchEnd": "`match_end`",
+    "Bye": "`bye`",
+    "PlayNineView": "The view of Play Nine",
+    "FourCardView": "The view of four-card golf",
+}
+
+
+def pretty(value: Any) -> str:
+    """JSON for people."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def message_types() -> dict[str, Any]:
+    """Name of the schema -> type, of all that is said between referee and bot."""
+    types = dict(MESSAGES)
+    for game in GAMES:
+        fields = [
+            (field.name, game.view_type if field.name == "view" else field.type)
+            for field in msgspec.structs.fields(Act)
+        ]
+        types[f"act.{game.name}"] = msgspec.defstruct(
+            "Act", fields, frozen=True, tag_field="type", tag="act"
+        )
+    return types
+
+
+def schemas(page: Page) -> Iterator[tuple[str, str]]:
+    """(file name, text) of each JSON Schema."""
+    for name, kind in (message_types() | RECORDS).items():
+        schema = msgspec.json.schema(kind)
+        schema["$schema"] = DRAFT
+        for title, part in schema["$defs"].items():
+            if "description" in part:
+                part["description"] = inspect.cleandoc(part["description"])
+            if title in TABLES:
+                from_page(part, page.fields(TABLES[title], title))
+            else:
+                from_docstrings(part, title)
+        yield f"schema/{name}.json", pretty(schema)
+    yield "schema/event-file.json", pretty(event_file())
+
+
+def from_page(part: dict[str, Any], fields: dict[str, Field]) -> None:
+    """Describe an object's properties as SPEC.md does."""
+    for name, place in part.get("properties", {}).items():
+        if name == "type":
+            place["description"] = "Which message this is."
+        elif name in fields:
+            field = fields[name]
+            if field.low is not None or field.high is not None:
+                bound(place, field.low, field.high)
+            place["description"] = field.meaning
+
+
+def bound(place: dict[str, Any], low: int | None, high: int | None) -> None:
+    """Put a range on every integer in a schema."""
+    if place.get("type") == "integer":
+        limits = {"minimum": low, "maximum": high}
+        place.update({key: value for key, value in limits.items() if value is not None})
+    for inner in (place.get("items"), *place.get("anyOf", ())):
+        if isinstance(inner, dict):
+            bound(inner, low, high)
+
+
+def from_docstrings(part: dict[str, Any], title: str) -> None:
+    """Describe the properties of a type of the log by the docstrings in its source."""
+    (body,) = ast.parse(inspect.getsource(getattr(model, title))).body
+    assert isinstance(body, ast.ClassDef)
+    for at, text in zip(body.body, body.body[1:], strict=False):
+        if (
+            isinstance(at, ast.AnnAssign)
+            and isinstance(at.target, ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+            and at.target.id in part["properties"]
+        ):
+            words = inspect.cleandoc(str(text.value.value))
+            part["properties"][at.target.id]["description"] = re.sub(r"\s+", " ", words)
+
+
+def event_file() -> dict[str, Any]:
+    """The schema of an event file, from the flags of `arena run`."""
+    properties: dict[str, Any] = {
+        "bots": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 1,
+            "description": "Paths of the bots, relative to this file; * and ? match.",
+        }
+    }
+    for option in run.params:
+        if isinstance(option, click.Option) and option.opts[0] not in ("--event", "--help"):
+            key = next(name for name in option.opts if name.startswith("--")).removeprefix("--")
+            properties[key] = {**kind_of(option), "description": option.help or ""}
+    return {
+        "$schema": DRAFT,
+        "title": "An event of arena: arena run --event FILE",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+    }
+
+
+def kind_of(option: click.Option) -> dict[str, Any]:
+    """What a flag takes, as a schema."""
+    kind = option.type
+    if option.is_flag:
+        return {"type": "boolean"}
+    if isinstance(kind, Duration):
+        return {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)\s*$"}
+    if isinstance(kind, click.Choice):
+        return {"enum": list(kind.choices)}
+    if isinstance(kind, click.IntRange):
+        bounds = {"minimum": kind.min, "maximum": kind.max}
+        return {"type": "integer"} | {k: v for k, v in bounds.items() if v is not None}
+    return {"type": "string"}
