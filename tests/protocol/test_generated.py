@@ -1,148 +1,116 @@
-"""The contract's generated files are what the code says, and its transcripts hold."""
+"""What lies in protocol/ is what the generator writes, and the schemas say what the types say."""
 
 import importlib.util
 import json
-import re
-from pathlib import Path
 
 import jsonschema
 import pytest
 
-from arena.model import Limits
-from arena.wire.messages import Act, Answer, Hello, Next, Ready
-from arena.wire.session import BotSession, WireFault
-
-PROTOCOL = Path(__file__).parents[2] / "protocol"
+from arena.games.four_card_golf import GAME as FOUR_CARD_GOLF
+from arena.games.play_nine import GAME as PLAY_NINE
 
 
 @pytest.fixture(scope="module")
-def generate():
+def generate(protocol):
     """The generator, loaded from its path: the folder is no package."""
-    spec = importlib.util.spec_from_file_location("generate", PROTOCOL / "generate.py")
+    spec = importlib.util.spec_from_file_location("generate", protocol / "generate.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def transcripts():
-    """Every golden transcript."""
-    return sorted((PROTOCOL / "transcripts").glob("*.txt"))
+@pytest.fixture(scope="module")
+def expected(generate):
+    """What the generator writes."""
+    return generate.files()
 
 
-def schema(name):
-    """A validator for one message."""
-    return jsonschema.Draft202012Validator(
-        json.loads((PROTOCOL / "schema" / f"{name}.json").read_text())
-    )
-
-
-def test_generated_files_have_not_drifted(generate):
+def test_generated_files_have_not_drifted(expected, protocol):
     """What lies in the folder is what the generator writes, and nothing else lies there."""
-    expected = generate.files()
-    for name, text in expected.items():
-        assert text == (PROTOCOL / name).read_text(encoding="utf-8"), name
+    for name, content in expected.items():
+        assert content == (protocol / name).read_bytes(), name
+    by_hand = {"transcripts/README.md", "transcripts/feed.pl"}
     found = {
-        str(path.relative_to(PROTOCOL))
+        str(path.relative_to(protocol))
         for folder in ("schema", "vectors", "transcripts")
-        for path in (PROTOCOL / folder).iterdir()
+        for path in (protocol / folder).iterdir()
     }
-    assert set(expected) == found
+    assert set(expected) - {"SPEC.md"} == found - by_hand
 
 
-@pytest.mark.parametrize("path", transcripts(), ids=lambda path: path.stem)
-def test_a_transcript_s_lines_fit_their_schemas(path):
-    """Every line to the bot is valid; so is every good answer."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    game = json.loads(next(line for line in lines if line.startswith("> "))[2:])["game"]
-    for line in lines:
-        if line.startswith("> "):
-            message = json.loads(line[2:])
-            kind = message["type"]
-            schema(f"act.{game}" if kind == "act" else kind).validate(message)
-        elif line.startswith("< ") and ".bad." not in path.name:
-            message = json.loads(line[2:])
-            schema("ready" if "type" in message else "answer").validate(message)
+def test_the_check_finds_a_line_that_was_never_said(generate, expected, monkeypatch, tmp_path):
+    """A conversation on the page that is changed by hand is put right, and --check says so."""
+    from makers import page
+
+    wrong = expected["SPEC.md"].replace(b'"move":"knock"', b'"move":"draw"')
+    assert wrong != expected["SPEC.md"]
+    (tmp_path / "SPEC.md").write_bytes(wrong)
+    monkeypatch.setattr(page, "PATH", tmp_path / "SPEC.md")
+    text = generate.files()["SPEC.md"].decode()
+    assert '< {"turn":"4-q6f1","move":"knock"}' in text
 
 
-@pytest.mark.parametrize("path", transcripts(), ids=lambda path: path.stem)
-def test_a_transcript_replays_through_the_session(path):
-    """Feeding the bot's lines gives legal answers, or at the end the fault that is named."""
-    session = BotSession(Limits().line_bytes)
-    fault, legal, ended = None, (), ""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        mark, text = line[:2], line[2:]
-        if mark == "> ":
-            message = json.loads(text)
-            if message["type"] == "hello":
-                session.hello(_decode(Hello, message))
-            elif message["type"] == "act":
-                legal = message["legal"]
-                session.ask(_decode(Act, message))
-                # A line too many waits here for the next question.
-                fault = _fault(session, legal) or fault
-            elif message["type"] == "next":
-                legal = None
-                session.ask(_decode(Next, message))
-        elif mark == "< ":
-            session.receive(text.encode() + b"\n")
-            fault = _fault(session, legal) or fault
-        elif mark == "! ":
-            ended = text
-    assert ended == (fault or "")
+def properties(schema):
+    """(title, name, schema) of each property in a schema file."""
+    for title, part in schema["$defs"].items():
+        for name, place in part.get("properties", {}).items():
+            yield title, name, place
 
 
-def _decode(kind, message):
-    import msgspec
+def test_every_field_of_every_message_is_described():
+    """A schema says of each field what the page says, and allows fields that aren't known."""
+    from makers.page import PATH, Page
+    from makers.schemas import message_types, schemas
 
-    return msgspec.convert(message, kind)
-
-
-def _fault(session, legal):
-    event = session.next_event()
-    if isinstance(event, WireFault):
-        return event.kind.value
-    if isinstance(event, Answer) and legal is not None and event.move not in legal:
-        return "illegal"
-    assert not isinstance(event, Ready) or not legal
-    return None
+    made = dict(schemas(Page(PATH.read_text(encoding="utf-8"))))
+    for name in message_types():
+        schema = json.loads(made[f"schema/{name}.json"])
+        for title, field, place in properties(schema):
+            assert place.get("description"), (name, title, field)
+        assert "additionalProperties" not in made[f"schema/{name}.json"]
 
 
-def test_the_specification_s_limits_are_the_defaults():
-    """The one table of limits states the values in force."""
-    text = (PROTOCOL / "SPEC.md").read_text(encoding="utf-8")
-    table = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", text, re.MULTILINE))
-    limits = Limits()
-    for name in Limits.__struct_fields__:
-        assert int(table[name]) == getattr(limits, name), name
-    assert "25" == table["series"]
+def test_every_schema_is_one(protocol):
+    """Each file is a valid schema of the draft that it names."""
+    for path in (protocol / "schema").iterdir():
+        jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
 
 
-def test_the_specification_s_first_bot_plays_every_transcript(tmp_path):
-    """The program on the page answers what a bot is asked, legally, and leaves at the end."""
-    import subprocess
-    import sys
+def places(value):
+    """Every object within a message, itself included."""
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value:
+        if isinstance(inner, dict | list):
+            yield from places(inner)
 
-    text = (PROTOCOL / "SPEC.md").read_text(encoding="utf-8")
-    program = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
-    (tmp_path / "bot.py").write_text(program)
-    for path in transcripts():
-        if ".good." not in path.name:
-            continue
-        lines = [
-            line[2:]
-            for line in path.read_text(encoding="utf-8").splitlines()
-            if line.startswith("> ")
-        ]
-        done = subprocess.run(
-            [sys.executable, tmp_path / "bot.py"],
-            input="\n".join(lines) + "\n",
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-        ready, *answers = map(json.loads, done.stdout.splitlines())
-        questions = [m for m in map(json.loads, lines) if m["type"] == "act"]
-        assert {"type": "ready"} == ready
-        assert [q["turn"] for q in questions] == [a["turn"] for a in answers]
-        assert all(a["move"] in q["legal"] for q, a in zip(questions, answers, strict=True))
+
+@pytest.mark.parametrize("game", [PLAY_NINE, FOUR_CARD_GOLF], ids=lambda game: game.name)
+def test_schemas_allow_more_fields_but_not_fewer(game, messages, schema):
+    """A message with an unknown field in every object is valid; without a required one it isn't."""
+    seen = {}
+    for name, message in messages:
+        if name == game.name:
+            seen[message["type"]] = message
+    assert {"hello", "match", "act", "next", "hole_end", "match_end", "bye"} == set(seen)
+    for kind, message in seen.items():
+        validator = schema(f"act.{game.name}" if kind == "act" else kind)
+        grown = json.loads(json.dumps(message))
+        for place in list(places(grown)):
+            place["x-new"] = [1, {"y": None}]
+        validator.validate(grown)
+        for field in message:
+            if field not in ("drawn",):
+                less = {key: value for key, value in message.items() if key != field}
+                assert not validator.is_valid(less), (kind, field)
+
+
+def test_schemas_refuse_a_wrong_type(schema):
+    """A number in place of a string, and a card that no pack has, are refused."""
+    assert schema("answer").is_valid({"turn": "1-k3x9", "move": "draw"})
+    assert not schema("answer").is_valid({"turn": "1-k3x9", "move": 3})
+    event = {"seat": 0, "move": "take 3", "card": 14, "out": 9}
+    end = {"type": "hole_end", "hole": 1, "scores": [], "totals": [], "grids": []}
+    assert not schema("hole_end").is_valid({**end, "events": [event]})
+    assert schema("hole_end").is_valid({**end, "events": [{**event, "card": 13}]})
+    assert not schema("hole_end").is_valid({**end, "hole": 19, "events": []})
