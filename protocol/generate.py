@@ -5,8 +5,8 @@ Schemas, vectors, transcripts, and the conversations that SPEC.md shows.
     python protocol/generate.py            write what has changed
     python protocol/generate.py --check    say what would change, exit 1 if anything would
 
-The tests run the check, so that page and program can't drift apart. `makers/` holds the parts; it is
-found because a script's own folder is where Python looks first.
+The tests run the check, so that page and program can't drift apart. `makers/` holds the parts: a
+script's own folder is where Python looks first.
 """
 
 from __future__ import annotations

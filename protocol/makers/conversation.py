@@ -1,4 +1,4 @@
-"""One bot's conversation, written down as a golden transcript; transcripts/README.md has the format.
+"""One bot's conversation as a golden transcript; transcripts/README.md has the format.
 
 The referee and the session are the arena's own. Processes and the clock are not: a policy says what
 the bot in the recorded seat writes, and what becomes of its process and of the time meanwhile.

@@ -1,4 +1,4 @@
-"""SPEC.md as data: its sections, tables of fields and fenced blocks, and the blocks that are filled in.
+"""SPEC.md as data: sections, tables of fields, fenced blocks, and the blocks that are filled in.
 
 A fenced block whose info string names a transcript is filled from that transcript's lines:
 
@@ -24,7 +24,8 @@ PATH = Path(__file__).parents[1] / "SPEC.md"
 _FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^##+ (.*)$", re.MULTILINE)
 _ROW = re.compile(r"^\|(.*)\|$", re.MULTILINE)
-_RANGE = re.compile(r"(−?\d+) (?:to (−?\d+)|or more)\b")
+_MINUS = "\N{MINUS SIGN}"
+_RANGE = re.compile(rf"({_MINUS}?\d+) (?:to ({_MINUS}?\d+)|or more)\b")
 _FILLED = {"transcript", "view", "grids"}
 
 
@@ -94,6 +95,8 @@ class Page:
         """The fields that the table under a heading describes; of `Rules`, those under rules."""
         found = {}
         for row in self.table(title, "field"):
+            if row.get("type") == "":
+                continue  # as in another table, says its meaning
             for name in re.findall(r"`([\w.]+)`", row["field"]):
                 above, _, last = name.rpartition(".")
                 if above == ("rules" if of == "Rules" else ""):
@@ -106,8 +109,8 @@ def field(row: Mapping[str, str]) -> Field:
     values = row.get("values", "")
     low = high = None
     if match := _RANGE.match(values):
-        low = int(match[1].replace("−", "-"))
-        high = int(match[2].replace("−", "-")) if match[2] else None
+        low = int(match[1].replace(_MINUS, "-"))
+        high = int(match[2].replace(_MINUS, "-")) if match[2] else None
     meaning = plain(row["meaning"])
     if values and low is None:
         meaning = f"{plain(values)}: {meaning}" if meaning else plain(values)

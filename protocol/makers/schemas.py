@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 import msgspec
+from makers.page import Field, Page
 
 from arena import model
 from arena.cli.options import Duration
@@ -34,7 +35,6 @@ from arena.wire.messages import (
     Next,
     Ready,
 )
-from makers.page import Field, Page
 
 GAMES: tuple[Game, ...] = (PLAY_NINE, FOUR_CARD_GOLF)
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -98,7 +98,10 @@ def schemas(page: Page) -> Iterator[tuple[str, str]]:
             if "description" in part:
                 part["description"] = inspect.cleandoc(part["description"])
             if title in TABLES:
-                from_page(part, page.fields(TABLES[title], title))
+                fields = page.fields(TABLES[title], title)
+                if title == "FourCardView":
+                    fields = page.fields(TABLES["PlayNineView"]) | fields
+                from_page(part, fields)
             else:
                 from_docstrings(part, title)
         yield f"schema/{name}.json", pretty(schema)

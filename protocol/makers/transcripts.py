@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from makers import policies
+from makers.conversation import READY, Conversation, Policy, answer, first, says
+
 from arena.games import Game
 from arena.games.four_card_golf import GAME as FOUR_CARD_GOLF
 from arena.games.play_nine import GAME as PLAY_NINE
 from arena.model import Limits
 from arena.wire.messages import Act
-from makers import policies
-from makers.conversation import READY, Conversation, Policy, answer, says
 
 GAMES: tuple[Game, ...] = (PLAY_NINE, FOUR_CARD_GOLF)
 
@@ -94,11 +95,15 @@ def bad(game: Game) -> Iterator[tuple[str, str]]:
         about = f"{game.name}: the fourth answer is a fault ({name})."
         yield f"bad.{name}", Conversation(game, about, fourth(blunder), limits=limits(name)).text()
     about = f"{game.name}: each answer takes 200 ms, and the third finds the match's bank too low."
-    slow: Policy = lambda question: [". 200 ms", answer(question, question.legal[0])]
     yield "bad.bank", Conversation(game, about, slow, limits=BRIEF).text()
     about = f"{game.name}: a line that nobody asked for is taken as the first answer."
     unasked = (*READY, "< I am ready!")
     yield "bad.unasked", Conversation(game, about, says(policies.plain)).text(unasked)
+
+
+def slow(question: Act) -> Sequence[str]:
+    """Take a part of the bank each time."""
+    return [". 200 ms", answer(question, first(question))]
 
 
 def limits(name: str) -> Limits:

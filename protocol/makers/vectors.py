@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 
 import msgspec
+from makers.conversation import SECRET
+from makers.schemas import pretty
 
 from arena.deals import Deals, commitment, fingerprint, shuffled
 from arena.games.four_card_golf import GAME as FOUR_CARD_GOLF
 from arena.games.play_nine import GAME as PLAY_NINE
 from arena.model import Entrant, Settings
-from makers.conversation import SECRET
-from makers.schemas import pretty
 
 
 def vectors() -> Iterator[tuple[str, str]]:

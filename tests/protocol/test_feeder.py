@@ -26,7 +26,7 @@ for line in sys.stdin:
 def feed(protocol, tmp_path):
     """Feed a transcript to a bot that is made from its answers; exit status and output."""
 
-    def run(name, *, ready="'{\"type\":\"ready\"}'", answer='{"turn": turn, "move": move}'):
+    def run(name, *, ready='\'{"type":"ready"}\'', answer='{"turn": turn, "move": move}'):
         bot = tmp_path / "bot.py"
         bot.write_text(BOT.replace("{ready}", ready).replace("{answer}", answer))
         path = protocol / "transcripts" / f"{name}.txt"

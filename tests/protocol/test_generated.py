@@ -100,7 +100,7 @@ def test_schemas_allow_more_fields_but_not_fewer(game, messages, schema):
             place["x-new"] = [1, {"y": None}]
         validator.validate(grown)
         for field in message:
-            if field not in ("drawn",):
+            if field != "drawn":
                 less = {key: value for key, value in message.items() if key != field}
                 assert not validator.is_valid(less), (kind, field)
 

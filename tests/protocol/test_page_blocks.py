@@ -69,7 +69,7 @@ def check_bash(block, transcripts, tmp_path):
 
 
 def check_decent(block, page, transcripts, tmp_path):
-    """The bot that knows what a card is worth plays every transcript of its game, and plays well."""
+    """The bot that knows what a card is worth plays its game's transcripts, and plays well."""
     (tmp_path / "bot.py").write_text(block.body)
     check_bot([sys.executable, tmp_path / "bot.py"], transcripts, ("play-nine",))
     names = {}
@@ -195,7 +195,7 @@ def blocks():
 
 @pytest.mark.parametrize("block", blocks(), ids=lambda block: f"line-{block.line}")
 def test_every_block_of_the_page_holds(block, request):
-    """A block is filled in by the generator, or has a check by the first words of its info string."""
+    """A block is filled in by the generator, or has a check for the first words of its info."""
     words = block.info.split()
     if " ".join(words[:2]) in FILLED:
         return
