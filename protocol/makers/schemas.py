@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 import msgspec
+from makers.log_words import WORDS
 from makers.page import Field, Page
 
 from arena import model
@@ -56,6 +57,7 @@ TABLES = {
     "Hello": "`hello`",
     "Rules": "`hello`",
     "BotLimits": "6. Limits and time",
+    "Limits": "6. Limits and time",
     "Ready": "`ready`",
     "MatchStart": "`match`",
     "Act": "`act`",
@@ -131,7 +133,9 @@ def bound(place: dict[str, Any], low: int | None, high: int | None) -> None:
 
 
 def from_docstrings(part: dict[str, Any], title: str) -> None:
-    """Describe the properties of a type of the log by the docstrings in its source."""
+    """Describe the properties of a type of the log by its source's docstrings, or by our words."""
+    for name, text in WORDS.get(title, {}).items():
+        part["properties"][name]["description"] = text
     (body,) = ast.parse(inspect.getsource(getattr(model, title))).body
     assert isinstance(body, ast.ClassDef)
     for at, text in zip(body.body, body.body[1:], strict=False):

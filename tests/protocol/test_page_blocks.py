@@ -234,6 +234,23 @@ def test_json_within_the_words_is_what_it_says(page, transcripts):
     assert found >= 7
 
 
+def test_the_readme_s_bot_is_the_page_s(page, protocol):
+    """There is one first bot."""
+    (bot,) = [block.body for block in page.blocks() if block.info == "python"]
+    assert f"```python\n{bot}```" in (protocol.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_questions_are_as_long_as_the_page_says(page, transcripts):
+    """The bytes of a question, whole and lean, are those of the two transcripts by lot."""
+    means = []
+    for name in ("play-nine.2.lean", "play-nine.2.good"):
+        asked = [line[2:] for line in transcripts[name] if line.startswith("> ")]
+        sizes = [len(line) + 1 for line in asked if '"turn":' in line]
+        means.append(round(sum(sizes) / len(sizes)))
+    told = re.findall(r"questions\s+have (\d+) bytes instead of (\d+)", page.text)
+    assert [tuple(map(str, means))] == told
+
+
 def test_links_lead_somewhere(page, protocol):
     """Each link's file exists, and so does each heading that is linked to."""
     heads = re.findall(r"^#+ (.*)$", page.text, re.MULTILINE)
