@@ -23,7 +23,8 @@ CROWDED = {"play-nine": 6, "four-card-golf": 4}
 
 LEAN = ('< {"type":"ready","lean":true}',)
 TIGHT = Limits(line_bytes=256)
-BRIEF = Limits(move_ms=300, match_ms=500, start_ms=2_000)
+BRIEF = Limits(start_ms=2_000)
+SMALL_BANK = Limits(match_ms=1_500)
 
 Blunder = Callable[[Act], Sequence[str]]
 
@@ -94,8 +95,8 @@ def bad(game: Game) -> Iterator[tuple[str, str]]:
     for name, blunder in BLUNDERS.items():
         about = f"{game.name}: the fourth answer is a fault ({name})."
         yield f"bad.{name}", Conversation(game, about, fourth(blunder), limits=limits(name)).text()
-    about = f"{game.name}: each answer takes 200 ms, and the third finds the match's bank too low."
-    yield "bad.bank", Conversation(game, about, slow, limits=BRIEF).text()
+    about = f"{game.name}: each answer takes 600 ms, and the third finds the match's bank too low."
+    yield "bad.bank", Conversation(game, about, slow, limits=SMALL_BANK).text()
     about = f"{game.name}: a line that nobody asked for is taken as the first answer."
     unasked = (*READY, "< I am ready!")
     yield "bad.unasked", Conversation(game, about, says(policies.plain)).text(unasked)
@@ -103,12 +104,12 @@ def bad(game: Game) -> Iterator[tuple[str, str]]:
 
 def slow(question: Act) -> Sequence[str]:
     """Take a part of the bank each time."""
-    return [". 200 ms", answer(question, first(question))]
+    return [". 600 ms", answer(question, first(question))]
 
 
 def limits(name: str) -> Limits:
     """Small ones, where they are what it is about."""
-    return {"flood": TIGHT, "timeout": BRIEF, "unflushed": BRIEF}.get(name, Limits())
+    return TIGHT if name == "flood" else Limits()
 
 
 def fourth(blunder: Blunder) -> Policy:
@@ -159,8 +160,8 @@ BLUNDERS: dict[str, Blunder] = {
     "byte-order-mark": line("< \ufeff" + RIGHT),
     "flood": line('< {"turn":"T","move":"M","why":"' + "x" * 256 + '"}'),
     # Too late.
-    "timeout": then(". 300 ms"),
-    "unflushed": then("- " + RIGHT, ". 300 ms"),
+    "timeout": then(". 1000 ms"),
+    "unflushed": then("- " + RIGHT, ". 1000 ms"),
     # Gone.
     "exit": then(". exit 0"),
     "unfinished": then("- " + RIGHT, ". exit 0"),

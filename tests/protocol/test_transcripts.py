@@ -26,6 +26,13 @@ NAMES = sorted(path.stem for path in (PROTOCOL / "transcripts").glob("*.txt"))
 BAD = [name for name in NAMES if ".bad." in name]
 MARKS = ("# ", "> ", "< ", "- ", ". ", "! ")
 
+# What processes do is the same in both games. No line of a program has the sandbox kill it.
+PLAYED = [
+    name
+    for name in BAD
+    if not name.startswith("four-card-golf") and not name.endswith(("memory", "tasks"))
+]
+
 # Plays a transcript's part, with the processes' part in it.
 ACTOR = """
 import os, signal, sys, time
@@ -163,9 +170,7 @@ def test_a_transcript_is_heard_as_it_says(name, transcripts):
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(
-    "name", [name for name in BAD if "memory" not in name and "tasks" not in name]
-)
+@pytest.mark.parametrize("name", PLAYED)
 async def test_a_bad_transcript_played_by_a_real_process(name, transcripts, tmp_path):
     """A program that behaves as the transcript says is found at the fault that it names."""
     lines = transcripts[name]
