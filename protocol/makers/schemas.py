@@ -17,13 +17,11 @@ import click
 import msgspec
 from makers.log_words import WORDS
 from makers.page import Field, Page
+from makers.transcripts import GAMES
 
 from arena import model
 from arena.cli.options import Duration
 from arena.cli.run import run
-from arena.games import Game
-from arena.games.four_card_golf import GAME as FOUR_CARD_GOLF
-from arena.games.play_nine import GAME as PLAY_NINE
 from arena.model import Event, MatchRecord
 from arena.wire.messages import (
     Act,
@@ -37,7 +35,6 @@ from arena.wire.messages import (
     Ready,
 )
 
-GAMES: tuple[Game, ...] = (PLAY_NINE, FOUR_CARD_GOLF)
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 MESSAGES: dict[str, Any] = {

@@ -257,3 +257,26 @@ def test_searching_a_line_finds_what_the_page_says(transcripts):
                 marks = ('"type":"act"', '"turn":"', '"legal":["', '"type":"hello"')
                 assert all(line.count(mark) <= 1 for mark in marks)
                 assert line.startswith('> {"type":"')
+
+
+def test_what_the_page_says_of_packs_and_points(page):
+    """Sizes of packs, the mean of a card, the price of matched columns, players, turn caps."""
+    nine, four = page.section("4."), page.section("5.")
+    pack = play_nine.GAME.pack(2)
+    assert f"**Pack**: {len(pack)} cards" in nine
+    mean = sum(pack) / len(pack)
+    assert f"**Count an unknown card as {mean:.1f}**" in page.section("Playing Play Nine")
+    ranks = four_card_golf.GAME.pack(2)
+    assert f"**Pack**: {len(ranks)} cards, two packs from five" in four
+    assert 2 * len(ranks) == len(four_card_golf.GAME.pack(5))
+    mean = sum(four_card_golf.score_grid([rank]) for rank in ranks) / len(ranks)
+    assert f"**Count an unknown card as {mean:.1f}**" in page.section("Playing four-card golf")
+    prices = re.search(r"strokes for these cards \|(.*)\|", nine)[1].replace("−", "-")
+    for columns, price in enumerate(map(int, prices.split("|")), 1):
+        row = [7] * columns + [1, 2, 3, 4][columns:]
+        other = [7] * columns + [5, 6, 8, 9][columns:]
+        rest = sum(row[columns:] + other[columns:])
+        assert play_nine.score_grid(row + other) == price + rest
+    for text, game in ((nine, play_nine.GAME), (four, four_card_golf.GAME)):
+        assert f"Nine holes, {game.min_seats} to {game.max_seats} players" in text
+        assert re.search(rf"`turn_cap` turns \(default\s+{game.turn_cap}\)", text)
