@@ -1,0 +1,83 @@
+"""Whole matches in this process, between functions: what an event would play, without processes.
+
+Theory of operation. A table is named as an event names it: the ids of the entrants, the deal
+and the rotation. Names, seats, decks and order of play follow from these and from the event's
+secret as they do in a round robin, and the referee is the same, so the record has the digest that
+the same moves have in `arena run`.
+
+Invariant: pure; the same policies, if they are functions of what they are given, get the same
+record. A policy's mistake is an exception here: it is the caller's own code, not a contestant's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from arena.deals import Deals
+from arena.games import Game, IllegalMoveError
+from arena.model import MatchRecord, MatchSpec, Settings, match_id, pairing_id
+from arena.referee import Referee
+from arena.wire.messages import Act
+
+Policy = Callable[[Any, Sequence[str]], str]
+"""From the view of a seat and its legal moves to one of these."""
+
+
+def play_match(
+    game: Game,
+    policies: Mapping[str, Policy],
+    *,
+    deals: Deals,
+    deal: int = 0,
+    rotation: int = 0,
+    turn_cap: int | None = None,
+    playoff: bool = False,
+) -> MatchRecord:
+    """One match of nine holes between `policies`, by entrant id, on a deal of their pairing.
+
+    Who sits where follows from the deal and the rotation (0 to seats - 1). IllegalMoveError if a
+    policy answers with a move that is not legal.
+    """
+    entrants = sorted(policies)
+    seats = len(entrants)
+    if not game.min_seats <= seats <= game.max_seats:
+        raise ValueError(
+            f"{game.name} has {game.min_seats} to {game.max_seats} seats: give as many policies, "
+            f"not {seats}"
+        )
+    if not 0 <= rotation < seats:
+        raise ValueError(f"rotation {rotation} is not one of 0 to {seats - 1}")
+    pairing = pairing_id(entrants)
+    circle = deals.circle(pairing, deal, entrants)
+    spec = MatchSpec(
+        id=match_id(pairing, deal, rotation),
+        series="practice",
+        pairing=pairing,
+        deal=deal,
+        rotation=rotation,
+        seats=tuple(circle[(seat + rotation) % seats] for seat in range(seats)),
+    )
+    settings = Settings(
+        game=game.name,
+        seats=seats,
+        turn_cap=game.turn_cap if turn_cap is None else turn_cap,
+        playoff=playoff,
+    )
+    referee = Referee(spec, game=game, deals=deals, settings=settings)
+    referee.begin()
+    while referee.asked:
+        for seat in referee.asked:
+            question = referee.question(seat, bank_ms=settings.limits.match_ms)
+            assert isinstance(question, Act)  # nobody here has asked for less
+            move = policies[spec.seats[seat]](question.view, question.legal)
+            if move not in question.legal:
+                raise IllegalMoveError(
+                    f"{spec.seats[seat]} answered {move!r} on hole {question.hole}; legal there: "
+                    + ", ".join(question.legal)
+                )
+            referee.answer(seat, move)
+    record = referee.record()
+    return msgspec.structs.replace(record, digest=record.computed_digest())

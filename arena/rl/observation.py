@@ -1,0 +1,137 @@
+"""A view as numbers, and moves as numbers: the same in training and in a bot.
+
+It needs the standard library alone, and nothing of this package, so that a copy of this file can
+lie beside a bot: `observe(message["view"])` there is what the policy was trained on.
+
+An observation is a list of small whole numbers, its fields in the order of `fields(game, seats)`.
+Seats come in the order of play from the observer's own on, clockwise. A card is a code: 0 is none
+or unknown; play-nine has 1 for a Hole-in-One and n + 2 for an n, four-card golf the rank itself.
+
+Invariant: a function of the view alone, so it tells nothing that its seat may not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+PLAY_NINE, FOUR_CARD_GOLF = "play-nine", "four-card-golf"
+
+MOVES: Mapping[str, tuple[str, ...]] = {
+    PLAY_NINE: (
+        *(f"tee {a} {b}" for a, b in combinations(range(8), 2)),
+        *(f"take {at}" for at in range(8)),
+        "draw",
+        *(f"swap {at}" for at in range(8)),
+        *(f"flip {at}" for at in range(8)),
+        "skip",
+    ),
+    FOUR_CARD_GOLF: (
+        *(f"take {at}" for at in range(4)),
+        "draw",
+        *(f"swap {at}" for at in range(4)),
+        "discard",
+        "knock",
+    ),
+}
+"""Every move of a game; an action is the index of its move."""
+
+CARDS: Mapping[str, int] = {PLAY_NINE: 8, FOUR_CARD_GOLF: 4}
+"""Cards of one seat."""
+
+CODES: Mapping[str, int] = {PLAY_NINE: 14, FOUR_CARD_GOLF: 13}
+"""Different cards; their codes are 1 to this."""
+
+PHASES = ("tee", "turn", "drawn")
+LETTERS = "nora"
+"""Who knows a card of four-card golf, as in views: nobody, its owner (r: see there), all."""
+
+_ACTIONS = {
+    game: {move: action for action, move in enumerate(moves)} for game, moves in MOVES.items()
+}
+
+
+def encode(game: str, move: str) -> int:
+    """The action of a move."""
+    return _ACTIONS[game][move]
+
+
+def decode(game: str, action: int) -> str:
+    """The move of an action."""
+    return MOVES[game][action]
+
+
+def mask(game: str, legal: Iterable[str]) -> list[int]:
+    """By action: 1 if it is among the `legal` moves, else 0."""
+    actions = _ACTIONS[game]
+    allowed = [0] * len(actions)
+    for move in legal:
+        allowed[actions[move]] = 1
+    return allowed
+
+
+def fields(game: str, seats: int) -> dict[str, slice]:
+    """Where what is in an observation.
+
+    `phase`: 0 tee-off, 1 turn, 2 a card is drawn. `discard`, `drawn`: codes. `stock`: how many
+    cards. `place`: how many play before the observer in a round. `ended`: who has ended the hole, 0
+    nobody, 1 the seat to the observer's left, 2 the next, …, last the observer. `turns`: begun, by
+    seat. `grids`: codes by seat and position. `known` (four-card golf): who knows the card there,
+    0 nobody, 1 its owner, 2 its owner and it is from the present, reshuffled stock, 3 all. `pile`,
+    `recycled`: how many cards of each code, from code 1 on.
+    """
+    cards, codes = seats * CARDS[game], CODES[game]
+    widths = dict.fromkeys(("phase", "discard", "drawn", "stock", "place", "ended"), 1)
+    widths |= {"turns": seats, "grids": cards}
+    if game == FOUR_CARD_GOLF:
+        widths["known"] = cards
+    widths |= {"pile": codes, "recycled": codes}
+    places: dict[str, slice] = {}
+    at = 0
+    for name, width in widths.items():
+        places[name] = slice(at, at + width)
+        at += width
+    return places
+
+
+def size(game: str, seats: int) -> int:
+    """How many numbers an observation has."""
+    end: int = fields(game, seats)["recycled"].stop
+    return end
+
+
+def observe(view: Mapping[str, Any]) -> list[int]:
+    """A view, as `act` carries it, as numbers."""
+    known: Sequence[str] | None = view.get("known")
+    codes, shift = (CODES[PLAY_NINE], 2) if known is None else (CODES[FOUR_CARD_GOLF], 0)
+    cards = CARDS[PLAY_NINE] if known is None else CARDS[FOUR_CARD_GOLF]
+    seat, order, ended_by = view["seat"], view["order"], view["ended_by"]
+    seats = len(view["turns"])
+    clockwise = [*range(seat, seats), *range(seat)]
+
+    def code(card: int | None) -> int:
+        return 0 if card is None else 1 if card < 0 else card + shift
+
+    def counts(held: Iterable[int]) -> list[int]:
+        number = [0] * (codes + 1)
+        for card in held:
+            number[code(card)] += 1
+        return number[1:]
+
+    numbers = [
+        PHASES.index(view["phase"]),
+        code(view["discard"]),
+        code(view["drawn"]),
+        view["stock"],
+        order.index(seat),
+        0 if ended_by is None else (ended_by - seat - 1) % seats + 1,
+        *(view["turns"][other] for other in clockwise),
+    ]
+    for other in clockwise:
+        grid = view["grids"][other]
+        numbers += map(code, grid) if grid else [0] * cards  # a seat that sits out a playoff
+    if known is not None:
+        for other in clockwise:
+            numbers += map(LETTERS.index, known[other]) if known[other] else [0] * cards
+    return [*numbers, *counts(view["pile"]), *counts(view["recycled"])]

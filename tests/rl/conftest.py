@@ -1,0 +1,64 @@
+"""Both games, each with its fewest, some and its most seats; skipped where the extra is missing."""
+
+import random
+
+import msgspec
+import pytest
+
+for name in ("numpy", "gymnasium", "pettingzoo"):
+    pytest.importorskip(name, reason="the extra [rl] is not installed")
+
+from arena.games import four_card_golf, play_nine
+
+GAMES = {game.name: game for game in (play_nine.GAME, four_card_golf.GAME)}
+
+
+@pytest.fixture(params=GAMES)
+def game(request):
+    """Each game."""
+    return GAMES[request.param]
+
+
+@pytest.fixture
+def sent():
+    """What a bot reads of a view."""
+    return lambda view: msgspec.json.decode(msgspec.json.encode(view))
+
+
+def any_move(rng, moves):
+    """Each move as likely."""
+    return rng.choice(moves)
+
+
+def any_kind(rng, moves):
+    """Each kind of move as likely: goes on longer, takes and keeps more."""
+    kind = rng.choice(sorted({move.split()[0] for move in moves}))
+    return rng.choice([move for move in moves if move.split()[0] == kind])
+
+
+def keeper(rng, moves):
+    """Draws and keeps, and hardly ever ends the hole: stocks run out, caps are reached."""
+    wanted = [move for move in moves if move.split()[0] in ("draw", "swap", "skip", "discard")]
+    if wanted and rng.random() < 0.97:
+        return rng.choice(wanted)
+    return rng.choice(moves)
+
+
+def endless(rng, moves):
+    """Never ends the hole while it can help it."""
+    for move in ("skip", "discard", "draw"):
+        if move in moves:
+            return move
+    return rng.choice(moves)
+
+
+@pytest.fixture
+def policies():
+    """From a random number generator and the legal moves to a move."""
+    return (any_move, any_kind, keeper, endless)
+
+
+@pytest.fixture
+def seeded():
+    """A random number generator of one's own."""
+    return random.Random
