@@ -106,7 +106,8 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
         self._turn_cap = turn_cap or self._game.turn_cap
         self.possible_agents = [f"seat_{seat}" for seat in range(seats)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        actions = len(MOVES[game])
+        self.moves = MOVES[game]
+        actions = len(self.moves)
         # No count of cards is above 108, and one turn more than the cap can be begun.
         high = max(127, self._turn_cap + 1)
         self.observation_spaces = {

@@ -1,16 +1,23 @@
-"""Both games, each with its fewest, some and its most seats; skipped where the extra is missing."""
+"""What the tests of the training environments share; each is skipped where the extra is missing."""
 
 import random
 
 import msgspec
 import pytest
 
-for name in ("numpy", "gymnasium", "pettingzoo"):
-    pytest.importorskip(name, reason="the extra [rl] is not installed")
-
 from arena.games import four_card_golf, play_nine
 
 GAMES = {game.name: game for game in (play_nine.GAME, four_card_golf.GAME)}
+
+
+@pytest.fixture(scope="session")
+def rl():
+    """The package that is tested."""
+    for name in ("numpy", "gymnasium", "pettingzoo"):
+        pytest.importorskip(name, reason="the extra is missing: pip install 'nine-arena[rl]'")
+    import arena.rl
+
+    return arena.rl
 
 
 @pytest.fixture(params=GAMES)

@@ -120,13 +120,15 @@ class VectorEnv:
 
     def legal(self) -> NDArray[np.bool_]:
         """By row and action: whether the seat that is to act may play it."""
-        return np.asarray(self.legal_by_state.take(self._state, axis=0))
+        legal: NDArray[np.bool_] = self.legal_by_state.take(self._state, axis=0)
+        return legal
 
     def random_actions(self, rng: np.random.Generator) -> Ints:
         """By row: one of the legal actions, each as likely."""
         state = self._state
         nth = (rng.random(self.batch) * self._number_legal.take(state)).astype(np.intp)
-        return self._nth_legal.take(state * self._actions + nth)
+        actions: Ints = self._nth_legal.take(state * self._actions + nth)
+        return actions
 
     def observe(self) -> NDArray[np.int16]:
         """By row: what the seat that is to act knows, as `arena.rl.observe` says it."""
