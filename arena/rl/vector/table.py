@@ -14,6 +14,7 @@ Invariant, of every row and code: grids, pile, stock and a drawn card are the ca
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class Step(NamedTuple):
     """Strokes of those holes, by row of `over` and seat."""
 
 
-class VectorEnv:
+class VectorEnv(ABC):
     """A batch of holes or matches. `deal` and `hole` say, by row, which one is in play."""
 
     name: ClassVar[str]
@@ -172,25 +173,25 @@ class VectorEnv:
 
     # ------------------------------------------------------------------------- each game's
 
+    @abstractmethod
     def _lay_out(self) -> None:
         """Make the arrays that only the game has."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _observe(self, seen: Ints, cells: Ints) -> None:
         """Fill in phase, drawn, grids and what else only the game knows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _play(self, actions: Ints, kinds: Ints) -> Ints:
         """Play legal actions; the rows in which the hole is over now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _deal_cards(self, rows: Ints) -> None:
         """The grids of these rows have been dealt."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _score(self, grids: Ints) -> Ints:
         """Strokes by row and place of codes by row, place and position."""
-        raise NotImplementedError
 
     # --------------------------------------------------------------------------- the table
 
