@@ -292,7 +292,7 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
     """Seconds since the epoch; for people."""
 
     def core(self) -> list[Any]:
-        """What the digest covers, in the order that protocol/SPEC.md states."""
+        """What the digest covers, in the order that protocol/DEALS.md states."""
         return [
             self.id,
             list(self.seats),
