@@ -23,7 +23,11 @@ fn rank(card: i32) -> usize {
 /// The mean of `points` over these cards.
 fn mean(counts: &Counts, points: impl Fn(f32) -> f32) -> f32 {
     let total: f32 = counts.iter().sum();
-    let sum: f32 = counts.iter().zip(POINTS).map(|(count, worth)| count * points(worth)).sum();
+    let sum: f32 = counts
+        .iter()
+        .zip(POINTS)
+        .map(|(count, worth)| count * points(worth))
+        .sum();
     sum / total.max(1.0)
 }
 
@@ -38,7 +42,13 @@ fn mean_under(counts: &Counts, cap: f32) -> f32 {
 
 /// The first of the highest.
 fn worst(cards: &[f32; 4]) -> usize {
-    (1..4).fold(0, |worst, at| if cards[at] > cards[worst] + EPSILON { at } else { worst })
+    (1..4).fold(0, |worst, at| {
+        if cards[at] > cards[worst] + EPSILON {
+            at
+        } else {
+            worst
+        }
+    })
 }
 
 /// The cards that may lie hidden, and those that may be drawn.

@@ -193,7 +193,10 @@ impl Prospect {
     /// What a column costs after so many turns; between whole numbers, in proportion.
     fn column(&self, (one, other): (usize, usize), turns: f32) -> f32 {
         let whole = (turns as usize).min(self.after.len() - 2);
-        let (early, late) = (self.after[whole][one][other], self.after[whole + 1][one][other]);
+        let (early, late) = (
+            self.after[whole][one][other],
+            self.after[whole + 1][one][other],
+        );
         early + (turns - whole as f32) * (late - early)
     }
 
