@@ -3,8 +3,9 @@
     python bench/self_play.py play-nine 200 example_bots/strong example_bots/matcher
 
 Each deal is played in all seat rotations, deals are seeded by their number. Bots are started
-as programs over plain pipes (built first, where the manifest says so), or with `--in-process`
-imported, which needs a `choose(view, legal)` or a `Player` in bot.py. A fault ends the run.
+as programs over plain pipes (built first in a copy, where the manifest says so), or with
+`--in-process` imported, which needs a `choose(view, legal)` or a `Player` in bot.py. A fault ends
+the run.
 
 Prints for each bot: strokes a hole, strokes a match against the others' mean with the standard
 error over deals, the share of matches won against each of the others (a tie counts half), and
@@ -17,8 +18,10 @@ import argparse
 import importlib.util
 import json
 import math
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -92,9 +95,13 @@ class Program:
         self.seconds = 0.0
         self.decisions = 0
         manifest = read(folder / "bot.toml")
+        assert manifest.run is not None
+        self._copy = tempfile.TemporaryDirectory(prefix="self-play-")
+        if manifest.build:
+            # What a build leaves would become part of the bot, and change the hash of its content.
+            folder = Path(shutil.copytree(folder, Path(self._copy.name, folder.name)))
         for command in manifest.build:
             subprocess.run(command, cwd=folder, check=True)
-        assert manifest.run is not None
         self._process = subprocess.Popen(
             manifest.run, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -133,6 +140,7 @@ class Program:
         assert status == 0, f"{self.name} left with status {status}"
         assert self._process.stdout is not None
         self._process.stdout.close()
+        self._copy.cleanup()
 
 
 def play_match(
