@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from arena.wire.session import encode
 ROOT = Path(__file__).parents[2]
 FOLDERS = sorted(path.parent for path in (ROOT / "example_bots").glob("*/bot.toml"))
 NAMES = [folder.name for folder in FOLDERS]
+TRANSCRIPTS = sorted((ROOT / "protocol" / "transcripts").glob("*.good.txt"))
 # Fields and shapes that a later version may add, placed where a careless scanner trips.
 NEWS = {"news": {"type": "bye", "legal": ["no"], "turn": 'a "quote" ] }', "grids": [[7]]}}
 
@@ -166,8 +168,37 @@ def test_random_depends_on_the_seed(built, nine_view):
     assert moves(1) != moves(2)
 
 
+def transcript(path: Path) -> list[dict[str, Any]]:
+    """What the referee says in a golden transcript."""
+    said = path.read_text(encoding="utf-8").splitlines()
+    return [json.loads(it[2:]) for it in said if it.startswith("> ")]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("game", "seats"), [("play-nine", 3), ("four-card-golf", 5)])
+def test_answers_a_whole_match_legally_and_twice_the_same(built, name, path, end):
+    """Each question of a golden transcript gets a legal answer, the same in a second run."""
+    messages = transcript(path)
+    lines = [line(message).rstrip() + end for message in messages]
+    ready, *answers = talk(built(name), lines)
+    assert {"type": "ready"} == ready
+    asked = [message for message in messages if message["type"] == "act"]
+    assert [message["turn"] for message in asked] == [answer["turn"] for answer in answers]
+    for message, answer in zip(asked, answers, strict=True):
+        assert answer["move"] in message["legal"]
+    assert [ready, *answers] == talk(built(name), lines)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("game", "seats"),
+    [
+        (game, seats)
+        for game, most in (("play-nine", 6), ("four-card-golf", 8))
+        for seats in (2, 3, most)
+    ],
+)
 def test_plays_a_whole_match(built, self_play, name, game, seats):
     """A bot plays a match of each game to its end without a fault."""
     start(built(name))
@@ -187,7 +218,8 @@ def test_manifest(folder):
     manifest = read(folder / "bot.toml")
     assert folder.name == manifest.name
     assert manifest.run is not None
-    assert manifest.optional == (manifest.run[0] not in {"python3", "bash"})
+    tools = {manifest.run[0], *(command[0] for command in manifest.build)}
+    assert manifest.optional == (not tools <= {"python3", "bash"})
 
 
 @pytest.mark.parametrize(
