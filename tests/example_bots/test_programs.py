@@ -143,6 +143,32 @@ def test_answers_a_short_exchange(built, nine_view, four_view, *, name, game, mo
         assert answer["move"] in legal
 
 
+@pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
+@pytest.mark.parametrize("name", NAMES)
+def test_plays_on_where_a_seat_takes_no_part(built, nine_view, four_view, name, game):
+    """On a playoff hole a bot passes over the empty grid of a seat that is out of it."""
+    lines, legal = [], []
+    if game == "play-nine":
+        questions = nine_questions(nine_view)
+        nobody = {"order": [2, 0], "turns": [1, 0, 1]}
+    else:
+        questions = four_questions(four_view)
+        nobody = {"order": [2, 0], "turns": [1, 0, 1], "known": ["nnoo", "", "nnoo"]}
+    for asked, _, moves in questions:
+        message = json.loads(asked)
+        view = message["view"] | nobody
+        mine, other = view["grids"]
+        if view["ended_by"] is not None:
+            view["ended_by"] = 2
+        lines.append(line(message | {"view": view | {"grids": [mine, [], other]}}))
+        legal.append(moves)
+    greeting = encode(hello(Settings(game=game, seats=3)))
+    _, *answers = talk(built(name), [greeting, line(MATCH | {"seats": 3}), *lines, BYE])
+    assert len(legal) == len(answers)
+    for moves, answer in zip(legal, answers, strict=True):
+        assert answer["move"] in moves
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_leaves_at_the_end_of_input(built, name):
     """Without bye, a bot leaves with status 0 when its input ends."""
