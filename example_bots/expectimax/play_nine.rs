@@ -214,8 +214,8 @@ impl Prospect {
         for position in (0..8).filter(|&position| !self.settled[position % 4]) {
             let (old, partner) = (grid.0[position], grid.0[position ^ 4]);
             let now = self.column((old, partner), turns);
-            for card in 0..HIDDEN {
-                changes[card] = changes[card].min(self.column((card, partner), turns) - now);
+            for (card, change) in changes[..HIDDEN].iter_mut().enumerate() {
+                *change = change.min(self.column((card, partner), turns) - now);
             }
         }
         changes
@@ -356,8 +356,8 @@ impl Turn {
         let mut best = (f32::MAX, 0);
         for position in (0..8).filter(|&position| self.grid.0[position] == HIDDEN) {
             let mut leads = [0.0; WIDTH];
-            for card in 0..HIDDEN {
-                leads[card] = self.lead(&self.grid.with(position, card));
+            for (card, lead) in leads[..HIDDEN].iter_mut().enumerate() {
+                *lead = self.lead(&self.grid.with(position, card));
             }
             let worth = mean(&self.unseen.hidden, &leads);
             if worth < best.0 - EPSILON {
