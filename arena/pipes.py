@@ -132,6 +132,11 @@ class Table:
             await self.wait(left)
         await self.kill(contestants)
 
+    def end_input(self, contestant: Contestant) -> None:
+        """Close its standard input; what has not been written yet is dropped."""
+        contestant.out.clear()
+        self._close(contestant.stdin)
+
     # ---- bytes
 
     def ask(self, contestant: Contestant, data: bytes | bytearray) -> None:
