@@ -1,0 +1,460 @@
+"""Every mistake that has a name: what it is called, the rule it breaks, what to do. Pure data.
+
+Invariant: each member of `Cause` has an entry in `CAUSES`. {flush}, {log} and {read} in advice
+stand for how it is done in the bot's language.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+
+
+class Section(enum.StrEnum):
+    """The headings of protocol/SPEC.md that rules stand under, without their numbers."""
+
+    CONVERSATION = "The conversation"
+    MESSAGES = "Messages"
+    HELLO = "`hello`"
+    READY = "`ready`"
+    ACT = "`act`"
+    LIMITS = "Limits and time"
+    FAULTS = "Faults"
+    WHERE = "Where your program runs"
+    CHANGE = "What may change"
+
+
+class Cause(enum.StrEnum):
+    """A mistake. For machines; `CAUSES` has the words for people."""
+
+    # What keeps an answer from arriving.
+    BUFFERED = "buffered"
+    READS_AHEAD = "reads-ahead"
+    WANTS_LINE = "wants-line"
+    NO_NEWLINE = "no-newline"
+    NO_ANSWER = "no-answer"
+    TOO_SLOW = "too-slow"
+    STUCK = "stuck"
+    # What is in place of an answer.
+    BANNER = "banner"
+    PRINT = "print"
+    BYTE_ORDER_MARK = "byte-order-mark"
+    UTF_16 = "utf-16"
+    NOT_UTF_8 = "not-utf-8"
+    SINGLE_QUOTES = "single-quotes"
+    PRETTY_PRINTED = "pretty-printed"
+    ECHO = "echo"
+    EMPTY_LINE = "empty-line"
+    BARE_MOVE = "bare-move"
+    NOT_AN_OBJECT = "not-an-object"
+    TWO_ON_A_LINE = "two-on-a-line"
+    BROKEN_JSON = "broken-json"
+    NOT_READY = "not-ready"
+    NESTED = "nested"
+    FLOOD = "flood"
+    # Answers that are wrong.
+    TURN_MISSING = "turn-missing"
+    TURN_TYPE = "turn-type"
+    TURN_CUT = "turn-cut"
+    TURN_OLD = "turn-old"
+    TURN_WRONG = "turn-wrong"
+    MOVE_MISSING = "move-missing"
+    MOVE_TYPE = "move-type"
+    MOVE_INDEX = "move-index"
+    ILLEGAL = "illegal"
+    # Answers that nobody wanted.
+    TWO_ANSWERS = "two-answers"
+    UNASKED = "unasked"
+    # How it ended.
+    NOT_FOUND = "not-found"
+    NOT_EXECUTABLE = "not-executable"
+    EXCEPTION = "exception"
+    SIGNAL = "signal"
+    STATUS = "status"
+    READ_ONLY = "read-only"
+    NETWORK = "network"
+    THREADS = "threads"
+    NO_MEMORY = "no-memory"
+    MEMORY = "memory"
+    DISK = "disk"
+    LEFT_EARLY = "left-early"
+    LEFT_AFTER_HOLE = "left-after-hole"
+    LEFT_AFTER_MATCH = "left-after-match"
+    CLOSED_OUTPUT = "closed-output"
+    # Warnings.
+    NEARLY_SLOW = "nearly-slow"
+    NEARLY_FULL = "nearly-full"
+    NOT_REPEATABLE = "not-repeatable"
+    BUSY_WAIT = "busy-wait"
+    STAYS = "stays"
+    LEAVES_BADLY = "leaves-badly"
+    # Before anything ran.
+    NOT_ENTERED = "not-entered"
+
+
+class Words(msgspec.Struct, frozen=True):
+    """A mistake, for people."""
+
+    title: str
+    """What it is, as the end of a sentence that began with the bot."""
+    rule: str
+    section: Section
+    advice: str
+
+
+_ANSWER = 'An answer is {"turn":"…","move":"…"}: both strings, in one object, on one line.'
+_ONE = "Each act (and hello) wants exactly one line; nothing else may go to standard output."
+_LINES = "Every line is one JSON object in UTF-8, with a newline at its end."
+_TURN = "`turn` is copied into the answer as it was received, a string with all its letters."
+_ASKED = "The process must be there, and answer, until `bye` or the end of its input."
+_S = Section
+
+CAUSES: Mapping[Cause, Words] = MappingProxyType(
+    {
+        Cause.BUFFERED: Words(
+            "its output is not flushed: it came only when its input was closed",
+            "Each answer must leave the program at once: flush after every line.",
+            _S.FAULTS,
+            "{flush} (If it does flush: it must not read standard input to its end first.)",
+        ),
+        Cause.READS_AHEAD: Words(
+            "it reads ahead: it answered only after a block of further input",
+            "Nothing may read ahead of the line that is to be answered.",
+            _S.FAULTS,
+            "{read}",
+        ),
+        Cause.WANTS_LINE: Words(
+            "it waits for one line more before it answers",
+            "Nothing may read ahead of the line that is to be answered.",
+            _S.FAULTS,
+            "Answer as soon as a line is complete: don't look for the next one (or for what "
+            "follows the newline) first.",
+        ),
+        Cause.NO_NEWLINE: Words(
+            "the newline at the end of its line is missing",
+            _LINES,
+            _S.CONVERSATION,
+            'Write "\\n" after the JSON, then flush. {flush}',
+        ),
+        Cause.NO_ANSWER: Words(
+            "it read the message and went on reading, without an answer",
+            "`hello` and each `act` want exactly one line.",
+            _S.CONVERSATION,
+            'See that it recognises the message by its "type", and that it writes to standard '
+            "output, not to standard error.",
+        ),
+        Cause.TOO_SLOW: Words(
+            "it answers too late",
+            "An answer must be complete within the time that `hello` states.",
+            _S.LIMITS,
+            "Think less: stop when the time of the question (`move_ms`, `bank_ms`) nears its "
+            "end. What takes long once belongs before `ready`.",
+        ),
+        Cause.STUCK: Words(
+            "it does nothing, and doesn't read its input either",
+            "An answer must be complete within the time that `hello` states.",
+            _S.LIMITS,
+            "It waits for something that never comes: a lock, a child process, a sleep, or a "
+            "terminal instead of standard input?",
+        ),
+        Cause.BANNER: Words(
+            "it writes something else before `ready`",
+            'The first line that a bot writes is {"type":"ready"}, after it has read `hello`.',
+            _S.READY,
+            "Write greetings, prompts and logs to standard error. {log}",
+        ),
+        Cause.PRINT: Words(
+            "a prompt, a log or a debug print is on standard output",
+            _ONE,
+            _S.CONVERSATION,
+            "Write everything but answers to standard error. {log}",
+        ),
+        Cause.BYTE_ORDER_MARK: Words(
+            "its output begins with a byte-order mark",
+            _LINES,
+            _S.CONVERSATION,
+            "Set standard output to UTF-8 without a mark (in .NET: new UTF8Encoding(false)).",
+        ),
+        Cause.UTF_16: Words(
+            "its output is UTF-16",
+            _LINES,
+            _S.CONVERSATION,
+            "Set standard output to UTF-8 without a byte-order mark.",
+        ),
+        Cause.NOT_UTF_8: Words(
+            "its line is not UTF-8",
+            _LINES,
+            _S.CONVERSATION,
+            "Write text as UTF-8; turn ids and moves are plain ASCII.",
+        ),
+        Cause.SINGLE_QUOTES: Words(
+            "it writes a Python dict, not JSON: single quotes",
+            _LINES,
+            _S.CONVERSATION,
+            "print(json.dumps(answer), flush=True) instead of print(answer).",
+        ),
+        Cause.PRETTY_PRINTED: Words(
+            "its JSON is spread over several lines",
+            _LINES,
+            _S.CONVERSATION,
+            "Write compact JSON: no indent, no pretty-printer.",
+        ),
+        Cause.ECHO: Words(
+            "it writes back what it reads",
+            _ONE,
+            _S.CONVERSATION,
+            "Take out the line that prints its input (`set -v`, `perl -p`, `sed` without -n?).",
+        ),
+        Cause.EMPTY_LINE: Words(
+            "it writes an empty line",
+            _ONE,
+            _S.CONVERSATION,
+            "One newline ends an answer: does it add one to a print that adds its own?",
+        ),
+        Cause.BARE_MOVE: Words(
+            "it writes the move alone, without turn and JSON",
+            _ANSWER,
+            _S.ACT,
+            "Put it into an object, with `turn` as it was received.",
+        ),
+        Cause.NOT_AN_OBJECT: Words(
+            "its line is JSON, but no object",
+            _ANSWER,
+            _S.ACT,
+            "Write an object with `turn` and `move`, not encoded a second time.",
+        ),
+        Cause.TWO_ON_A_LINE: Words(
+            "there is more than one JSON value on its line",
+            _LINES,
+            _S.CONVERSATION,
+            "Write one object, then a newline.",
+        ),
+        Cause.BROKEN_JSON: Words(
+            "its line is not valid JSON",
+            _LINES,
+            _S.CONVERSATION,
+            'Build it with a JSON library, or exactly as printf \'{"turn":"%s","move":"%s"}\\n\'.',
+        ),
+        Cause.NOT_READY: Words(
+            "its answer to `hello` is not `ready`",
+            'The answer to `hello` is {"type":"ready"}.',
+            _S.READY,
+            'Write {"type":"ready"} when a message of the type "hello" comes.',
+        ),
+        Cause.NESTED: Words(
+            "its line has more than 64 opening brackets",
+            "A line may hold at most 64 [ and {, counted anywhere in it.",
+            _S.LIMITS,
+            "Answer with `turn` and `move` alone.",
+        ),
+        Cause.FLOOD: Words(
+            "its line is longer than `line_bytes`",
+            "A line has at most `line_bytes` bytes.",
+            _S.LIMITS,
+            "Does it forget the newline, or print in a loop? An answer has some forty bytes.",
+        ),
+        Cause.TURN_MISSING: Words(
+            "its answer has no `turn`",
+            _ANSWER,
+            _S.ACT,
+            "Copy the field `turn` of the question into the answer.",
+        ),
+        Cause.TURN_TYPE: Words(
+            "`turn` in its answer is not a string",
+            _TURN,
+            _S.ACT,
+            "Write it in double quotes, as it came; don't turn it into a number.",
+        ),
+        Cause.TURN_CUT: Words(
+            "`turn` in its answer is only a part of what was sent",
+            _TURN,
+            _S.ACT,
+            "Copy the whole string, with what follows the hyphen.",
+        ),
+        Cause.TURN_OLD: Words(
+            "`turn` in its answer is that of an earlier question",
+            _TURN,
+            _S.ACT,
+            "Read `turn` anew from each question, and answer each only once.",
+        ),
+        Cause.TURN_WRONG: Words(
+            "`turn` in its answer is none that was sent",
+            _TURN,
+            _S.ACT,
+            "Copy it from the question; it can't be known or counted in advance.",
+        ),
+        Cause.MOVE_MISSING: Words(
+            "its answer has no `move`", _ANSWER, _S.ACT, "Put one string of `legal` there."
+        ),
+        Cause.MOVE_TYPE: Words(
+            "`move` in its answer is not a string",
+            _ANSWER,
+            _S.ACT,
+            'Write the move as one string, with its position in it: "take 3".',
+        ),
+        Cause.MOVE_INDEX: Words(
+            "`move` in its answer is a number, not the move itself",
+            _ANSWER,
+            _S.ACT,
+            "Write the string legal[i], not i.",
+        ),
+        Cause.ILLEGAL: Words(
+            "its move is not in `legal`",
+            "`move` is one of the strings in `legal`, letter by letter.",
+            _S.ACT,
+            "Choose from `legal`; it holds every legal move, in every phase.",
+        ),
+        Cause.TWO_ANSWERS: Words(
+            "it answers one question twice",
+            _ONE,
+            _S.CONVERSATION,
+            "Write one line a question: is there a second print, or a missing continue or else?",
+        ),
+        Cause.UNASKED: Words(
+            "it answers a message that wants no answer",
+            _ONE,
+            _S.CONVERSATION,
+            "Answer only to `hello` and `act`; read `match`, `hole_end`, `match_end` and what it "
+            "doesn't know in silence.",
+        ),
+        Cause.NOT_FOUND: Words(
+            "its command, or a program that it starts, isn't there",
+            "`run` names a program of the bot's folder or of this machine.",
+            _S.WHERE,
+            "See what standard error names: a path outside the folder, or a missing "
+            "interpreter or library.",
+        ),
+        Cause.NOT_EXECUTABLE: Words(
+            "its program can't be executed",
+            "`run` names a program that may be run on this machine.",
+            _S.WHERE,
+            "chmod +x it; see that it is built for this machine, and that the interpreter in "
+            "its #! line is there.",
+        ),
+        Cause.EXCEPTION: Words(
+            "it died of an exception",
+            _ASKED,
+            _S.FAULTS,
+            "Mend what standard error tells. The message that it had read is shown here.",
+        ),
+        Cause.SIGNAL: Words(
+            "it crashed",
+            _ASKED,
+            _S.FAULTS,
+            "Run it by hand with the line shown as its input, under a debugger or sanitizer.",
+        ),
+        Cause.STATUS: Words(
+            "it left with an error status",
+            _ASKED,
+            _S.FAULTS,
+            "See why it left when it had read the line shown here.",
+        ),
+        Cause.READ_ONLY: Words(
+            "it writes a file where nothing can be written",
+            "The bot's folder is read-only; there is scratch space only on request.",
+            _S.WHERE,
+            "Log to standard error. If it needs files: scratch_mb = 16 under [limits] in "
+            "bot.toml, and write below $TMPDIR.",
+        ),
+        Cause.NETWORK: Words(
+            "it uses the network",
+            "There is no network: every socket is refused.",
+            _S.WHERE,
+            "Put what it needs into its folder; for packages there is `lock` in bot.toml.",
+        ),
+        Cause.THREADS: Words(
+            "it starts too many threads or processes",
+            "A bot has at most `tasks` processes and threads together.",
+            _S.LIMITS,
+            "Make its thread pool smaller; there is one processor core in any case.",
+        ),
+        Cause.NO_MEMORY: Words(
+            "memory was refused to it",
+            "A bot has `memory_mb` of memory, all its processes together.",
+            _S.LIMITS,
+            "Use less: smaller tables or caches; a runtime may have a heap size to set.",
+        ),
+        Cause.MEMORY: Words(
+            "it was killed for using too much memory",
+            "A bot has `memory_mb` of memory, all its processes together.",
+            _S.LIMITS,
+            "Use less: does it keep every message, or a cache without a limit?",
+        ),
+        Cause.DISK: Words(
+            "it was killed for filling its scratch space",
+            "A bot has at most the scratch space that it asked for.",
+            _S.LIMITS,
+            "Write less, or ask for more: scratch_mb under [limits] in bot.toml.",
+        ),
+        Cause.LEFT_EARLY: Words(
+            "it left, with status 0, while it was to answer",
+            _ASKED,
+            _S.FAULTS,
+            "Read in a loop until the input ends: does it read one line only?",
+        ),
+        Cause.LEFT_AFTER_HOLE: Words(
+            "it leaves when a hole is over",
+            "`hole_end` ends nothing: the next hole follows.",
+            _S.CONVERSATION,
+            "Go on reading after `hole_end`; leave after `bye` or at the end of the input.",
+        ),
+        Cause.LEFT_AFTER_MATCH: Words(
+            "it leaves when a match is over",
+            "One process plays a series of matches; the next `match` follows.",
+            _S.CONVERSATION,
+            "Go on reading after `match_end`; leave after `bye` or at the end of the input.",
+        ),
+        Cause.CLOSED_OUTPUT: Words(
+            "it closed its standard output",
+            _ASKED,
+            _S.FAULTS,
+            "Keep standard output open; has a thread or a child process the answer left?",
+        ),
+        Cause.NEARLY_SLOW: Words(
+            "its slowest answer took more than half of its time",
+            "An answer must be complete within `move_ms`.",
+            _S.LIMITS,
+            "On a slower machine it is a fault: leave a reserve.",
+        ),
+        Cause.NEARLY_FULL: Words(
+            "it uses nearly all of its memory",
+            "A bot has `memory_mb` of memory, all its processes together.",
+            _S.LIMITS,
+            "On another machine it may be more: leave a reserve.",
+        ),
+        Cause.NOT_REPEATABLE: Words(
+            "it plays otherwise when the same happens again",
+            "Random numbers that are seeded with the match's `seed` make games repeatable.",
+            _S.MESSAGES,
+            "Seed its generator with `seed` at each `match`; don't use the time, addresses or "
+            "the order of hashes. `--seed` events can't be verified otherwise.",
+        ),
+        Cause.BUSY_WAIT: Words(
+            "it uses the processor while it waits for a message",
+            "What a bot computes while it isn't asked is seen, and is in the table.",
+            _S.LIMITS,
+            "Wait for input with a read that blocks instead of looking for it in a loop.",
+        ),
+        Cause.STAYS: Words(
+            "it doesn't leave within a second",
+            "After `bye`, or when standard input ends, a bot exits within a second.",
+            _S.CONVERSATION,
+            "End the read loop at `bye` and at the end of the input; let no thread go on.",
+        ),
+        Cause.LEAVES_BADLY: Words(
+            "it doesn't leave with status 0",
+            "After `bye`, or when standard input ends, a bot exits.",
+            _S.CONVERSATION,
+            "Take the end of the input as the end of the loop, not as an error.",
+        ),
+        Cause.NOT_ENTERED: Words(
+            "it can't take part as it is",
+            "A bot is a folder with a bot.toml or an obvious entry file, a script or a program.",
+            _S.WHERE,
+            "Mend what the lines above name.",
+        ),
+    }
+)

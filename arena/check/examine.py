@@ -1,0 +1,125 @@
+"""Every check with one bot, and what became of each.
+
+Invariant: a mistake is told once. What can't be tried because of it, or fails by it again, is
+skipped, and says why.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+from arena import registry
+from arena.check.causes import CAUSES, Cause
+from arena.check.checks import CHECKS, Check, Examination, Warned, percentiles
+from arena.check.report import Checked, Finding, Report, Status, Times, worst
+from arena.check.talk import Stumble
+from arena.model import Bot, Limits
+from arena.pipes import Table
+from arena.sandbox import Backend
+
+# Names of a bot's files that are looked at, to guess its language.
+FILES = 200
+
+
+async def examine(
+    table: Table,
+    bot: Bot,
+    backend: Backend,
+    limits: Limits,
+    *,
+    games: Sequence[str],
+    quick: bool = False,
+    path: str = "",
+    told: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Try everything; `told` gets the title of each check before it begins."""
+    exam = Examination(table, bot, backend, limits, files=_files(bot.root), quick=quick)
+    done: list[Checked] = []
+    failed: dict[Cause, str] = {}
+    stop = ""
+    for check, game, name, title in _planned(games):
+        if stop:
+            done.append(_skipped(check, name, title, f'because of "{stop}"'))
+            continue
+        told(title)
+        checked = await _one(exam, check, game, name, title)
+        if checked.finding and checked.status is Status.FAILED:
+            earlier = failed.setdefault(checked.finding.cause, title)
+            if earlier != title:
+                why = f'stopped by the same as "{earlier}"'
+                checked = _skipped(check, name, title, why)
+            elif check.first_steps:
+                stop = title
+        done.append(checked)
+        if not exam.times and check.name == "answer" and not stop:
+            stop = title
+    p50, p99, most = percentiles(exam.times)
+    return Report(
+        bot=bot.entrant.id,
+        path=path or bot.source,
+        status=worst([checked.status for checked in done]),
+        checks=tuple(done),
+        times=Times(
+            answers=len(exam.times),
+            p50_ms=round(p50, 3),
+            p99_ms=round(p99, 3),
+            max_ms=round(most, 3),
+        ),
+        memory_mb=round(exam.memory_mb, 1),
+    )
+
+
+def _planned(games: Sequence[str]) -> Iterator[tuple[Check, str, str, str]]:
+    """(check, game, name, title), in the order of play."""
+    for check in CHECKS:
+        for game in games if check.each_game else games[:1]:
+            rules = registry.game(game)
+            title = check.title.format(game=game, fewest=rules.min_seats, most=rules.max_seats)
+            yield check, game, f"{check.name}-{game}" if check.each_game else check.name, title
+
+
+async def _one(exam: Examination, check: Check, game: str, name: str, title: str) -> Checked:
+    status, detail, finding = Status.PASSED, "", None
+    try:
+        detail = await check.run(exam, game)
+    except Stumble as stumble:
+        status, finding = Status.FAILED, stumble.finding
+    except Warned as warned:
+        status, detail = Status.WARNED, warned.detail
+        finding = _warning(warned)
+    return Checked(
+        name=name,
+        title=title,
+        section=check.section,
+        status=status,
+        detail=detail,
+        finding=finding,
+    )
+
+
+def _warning(warned: Warned) -> Finding:
+    words = CAUSES[warned.cause]
+    return Finding(
+        cause=warned.cause,
+        title=words.title,
+        found=warned.found,
+        rule=words.rule,
+        section=words.section,
+        advice=words.advice,
+    )
+
+
+def _skipped(check: Check, name: str, title: str, why: str) -> Checked:
+    return Checked(name=name, title=title, section=check.section, status=Status.SKIPPED, detail=why)
+
+
+def _files(root: str) -> list[str]:
+    """What a program of the bot's own may be compiled from."""
+    names: list[str] = []
+    for _, folders, files in os.walk(root):
+        folders[:] = [folder for folder in folders if not folder.startswith(".")]
+        names += files
+        if len(names) > FILES:
+            break
+    return names[:FILES]

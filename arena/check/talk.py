@@ -1,0 +1,292 @@
+"""A conversation with one bot that explains itself when it goes wrong.
+
+Theory of operation. A `Talk` speaks over an `arena.solo`. A real session judges each line; what
+it finds wrong, and silence, becomes a `Stumble` with everything that is known. Of a silent bot it
+is tried out what makes it speak: more time, one more line, a block of input, the end of input.
+
+Invariant: a Talk that has stumbled has killed its bot and is of no further use.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from arena.check.causes import CAUSES
+from arena.check.diagnosis import Facts, Wanted, Woken, diagnose
+from arena.check.report import LINE_KEPT, STDERR_KEPT, Finding
+from arena.model import Bot, Limits
+from arena.solo import End, Event, Flood, Line, Silence, Solo
+from arena.wire.messages import Answer, Hello, Question, Ready
+from arena.wire.session import BotSession
+
+# What follows a wrong line within this belongs to it.
+MORE_S = 0.05
+MORE_LINES = 20
+# A bot that answers as soon as it is given what it waits for does so within this.
+WAKES_S = 0.2
+# How much later than allowed an answer is still waited for, to tell slow from silent.
+GRACE_S = (0.3, 2.0)
+# At the start, silence that uses no processor is looked into after this.
+PATIENCE_S = 2.0
+# A bot leaves within a second after its input has ended.
+LEAVES_S = 1.0
+# Between the pieces of a line.
+PIECE_S = 0.001
+# Of a core: above this a bot computes, below it waits.
+BUSY = 0.5
+# Of the turn ids that it was sent, to tell an old one from an invented one.
+TURNS_KEPT = 2_000
+_LINE = b'{"type":"check","text":"this wants no answer"}\n'
+# More than any reader takes in at once.
+_BLOCK = (b'{"type":"check","text":"%s"}\n' % (b"x" * 960)) * 140
+
+Dress = Callable[[bytes], Sequence[bytes]]
+"""How a line is written: the pieces to be written one after another."""
+
+
+class Stumble(Exception):  # noqa: N818 - a bot's, not ours
+    """A bot went wrong; carries what was found of it."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.title)
+        self.finding = finding
+
+
+class StillSilentError(Exception):
+    """Nothing makes it speak, but its time isn't over: it was disturbed for nothing."""
+
+
+class _Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of trying to make a silent bot speak."""
+
+    woken: Woken
+    event: Event
+    busy: float
+    left: bool = False
+
+
+class Talk:
+    """See the module's theory of operation."""
+
+    def __init__(self, solo: Solo, bot: Bot, limits: Limits, files: Sequence[str]) -> None:
+        self.solo = solo
+        self.dress: Dress = lambda line: (line,)
+        self.join = False
+        """Whether what wants no answer is written together with the next question."""
+        self.times: list[float] = []
+        """Seconds that its answers took."""
+        self.lines: list[bytes] = []
+        """Its answers without their turns, which tell it nothing."""
+        self.lean = False
+        self._bot = bot
+        self._files = files
+        self._limits = limits
+        self._judge = BotSession(limits.line_bytes)
+        self._held = b""
+        self._sent = b""
+        self._after = ""
+        self._turns: list[str] = []
+        self._used = 0.0
+
+    # ---- the conversation
+
+    async def start(self, hello: Hello, *, patient: bool) -> float:
+        """Say hello and hear that it is ready; how many seconds that took.
+
+        Unless `patient`, a bot that does nothing is looked into long before its time is over.
+        """
+        began = self.solo.began
+        allowed = self._limits.start_ms / 1000
+        self._sent, self._after = self._judge.hello(hello), "hello"
+        self.solo.send(self._sent)
+        event = await self.solo.line(allowed if patient else min(PATIENCE_S, allowed))
+        if isinstance(event, Silence):
+            over = patient or allowed <= PATIENCE_S
+            if not over and self.solo.cpu() > BUSY * PATIENCE_S:
+                raise StillSilentError
+            tried = await self._try(event, 0.0 if over else WAKES_S)
+            if not over and tried.woken is Woken.TIME:
+                event = tried.event
+            elif not over and tried.woken is Woken.NOTHING:
+                raise StillSilentError
+            else:
+                await self._stumble(Wanted.READY, tried.event, tried=tried)
+        if not isinstance(event, Line):
+            raise await self._stumble(Wanted.READY, event)
+        self._judge.receive(event.data + b"\n")
+        ready = self._judge.next_event()
+        if not isinstance(ready, Ready):
+            raise await self._stumble(Wanted.READY, event)
+        self.lean = ready.lean
+        return event.at - began
+
+    def new_match(self) -> None:
+        """Its bank is full again."""
+        self._used = 0.0
+
+    @property
+    def bank_ms(self) -> int:
+        """What is left of it."""
+        return max(0, self._limits.match_ms - int(self._used * 1000))
+
+    async def tell(self, line: bytes) -> None:
+        """Send a line that wants no answer."""
+        self._sent, self._after = line, str(msgspec.json.decode(line)["type"])
+        if self.join:
+            self._held += line
+        else:
+            await self._write(self.dress(line))
+
+    async def ask(self, question: Question, legal: Sequence[str]) -> str:
+        """Ask for a move: one that is legal, and in time."""
+        line = bytes(self._judge.ask(question))
+        pieces = self.dress(line)
+        if self._held:
+            pieces, self._held = (self._held + b"".join(pieces),), b""
+        await self._write(pieces)
+        asked = time.monotonic()
+        self._sent = line
+        event = await self.solo.line(min(self._limits.move_ms, self.bank_ms) / 1000)
+        if isinstance(event, Silence):
+            tried = await self._try(event, min(max(GRACE_S[0], self._limits.move_ms / 1000), 2.0))
+            await self._stumble(Wanted.MOVE, tried.event, question.turn, legal, tried=tried)
+        if not isinstance(event, Line):
+            raise await self._stumble(Wanted.MOVE, event, question.turn, legal)
+        took = max(0.0, event.at - asked)
+        self._used += took
+        self._judge.receive(event.data + b"\n")
+        answer = self._judge.next_event()
+        if not isinstance(answer, Answer) or answer.move not in legal:
+            raise await self._stumble(Wanted.MOVE, event, question.turn, legal)
+        self.times.append(took)
+        self.lines.append(event.data.replace(question.turn.encode(), b""))
+        self._turns = [*self._turns[-TURNS_KEPT:], question.turn]
+        self._after = "act"
+        return answer.move
+
+    async def silence(self, seconds: float) -> None:
+        """See that it writes nothing for so long, and stays."""
+        event = await self.solo.line(seconds)
+        if not isinstance(event, Silence) or event.held:
+            await self._stumble(Wanted.NOTHING, event)
+
+    async def flush(self) -> None:
+        """Send what was held back."""
+        held, self._held = self._held, b""
+        self.solo.send(held)
+
+    async def _write(self, pieces: Sequence[bytes]) -> None:
+        for number, piece in enumerate(pieces):
+            if number:
+                await self.solo.rest(PIECE_S)
+            self.solo.send(piece)
+
+    # ---- what went wrong
+
+    async def _try(self, silence: Silence, grace: float) -> _Tried:
+        """Find out what makes a silent bot speak."""
+        solo = self.solo
+        began, before = time.monotonic(), solo.cpu()
+        event = await solo.line(max(grace, WAKES_S))
+        busy = (solo.cpu() - before) / (time.monotonic() - began)
+        if not isinstance(event, Silence):
+            woken = Woken.TIME if isinstance(event, Line) else Woken.NOTHING
+            return _Tried(woken=woken, event=event, busy=busy)
+        for woken, data in ((Woken.LINE, _LINE), (Woken.BLOCK, _BLOCK)):
+            solo.send(data)
+            event = await solo.line(WAKES_S)
+            if not isinstance(event, Silence):
+                return _Tried(
+                    woken=woken if isinstance(event, Line) else Woken.NOTHING,
+                    event=event,
+                    busy=busy,
+                )
+        solo.close_input()
+        event = await solo.line(LEAVES_S)
+        spoke = isinstance(event, Line) or (isinstance(event, End) and event.rest != silence.held)
+        return _Tried(
+            woken=Woken.END if spoke else Woken.NOTHING,
+            event=event if spoke else silence,
+            busy=busy,
+            left=isinstance(event, End) and event.exited is not None,
+        )
+
+    async def _stumble(
+        self,
+        wanted: Wanted,
+        event: Event,
+        turn: str = "",
+        legal: Sequence[str] = (),
+        *,
+        tried: _Tried | None = None,
+    ) -> Stumble:
+        """Raise what is known of a bot that went wrong; it is dead afterwards."""
+        solo = self.solo
+        more: list[bytes] = []
+        while len(more) < MORE_LINES and isinstance(next_ := await solo.line(MORE_S), Line):
+            more.append(next_.data)
+        exited = await solo.left(0)
+        status = solo.status if exited else ""
+        await solo.kill()
+        line = event.data if isinstance(event, Line) else None
+        rest = event.rest if isinstance(event, End) else b""
+        rest = event.held if isinstance(event, Silence | Flood) else rest
+        facts = Facts(
+            wanted=wanted,
+            after=self._after,
+            line=line,
+            more=more,
+            rest=rest,
+            flood=isinstance(event, Flood),
+            ended=isinstance(event, End),
+            woken=tried.woken if tried else Woken.NOTHING,
+            left=tried.left if tried else False,
+            busy=tried.busy if tried else 0.0,
+            sent=self._sent,
+            turn=turn,
+            earlier=self._turns,
+            legal=legal,
+            status=status,
+            overstepped=exited.overstepped if exited else "",
+            stderr=solo.stderr,
+            run=self._bot.run,
+            files=self._files,
+        )
+        received = b"\n".join([line if line is not None else rest, *more])
+        raise Stumble(finding_of(facts, received))
+
+
+def finding_of(facts: Facts, received: bytes) -> Finding:
+    """The diagnosis of a bot, with its evidence."""
+    found = diagnose(facts)
+    words = CAUSES[found.cause]
+    return Finding(
+        cause=found.cause,
+        title=found.title,
+        found=found.found,
+        rule=words.rule,
+        section=words.section,
+        advice=found.advice(facts.run, facts.files),
+        sent=escaped(facts.sent.removesuffix(b"\n")),
+        received=escaped(received),
+        status=facts.status,
+        stderr=facts.stderr[-STDERR_KEPT:].rstrip(),
+    )
+
+
+def escaped(data: bytes) -> str:
+    """Bytes as a terminal can show them and a reader can tell them apart."""
+    text = data[:LINE_KEPT].decode("utf-8", "backslashreplace")
+    return "".join(_shown(letter) for letter in text)
+
+
+def _shown(letter: str) -> str:
+    if letter.isprintable():
+        return letter
+    return _ESCAPES.get(letter) or letter.encode("unicode_escape").decode()
+
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\ufeff": "\\ufeff"}

@@ -1,0 +1,4 @@
+# mistake: buffered
+# names: fflush()
+# run: mawk -W interactive -f
+/"hello"/ { print "{\"type\":\"ready\"}" }

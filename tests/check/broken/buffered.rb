@@ -1,0 +1,6 @@
+# mistake: buffered
+# names: $stdout.sync = true
+# run: ruby
+while line = $stdin.gets
+  puts '{"type":"ready"}' if line.include?('"hello"')
+end

@@ -1,0 +1,4 @@
+# mistake: not-found
+# names: no-such-program
+# run: bash
+exec no-such-program

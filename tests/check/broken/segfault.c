@@ -1,0 +1,15 @@
+/* mistake: signal
+ * names: SIGSEGV
+ * run: cc
+ */
+#include <stdio.h>
+#include <string.h>
+
+int main(void) {
+    static char line[40000];
+    while (fgets(line, sizeof line, stdin)) {
+        if (strstr(line, "\"hello\"")) puts("{\"type\":\"ready\"}");
+        if (strstr(line, "\"act\"")) puts(strstr(line, "\"no such field\"") + 1);
+        fflush(stdout);
+    }
+}

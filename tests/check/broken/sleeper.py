@@ -1,0 +1,5 @@
+# mistake: stuck
+# names: reads its input
+import time
+
+time.sleep(3600)

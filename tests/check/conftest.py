@@ -1,0 +1,65 @@
+"""Bots that go wrong on purpose, and what `arena check` finds of them."""
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from arena import registry
+from arena.check.examine import examine
+from arena.model import Bot, Entrant, Limits
+from arena.pipes import open_table
+from arena.roster.interpreters import Toolbox
+
+LIMITS = Limits(move_ms=400, match_ms=20_000, start_ms=2_000, tasks=32)
+
+
+@pytest.fixture(scope="session")
+def confined():
+    """The name of a sandbox that works here, if there is one."""
+    names = (name for name in registry.SANDBOXES if name != "none")
+    return next((name for name in names if registry.backend(name).probe().works), "none")
+
+
+@pytest.fixture
+def examined(tmp_path):
+    """`examined(folder_of_bot, run)` is its report."""
+
+    def report(root, run, *, sandbox="none", expose=(), limits=LIMITS, games=("four-card-golf",), quick=True):
+        bot = Bot(
+            entrant=Entrant(id="bot@1", name="bot", version="1", hash=""),
+            root=str(root),
+            run=tuple(run),
+            expose=expose,
+            source=str(root),
+        )
+
+        async def go():
+            async with open_table() as table:
+                return await examine(
+                    table, bot, registry.backend(sandbox), limits, games=games, quick=quick
+                )
+
+        return trio.run(go)
+
+    return report
+
+
+@pytest.fixture
+def spoilt(tmp_path, examined):
+    """`spoilt((old, new), …)` is the report of the good bot with these words replaced."""
+    good = Path(__file__).with_name("good.py").read_text()
+
+    def report(*changes, **options):
+        text = good
+        for old, new in changes:
+            assert old in text, old
+            text = text.replace(old, new)
+        root = tmp_path / "spoilt"
+        root.mkdir()
+        root.chmod(0o755)
+        (root / "bot.py").write_text(text)
+        tool = Toolbox().find("python3")
+        return examined(root, [tool.path, "-S", "/bot/bot.py"], expose=tool.expose, **options)
+
+    return report

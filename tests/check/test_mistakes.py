@@ -1,0 +1,352 @@
+"""Every mistake gets its own name: a good bot with one thing wrong, and small wrong bots."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from arena.check.causes import CAUSES, Cause
+from arena.check.report import Status
+from arena.model import Limits
+from arena.roster.interpreters import MissingToolError, Toolbox
+
+pytestmark = pytest.mark.process
+
+BROKEN = sorted(Path(__file__).with_name("broken").iterdir())
+READY = "print(json.dumps(ready), flush=True)"
+ANSWER = "print(json.dumps(answer), flush=True)"
+LOOP = "for line in sys.stdin:"
+DONE = 'elif kind == "match_end":\n        pass'
+HOLE = 'elif kind == "hole_end":\n        pass'
+MATCH = 'draw.seed(message["seed"])'
+
+MISTAKES = {
+    # what is wrong: (changes, the mistake, words of the report)
+    "not flushed": ([(ANSWER, "print(json.dumps(answer))")], Cause.BUFFERED, "flush=True"),
+    "never ready": ([(READY, "pass")], Cause.NO_ANSWER, "recognises"),
+    "wrong type": ([('kind == "act"', 'kind == "ACT"')], Cause.NO_ANSWER, "without an answer"),
+    "reads blocks": (
+        [(LOOP, "for line in iter(lambda: sys.stdin.read(8192).split('\\n')[0], ''):")],
+        Cause.READS_AHEAD,
+        "reads ahead",
+    ),
+    "a line late": (
+        [(LOOP, "lines = iter(sys.stdin)\nold = next(lines)\nfor new in lines:\n    line, old = old, new")],
+        Cause.WANTS_LINE,
+        "one line more",
+    ),
+    "reads all": ([(LOOP, "for line in sys.stdin.readlines():")], Cause.BUFFERED, "to its end"),
+    "no newline": (
+        [(ANSWER, "sys.stdout.write(json.dumps(answer)); sys.stdout.flush()")],
+        Cause.NO_NEWLINE,
+        "newline at the end",
+    ),
+    "thinks": (
+        [("        answer =", "        import time\n        t = time.time()\n"
+          "        while time.time() < t + 0.6: pass\n        answer =")],
+        Cause.TOO_SLOW,
+        "too late",
+    ),
+    "sleeps": (
+        [("        answer =", "        import time; time.sleep(3600)\n        answer =")],
+        Cause.STUCK,
+        "does nothing",
+    ),
+    "banner": ([("draw = ", "print('Hi!', flush=True)\ndraw = ")], Cause.BANNER, "standard error"),
+    "debug print": (
+        [("        answer =", "        print('thinking', flush=True)\n        answer =")],
+        Cause.PRINT,
+        "print(text, file=sys.stderr)",
+    ),
+    "byte-order mark": (
+        [("draw = ", "sys.stdout.reconfigure(encoding='utf-8-sig')\ndraw = ")],
+        Cause.BYTE_ORDER_MARK,
+        "\\ufeff",
+    ),
+    "utf-16": (
+        [("draw = ", "sys.stdout.reconfigure(encoding='utf-16-le')\ndraw = ")],
+        Cause.UTF_16,
+        "UTF-16",
+    ),
+    "latin-1": (
+        [(ANSWER, "sys.stdout.buffer.write(b'caf\\xe9\\n'); sys.stdout.flush()")],
+        Cause.NOT_UTF_8,
+        "\\xe9",
+    ),
+    "repr": ([(ANSWER, "print(answer, flush=True)")], Cause.SINGLE_QUOTES, "json.dumps"),
+    "indented": (
+        [(ANSWER, "print(json.dumps(answer, indent=2), flush=True)")],
+        Cause.PRETTY_PRINTED,
+        "no indent",
+    ),
+    "echo": ([("    kind =", "    print(line, end='', flush=True)\n    kind =")], Cause.ECHO, "back"),
+    "empty line": (
+        [(ANSWER, "print(json.dumps(answer) + '\\n', flush=True)")],
+        Cause.EMPTY_LINE,
+        "empty line",
+    ),
+    "bare": ([(ANSWER, "print(answer['move'], flush=True)")], Cause.BARE_MOVE, "move alone"),
+    "encoded twice": (
+        [(ANSWER, "print(json.dumps(json.dumps(answer)), flush=True)")],
+        Cause.NOT_AN_OBJECT,
+        "second time",
+    ),
+    "two values": (
+        [(ANSWER, "print(json.dumps(answer) * 2, flush=True)")],
+        Cause.TWO_ON_A_LINE,
+        "one JSON value",
+    ),
+    "broken": (
+        [(ANSWER, "print(json.dumps(answer)[:-1], flush=True)")],
+        Cause.BROKEN_JSON,
+        "not valid JSON",
+    ),
+    "status": ([('"type": "ready"', '"status": "ready"')], Cause.NOT_READY, "`type` is null"),
+    "plays at once": (
+        [('"type": "ready"', '"turn": "1", "move": "draw"')],
+        Cause.NOT_READY,
+        "asked for a move",
+    ),
+    "nested": (
+        [("answer = {", "answer = {'plan': [[[]]] * 50, ")],
+        Cause.NESTED,
+        "opening brackets",
+    ),
+    "flood": ([(ANSWER, "print('x' * 99999, flush=True)")], Cause.FLOOD, "line_bytes"),
+    "no turn": ([('"turn": turn, ', "")], Cause.TURN_MISSING, "no `turn`"),
+    "turn is id": ([('"turn": turn', '"turns": turn')], Cause.TURN_MISSING, "Is `turns` meant"),
+    "number": (
+        [('"turn": turn', '"turn": int(turn.split("-")[0])')],
+        Cause.TURN_TYPE,
+        "not a string",
+    ),
+    "cut": ([('"turn": turn', '"turn": turn.split("-")[0]')], Cause.TURN_CUT, "part of what"),
+    "old": (
+        [("draw = ", "first = []\ndraw = "), ('"turn": turn', '"turn": (first.append(turn), first)[1][0]')],
+        Cause.TWO_ANSWERS,
+        "question before",
+    ),
+    "invented": ([('"turn": turn', '"turn": "1-aaaa"')], Cause.TURN_WRONG, "none that was sent"),
+    "no move": ([('"move": ', '"action": ')], Cause.MOVE_MISSING, "Is `action` meant"),
+    "object": (
+        [("draw.choice(legal)}", "{'kind': 'take'}}")],
+        Cause.MOVE_TYPE,
+        '{"kind": "take"}',
+    ),
+    "index": ([("draw.choice(legal)", "0")], Cause.MOVE_INDEX, 'legal[0] is "take 0"'),
+    "capitals": (
+        [("draw.choice(legal)", "'Take 3'")],
+        Cause.ILLEGAL,
+        'The nearest is "take 3"',
+    ),
+    "other phase": (
+        [("draw.choice(legal)", "'draw'")],
+        Cause.ILLEGAL,
+        'legal were "swap 0"',
+    ),
+    "twice": ([(ANSWER, f"{ANSWER}\n        {ANSWER}")], Cause.TWO_ANSWERS, "Write one line"),
+    "answers match": (
+        [(MATCH, "print('{}', flush=True)")],
+        Cause.UNASKED,
+        "after `match`",
+    ),
+    "says bye": (
+        [(HOLE, HOLE.replace("pass", "print('{\"ok\":1}', flush=True)"))],
+        Cause.UNASKED,
+        "after `hole_end`",
+    ),
+    "logs matches": (
+        [(DONE, DONE.replace("pass", "print('done', flush=True)"))],
+        Cause.PRINT,
+        "standard error",
+    ),
+    "answers all": (
+        [('elif kind == "bye"', 'elif kind not in ("bye",):\n        print("{}", flush=True)\n    elif kind == "bye"')],
+        Cause.UNASKED,
+        "after `weather`",
+    ),
+    "raises": ([("message[\"turn\"]", "message[\"trun\"]")], Cause.EXCEPTION, "KeyError: 'trun'"),
+    "strict": (
+        [("    kind =", "    assert 'x-list' not in message\n    kind =")],
+        Cause.EXCEPTION,
+        "AssertionError",
+    ),
+    "unknown type": (
+        [('elif kind == "bye":\n        break', 'elif kind == "bye":\n        break\n    else:\n        raise ValueError(kind)')],
+        Cause.EXCEPTION,
+        "ValueError: weather",
+    ),
+    "no playoff": (
+        [("        answer =", "        board = [[0] * 4] * (9 if message['hole'] < 10 else 0)\n"
+          "        board[message['hole'] - 1]\n        answer =")],
+        Cause.EXCEPTION,
+        "IndexError",
+    ),
+    "dies": (
+        [("        answer =", "        import os; os.kill(os.getpid(), 11)\n        answer =")],
+        Cause.SIGNAL,
+        "SIGSEGV",
+    ),
+    "status 3": ([("        answer =", "        sys.exit(3)\n        answer =")], Cause.STATUS, "status 3"),
+    "one answer": (
+        [(ANSWER, f"{ANSWER}\n        break")],
+        Cause.LEFT_EARLY,
+        "read one line only",
+    ),
+    "one hole": ([(HOLE, HOLE.replace("pass", "break"))], Cause.LEFT_AFTER_HOLE, "hole is over"),
+    "one match": (
+        [(DONE, DONE.replace("pass", "sys.exit(0)"))],
+        Cause.LEFT_AFTER_MATCH,
+        "match is over",
+    ),
+    "closes": (
+        [("        answer =", "        import os, time; os.close(1); time.sleep(60)\n        answer =")],
+        Cause.CLOSED_OUTPUT,
+        "closed its standard output",
+    ),
+    "reads what is there": (
+        [(LOOP, "import os\nfor line in iter(lambda: os.read(0, 65536).decode(), ''):")],
+        Cause.EXCEPTION,
+        "JSONDecodeError",
+    ),
+    "small lines": (
+        [(LOOP, "for line in iter(lambda: sys.stdin.readline(8000), ''):")],
+        Cause.EXCEPTION,
+        "JSONDecodeError",
+    ),
+    "allocates": (
+        [("        answer =", "        held = bytearray(1 << 40)\n        answer =")],
+        Cause.NO_MEMORY,
+        "MemoryError",
+    ),
+}  # fmt: skip
+
+CONFINED = {
+    "opens a log": ([("draw = ", "open('log', 'w')\ndraw = ")], Cause.READ_ONLY, "TMPDIR"),
+    "calls home": (
+        [("draw = ", "import urllib.request\nurllib.request.urlopen('http://127.0.0.1')\ndraw = ")],
+        Cause.NETWORK,
+        "no network",
+    ),
+    "threads": (
+        [("draw = ", "import threading, time\nfor _ in range(99):\n"
+          "    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\ndraw = ")],
+        Cause.THREADS,
+        "`tasks`",
+    ),
+}  # fmt: skip
+
+WARNINGS = {
+    "not seeded": (
+        [(MATCH, "draw.seed()")],
+        Cause.NOT_REPEATABLE,
+        "the second time",
+    ),
+    "spins": (
+        [("draw = ", "import threading\ndef spin():\n    while True: pass\n"
+          "threading.Thread(target=spin, daemon=True).start()\ndraw = ")],
+        Cause.BUSY_WAIT,
+        "while it waited",
+    ),
+    "stays": (
+        [("        break", "        import time; time.sleep(60)")],
+        Cause.STAYS,
+        "a second after `bye`",
+    ),
+    "leaves badly": (
+        [("        break", "        sys.exit(7)")],
+        Cause.LEAVES_BADLY,
+        "exit 7",
+    ),
+    "nearly slow": (
+        [("        answer =", "        import time; time.sleep(0.22 * (turn[:2] == '9-'))\n        answer =")],
+        Cause.NEARLY_SLOW,
+        "of its time",
+    ),
+}  # fmt: skip
+
+
+def worst(report, status):
+    """The one finding of that status, and the report in words."""
+    found = [check.finding for check in report.checks if check.status is status]
+    assert 1 == len(found), [(check.title, check.status, check.finding) for check in report.checks]
+    return found[0], " ".join(map(str, msgspec.structs.astuple(found[0])))
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_a_mistake_has_one_finding_that_names_it(spoilt, what):
+    """One thing wrong in a good bot is one failed check, however many it would fail."""
+    changes, cause, words = MISTAKES[what]
+    finding, text = worst(spoilt(*changes), Status.FAILED)
+    assert cause is finding.cause, text
+    assert words in text
+
+
+@pytest.mark.parametrize("what", CONFINED)
+def test_what_the_sandbox_refuses_is_named(spoilt, confined, what):
+    """Files, network and threads, as the bot's own error shows them."""
+    if confined == "none":
+        pytest.skip("no sandbox works here")
+    changes, cause, words = CONFINED[what]
+    finding, text = worst(spoilt(*changes, sandbox=confined), Status.FAILED)
+    assert cause is finding.cause, text
+    assert words in text
+
+
+@pytest.mark.parametrize("what", WARNINGS)
+def test_what_is_no_fault_is_a_warning(spoilt, what):
+    """The bot may play, and is told what it could do better."""
+    changes, cause, words = WARNINGS[what]
+    report = spoilt(*changes)
+    finding, text = worst(report, Status.WARNED)
+    assert Status.WARNED is report.status
+    assert cause is finding.cause, text
+    assert words in text
+
+
+@pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.name)
+def test_a_wrong_bot_in_any_language_is_told_in_that_language(examined, tmp_path, path):
+    """The mistake and the words are stated at the top of each."""
+    text = path.read_text()
+    stated = dict(re.findall(r"^\W*(mistake|names|run): (.*)$", text, re.MULTILINE))
+    tools = Toolbox()
+    shutil.copy(path, tmp_path / path.name)
+    tmp_path.chmod(0o755)
+    try:
+        program, *rest = stated.get("run", "python3" if path.suffix == ".py" else "perl").split()
+        tool = tools.find(program)
+    except MissingToolError as missing:
+        pytest.skip(str(missing))
+    run = [tool.path, *rest, f"/bot/{path.name}"]
+    if path.suffix == ".c":
+        subprocess.run([tool.path, "-o", tmp_path / "bot", path], check=True)
+        run = ["/bot/bot"]
+    report = examined(tmp_path, run)
+    finding, words = worst(report, Status.FAILED)
+    assert stated["mistake"] == finding.cause, words
+    assert stated["names"] in words
+
+
+def test_a_good_bot_has_no_finding(spoilt):
+    """Every check, both games, nothing to say."""
+    report = spoilt(games=("play-nine", "four-card-golf"), quick=False, limits=Limits())
+    assert Status.PASSED is report.status
+    assert [] == [check for check in report.checks if check.status is not Status.PASSED]
+    assert report.times.answers > 1000
+
+
+def test_every_mistake_has_its_words():
+    """Nothing is told by its enum alone."""
+    assert set(Cause) == set(CAUSES)
+
+
+def test_slow_starts_are_waited_for(spoilt):
+    """A bot that does nothing for a while at the start is looked into, and then let be."""
+    report = spoilt(
+        ("draw = ", "import time; time.sleep(2.6)\ndraw = "),
+        limits=Limits(start_ms=8000),
+    )
+    assert Status.PASSED is report.status
