@@ -101,11 +101,25 @@ async def start_bot(
     return contestant, None
 
 
-async def try_start(table: Table, setting: Setting, entrant: str) -> tuple[Failure, str] | None:
-    """Start a bot and dismiss it: None if it can, else why not, and the end of its stderr."""
+class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a bot can't start, and what else it has said."""
+
+    failure: Failure
+    stderr: str
+    """The end of it."""
+    unheard: bytes
+    """What it wrote to stdout when it was given up and its input was closed."""
+
+
+async def try_start(table: Table, setting: Setting, entrant: str) -> FailedStart | None:
+    """Start a bot and dismiss it: None if it can, else why not."""
     contestant, failure = await start_bot(table, setting, entrant)
+    held = len(contestant.session.held)
     await table.dismiss([contestant])
-    return (failure, contestant.last_words()) if failure else None
+    if failure is None:
+        return None
+    unheard = contestant.session.held[held:]
+    return FailedStart(failure=failure, stderr=contestant.last_words(), unheard=unheard)
 
 
 # -------------------------------------------------------------------------------------- play

@@ -7,18 +7,20 @@ A check is a coroutine that gives its figures, or a `Warned`; a bot that goes wr
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import msgspec
 
 from arena import registry
 from arena.check.causes import Cause, Section
+from arena.check.diagnosis import Woken
 from arena.check.matches import ASCENDING, PlayedOff, dawdling, hasty, play, settings_for
-from arena.check.talk import BUSY, StillSilentError, Talk
+from arena.check.talk import StillSilentError, Talk
 from arena.model import Bot, Limits, Settings
 from arena.pipes import Table
 from arena.referee import hello
@@ -27,10 +29,15 @@ from arena.solo import open_solo
 from arena.wire.messages import Bye
 from arena.wire.session import encode
 
+# At the start, silence that uses no processor is looked into after this; the second time, in
+# another process, at another moment: a bot that was just about to say something won't then.
+PATIENCE_S, SUSPECTS_S = 2.0, 0.7
 # What comes right after something that wants no answer comes within this.
 QUIET_S = 0.03
 # As long has a runtime for its housekeeping, and then the processor use is measured.
-SETTLES_S, IDLE_S = 0.1, 0.3
+SETTLES_S, IDLE_S = 0.3, 0.3
+# Of a core; of a machine that others use too, a bot that spins gets only a part.
+IDLE = 0.15
 # After `bye`, and after the end of its input, as the specification says.
 LEAVES_S = 1.0
 # Between matches: what a check plays at most of a slow bot.
@@ -75,24 +82,40 @@ class Examination:
         """Share of a core that it used while nobody asked it."""
         self.ready_s = 0.0
         self._table = table
+        self._slow = False
         self._backend = backend
 
     @asynccontextmanager
     async def talk(self, settings: Settings) -> AsyncIterator[Talk]:
         """A fresh process that has said that it is ready."""
         async with AsyncExitStack() as stack:
-            try:
-                talk = await stack.enter_async_context(self._talk(settings, patient=False))
-            except StillSilentError:
-                talk = await stack.enter_async_context(self._talk(settings, patient=True))
+            talk = await self._ready(stack, settings)
             yield talk
 
+    async def _ready(self, stack: AsyncExitStack, settings: Settings) -> Talk:
+        """Silence at the start is looked into early, and again; then its whole time is waited."""
+        if self._slow:
+            return await stack.enter_async_context(self._talk(settings))
+        try:
+            return await stack.enter_async_context(self._talk(settings, patience=PATIENCE_S))
+        except StillSilentError as silent:
+            suspect = silent.woken
+        if suspect is not Woken.NOTHING:
+            with suppress(StillSilentError):
+                return await stack.enter_async_context(
+                    self._talk(settings, patience=SUSPECTS_S, suspect=suspect)
+                )
+        self._slow = True
+        return await stack.enter_async_context(self._talk(settings))
+
     @asynccontextmanager
-    async def _talk(self, settings: Settings, *, patient: bool) -> AsyncIterator[Talk]:
+    async def _talk(
+        self, settings: Settings, *, patience: float = math.inf, suspect: Woken = Woken.NOTHING
+    ) -> AsyncIterator[Talk]:
         async with open_solo(self._table, self.bot, self._backend, self.limits) as solo:
             talk = Talk(solo, self.bot, self.limits, self.files)
             try:
-                self.ready_s = await talk.start(hello(settings), patient=patient)
+                self.ready_s = await talk.start(hello(settings), patience=patience, suspect=suspect)
                 yield talk
             finally:
                 self.times += talk.times
@@ -111,14 +134,14 @@ async def starts(exam: Examination, game: str) -> str:
     """`hello`, and nothing but `ready`."""
     async with exam.talk(exam.settings(game)) as talk:
         await talk.silence(QUIET_S)
-        return f"after {exam.ready_s * 1000:.0f} of {exam.limits.start_ms} ms"
+        return f"after {exam.ready_s * 1000:.0f} ms"
 
 
 async def answers(exam: Examination, game: str) -> str:
     """`match`, then the first questions."""
     settings = exam.settings(game)
     async with exam.talk(settings) as talk:
-        await play(talk, settings, at_most=3)
+        await play(talk, settings, at_most=3, pause=QUIET_S)
         return f"the first after {talk.times[0] * 1000:.1f} ms"
 
 
@@ -253,7 +276,7 @@ async def reads_pieces(exam: Examination, game: str) -> str:
         await play(talk, settings, number=4, at_most=IN_PIECES)
         talk.join = True
         await play(talk, settings, number=5)
-    return f"{IN_PIECES} lines in pieces, then several lines in one write"
+    return f"{IN_PIECES} in pieces, then several at once"
 
 
 async def reads_long(exam: Examination, game: str) -> str:
@@ -276,7 +299,7 @@ async def reads_long(exam: Examination, game: str) -> str:
 async def in_time(exam: Examination, _: str) -> str:
     """Nothing is played for it: what was measured until now."""
     ms = percentiles(exam.times)
-    detail = f"p50 {ms[0]:.1f}, p99 {ms[1]:.1f}, max {ms[2]:.1f} of {exam.limits.move_ms} ms"
+    detail = f"p50 {ms[0]:.1f}, p99 {ms[1]:.1f}, max {ms[2]:.1f} ms"
     if ms[2] > NEARLY_SLOW * exam.limits.move_ms:
         found = f"The slowest of {len(exam.times)} answers took {ms[2]:.0f} ms."
         raise Warned(Cause.NEARLY_SLOW, found, detail)
@@ -294,7 +317,7 @@ async def in_memory(exam: Examination, _: str) -> str:
 async def waits_idly(exam: Examination, _: str) -> str:
     """The same for what it does while it isn't asked."""
     detail = f"{exam.idle * 100:.0f} % of a core"
-    if exam.idle > BUSY:
+    if exam.idle > IDLE:
         raise Warned(Cause.BUSY_WAIT, f"It used {detail} while it waited.", detail)
     return detail
 

@@ -19,7 +19,11 @@ import msgspec
 
 from arena.check.causes import CAUSES, Cause
 from arena.check.languages import language
+from arena.referee import Failure
 from arena.wire.session import MAX_BRACKETS
+
+# Of a core: above this a bot computes, below it waits.
+BUSY = 0.5
 
 
 class Wanted(enum.Enum):
@@ -101,7 +105,7 @@ def diagnose(facts: Facts) -> Diagnosis:  # noqa: PLR0911 - one after another
         causes = {"memory": Cause.MEMORY, "tasks": Cause.THREADS, "disk": Cause.DISK}
         return Diagnosis(cause=causes[facts.overstepped])
     if facts.flood:
-        return _of_line(facts, facts.rest) if b"\n" in facts.rest else _cause(Cause.FLOOD)
+        return _cause(Cause.FLOOD)
     if facts.line is not None and facts.woken is Woken.NOTHING:
         return _of_line(facts, facts.line)
     if facts.woken is not Woken.NOTHING:
@@ -111,6 +115,27 @@ def diagnose(facts: Facts) -> Diagnosis:  # noqa: PLR0911 - one after another
     if facts.ended:
         return _of_the_end(facts)
     return _of_silence(facts)
+
+
+def of_start(failure: Failure, stderr: str, unheard: bytes, run: Sequence[str]) -> Diagnosis:
+    """The likely cause of what kept a bot from an event; `unheard`: what it wrote too late."""
+    line = failure.line.encode() if failure.line else None
+    if line is not None and line.startswith((b"\\xff\\xfe", b"\\xfe\\xff")):
+        return _cause(Cause.UTF_16)
+    silent = failure.message.startswith("not ready within")
+    return diagnose(
+        Facts(
+            wanted=Wanted.READY,
+            after="hello",
+            line=line,
+            ended=not silent,
+            woken=Woken.END if silent and unheard else Woken.NOTHING,
+            left=bool(failure.status),
+            status=failure.status,
+            stderr=stderr,
+            run=run,
+        )
+    )
 
 
 def _cause(cause: Cause, found: str = "") -> Diagnosis:
@@ -128,6 +153,8 @@ def _of_the_woken(facts: Facts) -> Diagnosis:
         Woken.END: Cause.BUFFERED,
     }
     cause = causes[facts.woken]
+    if facts.busy > BUSY and facts.woken is not Woken.END:
+        return _cause(Cause.TOO_SLOW, "It was computing all the time.")
     if facts.line is None and facts.rest and _json(facts.rest) is not _NO:
         cause = Cause.NO_NEWLINE
     if cause is Cause.BUFFERED and facts.status.startswith("signal"):
@@ -141,7 +168,7 @@ def _of_silence(facts: Facts) -> Diagnosis:
         if prefix is not None:
             return prefix
         return _cause(Cause.NO_NEWLINE, "What came has no newline at its end.")
-    if facts.busy > 0.5:
+    if facts.busy > BUSY:
         return _cause(Cause.TOO_SLOW, "It was computing all the time.")
     if known := _of_stderr(facts.stderr):
         return known
@@ -246,7 +273,7 @@ def _json(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
     if _brackets(data) > MAX_BRACKETS:
         return _NO
     try:
-        return json.loads(data)
+        return json.loads(data.decode())  # of bytes, json would guess the encoding
     except ValueError:
         return _NO
 
@@ -347,9 +374,16 @@ def _of_object(facts: Facts, answer: dict[str, Any]) -> Diagnosis:  # noqa: PLR0
         return _cause(Cause.TWO_ANSWERS, "This is an answer to the question before.")
     if answer.get("type") == "ready":
         return _cause(Cause.UNASKED, "It says `ready` a second time.")
+    if turn != facts.turn and any(_is_answer(line, facts.turn) for line in facts.more):
+        return _cause(Cause.UNASKED, f"It came after `{facts.after}`.")
     if wrong := _of_turn(facts, answer):
         return wrong
     return _of_move(facts, answer, move)
+
+
+def _is_answer(line: bytes, turn: str) -> bool:
+    value = _json(line)
+    return isinstance(value, dict) and value.get("turn") == turn
 
 
 def _of_turn(facts: Facts, answer: dict[str, Any]) -> Diagnosis | None:

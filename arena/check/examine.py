@@ -37,23 +37,21 @@ async def examine(
     exam = Examination(table, bot, backend, limits, files=_files(bot.root), quick=quick)
     done: list[Checked] = []
     failed: dict[Cause, str] = {}
-    stop = ""
+    stop = False
     for check, game, name, title in _planned(games):
         if stop:
-            done.append(_skipped(check, name, title, f'because of "{stop}"'))
+            done.append(_skipped(check, name, title, "it can't play yet"))
             continue
         told(title)
         checked = await _one(exam, check, game, name, title)
         if checked.finding and checked.status is Status.FAILED:
             earlier = failed.setdefault(checked.finding.cause, title)
             if earlier != title:
-                why = f'stopped by the same as "{earlier}"'
+                why = "stopped by the same mistake"
                 checked = _skipped(check, name, title, why)
             elif check.first_steps:
-                stop = title
+                stop = True
         done.append(checked)
-        if not exam.times and check.name == "answer" and not stop:
-            stop = title
     p50, p99, most = percentiles(exam.times)
     return Report(
         bot=bot.entrant.id,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from arena import registry
 from arena.check.talk import Talk
-from arena.deals import Deck, Deals, secret_from_seed
+from arena.deals import Deals, Deck, secret_from_seed
 from arena.model import Limits, MatchSpec, Settings
 from arena.referee import HOLES, Referee
 from arena.wire.messages import Act

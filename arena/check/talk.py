@@ -9,13 +9,14 @@ Invariant: a Talk that has stumbled has killed its bot and is of no further use.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from arena.check.causes import CAUSES
-from arena.check.diagnosis import Facts, Wanted, Woken, diagnose
+from arena.check.diagnosis import BUSY, Facts, Wanted, Woken, diagnose
 from arena.check.report import LINE_KEPT, STDERR_KEPT, Finding
 from arena.model import Bot, Limits
 from arena.solo import End, Event, Flood, Line, Silence, Solo
@@ -29,14 +30,10 @@ MORE_LINES = 20
 WAKES_S = 0.2
 # How much later than allowed an answer is still waited for, to tell slow from silent.
 GRACE_S = (0.3, 2.0)
-# At the start, silence that uses no processor is looked into after this.
-PATIENCE_S = 2.0
 # A bot leaves within a second after its input has ended.
 LEAVES_S = 1.0
 # Between the pieces of a line.
 PIECE_S = 0.001
-# Of a core: above this a bot computes, below it waits.
-BUSY = 0.5
 # Of the turn ids that it was sent, to tell an old one from an invented one.
 TURNS_KEPT = 2_000
 _LINE = b'{"type":"check","text":"this wants no answer"}\n'
@@ -56,7 +53,11 @@ class Stumble(Exception):  # noqa: N818 - a bot's, not ours
 
 
 class StillSilentError(Exception):
-    """Nothing makes it speak, but its time isn't over: it was disturbed for nothing."""
+    """It was disturbed before its time was over, so what woke it proves nothing yet."""
+
+    def __init__(self, woken: Woken) -> None:
+        super().__init__(woken)
+        self.woken = woken
 
 
 class _Tried(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,35 +94,38 @@ class Talk:
 
     # ---- the conversation
 
-    async def start(self, hello: Hello, *, patient: bool) -> float:
+    async def start(
+        self, hello: Hello, *, patience: float = math.inf, suspect: Woken = Woken.NOTHING
+    ) -> float:
         """Say hello and hear that it is ready; how many seconds that took.
 
-        Unless `patient`, a bot that does nothing is looked into long before its time is over.
+        A bot that does nothing is looked into after `patience`, though its time is not over; what
+        wakes it then is believed only if it is what is suspected already.
         """
-        began = self.solo.began
         allowed = self._limits.start_ms / 1000
+        early = patience < allowed
         self._sent, self._after = self._judge.hello(hello), "hello"
         self.solo.send(self._sent)
-        event = await self.solo.line(allowed if patient else min(PATIENCE_S, allowed))
+        event = await self.solo.line(min(patience, allowed))
         if isinstance(event, Silence):
-            over = patient or allowed <= PATIENCE_S
-            if not over and self.solo.cpu() > BUSY * PATIENCE_S:
-                raise StillSilentError
-            tried = await self._try(event, 0.0 if over else WAKES_S)
-            if not over and tried.woken is Woken.TIME:
+            if early and self.solo.cpu() > BUSY * patience:
+                raise StillSilentError(Woken.NOTHING)
+            tried = await self._try(event, WAKES_S)
+            if early and tried.woken is Woken.TIME:
                 event = tried.event
-            elif not over and tried.woken is Woken.NOTHING:
-                raise StillSilentError
+            elif early and (tried.woken is Woken.NOTHING or tried.woken is not suspect):
+                raise StillSilentError(tried.woken)
             else:
                 await self._stumble(Wanted.READY, tried.event, tried=tried)
         if not isinstance(event, Line):
             raise await self._stumble(Wanted.READY, event)
         self._judge.receive(event.data + b"\n")
         ready = self._judge.next_event()
-        if not isinstance(ready, Ready):
+        # The session takes any object; the specification doesn't.
+        if not isinstance(ready, Ready) or msgspec.json.decode(event.data).get("type") != "ready":
             raise await self._stumble(Wanted.READY, event)
         self.lean = ready.lean
-        return event.at - began
+        return event.at - self.solo.began
 
     def new_match(self) -> None:
         """Its bank is full again."""
@@ -272,7 +276,8 @@ def finding_of(facts: Facts, received: bytes) -> Finding:
         advice=found.advice(facts.run, facts.files),
         sent=escaped(facts.sent.removesuffix(b"\n")),
         received=escaped(received),
-        status=facts.status,
+        # What it did when its input was closed is no news.
+        status=facts.status if facts.ended and facts.woken is Woken.NOTHING else "",
         stderr=facts.stderr[-STDERR_KEPT:].rstrip(),
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from arena import __version__
+from arena.cli.check import check
 from arena.cli.clean import clean
 from arena.cli.completion import completion
 from arena.cli.doctor import doctor
@@ -26,6 +27,7 @@ EPILOG = """\b
 Examples:
   arena run bots/*               every pair of bots, 10 deals, both seatings
   arena run bots/* --game four-card-golf --seats 4 --tables 30
+  arena check my-bot             whether a bot keeps to the protocol
   arena run bots/* --dry-run     what would be played, and how long it takes
   arena resume FOLDER            go on with an event that was stopped
   arena table FOLDER --format md
@@ -80,7 +82,20 @@ def commands() -> None:
     """
 
 
-for _command in (new, run, resume, stop, fetch, table, log, doctor, clean, completion, worker):
+for _command in (
+    new,
+    check,
+    run,
+    resume,
+    stop,
+    fetch,
+    table,
+    log,
+    doctor,
+    clean,
+    completion,
+    worker,
+):
     commands.add_command(_command)
 
 

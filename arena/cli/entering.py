@@ -5,20 +5,21 @@ What is wrong with any of them is told at once, as a UserError or a StartError; 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 import trio
 
 from arena import registry
+from arena.check.diagnosis import of_start
 from arena.cli.screen import say
 from arena.deals import Deals
 from arena.executors.cores import fair_jobs
-from arena.match import Setting, try_start
+from arena.match import FailedStart, Setting, try_start
 from arena.model import Bot, Limits, NotRun, Settings, StartError, UserError
 from arena.pipes import open_table
-from arena.referee import Failure
-from arena.roster import Roster, build, printable
+from arena.roster import Problem, Roster, build, printable
 from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
 from arena.sandbox.diagnosis import of_backend
@@ -29,8 +30,8 @@ QUIET_S = 2.0
 WIDTH = 68
 SKIP = "mend what can't take part, or go on without: --skip-broken"
 
-Broken = dict[str, tuple[Failure, str]]
-"""Entrants that can't start: why, and the end of their stderr."""
+Broken = dict[str, FailedStart]
+"""Entrants that can't start."""
 
 
 def settings_of(
@@ -112,20 +113,14 @@ def find_sandbox(wanted: str) -> Backend:
     )
 
 
-def enter(
-    roster: Roster,
-    backend: Backend,
-    settings: Settings,
-    cache: Path,
-    *,
-    skip_broken: bool,
-    resuming: bool = False,
-) -> tuple[list[Bot], tuple[NotRun, ...]]:
-    """Build what was found; every problem is told before anything is given up."""
+def prepare(
+    roster: Roster, backend: Backend, limits: Limits, cache: Path
+) -> tuple[list[Bot], tuple[Problem, ...], tuple[NotRun, ...]]:
+    """Build what was found: the bots, what is wrong with others, and who is left out."""
     for note in roster.notes:
         say(f"note: {note}")
     for candidate in roster.candidates:
-        asked, limits = candidate.asked, settings.limits
+        asked = candidate.asked
         for needs, allowed, flag in (
             (asked.memory_mb, limits.memory_mb, "MB of memory (--memory)"),
             (asked.tasks, limits.tasks, "tasks (--tasks)"),
@@ -140,20 +135,32 @@ def enter(
             cache=cache,
             backend=backend,
             spawner=spawner,
-            scratch_mb=settings.limits.scratch_mb,
+            scratch_mb=limits.scratch_mb,
             report=say,
         )
     skipped = (*roster.skipped, *built.skipped)
     for left_out in skipped:
         say(f"note: {left_out.name} is left out: {left_out.reason}")
-    problems = (*roster.problems, *built.problems)
+    return list(built.bots), (*roster.problems, *built.problems), skipped
+
+
+def enter(
+    roster: Roster,
+    backend: Backend,
+    settings: Settings,
+    cache: Path,
+    *,
+    skip_broken: bool,
+    resuming: bool = False,
+) -> tuple[list[Bot], tuple[NotRun, ...]]:
+    """Build what was found; every problem is told before anything is given up."""
+    bots, problems, skipped = prepare(roster, backend, settings.limits, cache)
     if problems and not skip_broken:
         way_out = "they must be as they were" if resuming else SKIP
         raise UserError("\n".join([*map(str, problems), way_out]))
     for problem in problems:
         say(f"note: {problem.name} is left out: {problem.lines[0]}")
-    not_run = (*skipped, *(problem.not_run for problem in problems))
-    return list(built.bots), not_run
+    return bots, (*skipped, *(problem.not_run for problem in problems))
 
 
 def without(
@@ -161,21 +168,26 @@ def without(
 ) -> tuple[list[Bot], tuple[NotRun, ...]]:
     """Leave out the bots that can't start, or say why each one can't."""
     told = []
-    for entrant, (failure, stderr) in sorted(broken.items()):
+    by_id = {bot.entrant.id: bot for bot in bots}
+    for entrant, start in sorted(broken.items()):
+        failure, bot = start.failure, by_id[entrant]
+        found = of_start(failure, start.stderr, start.unheard, bot.run)
         status = f" ({failure.status})" if failure.status else ""
         told.append(f"{entrant}: can't start: {printable(failure.message)}{status}")
+        told.append(f"  likely: {found.title}" + (f" ({found.found})" if found.found else ""))
         if failure.line:
             told.append(f"  its line: {printable(failure.line)}")
-        tail = [line for line in stderr.splitlines() if line.strip()][-10:]
+        tail = [line for line in start.stderr.splitlines() if line.strip()][-10:]
         told += [f"  | {printable(line)}" for line in tail]
+        told.append(f"  what to do: arena check {shlex.quote(printable(bot.source))}")
     if not skip_broken:
         raise StartError("\n".join([*told, SKIP]))
     for line in told:
         say(f"note: {line}")
     rest = [bot for bot in bots if bot.entrant.id not in broken]
     gone = tuple(
-        NotRun(name=entrant, reason=f"can't start: {failure.message}")
-        for entrant, (failure, _) in sorted(broken.items())
+        NotRun(name=entrant, reason=f"can't start: {start.failure.message}")
+        for entrant, start in sorted(broken.items())
     )
     return rest, gone
 

@@ -11,7 +11,7 @@ from arena.model import Bot, Entrant, Limits
 from arena.pipes import open_table
 from arena.roster.interpreters import Toolbox
 
-LIMITS = Limits(move_ms=400, match_ms=20_000, start_ms=2_000, tasks=32)
+LIMITS = Limits(move_ms=300, match_ms=20_000, start_ms=1_000, tasks=32)
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +25,16 @@ def confined():
 def examined(tmp_path):
     """`examined(folder_of_bot, run)` is its report."""
 
-    def report(root, run, *, sandbox="none", expose=(), limits=LIMITS, games=("four-card-golf",), quick=True):
+    def report(
+        root,
+        run,
+        *,
+        sandbox="none",
+        expose=(),
+        limits=LIMITS,
+        games=("four-card-golf",),
+        quick=True,
+    ):
         bot = Bot(
             entrant=Entrant(id="bot@1", name="bot", version="1", hash=""),
             root=str(root),

@@ -1,3 +1,4 @@
+# ruff: noqa: T201, SIM114 - it is a bot, and each branch is spoilt by itself
 """A bot without a mistake: the tests spoil one thing at a time."""
 
 import json

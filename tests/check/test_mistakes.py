@@ -1,3 +1,4 @@
+# ruff: noqa: E501, ISC004, Q003 - programs as text
 """Every mistake gets its own name: a good bot with one thing wrong, and small wrong bots."""
 
 import re
@@ -9,13 +10,14 @@ import msgspec
 import pytest
 
 from arena.check.causes import CAUSES, Cause
+from arena.check.checks import CHECKS
 from arena.check.report import Status
 from arena.model import Limits
 from arena.roster.interpreters import MissingToolError, Toolbox
 
 pytestmark = pytest.mark.process
 
-BROKEN = sorted(Path(__file__).with_name("broken").iterdir())
+BROKEN = sorted(p for p in Path(__file__).with_name("broken").iterdir() if p.suffix != ".toml")
 READY = "print(json.dumps(ready), flush=True)"
 ANSWER = "print(json.dumps(answer), flush=True)"
 LOOP = "for line in sys.stdin:"
@@ -300,7 +302,7 @@ def test_what_the_sandbox_refuses_is_named(spoilt, confined, what):
 def test_what_is_no_fault_is_a_warning(spoilt, what):
     """The bot may play, and is told what it could do better."""
     changes, cause, words = WARNINGS[what]
-    report = spoilt(*changes)
+    report = spoilt(*changes, limits=Limits(move_ms=2_000 if what == "spins" else 400))
     finding, text = worst(report, Status.WARNED)
     assert Status.WARNED is report.status
     assert cause is finding.cause, text
@@ -343,10 +345,11 @@ def test_every_mistake_has_its_words():
     assert set(Cause) == set(CAUSES)
 
 
-def test_slow_starts_are_waited_for(spoilt):
+def test_slow_starts_are_waited_for(spoilt, monkeypatch):
     """A bot that does nothing for a while at the start is looked into, and then let be."""
+    monkeypatch.setattr("arena.check.examine.CHECKS", CHECKS[:1])
     report = spoilt(
-        ("draw = ", "import time; time.sleep(2.6)\ndraw = "),
-        limits=Limits(start_ms=8000),
+        ("draw = ", "import time; time.sleep(2.5)\ndraw = "),
+        limits=Limits(start_ms=8_000),
     )
     assert Status.PASSED is report.status

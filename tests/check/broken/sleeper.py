@@ -1,5 +1,5 @@
 # mistake: stuck
-# names: reads its input
+# names: does nothing
 import time
 
 time.sleep(3600)

@@ -1,0 +1,107 @@
+"""What `arena check` does: bots prepared as for an event, each examined alone."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import trio
+
+from arena.check.causes import CAUSES, Cause
+from arena.check.examine import examine
+from arena.check.report import Checked, Finding, Report, Reports, Status
+from arena.cli.entering import find_sandbox, prepare
+from arena.cli.screen import columns
+from arena.model import Bot, Limits, UserError
+from arena.pipes import open_table
+from arena.roster import Problem, default_cache, in_use, load
+from arena.sandbox import Backend
+
+
+def check_bots(
+    paths: Sequence[Path],
+    *,
+    games: Sequence[str],
+    quick: bool,
+    move_ms: int,
+    start_ms: int,
+    memory_mb: int,
+    sandbox: str,
+) -> tuple[Reports, bool]:
+    """The reports, and whether all of them could be entered at all."""
+    limits = Limits(
+        move_ms=move_ms,
+        match_ms=max(Limits().match_ms, move_ms),
+        start_ms=start_ms,
+        memory_mb=memory_mb,
+    )
+    cache = default_cache()
+    with in_use(cache):
+        roster = load(paths, cache=cache)
+        bots: list[Bot] = []
+        problems = roster.problems
+        backend = None
+        if roster.candidates:
+            backend = find_sandbox(sandbox)
+            bots, problems, _ = prepare(roster, backend, limits, cache)
+        reports = [_not_entered(problem) for problem in problems]
+        if backend and bots:
+            reports += trio.run(_examine, bots, backend, limits, games, quick)
+    if not reports:
+        raise UserError("there is no bot to be checked")
+    passed = all(report.status is not Status.FAILED for report in reports)
+    name = backend.name if backend else ""
+    return Reports(passed=passed, sandbox=name, bots=tuple(reports)), not problems
+
+
+async def _examine(
+    bots: Sequence[Bot],
+    backend: Backend,
+    limits: Limits,
+    games: Sequence[str],
+    quick: bool,  # noqa: FBT001 - trio.run takes no names
+) -> list[Report]:
+    reports = []
+    async with open_table() as table:
+        for bot in bots:
+            told = _progress(bot)
+            reports.append(
+                await examine(table, bot, backend, limits, games=games, quick=quick, told=told)
+            )
+            told("")
+    return reports
+
+
+def _progress(bot: Bot) -> Callable[[str], None]:
+    """On a terminal, one line that says what is being tried."""
+    if not sys.stderr.isatty():
+        return lambda _: None
+
+    def told(title: str) -> None:
+        text = f"{bot.entrant.id}: {title} …"[: columns() - 1] if title else ""
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+    return told
+
+
+def _not_entered(problem: Problem) -> Report:
+    """What is wrong before anything of it has run."""
+    words = CAUSES[Cause.NOT_ENTERED]
+    finding = Finding(
+        cause=Cause.NOT_ENTERED,
+        title=problem.lines[0],
+        found="\n".join(problem.lines[1:]),
+        rule=words.rule,
+        section=words.section,
+        advice=words.advice,
+    )
+    entry = Checked(
+        name="enter",
+        title="can be entered",
+        section=words.section,
+        status=Status.FAILED,
+        finding=finding,
+    )
+    return Report(bot=problem.name, path=problem.path, status=Status.FAILED, checks=(entry,))
