@@ -414,7 +414,7 @@ CAUSES: Mapping[Cause, Words] = MappingProxyType(
             "Keep standard output open; has a thread or a child process the answer left?",
         ),
         Cause.NEARLY_SLOW: Words(
-            "its slowest answer took more than half of its time",
+            "some of its answers take more than half of their time",
             "An answer must be complete within `move_ms`.",
             _S.LIMITS,
             "On a slower machine it is a fault: leave a reserve.",

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from arena import registry
 from arena.check.causes import CAUSES, Cause
-from arena.check.checks import CHECKS, Check, Examination, Warned, percentiles
+from arena.check.checks import CHECKS, Check, percentiles
+from arena.check.examination import Examination, Warned
 from arena.check.report import Checked, Finding, Report, Status, Times, worst
 from arena.check.talk import Stumble
 from arena.model import Bot, Limits
@@ -30,7 +31,7 @@ async def examine(
     *,
     games: Sequence[str],
     quick: bool = False,
-    path: str = "",
+    path: str,
     told: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Try everything; `told` gets the title of each check before it begins."""
@@ -55,7 +56,7 @@ async def examine(
     p50, p99, most = percentiles(exam.times)
     return Report(
         bot=bot.entrant.id,
-        path=path or bot.source,
+        path=path,
         status=worst([checked.status for checked in done]),
         checks=tuple(done),
         times=Times(

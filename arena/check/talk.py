@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from arena.check.causes import CAUSES
-from arena.check.diagnosis import BUSY, Facts, Wanted, Woken, diagnose
+from arena.check.diagnosis import diagnose
+from arena.check.facts import BUSY, Facts, Wanted, Woken
 from arena.check.report import LINE_KEPT, STDERR_KEPT, Finding
 from arena.model import Bot, Limits
 from arena.solo import End, Event, Flood, Line, Silence, Solo
@@ -66,6 +67,8 @@ class _Tried(msgspec.Struct, frozen=True, kw_only=True):
     woken: Woken
     event: Event
     busy: float
+    stderr: str
+    """From before its input was tampered with."""
     left: bool = False
 
 
@@ -196,9 +199,10 @@ class Talk:
         began, before = time.monotonic(), solo.cpu()
         event = await solo.line(max(grace, WAKES_S))
         busy = (solo.cpu() - before) / (time.monotonic() - began)
+        stderr = solo.stderr
         if not isinstance(event, Silence):
             woken = Woken.TIME if isinstance(event, Line) else Woken.NOTHING
-            return _Tried(woken=woken, event=event, busy=busy)
+            return _Tried(woken=woken, event=event, busy=busy, stderr=stderr)
         for woken, data in ((Woken.LINE, _LINE), (Woken.BLOCK, _BLOCK)):
             solo.send(data)
             event = await solo.line(WAKES_S)
@@ -207,6 +211,7 @@ class Talk:
                     woken=woken if isinstance(event, Line) else Woken.NOTHING,
                     event=event,
                     busy=busy,
+                    stderr=stderr,
                 )
         solo.close_input()
         event = await solo.line(LEAVES_S)
@@ -215,6 +220,7 @@ class Talk:
             woken=Woken.END if spoke else Woken.NOTHING,
             event=event if spoke else silence,
             busy=busy,
+            stderr=stderr,
             left=isinstance(event, End) and event.exited is not None,
         )
 
@@ -255,7 +261,7 @@ class Talk:
             legal=legal,
             status=status,
             overstepped=exited.overstepped if exited else "",
-            stderr=solo.stderr,
+            stderr=tried.stderr if tried else solo.stderr,
             run=self._bot.run,
             files=self._files,
         )

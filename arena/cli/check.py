@@ -20,8 +20,9 @@ WIDEST = 100
 SPEC = "protocol/SPEC.md"
 MARKS = {"passed": "✓", "warned": "!", "failed": "✗", "skipped": "\u2013"}
 COLOURS = {"passed": "green", "warned": "yellow", "failed": "red", "skipped": "bright_black"}
-# Of a line that was sent or received, without --verbose: its beginning and its end.
-SHOWN, SHOWN_END = 300, 60
+# Of a line that was sent or received, without --verbose: its beginning and its end, unless
+# nearly all of it would be shown anyway.
+SHOWN, SHOWN_END, WHOLE = 300, 60, 500
 STDERR_LINES = 8
 
 
@@ -170,7 +171,7 @@ def _finding(finding: Finding, width: int, *, verbose: bool) -> Iterator[str]:
 
 
 def _capped(text: str, *, verbose: bool) -> str:
-    if verbose or len(text) <= SHOWN + SHOWN_END:
+    if verbose or len(text) <= WHOLE:
         return text
     left_out = len(text) - SHOWN - SHOWN_END
     return f"{text[:SHOWN]} …({left_out} more)… {text[-SHOWN_END:]}"

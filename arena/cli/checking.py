@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import trio
@@ -47,7 +47,8 @@ def check_bots(
             bots, problems, _ = prepare(roster, backend, limits, cache)
         reports = [_not_entered(problem) for problem in problems]
         if backend and bots:
-            reports += trio.run(_examine, bots, backend, limits, games, quick)
+            shown = {each.entrant.id: each.shown for each in roster.candidates}
+            reports += trio.run(_examine, bots, shown, backend, limits, games, quick)
     if not reports:
         raise UserError("there is no bot to be checked")
     passed = all(report.status is not Status.FAILED for report in reports)
@@ -55,20 +56,29 @@ def check_bots(
     return Reports(passed=passed, sandbox=name, bots=tuple(reports)), not problems
 
 
-async def _examine(
+async def _examine(  # noqa: PLR0917 - trio.run takes no names
     bots: Sequence[Bot],
+    shown: Mapping[str, str],
     backend: Backend,
     limits: Limits,
     games: Sequence[str],
-    quick: bool,  # noqa: FBT001 - trio.run takes no names
+    quick: bool,  # noqa: FBT001 - the same
 ) -> list[Report]:
     reports = []
     async with open_table() as table:
         for bot in bots:
             told = _progress(bot)
-            reports.append(
-                await examine(table, bot, backend, limits, games=games, quick=quick, told=told)
+            report = await examine(
+                table,
+                bot,
+                backend,
+                limits,
+                games=games,
+                quick=quick,
+                path=shown[bot.entrant.id],
+                told=told,
             )
+            reports.append(report)
             told("")
     return reports
 
@@ -89,10 +99,11 @@ def _progress(bot: Bot) -> Callable[[str], None]:
 def _not_entered(problem: Problem) -> Report:
     """What is wrong before anything of it has run."""
     words = CAUSES[Cause.NOT_ENTERED]
+    first, *rest = str(problem).splitlines()
     finding = Finding(
         cause=Cause.NOT_ENTERED,
-        title=problem.lines[0],
-        found="\n".join(problem.lines[1:]),
+        title=first,
+        found="\n".join(line.strip() for line in rest),
         rule=words.rule,
         section=words.section,
         advice=words.advice,

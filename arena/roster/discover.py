@@ -197,8 +197,8 @@ class _Look:
         """See that what it needs is on this machine; what its build makes, or what is fetched
         for it, can't be seen yet.
         """
+        snapshot = Path(candidate.snapshot)
         try:
-            snapshot = Path(candidate.snapshot)
             if candidate.lock:
                 locks.read(candidate.lock, snapshot)
             first = candidate.build[0] if candidate.build else candidate.run
@@ -220,8 +220,9 @@ class _Look:
             self._problem(candidate.entrant.id, candidate.shown, str(e))
         except (CommandError, HiddenToolError) as e:
             self.out.add(candidate.entrant.id)
-            field = "build: " if candidate.build else "run: " if candidate.run else ""
-            self._problem(candidate.entrant.id, candidate.shown, f"{field}{e}")
+            field = "build" if candidate.build else "run" if candidate.run else ""
+            where = manifest.place(snapshot / manifest.NAME, field) if field else ""
+            self._problem(candidate.entrant.id, candidate.shown, f"{where}{e}")
 
 
 def missing_tool(candidate: Candidate, error: MissingToolError) -> NotRun | Problem:

@@ -6,7 +6,7 @@ Pure data. Invariant: every text in a `Problem`, a note or a `NotRun` is fit for
 from __future__ import annotations
 
 from arena.model import Bot, Entrant, Frozen, NotRun
-from arena.roster.manifest import Asked
+from arena.roster.manifest import NAME, Asked
 from arena.roster.plain import last_lines
 
 
@@ -21,6 +21,10 @@ class Problem(Frozen, frozen=True, kw_only=True):
     """What is wrong, the most telling line first; then details such as compiler output."""
 
     def __str__(self) -> str:
+        # What is wrong with the manifest is told by its path and line, as compilers do.
+        own = [f"{self.path}/{line}" for line in self.lines if line.startswith(f"{NAME}:")]
+        if own:
+            return "\n".join(own)
         return "\n  ".join([f"{self.path}: {self.lines[0]}", *self.lines[1:]])
 
     @property

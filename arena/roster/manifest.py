@@ -112,7 +112,7 @@ def read(path: Path) -> Manifest:
         return parse(data.decode("utf-8-sig"))
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
-        raise ManifestError(f"{NAME} line {line}: not UTF-8; save the file as UTF-8") from e
+        raise ManifestError(f"{NAME}:{line}: not UTF-8; save the file as UTF-8") from e
 
 
 def parse(text: str) -> Manifest:
@@ -129,14 +129,20 @@ def parse(text: str) -> Manifest:
 
 
 def _syntax(message: str, text: str) -> str:
-    """Put line and column first."""
+    """Put line and column first, as compilers do."""
     marked = _MARKED.fullmatch(message)
     if marked is None:
         return f"{NAME}: {printable(message)}"
     lines = text.split("\n")
     line = marked["line"] or len(lines)
     column = marked["column"] or len(lines[-1]) + 1
-    return f"{NAME} line {line}, column {column}: {printable(marked['text'])}"
+    said = lines[int(line) - 1]
+    hint = ""
+    if ":" in said and "=" not in said:
+        hint = "; a field is written as name = value"
+    elif re.match(r"\s*\w+\s*=\s*[\w./]", said) and marked["text"] == "Invalid value":
+        hint = "; text stands in double quotes"
+    return f"{NAME}:{line}:{column}: {printable(marked['text'])}{hint}"
 
 
 def _keys(document: dict[str, Any]) -> Iterator[Key]:
@@ -164,6 +170,12 @@ def _key_lines(text: str) -> dict[Key, int]:
             found.setdefault(key, done + 1)
         done = end
     return found
+
+
+def place(path: Path, field: str) -> str:
+    """Where a manifest states a field, as the beginning of a line about it."""
+    text = path.read_bytes().decode("utf-8-sig")
+    return f"{NAME}:{_key_lines(text).get((field,), 1)}: {field}: "
 
 
 def _kind(value: object) -> str:
@@ -199,7 +211,7 @@ class _Check:
             lines = _key_lines(self.text)
             raise ManifestError(
                 *(
-                    f"{NAME} line {line}: {what}"
+                    f"{NAME}:{line}: {what}"
                     for line, what in sorted(
                         (lines.get(key, 1), what) for key, what in self.mistakes
                     )
@@ -208,7 +220,7 @@ class _Check:
         return result
 
     def _wrong(self, key: Key, what: str) -> None:
-        self.mistakes.append((key, f"{printable('.'.join(key))} {what}"))
+        self.mistakes.append((key, f"{printable('.'.join(key))}: {what}"))
 
     def _unknown(self, above: Key, table: dict[str, Any], known: tuple[str, ...]) -> None:
         for key in table:

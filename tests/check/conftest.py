@@ -21,6 +21,12 @@ def confined():
     return next((name for name in names if registry.backend(name).probe().works), "none")
 
 
+@pytest.fixture(autouse=True)
+def brief(monkeypatch):
+    """A runtime's housekeeping is nobody's mistake, and these bots have none."""
+    monkeypatch.setattr("arena.check.checks.SETTLES_S", 0.05)
+
+
 @pytest.fixture
 def examined(tmp_path):
     """`examined(folder_of_bot, run)` is its report."""
@@ -46,7 +52,13 @@ def examined(tmp_path):
         async def go():
             async with open_table() as table:
                 return await examine(
-                    table, bot, registry.backend(sandbox), limits, games=games, quick=quick
+                    table,
+                    bot,
+                    registry.backend(sandbox),
+                    limits,
+                    games=games,
+                    quick=quick,
+                    path=str(root),
                 )
 
         return trio.run(go)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from arena.check.causes import CAUSES, Cause
+from arena.check.causes import Cause
 from arena.check.checks import CHECKS
 from arena.check.report import Status
 from arena.model import Limits
@@ -17,7 +17,8 @@ from arena.roster.interpreters import MissingToolError, Toolbox
 
 pytestmark = pytest.mark.process
 
-BROKEN = sorted(p for p in Path(__file__).with_name("broken").iterdir() if p.suffix != ".toml")
+FOLDER = Path(__file__).with_name("broken")
+BROKEN = sorted(path for path in FOLDER.glob("*.*") if path.is_file() and path.suffix != ".toml")
 READY = "print(json.dumps(ready), flush=True)"
 ANSWER = "print(json.dumps(answer), flush=True)"
 LOOP = "for line in sys.stdin:"
@@ -264,9 +265,9 @@ WARNINGS = {
         "exit 7",
     ),
     "nearly slow": (
-        [("        answer =", "        import time; time.sleep(0.22 * (turn[:2] == '9-'))\n        answer =")],
+        [("        answer =", "        import time; time.sleep(0.22 * turn.startswith('1-'))\n        answer =")],
         Cause.NEARLY_SLOW,
-        "of its time",
+        "of their time",
     ),
 }  # fmt: skip
 
@@ -340,16 +341,14 @@ def test_a_good_bot_has_no_finding(spoilt):
     assert report.times.answers > 1000
 
 
-def test_every_mistake_has_its_words():
-    """Nothing is told by its enum alone."""
-    assert set(Cause) == set(CAUSES)
-
-
 def test_slow_starts_are_waited_for(spoilt, monkeypatch):
     """A bot that does nothing for a while at the start is looked into, and then let be."""
     monkeypatch.setattr("arena.check.examine.CHECKS", CHECKS[:1])
+    monkeypatch.setattr("arena.check.examination.PATIENCE_S", 0.5)
+    monkeypatch.setattr("arena.check.examination.SUSPECTS_S", 0.05)
+    monkeypatch.setattr("arena.check.talk.LEAVES_S", 0.3)
     report = spoilt(
-        ("draw = ", "import time; time.sleep(2.5)\ndraw = "),
+        ("draw = ", "import time; time.sleep(1.0)\ndraw = "),
         limits=Limits(start_ms=8_000),
     )
     assert Status.PASSED is report.status

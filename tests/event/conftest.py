@@ -21,6 +21,9 @@ if how == "no-start":
     sys.exit(3)
 if how == "never-ready":
     time.sleep(3600)
+if how == "unflushed":
+    print(sys.stdin.readline() and '{"type":"ready"}')
+    sys.stdin.read()
 asked = 0
 
 

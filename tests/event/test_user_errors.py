@@ -40,7 +40,9 @@ def test_skip_broken_goes_on_and_lists_them_as_not_run(arena, bot, tmp_path):
     [
         ("no-start", "cannot find my brain"),
         ("never-ready", "not ready within 300 ms"),
-        ("banner", "banner"),
+        ("banner", "it writes something else before `ready`"),
+        ("unflushed", "its output is not flushed"),
+        ("no-start", "arena check"),
     ],
 )
 def test_bots_that_can_t_start_are_reported_before_the_first_match(

@@ -64,24 +64,24 @@ def test_build_may_be_one_command():
 
 def test_syntax_error_has_line_and_column():
     """What TOML itself refuses is located."""
-    assert "line 2, column 8" in mistake('name = "x"\nrun = [}\n')
-    assert "line 2, column" in mistake('name = "x"\nrun = [')
+    assert "bot.toml:2:8: " in mistake('name = "x"\nrun = [}\n')
+    assert "bot.toml:2:" in mistake('name = "x"\nrun = [')
 
 
 def test_unknown_fields_name_their_line_and_the_nearest_known():
     """All typos are reported at once, each with its line."""
     lines = mistakes('# a bot\nnmae = "x"\nrun = [\n  "a",\n]\n\nbiuld = ["x"]\n')
-    assert "line 2" in lines[0]
+    assert "bot.toml:2:" in lines[0]
     assert "'nmae'" in lines[0]
     assert "'name'" in lines[0]
-    assert "line 7" in lines[1]
+    assert "bot.toml:7:" in lines[1]
     assert "'build'" in lines[1]
 
 
 def test_unknown_limit_names_its_table():
     """Fields of [limits] are compared with the limits."""
     line = mistake("[limits]\ntasks = 3\nmemory = 5\n")
-    assert "line 3" in line
+    assert "bot.toml:3:" in line
     assert "[limits]" in line
     assert "'memory_mb'" in line
 
@@ -94,7 +94,7 @@ def test_limit_outside_its_table_is_sent_there():
 def test_key_inside_a_text_is_not_taken_for_a_field():
     """The line is that of the field, whatever multi-line strings hold."""
     line = mistake('version = """\\\nrnu"""\nbuild = [\n"rnu = 1",\n]\nrnu = 1\n')
-    assert "line 6" in line
+    assert "bot.toml:6:" in line
     assert "'rnu'" in line
 
 
@@ -126,7 +126,7 @@ def test_key_inside_a_text_is_not_taken_for_a_field():
 def test_wrong_types_name_line_and_field(text, field, kind):
     """Each field says what it wants instead."""
     line = mistake("\n" + text)
-    assert "line 2" in line
+    assert "bot.toml:2:" in line
     assert field in line
     assert kind in line
 
@@ -149,7 +149,7 @@ def test_other_names_are_refused(name):
 def test_bad_name_shows_its_line():
     """A name that doesn't fit is an error of its field."""
     line = mistake('\n\nname = "my bot"')
-    assert "line 3" in line
+    assert "bot.toml:3:" in line
     assert "my bot" in line
 
 
@@ -194,5 +194,5 @@ def test_encoding(tmp_path):
     path.write_bytes(b'\xef\xbb\xbfname = "x"\r\n')
     assert read(path).name == "x"
     path.write_bytes(b'name = "x"\nauthor = "\xe9"\n')
-    with pytest.raises(ManifestError, match=r"line 2.*UTF-8"):
+    with pytest.raises(ManifestError, match=r"bot.toml:2: .*UTF-8"):
         read(path)

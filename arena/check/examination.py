@@ -1,0 +1,98 @@
+"""One bot under examination: fresh processes of it, and what they have shown so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+from arena import registry
+from arena.check.causes import Cause
+from arena.check.facts import Woken
+from arena.check.matches import settings_for
+from arena.check.talk import StillSilentError, Talk
+from arena.model import Bot, Limits, Settings
+from arena.pipes import Table
+from arena.referee import hello
+from arena.sandbox import Backend
+from arena.solo import open_solo
+
+# At the start, silence that uses no processor is looked into after this; the second time, in
+# another process, at another moment: a bot that was just about to say something won't then.
+PATIENCE_S, SUSPECTS_S = 2.0, 0.7
+
+
+class Warned(Exception):  # noqa: N818 - no error of ours
+    """A check that found something that is no fault."""
+
+    def __init__(self, cause: Cause, found: str, detail: str = "") -> None:
+        super().__init__(found)
+        self.cause, self.found, self.detail = cause, found, detail
+
+
+class Examination:
+    """One bot, and what is known of it so far."""
+
+    def __init__(
+        self,
+        table: Table,
+        bot: Bot,
+        backend: Backend,
+        limits: Limits,
+        *,
+        files: Sequence[str],
+        quick: bool,
+    ) -> None:
+        self.bot = bot
+        self.limits = limits
+        self.files = files
+        self.quick = quick
+        self.times: list[float] = []
+        self.memory_mb = 0.0
+        self.idle = 0.0
+        """Share of a core that it used while nobody asked it."""
+        self.ready_s = 0.0
+        self._table = table
+        self._slow = False
+        self._backend = backend
+
+    @asynccontextmanager
+    async def talk(self, settings: Settings) -> AsyncIterator[Talk]:
+        """A fresh process that has said that it is ready."""
+        async with AsyncExitStack() as stack:
+            talk = await self._ready(stack, settings)
+            yield talk
+
+    async def _ready(self, stack: AsyncExitStack, settings: Settings) -> Talk:
+        """Silence at the start is looked into early, and again; then its whole time is waited."""
+        if self._slow:
+            return await stack.enter_async_context(self._talk(settings))
+        try:
+            return await stack.enter_async_context(self._talk(settings, patience=PATIENCE_S))
+        except StillSilentError as silent:
+            suspect = silent.woken
+        if suspect is not Woken.NOTHING:
+            with suppress(StillSilentError):
+                return await stack.enter_async_context(
+                    self._talk(settings, patience=SUSPECTS_S, suspect=suspect)
+                )
+        self._slow = True
+        return await stack.enter_async_context(self._talk(settings))
+
+    @asynccontextmanager
+    async def _talk(
+        self, settings: Settings, *, patience: float = math.inf, suspect: Woken = Woken.NOTHING
+    ) -> AsyncIterator[Talk]:
+        async with open_solo(self._table, self.bot, self._backend, self.limits) as solo:
+            talk = Talk(solo, self.bot, self.limits, self.files)
+            try:
+                self.ready_s = await talk.start(hello(settings), patience=patience, suspect=suspect)
+                yield talk
+            finally:
+                self.times += talk.times
+                ended = await solo.kill()
+                self.memory_mb = max(self.memory_mb, ended.memory_mb)
+
+    def settings(self, game: str, seats: int = 0) -> Settings:
+        """Of a match of two, unless said otherwise."""
+        return settings_for(game, seats or registry.game(game).min_seats, self.limits)

@@ -1,0 +1,178 @@
+"""A line that was wrong: what it was meant to be, and what is the matter with it. Pure."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from arena.check.causes import Cause
+from arena.check.facts import Diagnosis, Facts, Wanted, mistake
+from arena.wire.session import MAX_BRACKETS
+
+NO_JSON: Any = object()
+
+
+def parsed(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Its value; `NO_JSON` if it is none."""
+    if _brackets(data) > MAX_BRACKETS:
+        return NO_JSON
+    try:
+        return json.loads(data.decode())  # of bytes, json would guess the encoding
+    except ValueError:
+        return NO_JSON
+
+
+def _brackets(line: bytes) -> int:
+    return line.count(b"[") + line.count(b"{")
+
+
+def of_line(facts: Facts, line: bytes) -> Diagnosis:  # noqa: PLR0911 - one after another
+    """What is wrong with a whole line."""
+    value = parsed(line)
+    if _brackets(line) > MAX_BRACKETS:
+        return mistake(Cause.NESTED)
+    if value is not NO_JSON and line and line.strip() == facts.sent.strip():
+        return mistake(Cause.ECHO)
+    if isinstance(value, dict):
+        return _of_object(facts, value)
+    if value is NO_JSON:
+        known = of_text(line, facts)
+        if known is not None:
+            return known
+        starting = facts.wanted is Wanted.READY
+        return mistake(Cause.BANNER if starting else Cause.PRINT)
+    if facts.legal and value in facts.legal:
+        return mistake(Cause.BARE_MOVE)
+    return mistake(Cause.NOT_AN_OBJECT)
+
+
+def of_text(line: bytes, facts: Facts | None = None) -> Diagnosis | None:  # noqa: PLR0911 - one after another
+    """What a line that is no JSON was meant to be."""
+    if line.startswith((b"\xff\xfe", b"\xfe\xff")) or line.count(b"\0") > len(line) // 3:
+        return mistake(Cause.UTF_16)
+    if line.startswith(b"\xef\xbb\xbf"):
+        return mistake(Cause.BYTE_ORDER_MARK)
+    if not line.strip():
+        return mistake(Cause.EMPTY_LINE) if facts else None
+    try:
+        text = line.decode().strip()
+    except UnicodeDecodeError:
+        return mistake(Cause.NOT_UTF_8)
+    if facts and text in facts.legal:
+        return mistake(Cause.BARE_MOVE)
+    more = facts.more if facts else ()
+    if text[0] in "{[" and (
+        _spread(text, more) or "\n" in text or (text in {"{", "["} and not more)
+    ):
+        return mistake(Cause.PRETTY_PRINTED)
+    if _is_repr(text):
+        return mistake(Cause.SINGLE_QUOTES)
+    if _leading(text):
+        return mistake(Cause.TWO_ON_A_LINE)
+    if text[0] == "{" and '"' in text:
+        return mistake(Cause.BROKEN_JSON)
+    return None
+
+
+def _spread(text: str, more: Sequence[bytes]) -> bool:
+    """Whether a line and those after it are one JSON value."""
+    for line in more:
+        text += "\n" + line.decode("utf-8", "replace")
+        if parsed(text.encode()) is not NO_JSON:
+            return True
+    return False
+
+
+def _is_repr(text: str) -> bool:
+    # Above any answer; the parser is Python's own, and is slow on much that is nested.
+    if not text.startswith("{") or "'" not in text or len(text) > 2_000:
+        return False
+    try:
+        return isinstance(ast.literal_eval(text), dict)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
+
+
+def _leading(text: str) -> bool:
+    """Whether a JSON object stands before something else."""
+    if not text.startswith("{") or text.count("{") + text.count("[") > MAX_BRACKETS:
+        return False
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        return False
+    return end < len(text)
+
+
+def _of_object(facts: Facts, answer: dict[str, Any]) -> Diagnosis:  # noqa: PLR0911 - one after another
+    if facts.wanted is Wanted.READY:
+        if "move" in answer or "turn" in answer:
+            return mistake(Cause.NOT_READY, "It answers as if it had been asked for a move.")
+        given = json.dumps(answer.get("type"))
+        return mistake(Cause.NOT_READY, f'`type` is {given}, not "ready".')
+    turn, move = answer.get("turn"), answer.get("move")
+    if facts.wanted is Wanted.NOTHING:
+        if turn is not None and turn == (facts.earlier[-1] if facts.earlier else None):
+            return mistake(Cause.TWO_ANSWERS)
+        return mistake(Cause.UNASKED, f"It came after `{facts.after}`.")
+    if turn in facts.earlier and facts.earlier and turn == facts.earlier[-1]:
+        return mistake(Cause.TWO_ANSWERS, "This is an answer to the question before.")
+    if answer.get("type") == "ready":
+        return mistake(Cause.UNASKED, "It says `ready` a second time.")
+    if turn != facts.turn and any(_is_answer(line, facts.turn) for line in facts.more):
+        return mistake(Cause.UNASKED, f"It came after `{facts.after}`.")
+    if wrong := _of_turn(facts, answer):
+        return wrong
+    return _of_move(facts, answer, move)
+
+
+def _is_answer(line: bytes, turn: str) -> bool:
+    value = parsed(line)
+    return isinstance(value, dict) and value.get("turn") == turn
+
+
+def _of_turn(facts: Facts, answer: dict[str, Any]) -> Diagnosis | None:
+    turn = answer.get("turn")
+    if turn == facts.turn:
+        return None
+    if turn is None and "turn" not in answer:
+        return mistake(Cause.TURN_MISSING, _meant("turn", answer))
+    if not isinstance(turn, str):
+        return mistake(Cause.TURN_TYPE, f'It is {json.dumps(turn)[:40]}, asked was "{facts.turn}".')
+    told = f'It is "{turn[:40]}", asked was "{facts.turn}".'
+    if turn and (turn in facts.turn or turn == facts.turn.partition("-")[0]):
+        return mistake(Cause.TURN_CUT, told)
+    return mistake(Cause.TURN_OLD if turn in facts.earlier else Cause.TURN_WRONG, told)
+
+
+def _of_move(facts: Facts, answer: dict[str, Any], move: object) -> Diagnosis:
+    if "move" not in answer:
+        return mistake(Cause.MOVE_MISSING, _meant("move", answer))
+    if isinstance(move, int) and not isinstance(move, bool):
+        if 0 <= move < len(facts.legal):
+            found = f'It is {move}; legal[{move}] is "{facts.legal[move]}".'
+            return mistake(Cause.MOVE_INDEX, found)
+        return mistake(Cause.MOVE_INDEX, f"It is {move}.")
+    if not isinstance(move, str):
+        return mistake(Cause.MOVE_TYPE, f"It is {json.dumps(move)[:60]}.")
+    return mistake(Cause.ILLEGAL, _nearest(move, facts.legal))
+
+
+def _meant(field: str, answer: dict[str, Any]) -> str:
+    """Whether another field may be meant."""
+    near = difflib.get_close_matches(field, [str(key) for key in answer], n=1, cutoff=0.5)
+    others = [key for key in answer if str(key).lower() in ("action", "id", "play", "choice")]
+    meant = near or others
+    return f"Is `{str(meant[0])[:40]}` meant to be it?" if meant else ""
+
+
+def _nearest(move: str, legal: Sequence[str]) -> str:
+    simple = move.strip().lower()
+    near = [each for each in legal if each == simple]
+    near = near or difflib.get_close_matches(simple, legal, n=1, cutoff=0.3)
+    some = ", ".join(f'"{each}"' for each in legal[:4]) + (", …" if len(legal) > 4 else "")
+    hint = f' The nearest is "{near[0]}".' if near else ""
+    return f'It is "{move[:40]}"; legal were {some}.{hint}'

@@ -1,0 +1,174 @@
+"""`arena check` from the command line: exit codes, the report, JSON."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.roster import load
+
+ROOT = Path(__file__).parents[2]
+GOOD = Path(__file__).with_name("good.py")
+BROKEN = Path(__file__).with_name("broken")
+SNAPSHOT = Path(__file__).with_name("report.txt")
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory):
+    """A cache of these tests' own."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def check(tmp_path, home):
+    """`check("bot", …)`: the finished command, its exit code as expected."""
+
+    def run(*words, code, sandbox="none"):
+        done = subprocess.run(
+            [sys.executable, "-m", "arena", "check", "--sandbox", sandbox, *map(str, words)],
+            cwd=tmp_path,
+            env={**os.environ, "XDG_CACHE_HOME": str(home), "COLUMNS": "80"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert code == done.returncode, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture
+def bot(tmp_path):
+    """`bot("name", (old, new), …)`: a folder with the good bot, these words replaced."""
+
+    def make(name, *changes, run='["python3", "-S", "bot.py"]'):
+        folder = tmp_path / name
+        folder.mkdir()
+        text = GOOD.read_text()
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        (folder / "bot.py").write_text(text)
+        (folder / "bot.toml").write_text(f'version = "1"\nrun = {run}\n')
+        return name
+
+    return make
+
+
+def test_a_good_bot_passes(check, bot):
+    """Exit 0, a tick for each check, a verdict."""
+    out = check(bot("good"), "--quick", "--game", "four-card-golf", code=0).stdout
+    assert 16 == out.count("✓")
+    assert "✗" not in out
+    assert "✓ good@1: 15 passed;" in out.splitlines()[-1]
+
+
+def test_the_report_of_a_mistake(check, bot):
+    """Word for word; `UPDATE_SNAPSHOTS=1` writes it anew."""
+    mute = ("print(json.dumps(answer), flush=True)", "print(answer, flush=True)")
+    words = (bot("quotes", mute), "--game", "four-card-golf")
+    lines = check(*words, code=3).stdout.splitlines()
+    text = re.sub(r"after \d+ ms", "after 9 ms", "\n".join(lines)) + "\n"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        SNAPSHOT.write_text(text)
+    assert SNAPSHOT.read_text() == text
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_several_bots_have_a_line_each_and_details_where_one_fails(check, bot):
+    """The good ones don't hide the bad one."""
+    bad = bot("bad", ('"move": draw', '"action": draw'))
+    words = (bot("ann"), bad, bot("bob"), "--quick", "--game", "four-card-golf")
+    out = check(*words, code=3).stdout
+    assert "✓ ann@1: 15 passed" in out
+    assert "✓ bob@1: 15 passed" in out
+    assert "✗ bad@1: 1 failed" in out
+    assert "its answer has no `move`" in out
+
+
+def test_strict_makes_a_warning_fail(check, bot):
+    """Exit 0 without, 3 with it; the warning is told either way."""
+    name = bot("dice", ('draw.seed(message["seed"])', "draw.seed()"))
+    for flags, code in ((["--quick"], 0), (["--quick", "--strict"], 3)):
+        out = check(name, "--game", "four-card-golf", *flags, code=code).stdout
+        assert "! plays the same again with the same seed" in out
+
+
+@pytest.mark.parametrize(
+    ("manifest", "words"),
+    [
+        ("run = 'python3 bot.py'", "bad/bot.toml:1: run: must be an array"),
+        ('nmae = "x"', "did you mean 'name'?"),
+        ("run = [", "bad/bot.toml:2:"),
+        ('run = ["./bot.py"]', "chmod +x bot.py"),
+        ('run = ["python3", "bto.py"]', "did you mean 'bot.py'?"),
+        ("run = []", "bad/bot.toml:1: run: names no program"),
+    ],
+)
+def test_what_can_t_be_entered_is_told_beside_the_others(check, bot, manifest, words, tmp_path):
+    """Exit 2, with the file, the line and the field."""
+    bad = bot("bad")
+    (tmp_path / bad / "bot.toml").write_text(manifest + "\n")
+    out = " ".join(check(bad, code=2).stdout.split())
+    assert words in out
+
+
+def test_the_json_report_has_its_documented_fields(check, bot, tmp_path):
+    """One object, version 1: what programs may rely on."""
+    name = bot("mute", ("print(json.dumps(answer), flush=True)", "pass"))
+    done = check(name, "--json", "--move-time", "200ms", code=3)
+    report = json.loads(done.stdout)
+    assert {"v", "passed", "sandbox", "bots"} == set(report)
+    assert (1, False, "none") == (report["v"], report["passed"], report["sandbox"])
+    (one,) = report["bots"]
+    assert {"bot", "path", "status", "checks", "times", "memory_mb"} == set(one)
+    assert {"answers", "p50_ms", "p99_ms", "max_ms"} == set(one["times"])
+    failed = [each for each in one["checks"] if each["status"] == "failed"]
+    for each in one["checks"]:
+        assert {"name", "title", "section", "status", "detail", "finding"} == set(each)
+    assert ["answer"] == [each["name"] for each in failed]
+    assert {
+        "cause", "title", "found", "rule", "section", "advice",
+        "sent", "received", "status", "stderr",
+    } == set(failed[0]["finding"])  # fmt: skip
+    assert "no-answer" == failed[0]["finding"]["cause"]
+    assert json.loads(failed[0]["finding"]["sent"])["type"] == "act"
+
+
+def test_no_bot_and_no_such_path_are_wrong_input(check):
+    """Exit 2, and what to do."""
+    assert "BOTS" in check(code=2).stderr
+    assert "does not exist" in check("nowhere", code=2).stdout
+
+
+def test_verbose_shows_lines_whole(check, bot):
+    """And every check that was skipped."""
+    name = bot("raises", ('message["turn"]', 'message["trun"]'))
+    short = check(name, code=3).stdout
+    long = check(name, "--verbose", code=3).stdout
+    assert "more)…" in short
+    assert "more)…" not in long
+    assert "KeyError: 'trun'" in short
+    assert "16 more, skipped: it can't play yet" in short
+    assert "it can't play yet" in long
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", sorted(path.parent.name for path in ROOT.glob("example_bots/*/bot.toml"))
+)
+def test_every_example_bot_passes_without_a_warning(check, name, tmp_path):
+    """All checks, of every bot whose toolchain is here."""
+    folder = ROOT / "example_bots" / name
+    if not load([folder], cache=tmp_path / "cache").candidates:
+        pytest.skip("its toolchain is missing")
+    (report,) = json.loads(check(folder, "--json", code=0).stdout)["bots"]
+    assert [] == [each for each in report["checks"] if each["status"] != "passed"]

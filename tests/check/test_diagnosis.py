@@ -1,0 +1,176 @@
+"""From facts to the mistake, without a process: what real bots can't be made to do at will."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from arena.check.causes import CAUSES, Cause, Section
+from arena.check.diagnosis import diagnose, last_exception, of_start
+from arena.check.facts import Diagnosis, Facts, Wanted, Woken
+from arena.check.languages import LANGUAGES, language
+from arena.check.talk import escaped
+from arena.model import FaultKind
+from arena.referee import Failure
+
+SPEC = Path(__file__).parents[2] / "protocol" / "SPEC.md"
+
+
+def of(line=None, **facts):
+    """The diagnosis of a bot that was to answer turn 7-abcd, after 5-xyzw."""
+    stated = {
+        "wanted": Wanted.MOVE,
+        "turn": "7-abcd",
+        "earlier": ["3-rrrr", "5-xyzw"],
+        "legal": ["take 0", "take 1", "draw"],
+    }
+    return diagnose(Facts(line=line, **(stated | facts)))
+
+
+@pytest.mark.parametrize(
+    ("line", "cause", "words"),
+    [
+        (b'{"turn":"3-rrrr","move":"draw"}', Cause.TURN_OLD, "3-rrrr"),
+        (b'{"turn":"5-xyzw","move":"draw"}', Cause.TWO_ANSWERS, "question before"),
+        (b'{"turn":"abcd","move":"draw"}', Cause.TURN_CUT, "7-abcd"),
+        (b'{"turn":null,"move":"draw"}', Cause.TURN_TYPE, "null"),
+        (b'{"turn":"7-abcd","move":null}', Cause.MOVE_TYPE, "null"),
+        (b'{"turn":"7-abcd","move":9}', Cause.MOVE_INDEX, "9"),
+        (b'{"turn":"7-abcd","move":true}', Cause.MOVE_TYPE, "true"),
+        (b'{"turn":"7-abcd","move":"zzzz"}', Cause.ILLEGAL, "legal were"),
+        (b'{"turn":"7-abcd","Move":"draw"}', Cause.MOVE_MISSING, "`Move`"),
+        (b'{"type":"ready"}', Cause.UNASKED, "second time"),
+        (b'"take 0"', Cause.BARE_MOVE, ""),
+        (b"take 0", Cause.BARE_MOVE, ""),
+        (b"[1]", Cause.NOT_AN_OBJECT, ""),
+        (b"\xfe\xff\x00{", Cause.UTF_16, ""),
+        (b'\xef\xbb\xbf{"turn":"7-abcd","move":"draw"}', Cause.BYTE_ORDER_MARK, ""),
+        (b"  ", Cause.EMPTY_LINE, ""),
+        (b"[" * 70, Cause.NESTED, ""),
+        (b"{'" + b"(" * 900, Cause.PRINT, ""),
+        (b"{" + b"'a':" * 900, Cause.PRINT, ""),
+    ],
+)
+def test_a_line_is_told_by_what_is_wrong_with_it(line, cause, words):
+    """Each kind of wrong answer has its name and its particulars."""
+    found = of(line)
+    assert cause is found.cause
+    assert words in found.found
+
+
+@pytest.mark.parametrize(
+    ("stderr", "status", "cause"),
+    [
+        ("java.lang.OutOfMemoryError: Java heap space", "exit 1", Cause.NO_MEMORY),
+        ("terminate called\n  what():  std::bad_alloc", "signal SIGABRT", Cause.NO_MEMORY),
+        ("fatal error: pthread_create failed", "exit 2", Cause.THREADS),
+        ("OSError: [Errno 30] Read-only file system: 'log'", "exit 1", Cause.READ_ONLY),
+        ("Error: getaddrinfo EAI_AGAIN example.org", "exit 1", Cause.NETWORK),
+        ("panic: runtime error: index out of range", "exit 2", Cause.EXCEPTION),
+        ("thread 'main' panicked at src/main.rs:3:5", "exit 101", Cause.EXCEPTION),
+        ("", "exit 126", Cause.NOT_EXECUTABLE),
+        ("", "exit 127", Cause.NOT_FOUND),
+        ("", "signal 34", Cause.SIGNAL),
+    ],
+)
+def test_the_end_is_told_by_the_last_words(stderr, status, cause):
+    """What runtimes of many languages say when they die."""
+    assert cause is of(ended=True, status=status, stderr=stderr).cause
+
+
+@pytest.mark.parametrize(
+    ("overstepped", "cause"),
+    [("memory", Cause.MEMORY), ("tasks", Cause.THREADS), ("disk", Cause.DISK)],
+)
+def test_the_watchdog_s_word_comes_first(overstepped, cause):
+    """Whatever else is known of a bot that was killed for its share."""
+    assert cause is of(b"x", overstepped=overstepped, status="signal SIGKILL").cause
+
+
+@pytest.mark.parametrize(
+    ("facts", "cause"),
+    [
+        ({"rest": b"{"}, Cause.PRETTY_PRINTED),
+        ({"rest": b"> "}, Cause.NO_NEWLINE),
+        ({"rest": b'{"turn":"7-abcd","move":"draw"}'}, Cause.NO_NEWLINE),
+        ({"woken": Woken.END, "line": b"{}"}, Cause.BUFFERED),
+        ({"woken": Woken.END, "rest": b"{}"}, Cause.NO_NEWLINE),
+        ({"woken": Woken.END, "rest": b"{", "status": "signal SIGSEGV"}, Cause.SIGNAL),
+        ({"woken": Woken.LINE, "line": b"{}", "busy": 0.9}, Cause.TOO_SLOW),
+        ({"busy": 0.9}, Cause.TOO_SLOW),
+        ({"left": True}, Cause.NO_ANSWER),
+        ({}, Cause.STUCK),
+        ({"stderr": "RuntimeError: can't start new thread"}, Cause.THREADS),
+        ({"flood": True, "rest": b"x"}, Cause.FLOOD),
+        ({"ended": True}, Cause.CLOSED_OUTPUT),
+    ],
+)
+def test_silence_is_told_by_what_ended_it(facts, cause):
+    """Buffered, reading ahead, computing, waiting: by experiment."""
+    assert cause is of(**facts).cause
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "status", "unheard", "cause"),
+    [
+        ("not ready within 9 ms: …", "", "", b'{"type":"ready"}\n', Cause.BUFFERED),
+        ("not ready within 9 ms: …", "", "exit 0", b"", Cause.NO_ANSWER),
+        ("not ready within 9 ms: …", "", "", b"", Cause.STUCK),
+        ("the first line must be …", "Welcome!", "", b"", Cause.BANNER),
+        ("the first line must be …", '\ufeff{"type":"ready"}', "", b"", Cause.BYTE_ORDER_MARK),
+        ("the first line must be …", '\\xff\\xfe{\0"\0', "", b"", Cause.UTF_16),
+        ("the first line must be …", "{'type': 'ready'}", "", b"", Cause.SINGLE_QUOTES),
+        ("ended before it was ready", "", "exit 1", b"", Cause.STATUS),
+        ("ended before it was ready", "", "signal SIGSEGV", b"", Cause.SIGNAL),
+    ],
+)
+def test_an_event_s_start_has_the_same_names(message, line, status, unheard, cause):
+    """`arena run` knows less, and calls it by the same name."""
+    failure = Failure(kind=FaultKind.START, message=message, line=line, status=status)
+    assert cause is of_start(failure, "", unheard, ["python3"]).cause
+
+
+def test_every_section_is_a_heading_of_the_specification():
+    """A rule that is quoted can be found."""
+    headings = re.findall(r"^#+ (?:[\d.]+ )?(.*?)(?: \(.*)?$", SPEC.read_text(), re.MULTILINE)
+    assert set(Section) <= set(headings)
+
+
+def test_every_mistake_has_its_words():
+    """Nothing is told by its enum alone, and no advice keeps a blank to be filled in."""
+    assert set(Cause) == set(CAUSES)
+    for cause in Cause:
+        text = Diagnosis(cause=cause).advice(["bash"])
+        assert text
+        assert not re.search(r"\{(flush|log|read)\}", text)
+
+
+@pytest.mark.parametrize(
+    ("run", "files", "name"),
+    [
+        (["/usr/bin/python3.11", "-S", "/bot/bot.py"], [], "Python"),
+        (["/opt/node/bin/node", "/bot/bot.js"], [], "JavaScript"),
+        (["/usr/bin/mawk"], [], "awk"),
+        (["/bot/bot"], ["bot", "bot.c"], "C"),
+        (["/bot/bot"], ["main.rs", "bot.c"], "Rust"),
+        (["/bot/bot"], ["bot"], ""),
+        (["java", "-cp", ".", "Bot"], [], "Java"),
+        ([], [], ""),
+    ],
+)
+def test_the_language_is_that_of_the_interpreter_or_of_the_sources(run, files, name):
+    """As far as a command and file names tell."""
+    assert name == language(run, files).name
+    assert "flush" in LANGUAGES["c"].flush
+
+
+def test_the_last_line_of_a_traceback_is_found():
+    """In the manner of several languages."""
+    assert "ValueError: x" == last_exception("Traceback:\n  File\nValueError: x\n")
+    assert "TypeError: y" == last_exception("bot.js:3\n\nTypeError: y\n    at f (bot.js:3)\n")
+    assert not last_exception("just a log\n")
+
+
+def test_bytes_are_shown_so_that_they_can_be_told_apart():
+    """Control characters, marks and bytes that are no UTF-8."""
+    assert r"a\r\n\t\x1b\ufeff\xff é" == escaped(b"a\r\n\t\x1b\xef\xbb\xbf\xff \xc3\xa9")
