@@ -107,6 +107,8 @@ class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
     failure: Failure
     stderr: str
     """The end of it."""
+    ended: bool
+    """Whether it ended its output, or was given up in silence."""
     unheard: bytes
     """What it wrote to stdout when it was given up and its input was closed."""
 
@@ -114,12 +116,14 @@ class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
 async def try_start(table: Table, setting: Setting, entrant: str) -> FailedStart | None:
     """Start a bot and dismiss it: None if it can, else why not."""
     contestant, failure = await start_bot(table, setting, entrant)
-    held = len(contestant.session.held)
+    ended, held = contestant.session.ended, len(contestant.session.held)
     await table.dismiss([contestant])
     if failure is None:
         return None
     unheard = contestant.session.held[held:]
-    return FailedStart(failure=failure, stderr=contestant.last_words(), unheard=unheard)
+    return FailedStart(
+        failure=failure, stderr=contestant.last_words(), ended=ended, unheard=unheard
+    )
 
 
 # -------------------------------------------------------------------------------------- play

@@ -34,18 +34,20 @@ def diagnose(facts: Facts) -> Diagnosis:  # noqa: PLR0911 - one after another
     return _of_silence(facts)
 
 
-def of_start(failure: Failure, stderr: str, unheard: bytes, run: Sequence[str]) -> Diagnosis:
+def of_start(
+    failure: Failure, *, ended: bool, stderr: str, unheard: bytes, run: Sequence[str]
+) -> Diagnosis:
     """The likely cause of what kept a bot from an event; `unheard`: what it wrote too late."""
     line = failure.line.encode() if failure.line else None
     if line is not None and line.startswith((b"\\xff\\xfe", b"\\xfe\\xff")):
         return mistake(Cause.UTF_16)
-    silent = failure.message.startswith("not ready within")
+    silent = line is None and not ended
     return diagnose(
         Facts(
             wanted=Wanted.READY,
             after="hello",
             line=line,
-            ended=not silent,
+            ended=ended,
             woken=Woken.END if silent and unheard else Woken.NOTHING,
             left=bool(failure.status),
             status=failure.status,

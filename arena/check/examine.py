@@ -14,7 +14,7 @@ from arena.check.causes import CAUSES, Cause
 from arena.check.checks import CHECKS, Check, percentiles
 from arena.check.examination import Examination, Warned
 from arena.check.report import Checked, Finding, Report, Status, Times, worst
-from arena.check.talk import Stumble
+from arena.check.talk import Stumble, escaped
 from arena.model import Bot, Limits
 from arena.pipes import Table
 from arena.sandbox import Backend
@@ -102,7 +102,7 @@ def _warning(warned: Warned) -> Finding:
     return Finding(
         cause=warned.cause,
         title=words.title,
-        found=warned.found,
+        found=escaped(warned.found.encode()),
         rule=words.rule,
         section=words.section,
         advice=words.advice,

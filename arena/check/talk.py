@@ -276,7 +276,7 @@ def finding_of(facts: Facts, received: bytes) -> Finding:
     return Finding(
         cause=found.cause,
         title=found.title,
-        found=found.found,
+        found=escaped(found.found.encode()),
         rule=words.rule,
         section=words.section,
         advice=found.advice(facts.run, facts.files),
@@ -284,7 +284,9 @@ def finding_of(facts: Facts, received: bytes) -> Finding:
         received=escaped(received),
         # What it did when its input was closed is no news.
         status=facts.status if facts.ended and facts.woken is Woken.NOTHING else "",
-        stderr=facts.stderr[-STDERR_KEPT:].rstrip(),
+        stderr="\n".join(
+            escaped(line.encode()) for line in facts.stderr[-STDERR_KEPT:].rstrip().split("\n")
+        ),
     )
 
 

@@ -171,10 +171,14 @@ def without(
     by_id = {bot.entrant.id: bot for bot in bots}
     for entrant, start in sorted(broken.items()):
         failure, bot = start.failure, by_id[entrant]
-        found = of_start(failure, start.stderr, start.unheard, bot.run)
+        found = of_start(
+            failure, ended=start.ended, stderr=start.stderr, unheard=start.unheard, run=bot.run
+        )
         status = f" ({failure.status})" if failure.status else ""
         told.append(f"{entrant}: can't start: {printable(failure.message)}{status}")
-        told.append(f"  likely: {found.title}" + (f" ({found.found})" if found.found else ""))
+        told.append(
+            f"  likely: {found.title}" + (f" ({printable(found.found)})" if found.found else "")
+        )
         if failure.line:
             told.append(f"  its line: {printable(failure.line)}")
         tail = [line for line in start.stderr.splitlines() if line.strip()][-10:]

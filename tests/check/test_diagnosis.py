@@ -127,7 +127,9 @@ def test_silence_is_told_by_what_ended_it(facts, cause):
 def test_an_event_s_start_has_the_same_names(message, line, status, unheard, cause):
     """`arena run` knows less, and calls it by the same name."""
     failure = Failure(kind=FaultKind.START, message=message, line=line, status=status)
-    assert cause is of_start(failure, "", unheard, ["python3"]).cause
+    ended = message.startswith("ended")
+    found = of_start(failure, ended=ended, stderr="", unheard=unheard, run=["python3"])
+    assert cause is found.cause
 
 
 def test_every_section_is_a_heading_of_the_specification():

@@ -352,3 +352,14 @@ def test_slow_starts_are_waited_for(spoilt, monkeypatch):
         limits=Limits(start_ms=8_000),
     )
     assert Status.PASSED is report.status
+
+
+def test_a_bot_can_t_write_to_the_terminal(spoilt):
+    """Whatever it says is shown in escapes, in every text of the report."""
+    report = spoilt(
+        ("        answer =", "        raise ValueError('\\x1b[2J\\x07')\n        answer ="),
+    )
+    finding, text = worst(report, Status.FAILED)
+    assert Cause.EXCEPTION is finding.cause
+    assert "\x1b" not in text
+    assert "\\x1b[2J\\x07" in finding.stderr
