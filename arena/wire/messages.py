@@ -101,6 +101,12 @@ class Bye(msgspec.Struct, frozen=True, tag_field="type", tag="bye"):
     """The last line; leave now."""
 
 
+class Typed(msgspec.Struct, frozen=True):
+    """Any line that says what it is."""
+
+    type: str
+
+
 class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
     """The bot's answer to `Hello`.
 

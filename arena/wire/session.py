@@ -24,7 +24,7 @@ import msgspec
 
 from arena.model import FaultKind
 from arena.wire.framing import Framer, Framing
-from arena.wire.messages import Answer, Hello, Question, Ready, ToBot
+from arena.wire.messages import Answer, Hello, Question, Ready, ToBot, Typed
 
 # An answer is flat; more brackets than this anywhere in a line are a fault, so that the
 # decoder's own recursion limit, which differs between machines, is never met.
@@ -37,6 +37,8 @@ _encoder = msgspec.json.Encoder()
 _encode, _encode_into = _encoder.encode, _encoder.encode_into
 _decode_answer = msgspec.json.Decoder(Answer).decode
 _decode_ready = msgspec.json.Decoder(Ready).decode
+# A decoder takes a line without `type` for the one thing that it decodes; `ready` has to say so.
+_decode_type = msgspec.json.Decoder(Typed).decode
 
 
 class State(enum.Enum):
@@ -210,6 +212,7 @@ class BotSession:
         if _brackets(line) > MAX_BRACKETS:
             return self._fault(FaultKind.START, "the line is nested too deeply", line)
         try:
+            _decode_type(line)
             ready = _decode_ready(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
             text = 'the first line must be {"type":"ready"}; write anything else to standard error'

@@ -200,6 +200,17 @@ def test_a_first_line_with_too_many_brackets_is_no_ready():
     assert FaultKind.START is session.next_event().kind
 
 
+@pytest.mark.parametrize(
+    "line", [b"{}", b'{"status":"ready"}', b'{"type":"steady"}', b'{"type":null}', b'["ready"]']
+)
+def test_a_first_line_that_does_not_say_ready_is_a_fault(line):
+    """Whatever else is JSON is no `ready`, also without any `type`."""
+    session = BotSession(LIMIT)
+    session.hello(HELLO)
+    session.receive(line + b"\n")
+    assert FaultKind.START is session.next_event().kind
+
+
 def test_what_is_no_line_yet_can_be_shown():
     """For the message to a bot that forgot its newline."""
     session = asked()
