@@ -10,7 +10,7 @@ from arena import registry
 from arena.check.causes import Cause
 from arena.check.facts import Woken
 from arena.check.matches import settings_for
-from arena.check.talk import StillSilentError, Talk
+from arena.check.talk import StillSilentError, Talk, as_it_is
 from arena.model import Bot, Limits, Settings
 from arena.pipes import Table
 from arena.referee import hello
@@ -89,7 +89,8 @@ class Examination:
                 self.ready_s = await talk.start(hello(settings), patience=patience, suspect=suspect)
                 yield talk
             finally:
-                self.times += talk.times
+                if talk.dress is as_it_is:  # longer lines, or pieces, are nobody's ordinary time
+                    self.times += talk.times
                 ended = await solo.kill()
                 self.memory_mb = max(self.memory_mb, ended.memory_mb)
 

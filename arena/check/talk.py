@@ -45,6 +45,11 @@ Dress = Callable[[bytes], Sequence[bytes]]
 """How a line is written: the pieces to be written one after another."""
 
 
+def as_it_is(line: bytes) -> Sequence[bytes]:
+    """In one piece, as a referee writes."""
+    return (line,)
+
+
 class Stumble(Exception):  # noqa: N818 - a bot's, not ours
     """A bot went wrong; carries what was found of it."""
 
@@ -77,7 +82,7 @@ class Talk:
 
     def __init__(self, solo: Solo, bot: Bot, limits: Limits, files: Sequence[str]) -> None:
         self.solo = solo
-        self.dress: Dress = lambda line: (line,)
+        self.dress: Dress = as_it_is
         self.join = False
         """Whether what wants no answer is written together with the next question."""
         self.times: list[float] = []
