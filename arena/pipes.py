@@ -264,9 +264,13 @@ class Table:
         except BlockingIOError:
             return
         if data:
-            contestant.log(data)
+            self._logged(contestant, data)
         else:
             self._close(fd)
+
+    def _logged(self, contestant: Contestant, data: bytes) -> None:
+        """Its stderr has been read."""
+        contestant.log(data)
 
     def _flush(self, contestant: Contestant) -> None:
         fd = contestant.stdin
