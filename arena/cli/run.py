@@ -39,7 +39,7 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     or an executable. Results go to a folder of their own; Ctrl-C keeps everything finished and
     prints the command that goes on.
     """
-    _need_linux()
+    need_linux()
     from arena.cli.event import run_event
 
     raise SystemExit(run_event(**options))
@@ -55,7 +55,7 @@ Example:
 @run_options
 def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     """Go on with the unfinished event in FOLDER."""
-    _need_linux()
+    need_linux()
     from arena.cli.event import resume_event
 
     raise SystemExit(resume_event(folder, **options))
@@ -88,7 +88,7 @@ def stop(folder: Path, *, now: bool) -> None:
     click.echo("the event is finished" if finished else f"stopped; go on: arena resume {folder}")
 
 
-def _need_linux() -> None:
+def need_linux() -> None:
     """Bots are confined by the Linux kernel; say what works elsewhere."""
     import sys
 

@@ -1,7 +1,10 @@
 """Faults as lines: everything an author needs, and nothing that a terminal would obey."""
 
-from arena.model import Fault, FaultKind, MatchRecord
-from arena.reports.faults import fault_lines
+import msgspec
+import pytest
+
+from arena.model import Fault, FaultKind, Limits, MatchRecord
+from arena.reports.faults import again, fault_lines, match_fault_lines
 
 
 def record(*faults):
@@ -39,20 +42,20 @@ def test_a_fault_says_who_what_where_and_why():
         "    stderr: two",
         "    stderr: three",
         "    stderr: out of nectar",
-    ] == list(fault_lines(record(fault)))
+    ] == list(match_fault_lines(record(fault)))
 
 
 def test_a_fault_before_the_first_question_was_at_the_start():
     """There is no hole and no turn yet; without line and stderr it is one line."""
     fault = Fault(kind=FaultKind.START, seat=0, hole=0, turn=0, message="not ready")
     assert ["ann@1: start in p-000003-1, at the start: not ready"] == list(
-        fault_lines(record(fault))
+        match_fault_lines(record(fault))
     )
 
 
 def test_a_match_without_faults_has_no_lines():
     """Nothing to tell."""
-    assert [] == list(fault_lines(record()))
+    assert [] == list(match_fault_lines(record()))
 
 
 def test_escape_sequences_of_a_bot_are_shown_and_not_obeyed():
@@ -66,5 +69,31 @@ def test_escape_sequences_of_a_bot_are_shown_and_not_obeyed():
         line="\x1b[2Jgone",
         stderr="\x1b]0;owned\x07\n",
     )
-    assert "\x1b" not in "".join(fault_lines(record(fault)))
-    assert "\x07" not in "".join(fault_lines(record(fault)))
+    assert "\x1b" not in "".join(match_fault_lines(record(fault)))
+    assert "\x07" not in "".join(match_fault_lines(record(fault)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "entrant", "folder", "attempt", "command"),
+    [
+        ("crash", "bob@2", "friday", 0, "arena feed bob@2 friday --match p-000003-1"),
+        ("start", "bob@2", "f", 0, "arena feed bob@2 f --match p-000003-1 --timeout 10000ms"),
+        (
+            "bank",
+            "bob@2",
+            "f",
+            2,
+            "arena feed bob@2 f --match p-000003-1 --attempt 2 --timeout 1000ms",
+        ),
+        ("exit", "bob@2", "my event", 0, "arena feed bob@2 'my event' --match p-000003-1"),
+        ("exit", "-b@2", "f", 0, "arena feed --match p-000003-1 -- -b@2 f"),
+    ],
+)
+def test_each_fault_of_an_event_names_the_command_that_shows_it_again(
+    kind, entrant, folder, attempt, command
+):
+    """Quoted for a shell; with a time limit only where the fault was one of time."""
+    fault = Fault(kind=FaultKind(kind), seat=1, hole=1, turn=1, message="no")
+    match = msgspec.structs.replace(record(fault), seats=("ann@1", entrant), attempt=attempt)
+    assert command == again(match, fault, folder, Limits())
+    assert f"    again: {command}" == list(fault_lines(match, folder, Limits()))[-1]

@@ -1,0 +1,278 @@
+"""One match between bots that were named, played as a series of an event is: watched, recorded."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import trio
+
+from arena import registry
+from arena.cli.entering import enter, find_sandbox, setting_of, settings_of
+from arena.cli.progress import JSON_VERSION
+from arena.cli.screen import colour, columns
+from arena.cli.watching import Onlooker, display
+from arena.contestant import Contestant
+from arena.deals import secret_from_seed
+from arena.games.following import Followed, Moved
+from arena.match import Played, Setting, play_series
+from arena.model import Bot, MatchRecord, MatchSpec, Series, UserError, match_id
+from arena.pipes import Table, open_table
+from arena.recording import Recorder, Tap, open_tapped
+from arena.referee import HOLES
+from arena.reports.cards import scorecard
+from arena.reports.faults import match_fault_lines
+from arena.reports.hostile import plain
+from arena.roster import Roster, default_cache, in_use, load
+from arena.sandbox import Backend
+
+PAIRING = "match"
+"""Not made from the bots: with the same number everybody has the same cards."""
+FAULTED = 3
+
+
+def play_match(
+    *,
+    bots: Sequence[Path],
+    deal: int,
+    seed: str,
+    no_playoff: bool,
+    watch: bool,
+    delay: int,
+    hidden: bool,
+    record: Path | None,
+    as_json: bool,
+    sandbox: str,
+    **flags: Any,  # noqa: ANN401 - the settings' own flags
+) -> int:
+    """`arena match`; its exit code."""
+    rules = registry.game(flags["game"])
+    if not bots:
+        raise UserError("name the bots that play, for instance: arena match bots/a bots/b")
+    if len(bots) == 1:
+        raise UserError(f"one bot plays no match; against itself: arena match {bots[0]} {bots[0]}")
+    if not rules.min_seats <= len(bots) <= rules.max_seats:
+        raise UserError(
+            f"{len(bots)} bots: {rules.name} is for {rules.min_seats} to {rules.max_seats}"
+        )
+    if watch and as_json:
+        raise UserError("--watch and --json both want standard output: leave one of them out")
+    settings = settings_of(
+        seats=len(bots),
+        tables=None,
+        deals=1,
+        series=1,
+        fresh="series",
+        playoff=not no_playoff,
+        no_same_author=False,
+        **flags,
+    )
+    cache = default_cache()
+    with in_use(cache):
+        roster = seated(bots, cache)
+        backend = find_sandbox(sandbox)
+        ready, _ = enter(roster, backend, settings, cache, skip_broken=False)
+        if len(ready) < len(bots):
+            raise UserError("a match needs all the bots that were named")
+        setting = setting_of(settings, secret_from_seed(seed), ready, backend)
+        played = _play(
+            setting, ready, deal, watch=watch, delay=delay / 1000, hidden=hidden, record=record
+        )
+    if as_json:
+        sys.stdout.buffer.write(_as_json(played, setting, deal, seed) + b"\n")
+        sys.stdout.buffer.flush()
+    else:
+        _tell(played, f"{rules.name}, deal {deal} of the seed {seed!r}", backend)
+    return FAULTED if played.faults else 0
+
+
+def seated(paths: Sequence[Path], cache: Path) -> Roster:
+    """Everybody in the order given, with ids that tell them apart: a bot may play itself."""
+    looks = {path: load([path], cache=cache) for path in dict.fromkeys(paths)}
+    candidates = [candidate for path in paths for candidate in looks[path].candidates]
+    seen: Counter[str] = Counter()
+    unique = []
+    for candidate in candidates:
+        entrant = candidate.entrant
+        seen[entrant.id] += 1
+        if seen[entrant.id] > 1:
+            entrant = msgspec.structs.replace(entrant, id=f"{entrant.id}#{seen[entrant.id]}")
+        unique.append(msgspec.structs.replace(candidate, entrant=entrant))
+    return Roster(
+        candidates=tuple(unique),
+        notes=tuple(note for look in looks.values() for note in look.notes),
+        problems=tuple(problem for look in looks.values() for problem in look.problems),
+        skipped=tuple(left_out for look in looks.values() for left_out in look.skipped),
+    )
+
+
+def _play(
+    setting: Setting,
+    bots: Sequence[Bot],
+    deal: int,
+    *,
+    watch: bool,
+    delay: float,
+    hidden: bool,
+    record: Path | None,
+) -> MatchRecord:
+    """Play it; what is wrong with a bot is in the record."""
+    seats = tuple(bot.entrant.id for bot in bots)
+    spec = MatchSpec(
+        id=match_id(PAIRING, deal, 0),
+        series=PAIRING,
+        pairing=PAIRING,
+        deal=deal,
+        rotation=0,
+        seats=seats,
+    )
+    played: list[Played] = []
+    tables: list[Table] = []
+    with ExitStack() as stack:
+        recorder: Recorder | None = None
+        if record is not None:
+            names = {
+                bot.entrant.id: f"seat{seat}-{bot.entrant.name}" for seat, bot in enumerate(bots)
+            }
+            about = f"in a match of {setting.settings.game}, deal {deal}."
+            recorder = Recorder(record, names, about)
+            stack.callback(recorder.close)
+        if watch:
+            shown = display(hidden=hidden)
+            stack.callback(shown.close)
+            title = f"{setting.settings.game}, deal {deal}"
+            onlooker = Onlooker(title, setting.settings.game, seats, shown)
+
+            def moved(followed: Followed, moved: Moved) -> None:
+                onlooker.moved(followed, moved)
+                _pause(tables[0], delay)
+
+            setting = msgspec.structs.replace(setting, game=Followed(setting.game, moved))
+
+        tap: Tap | None = recorder
+        if watch:
+            tap = _Watch(recorder, {entrant: seat for seat, entrant in enumerate(seats)}, onlooker)
+
+        async def main() -> None:
+            async with open_table() if tap is None else open_tapped(tap) as table:
+                tables.append(table)
+                series = Series(id=PAIRING, matches=(spec,))
+                await play_series(table, setting, series, 0, played.append)
+
+        trio.run(main)
+        result = played[0].record
+        if recorder is not None:
+            for fault in result.faults:
+                recorder.fault(seats[fault.seat], fault)
+        return result
+
+
+class _Watch:
+    """A tap that tells whoever looks on who has failed, and whoever records everything."""
+
+    def __init__(
+        self, recorder: Recorder | None, seats: Mapping[str, int], onlooker: Onlooker
+    ) -> None:
+        self._recorder = recorder
+        self._seats = seats
+        self._onlooker = onlooker
+        self._by_process: dict[int, int] = {}
+
+    def started(self, entrant: str, contestant: Contestant) -> None:
+        """A bot's process has been asked for."""
+        self._by_process[contestant.id] = self._seats[entrant]
+        if self._recorder is not None:
+            self._recorder.started(entrant, contestant)
+
+    def sent(self, contestant: Contestant, data: bytes) -> None:
+        """A line to it."""
+        if self._recorder is not None:
+            self._recorder.sent(contestant, data)
+
+    def heard(self, contestant: Contestant, data: bytes) -> None:
+        """What was read of its output."""
+        if self._recorder is not None:
+            self._recorder.heard(contestant, data)
+
+    def logged(self, contestant: Contestant, data: bytes) -> None:
+        """What was read of its stderr."""
+        if self._recorder is not None:
+            self._recorder.logged(contestant, data)
+
+    def dropped(self, contestant: Contestant) -> None:
+        """It has failed, or all is over."""
+        self._onlooker.fallen(self._by_process[contestant.id])
+        if self._recorder is not None:
+            self._recorder.dropped(contestant)
+
+
+def _pause(table: Table, seconds: float) -> None:
+    """Between two decisions: nobody's clock runs, and what bots write meanwhile is taken."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        table.look(left)
+
+
+def _tell(record: MatchRecord, title: str, backend: Backend) -> None:
+    """The result for people."""
+    click.echo(f"{title}, sandbox {_red(backend.name) if backend.name == 'none' else backend.name}")
+    click.echo()
+    holes: list[tuple[int | None, ...]] = [
+        tuple(score if seat in hole.order else None for seat, score in enumerate(hole.scores))
+        for hole in record.holes
+        if hole.scores
+    ]
+    for line in scorecard(record.seats, holes, record.totals, room=columns()):
+        click.echo(line)
+    click.echo()
+    for seat in sorted(range(len(record.seats)), key=lambda seat: (record.places[seat], seat)):
+        use = record.use[seat]
+        each = use.think_ms / use.decisions if use.decisions else 0.0
+        click.echo(
+            f"{record.places[seat]}. {plain(record.seats[seat])}: {record.totals[seat]} strokes, "
+            f"{each:.2f} ms a decision (longest {use.max_ms:.1f})"
+        )
+    if len(record.holes) > HOLES:
+        click.echo(f"a tie for first after {HOLES} holes: played off on {_extra(record)}")
+    for text in match_fault_lines(record):
+        click.echo(_red(text))
+
+
+def _red(text: str) -> str:
+    return click.style(text, fg="red", bold=True) if colour() else text
+
+
+def _extra(record: MatchRecord) -> str:
+    last = len(record.holes)
+    return f"hole {last}" if last == HOLES + 1 else f"holes {HOLES + 1} to {last}"
+
+
+def _as_json(record: MatchRecord, setting: Setting, deal: int, seed: str) -> bytes:
+    return msgspec.json.encode(
+        {
+            "v": JSON_VERSION,
+            "event": "match",
+            "game": setting.settings.game,
+            "deal": deal,
+            "seed": seed,
+            "id": record.id,
+            "seats": record.seats,
+            "holes": record.holes,
+            "totals": record.totals,
+            "places": record.places,
+            "faults": [
+                {"bot": record.seats[fault.seat], **msgspec.to_builtins(fault)}
+                for fault in record.faults
+            ],
+            "use": record.use,
+            "digest": record.digest,
+            "sandbox": setting.backend.name,
+        }
+    )

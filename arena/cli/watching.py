@@ -1,0 +1,222 @@
+"""Watching a match: from the game as it is followed to pictures of the table, or plain lines.
+
+`Onlooker` keeps what has been played as a `Picture`; it knows neither whether the match is live or
+recorded, nor where it is shown. `Screen` draws pictures in place on a terminal; `Lines` prints a
+line a move where there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import Protocol, TextIO
+
+from arena.games.following import Followed, Moved
+from arena.reports.cards import Card, Face, Picture, Player, Style, picture
+from arena.reports.hostile import plain, sentence
+
+TOLD = 12
+"""Moves that are kept in words: more than a screen has room for beside the cards."""
+_RANKS = {1: "A", 11: "J", 12: "Q", 13: "K"}
+_ROW = {4: 2, 8: 4}
+"""Cards in a row, by cards of a player."""
+_FACES = {"n": Face.NOBODY, "o": Face.OWNER, "r": Face.OWNER, "a": Face.ALL}
+
+
+def label(game: str, card: int) -> str:
+    """A card's own sign: in four-card golf cards are ranks."""
+    return _RANKS.get(card, str(card)) if game == "four-card-golf" else str(card)
+
+
+def words(game: str, name: str, moved: Moved) -> str:
+    """A move in plain words."""
+    word, *places = moved.move.split(" ")
+
+    def card(value: int | None) -> str:
+        assert value is not None
+        return label(game, value)
+
+    at = places[0] if places else ""
+    match word:
+        case "tee":
+            does = f"turns {at} and {places[1]}"
+        case "take":
+            does = (
+                f"takes the {card(moved.top)} to position {at}, the {card(moved.before)} goes out"
+            )
+        case "draw":
+            does = f"draws the {card(moved.drawn)}"
+        case "swap":
+            does = (
+                f"puts the {card(moved.drawn)} to position {at}, the {card(moved.before)} goes out"
+            )
+        case "flip":
+            does = f"throws the {card(moved.drawn)} away and turns {at}: {card(moved.before)}"
+        case "knock":
+            does = "knocks"
+        case _:
+            does = f"throws the {card(moved.drawn)} away"
+    return f"{name} {does}"
+
+
+class Display(Protocol):
+    """Where a match is shown."""
+
+    def show(self, shown: Picture, news: Sequence[str]) -> None:
+        """The table has changed: how it is now, and what has happened."""
+
+
+class Onlooker:
+    """What somebody knows who sees everything; `moved` and `fallen` say what has happened."""
+
+    def __init__(self, title: str, game: str, names: Sequence[str], display: Display) -> None:
+        self._title = title
+        self._game = game
+        self._names = [plain(name) for name in names]
+        self._display = display
+        self._told: deque[str] = deque(maxlen=TOLD)
+        self._news: list[str] = []
+        self._scores: list[tuple[int | None, ...]] = []
+        self._totals = [0] * len(names)
+        self._fallen: set[int] = set()
+        self._hole = 0
+
+    def moved(self, followed: Followed, moved: Moved) -> None:
+        """A move has been played."""
+        self._hole = followed.holes
+        self._tell(words(self._game, self._names[moved.seat], moved))
+        hole = followed.hole
+        assert hole is not None
+        if not hole.to_act():
+            scores = hole.scores()
+            plays = followed.order
+            self._scores.append(
+                tuple(score if seat in plays else None for seat, score in enumerate(scores))
+            )
+            if self._hole <= 9:
+                self._totals = [a + b for a, b in zip(self._totals, scores, strict=True)]
+            listed = ", ".join(f"{self._names[seat]} {scores[seat]}" for seat in sorted(plays))
+            self._tell(f"hole {self._hole} is over: {listed}")
+        news, self._news = self._news, []
+        self._display.show(self._picture(followed), news)
+
+    def fallen(self, seat: int) -> None:
+        """A bot has failed; the next picture shows it."""
+        if seat not in self._fallen:
+            self._fallen.add(seat)
+            self._tell(f"{self._names[seat]} has failed, and is played on for")
+
+    def _tell(self, text: str) -> None:
+        self._told.append(text)
+        self._news.append(text)
+
+    def _picture(self, followed: Followed) -> Picture:
+        hole = followed.hole
+        assert hole is not None
+        acting = hole.to_act()
+        order = followed.order
+        view = hole.view(order[0])
+        players = []
+        for seat, name in enumerate(self._names):
+            cards = followed.cards[seat]
+            faces = self._faces(view, seat, over=not acting)
+            row = _ROW.get(len(cards), len(cards) or 1)
+            shown = [Card(label(self._game, c), f) for c, f in zip(cards, faces, strict=True)]
+            note = "failed" if seat in self._fallen else ""
+            if not note and view.ended_by == seat:
+                note = "knocked" if self._game == "four-card-golf" else "out"
+            players.append(
+                Player(
+                    name=name,
+                    rows=tuple(tuple(shown[at : at + row]) for at in range(0, len(shown), row)),
+                    total=self._totals[seat],
+                    note=note,
+                    fallen=seat in self._fallen,
+                )
+            )
+        drawn = hole.drawn(acting[0]) if len(acting) == 1 else None
+        return Picture(
+            title=f"{self._title}, hole {self._hole}",
+            players=tuple(players),
+            acting=frozenset(acting),
+            pile=label(self._game, view.discard),
+            piled=len(view.pile),
+            stock=view.stock,
+            drawn="" if drawn is None else label(self._game, drawn),
+            told=tuple(self._told),
+            scores=tuple(self._scores),
+        )
+
+    def _faces(self, view: object, seat: int, *, over: bool) -> list[Face]:
+        grid: Sequence[int | None] = view.grids[seat]  # type: ignore[attr-defined] # each game's own
+        if over:
+            return [Face.ALL] * len(grid)
+        known: Sequence[str] | None = getattr(view, "known", None)
+        if known is not None:
+            return [_FACES[letter] for letter in known[seat]]
+        return [Face.NOBODY if card is None else Face.ALL for card in grid]
+
+
+class Lines:
+    """A line a move, for a pipe or a file."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._hole = ""
+
+    def show(self, shown: Picture, news: Sequence[str]) -> None:
+        """What has happened."""
+        if shown.title != self._hole:
+            self._hole = shown.title
+            self._out.write(f"{sentence(shown.title)}\n")
+        for line in news:
+            self._out.write(f"  {sentence(line)}\n")
+        self._out.flush()
+
+    def close(self) -> None:
+        """Nothing to put right."""
+
+
+class Screen:
+    """Pictures in place: each is written over the last one, in one write, so nothing flickers."""
+
+    def __init__(self, out: TextIO, style: Style) -> None:
+        self._out = out
+        self._style = style
+        self._drawn = 0
+        self._columns = 0
+
+    def show(self, shown: Picture, news: Sequence[str]) -> None:  # noqa: ARG002 - the picture holds it
+        """The table as it is now."""
+        columns, rows = os.get_terminal_size(self._out.fileno())
+        lines = picture(shown, self._style, room=max(20, columns - 1), height=rows - 1)
+        lines = lines[: rows - 1]  # what has scrolled away can't be drawn over
+        start = ""
+        if self._drawn and columns == self._columns:
+            start = f"\r\x1b[{self._drawn}A"
+        elif self._drawn:
+            start = "\x1b[H\x1b[2J"  # another width has broken the lines anew
+        body = "".join(f"{line}\x1b[K\n" for line in lines)
+        self._out.write(f"\x1b[?25l{start}{body}\x1b[J")
+        self._out.flush()
+        self._drawn, self._columns = len(lines), columns
+
+    def close(self) -> None:
+        """Leave the last picture, and the cursor as it was."""
+        self._out.write("\x1b[0m\x1b[?25h\n")
+        self._out.flush()
+
+
+def display(*, hidden: bool) -> Screen | Lines:
+    """The display that stdout can show."""
+    out = sys.stdout
+    assert isinstance(out, TextIOWrapper)
+    out.reconfigure(errors="backslashreplace")  # a name may be in any script
+    if not out.isatty() or os.environ.get("TERM", "") in ("", "dumb"):
+        return Lines(out)
+    encoding = (out.encoding or "").lower().replace("-", "")
+    style = Style(lines=encoding == "utf8", colour=not os.environ.get("NO_COLOR"), hidden=hidden)
+    return Screen(out, style)

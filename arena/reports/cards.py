@@ -1,0 +1,268 @@
+"""A table of cards as text: what lies where, whose turn it is, what was played last.
+
+`picture` draws a `Picture` (a match at one moment, whoever watches it and whether it is live or
+recorded) into a width and a height; `scorecard` is the strokes by hole.
+
+Pure. Invariant: no line is wider than `width`, and if every player's cards fit into `height`, all
+of it does: what is least needed is left out.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+from arena.model import Frozen
+from arena.reports.hostile import plain
+from arena.reports.layout import clip, width, wrap
+
+CELL = 4
+"""Columns in a card: two digits, and a mark on either side."""
+GAP = 3
+BOX = 21
+"""Columns for the pile, and for the stock, with their names."""
+NAME = 20
+"""The most of a name in front of its strokes."""
+
+_BOLD, _DIM, _RED, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[0m"
+
+
+class Face(enum.Enum):
+    """Who sees a card."""
+
+    ALL = enum.auto()
+    OWNER = enum.auto()
+    NOBODY = enum.auto()
+
+
+class Card(Frozen, frozen=True):
+    """A card on the table."""
+
+    label: str
+    """At most two columns."""
+    face: Face = Face.ALL
+
+
+class Player(Frozen, frozen=True, kw_only=True):
+    """A seat: its name, its cards and how it stands."""
+
+    name: str
+    rows: tuple[tuple[Card, ...], ...] = ()
+    """Empty: it does not play this hole."""
+    total: int = 0
+    note: str = ""
+    """A word on how it stands: out, knocked, or a fault."""
+    fallen: bool = False
+    """It has forfeited."""
+
+
+class Picture(Frozen, frozen=True, kw_only=True):
+    """A match at one moment."""
+
+    title: str
+    players: tuple[Player, ...]
+    acting: frozenset[int] = frozenset()
+    pile: str
+    """The card on top."""
+    piled: int
+    """Cards in the pile."""
+    stock: int
+    drawn: str = ""
+    """The card in the acting player's hand."""
+    told: tuple[str, ...] = ()
+    """What was played, in words, the latest last."""
+    scores: tuple[tuple[int | None, ...], ...] = ()
+    """By finished hole, then seat; None: it did not play that hole."""
+
+
+class Style(Frozen, frozen=True, kw_only=True):
+    """What a terminal can show, and what the watcher is to see."""
+
+    lines: bool = True
+    """Box drawing characters; else ASCII."""
+    colour: bool = False
+    hidden: bool = False
+    """Cards that not everybody knows are shown by their backs."""
+
+    def bold(self, text: str) -> str:
+        """What to look at first."""
+        return f"{_BOLD}{text}{_RESET}" if self.colour else text
+
+    def dim(self, text: str) -> str:
+        """What the players don't see."""
+        return f"{_DIM}{text}{_RESET}" if self.colour else text
+
+    def red(self, text: str) -> str:
+        """A fault."""
+        return f"{_RED}{text}{_RESET}" if self.colour else text
+
+    @property
+    def bar(self) -> str:
+        """Beside a card."""
+        return "│" if self.lines else "|"
+
+    def rule(self, corners: str, cards: int = 1) -> str:
+        """Above or below cards; `corners`: left, between two, right."""
+        left, between, right = tuple(corners if self.lines else "+++")
+        return left + between.join([self._dash] * cards) + right
+
+    @property
+    def _dash(self) -> str:
+        return ("─" if self.lines else "-") * CELL
+
+    @property
+    def back(self) -> str:
+        """Beside a card that nobody knows, and all over a hidden one."""
+        return "░" if self.lines else ":"
+
+
+def picture(picture: Picture, style: Style, *, room: int, height: int) -> list[str]:
+    """Draw it: no line wider than `room` columns, `height` lines if that can be."""
+    lines = [style.bold(clip(plain(picture.title), room)), ""]
+    lines += _players(picture, style, room)
+    lines += _middle(picture, style, room)
+    legend = _legend(picture, style)
+    told = [line for text in picture.told for line in wrap(text, room, indent="  ")]
+    board = scorecard(
+        [player.name for player in picture.players],
+        picture.scores,
+        [player.total for player in picture.players],
+        room=room,
+    )
+    left = height - len(lines)
+    if picture.scores and left >= len(board) + 5:
+        lines += ["", *board]
+        left -= len(board) + 1
+    if legend and left >= 3:
+        legend = [style.dim(clip(line, room)) for line in legend]
+        left -= len(legend)
+    else:
+        legend = []
+    shown = max(0, min(len(told), left - 1))
+    if shown:
+        lines += ["", *told[len(told) - shown :]]
+    lines += legend
+    return lines if style.lines else [line.replace("…", "~") for line in lines]
+
+
+def scorecard(
+    names: Sequence[str],
+    scores: Sequence[Sequence[int | None]],
+    totals: Sequence[int],
+    *,
+    room: int,
+) -> list[str]:
+    """The strokes by hole, a line a player; of more holes than fit the last ones."""
+    label = max(4, *(min(NAME, width(plain(name))) for name in names))
+    shown = max(0, min(len(scores), (room - label - 7) // 5))
+    first = len(scores) - shown
+    numbers = "".join(f"{number:>5}" for number in range(first + 1, len(scores) + 1))
+    lines = [f"{_padded('hole', label)}{numbers}  total"]
+    for seat, name in enumerate(names):
+        row = "".join(f"{'-' if hole[seat] is None else hole[seat]:>5}" for hole in scores[first:])
+        lines.append(f"{_padded(clip(plain(name), label), label)}{row}{totals[seat]:>7}")
+    return lines
+
+
+def _players(picture: Picture, style: Style, room: int) -> list[str]:
+    """Every player's cards, as many side by side as fit."""
+    columns = max((len(row) for player in picture.players for row in player.rows), default=0)
+    grid = columns * (CELL + 1) + 1
+    block = min(room, max(grid, NAME - GAP))
+    across = max(1, (room + GAP) // (block + GAP))
+    # Rows of the same length look better than a full one and a rest.
+    bands = -(-len(picture.players) // across)
+    across = -(-len(picture.players) // bands)
+    block = min(room, max(block, min((room + GAP) // across - GAP, 2 * NAME)))
+    # Beside the cards a word has the gap too, but for the last player in a row.
+    spare = min(GAP - 1, room - across * (block + GAP) + GAP)
+    lines = []
+    for start in range(0, len(picture.players), across):
+        blocks = [
+            _block(picture, seat, style, block, spare=spare)
+            for seat in range(start, min(start + across, len(picture.players)))
+        ]
+        for row in range(max(map(len, blocks))):
+            parts = [block_[row] if row < len(block_) else ("", 0) for block_ in blocks]
+            line = "".join(text + " " * (block + GAP - columns) for text, columns in parts)
+            lines.append(line.rstrip())
+    return lines
+
+
+def _block(
+    picture: Picture, seat: int, style: Style, block: int, *, spare: int
+) -> list[tuple[str, int]]:
+    """A player: lines, each with its width."""
+    player = picture.players[seat]
+    mark = "> " if seat in picture.acting else "  "
+    if style.lines:
+        mark = mark.replace(">", "▸")
+    total, name = f" {player.total}", plain(player.name)
+    cards = len(player.rows[0]) if player.rows else 0
+    columns = cards * (CELL + 1) + 1
+    beside = f" {player.note}" if player.note else ""
+    if width(mark + name + total + beside) <= block or columns + width(beside) > block + spare:
+        total, beside = total + beside, ""
+    name = clip(name, max(4, block - len(mark) - width(total)))
+    text = clip(f"{mark}{name}{total}", block)
+    look = style.red if player.fallen else style.bold if seat in picture.acting else str
+    lines = [(look(text), width(text))]
+    if not cards:
+        return lines
+    for index, row in enumerate(player.rows):
+        lines.append((style.rule("├┼┤" if index else "┌┬┐", cards), columns))
+        line = style.bar + style.bar.join(_cell(card, style) for card in row) + style.bar
+        note = "" if index else beside
+        lines.append((line + (look(note) if note else ""), columns + width(note)))
+    lines.append((style.rule("└┴┘", cards), columns))
+    return lines
+
+
+def _cell(card: Card, style: Style) -> str:
+    back = style.back
+    label = f"{card.label:>2}"
+    if card.face is Face.ALL:
+        return f" {label} "
+    if style.hidden:
+        return style.dim(back * CELL)
+    if card.face is Face.OWNER:
+        return style.dim(f"({label})")
+    return style.dim(f"{back}{label}{back}")
+
+
+def _middle(picture: Picture, style: Style, room: int) -> list[str]:
+    """The pile, the stock and the card in hand."""
+    faces = [
+        (f"pile of {picture.piled}", f" {picture.pile:>2} "),
+        (f"stock of {picture.stock}", style.dim(style.back * CELL)),
+    ]
+    if picture.drawn:
+        faces.append(("drawn", f" {picture.drawn:>2} "))
+    if room < BOX * 3:
+        line = f"pile of {picture.piled}: {picture.pile}, stock of {picture.stock}"
+        return wrap(line + (f", drawn {picture.drawn}" if picture.drawn else ""), room, indent="  ")
+    top, bottom = (" " * (BOX - CELL - 2) + style.rule(corners) for corners in ("┌┬┐", "└┴┘"))
+    middle = "".join(
+        f"{name:>{BOX - CELL - 3}} {style.bar}{face}{style.bar}" for name, face in faces
+    )
+    return [top * len(faces), middle, bottom * len(faces)]
+
+
+def _legend(picture: Picture, style: Style) -> list[str]:
+    """What the marks of hidden cards mean, of those that there are."""
+    faces = {card.face for player in picture.players for row in player.rows for card in row}
+    back = style.back
+    parts = []
+    if style.hidden and faces - {Face.ALL}:
+        parts.append(f"{back * CELL} face down")
+    elif faces - {Face.ALL}:
+        if Face.NOBODY in faces:
+            parts.append(f"{back} 5{back} nobody knows it")
+        if Face.OWNER in faces:
+            parts.append("( 5) its owner alone does")
+        parts.append("  5  everybody does")
+    return ["   ".join(parts)] if parts else []
+
+
+def _padded(text: str, columns: int) -> str:
+    return text + " " * (columns - width(text))
