@@ -16,8 +16,10 @@ from arena.cli.check import check
 from arena.cli.clean import clean
 from arena.cli.completion import completion
 from arena.cli.doctor import doctor
+from arena.cli.feed import feed
 from arena.cli.fetch import fetch
 from arena.cli.log import log
+from arena.cli.match import match
 from arena.cli.new import new
 from arena.cli.run import resume, run, stop
 from arena.cli.table import table
@@ -29,6 +31,7 @@ Examples:
   arena run bots/* --game four-card-golf --seats 4 --tables 30
   arena check my-bot             whether a bot keeps to the protocol
   arena run bots/* --dry-run     what would be played, and how long it takes
+  arena match A B --watch        one match, to look at
   arena resume FOLDER            go on with an event that was stopped
   arena table FOLDER --format md
 """
@@ -83,18 +86,8 @@ def commands() -> None:
 
 
 for _command in (
-    new,
-    check,
-    run,
-    resume,
-    stop,
-    fetch,
-    table,
-    log,
-    doctor,
-    clean,
-    completion,
-    worker,
+    *(new, check, match, feed, run, resume, stop, fetch, table, log, doctor),
+    *(clean, completion, worker),
 ):
     commands.add_command(_command)
 

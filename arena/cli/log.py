@@ -1,4 +1,4 @@
-"""`arena log`: the records that count, as JSON lines."""
+"""`arena log`: the records that count, as JSON lines; faults; what a bot was told."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import click
 Examples:
   arena log arena-results/20260102-150405 | jq .totals
   arena log results --canonical | sha256sum
-  arena log arena-results/20260102-150405 --faults
+  arena log results --faults
+  arena log results --transcript 4f2c01ab99de-000003-1 --bot foo > foo.txt
 """
 )
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -21,24 +22,54 @@ Examples:
 )
 @click.option("--all", "everything", is_flag=True, help="Also the records that don't count.")
 @click.option("--faults", is_flag=True, help="The faults of all records, for people.")
-def log(folder: Path, *, canonical: bool, everything: bool, faults: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="With --faults: a JSON line a fault.")
+@click.option("--transcript", metavar="MATCH", help="What a bot was told and said, to that match.")
+@click.option("--bot", metavar="NAME", help="With --transcript: whose.")
+@click.option("--lean", is_flag=True, help="With --transcript: of a bot that asks for `next`.")
+@click.option(
+    "--attempt",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="With --transcript: of a series that was played again.",
+)
+def log(
+    folder: Path,
+    *,
+    canonical: bool,
+    everything: bool,
+    faults: bool,
+    as_json: bool,
+    transcript: str | None,
+    bot: str | None,
+    lean: bool,
+    attempt: int | None,
+) -> None:
     """Print the counted records of the event in FOLDER.
 
     Records that don't count are those of series that were cut short and played again, and of
-    bots that were withdrawn.
+    bots that were withdrawn. A transcript begins where the bot's process did, and is made from
+    the log: it needs the event's secret, which is revealed when the event is over.
     """
     import sys
 
+    from arena.model import UserError
     from arena.store import canonical_line, read_event, read_records, record_line
     from arena.tournament import counted_records
 
     read_event(folder)
-    if faults:
-        from arena.reports.faults import fault_lines
+    if transcript is None and (bot is not None or lean or attempt is not None):
+        raise UserError("--bot, --lean and --attempt go with --transcript MATCH")
+    if as_json and not faults:
+        raise UserError("--json goes with --faults; the records are JSON as they are")
+    if transcript is not None:
+        from arena.cli.again import Told
 
-        for record in read_records(folder):
-            for text in fault_lines(record):
-                click.echo(text)
+        told = Told.find(folder, transcript, bot, attempt)
+        sys.stdout.buffer.write(told.transcript(lean=lean))
+        sys.stdout.buffer.flush()
+        return
+    if faults:
+        _print_faults(folder, as_json=as_json)
         return
     records = read_records(folder) if everything else counted_records(folder)
     lines = (
@@ -49,3 +80,25 @@ def log(folder: Path, *, canonical: bool, everything: bool, faults: bool) -> Non
     for line in lines:
         sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
+
+
+def _print_faults(folder: Path, *, as_json: bool) -> None:
+    import msgspec
+
+    from arena.reports.faults import again, fault_lines
+    from arena.store import read_event, read_records
+
+    limits = read_event(folder).settings.limits
+    for record in read_records(folder):
+        if not as_json:
+            for text in fault_lines(record, str(folder), limits):
+                click.echo(text)
+            continue
+        for fault in record.faults:
+            line = {
+                "match": record.id,
+                "bot": record.seats[fault.seat],
+                **msgspec.to_builtins(fault),
+                "again": again(record, fault, str(folder), limits),
+            }
+            click.echo(msgspec.json.encode(line).decode())

@@ -1,0 +1,72 @@
+"""`arena feed`: what was said to a bot, said again; `arena.cli.feeding` does the work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from arena.cli.options import Duration
+from arena.registry import SANDBOXES
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  arena feed bots/mine talk/seat0-mine.txt       a recording of arena match
+  arena feed mine@1 friday --match 4f2c01ab99de-000003-1
+  arena feed bots/mine t.txt --command 'valgrind -q {}'
+  arena feed bots/mine t.txt --command 'gdb -batch -ex run -ex bt --args {}'
+  arena feed bots/mine t.txt --print > lines    then: (gdb) run < lines
+
+\b
+Exit codes:
+  0 as recorded: the same answers, and the same fault if there was one
+  2 wrong input
+  4 the machine's trouble
+  5 not as recorded
+  130 Ctrl-C
+"""
+)
+@click.argument("bot")
+@click.argument("transcript")
+@click.option("--match", "match", metavar="ID", help="Of the event in the folder TRANSCRIPT.")
+@click.option("--bot", "whose", metavar="NAME", help="With --match: as which of its bots.")
+@click.option(
+    "--attempt",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="With --match: of a series that was played again.",
+)
+@click.option("--go-on", is_flag=True, help="Don't stop at an answer that is another move.")
+@click.option(
+    "--timeout", type=Duration(), help="Time for an answer.  [default: as long as it takes]"
+)
+@click.option(
+    "--command",
+    metavar="CMD",
+    help="Run this in the bot's folder instead, unconfined; {} is its own command.",
+)
+@click.option("--print", "only_print", is_flag=True, help="Only print the lines to the bot.")
+@click.option("--lean", is_flag=True, help="With --match and --print: of a bot that asks for it.")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", *SANDBOXES]),
+    default="auto",
+    show_default=True,
+    help="`none` confines nothing.",
+)
+def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
+    """Say to BOT alone what TRANSCRIPT says it was told, and compare its answers.
+
+    TRANSCRIPT is a file, `-`, or an event's folder with --match: then it is made from the log,
+    from where the bot's process began. BOT is a path, or with --match also a name@version of
+    the event: then it is what was entered, byte for byte. What it writes to standard error is
+    passed on. There is no time limit unless you set one.
+    """
+    from arena.cli.feeding import feed_bot
+    from arena.cli.run import need_linux
+
+    if not options["only_print"]:
+        need_linux()
+    raise SystemExit(feed_bot(**options))

@@ -1,0 +1,349 @@
+"""What a bot was told: recorded, made again from the log, and said to it once more."""
+
+import json
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.transcripts import Mark, parse, script
+from arena.wire.messages import Act, Answer, Next
+
+pytestmark = pytest.mark.process
+
+FOLLOWER = Path(__file__).parents[2] / "bench" / "bots" / "follower"
+BANK = re.compile(rb'"bank_ms":\d+')
+
+FAULTS = {
+    "crash": "crash",
+    "raise": "crash",
+    "exit": "exit",
+    "hang": "timeout",
+    "close": "exit",
+    "flood": "flood",
+    "nonsense": "malformed",
+    "illegal": "illegal",
+    "stale": "stale",
+}
+
+
+@pytest.fixture
+def faulty(arena, bot, tmp_path):
+    """An event of a bot that fails in every match at its fifth question, and a calm one."""
+
+    def make(how, **flags):
+        out = tmp_path / "friday"
+        words = [word for name, value in flags.items() for word in (f"--{name}", value)]
+        arena(
+            *("run", bot("bad", how), bot("calm"), "--deals", "1", "--seed", "1", "--out", out),
+            *("--move-time", "300ms", *words),
+        )
+        return out
+
+    return make
+
+
+def told(transcript):
+    """The lines to the bot, whatever time it had left."""
+    entries = parse(transcript.encode(), "t")
+    return [BANK.sub(b"", entry.data) for entry in entries if entry.mark is Mark.TO_BOT]
+
+
+def outcomes(transcript):
+    """What came of each question, and the fault."""
+    read = script(transcript.encode(), "t")
+    said = [
+        step.said.move if isinstance(step.said, Answer) else None
+        for step in read.steps
+        if isinstance(step.message, Act | Next)
+    ]
+    return said, read.kind, read.status
+
+
+@pytest.mark.parametrize("how", FAULTS)
+def test_the_command_in_the_log_reproduces_the_fault(arena, faulty, how):
+    """Every kind of fault: the line `again:` is a command that shows the same one."""
+    out = faulty(how)
+    lines = arena("log", out, "--faults").stdout.splitlines()
+    again = [line.removeprefix("    again: ") for line in lines if line.startswith("    again: ")]
+    assert 2 == len(again)
+    words = shlex.split(again[0])
+    assert ["arena", "feed", "bad@1", str(out)] == words[:4]
+    done = arena(*words[1:])
+    assert f"reproduced: {FAULTS[how]}, after 4 answers as recorded" in done.stdout
+    if how in ("crash", "raise"):
+        assert ("signal SIGSEGV" if how == "crash" else "exit 1") in done.stdout
+    if how == "raise":
+        assert "my own mistake" in done.stderr
+
+
+def test_a_fault_as_json_has_the_command_too(arena, faulty):
+    """A line a fault, with everything that the record has of it."""
+    out = faulty("illegal")
+    faults = [
+        json.loads(line)
+        for line in arena("log", out, "--faults", "--json").stdout.split("\n")
+        if line
+    ]
+    assert ["illegal"] * 2 == [fault["kind"] for fault in faults]
+    assert all(fault["again"].startswith("arena feed bad@1 ") for fault in faults)
+    assert "again" not in arena("log", out).stdout
+
+
+def test_a_mended_bot_does_not_reproduce_it(arena, faulty, bot):
+    """Its author's folder in place of what was entered: a note, and exit code 5."""
+    out = faulty("raise")
+    match = json.loads(arena("log", out).stdout.splitlines()[0])["id"]
+    mended = bot("bad2", name="bad")
+    done = arena("feed", mended, out, "--match", match, code=5)
+    assert "is not what was entered as bad@1" in done.stderr
+    assert "it answered" in done.stdout
+    assert "not as recorded: there it was crash (exit 1)" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("game", "seats"), [("play-nine", 2), ("play-nine", 6), ("four-card-golf", 8)]
+)
+@pytest.mark.parametrize("lean", [False, True])
+def test_what_the_log_tells_is_what_was_said(arena, bot, tmp_path, game, seats, lean):
+    """A transcript from the log, fed to its bot, is answered as it was; two matches of a series."""
+    bots = [bot(f"bot{n}") for n in range(seats - 1)]
+    follower = tmp_path / "follower"
+    shutil.copytree(FOLLOWER, follower)
+    run = ["python3", "-S", "bot.py", game, *(["lean"] if lean else [])]
+    (follower / "bot.toml").write_text(f'version = "1"\nrun = {json.dumps(run)}\n')
+    out = tmp_path / "friday"
+    arena(
+        *("run", follower, *bots, "--seats", seats, "--game", game, "--deals", "2", "--seed", "1"),
+        *("--out", out),
+    )
+    records = [json.loads(line) for line in arena("log", out).stdout.splitlines()]
+    last = max(records, key=lambda record: (record["series"], record["deal"]))
+    done = arena("feed", "follower@1", out, "--match", last["id"])
+    same, asked = re.search(r"(\d+) of (\d+) answers as recorded", done.stdout).groups()
+    assert same == asked
+    flags = ["--lean"] if lean else []
+    text = arena("log", out, "--transcript", last["id"], "--bot", "follower", *flags).stdout
+    assert 2 == text.count('{"type":"match",')
+    assert lean == ('"type":"next"' in text)
+    file = tmp_path / "t.txt"
+    file.write_text(text)
+    assert arena("feed", follower, file).stdout.startswith(f"{asked} of {asked} answers")
+    lines = arena("feed", follower, file, "--print").stdout
+    assert [line for line in text.splitlines() if line.startswith("> ")] == [
+        f"> {line}" for line in lines.splitlines()
+    ]
+
+
+@pytest.mark.parametrize("how", [*FAULTS, "fine"])
+@pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
+async def test_a_recording_is_what_the_log_tells(tmp_path, built_ways, how, game):
+    """Line by line, but for the time left: what passed the pipes, and what the referee repeats."""
+    recorded, retold = await built_ways(how, game)
+    for seat in (0, 1):
+        assert told(recorded[seat]) == told(retold[seat])
+        moves, kind, status = outcomes(recorded[seat])
+        assert (moves, kind, status) == outcomes(retold[seat]) or how in ("flood", "stale")
+        assert kind == (FAULTS.get(how) if seat == 0 else None)
+
+
+@pytest.fixture
+def built_ways(bot, tmp_path, tmp_path_factory):
+    """A series of three matches between `how` and a calm bot, recorded; and from its records."""
+    from arena import registry
+    from arena.deals import Deals, secret_from_seed
+    from arena.match import Setting, play_series
+    from arena.model import Limits, MatchSpec, Series, Settings
+    from arena.recording import Recorder, open_tapped
+    from arena.retelling import retold
+    from arena.roster import build, load
+    from arena.sandbox.client import Spawner
+
+    async def play(how, game):
+        cache = tmp_path_factory.mktemp("cache")
+        # Its questions are counted in each match anew: only the third is long enough to fail in.
+        folders = [bot("bad", how, 5), bot("calm")]
+        roster = load(folders, cache=cache)
+        backend = registry.backend("none")
+        with Spawner() as spawner:
+            bots = build(roster.candidates, cache=cache, backend=backend, spawner=spawner).bots
+        settings = Settings(
+            game=game, turn_cap=registry.game(game).turn_cap, limits=Limits(move_ms=300)
+        )
+        setting = Setting(
+            settings=settings,
+            game=registry.game(game),
+            deals=Deals(secret_from_seed("feed")),
+            bots={each.entrant.id: each for each in bots},
+            backend=backend,
+        )
+        ids = tuple(each.entrant.id for each in bots)
+        matches = 3 if how == "fine" else 1
+        series = Series(
+            id="s",
+            matches=tuple(
+                MatchSpec(id=f"m-{n}", series="s", pairing="p", deal=n, rotation=0, seats=ids)
+                for n in range(matches)
+            ),
+        )
+        recorder = Recorder(
+            tmp_path / "talk", {name: f"seat{n}-x" for n, name in enumerate(ids)}, ""
+        )
+        played = []
+        async with open_tapped(recorder) as table:
+            await play_series(table, setting, series, 0, played.append)
+        records = [each.record for each in played]
+        for fault in records[-1].faults:
+            recorder.fault(ids[fault.seat], fault)
+        recorder.close()
+        recorded = [(tmp_path / "talk" / f"seat{n}-x.txt").read_text() for n in (0, 1)]
+        again = [
+            "\n".join(
+                retold(
+                    records,
+                    entrant,
+                    settings=settings,
+                    game=registry.game(game),
+                    deals=setting.deals,
+                    lean=False,
+                )
+            )
+            for entrant in ids
+        ]
+        return recorded, again
+
+    return play
+
+
+def test_another_move_is_told_and_ends_it(arena, bot, tmp_path):
+    """A legal answer is no fault; what follows no longer follows from it, so it stops."""
+    arena("match", bot("ann"), bot("bob"), "--record", "talk", "--sandbox", "none")
+    file = tmp_path / "talk" / "seat0-ann.txt"
+    text = file.read_text()
+    file.write_text(re.sub(r'"seed":\d+', '"seed":1', text))
+    done = arena("feed", tmp_path / "bots" / "ann", file, code=5)
+    assert re.match(r"line \d+, match 1, hole 1, turn \S+: another answer: recorded '", done.stdout)
+    assert "stopped (--go-on goes on)" in done.stdout
+
+
+def test_a_command_takes_the_place_of_the_bots_own(arena, bot, tmp_path):
+    """It runs in the bot's folder, and {} is the bot's own command."""
+    ann = bot("ann")
+    arena("match", ann, bot("bob"), "--record", "talk", "--sandbox", "none")
+    done = arena("feed", ann, "talk/seat0-ann.txt", "--command", f"{sys.executable} bot.py fine 5")
+    assert "answers as recorded" in done.stdout
+    done = arena("feed", ann, "talk/seat0-ann.txt", "--command", "env X=1 {}")
+    assert "answers as recorded" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["feed", "ANN", "nowhere.txt"], "nowhere.txt: No such file"),
+        (["feed", "ANN", "OUT"], "say which match: --match ID"),
+        (["feed", "ANN", "bots/ann/bot.py"], "bot.py: line 2: no line of a transcript"),
+        (["feed", "nobody@1", "OUT", "--match", "ID"], "nobody@1 was not in match"),
+        (["feed", "ANN", "OUT", "--match", "IX"], "there is no match 'IX'; near it: "),
+        (
+            ["feed", "ANN", "OUT", "--match", "ID", "--attempt", "7"],
+            "has no attempt 7; there are: 0",
+        ),
+        (["feed", "ANN", "t", "--bot", "ann"], "go with --match"),
+        (["log", "OUT", "--transcript", "ID"], "--bot with one of: "),
+        (["log", "OUT", "--bot", "ann"], "go with --transcript"),
+        (["log", "OUT", "--json"], "--json goes with --faults"),
+        (["match", "ANN"], "against itself: arena match "),
+        (["match"], "name the bots"),
+        (["match", "ANN", "ANN", "--deal", "0"], "--deal"),
+        (["match", *["ANN"] * 7], "7 bots: play-nine is for 2 to 6"),
+        (["match", "ANN", "nothere"], "nothere"),
+        (["match", "ANN", "ANN", "--watch", "--json"], "both want standard output"),
+        (["match", "ANN", "ANN", "--record", "bots/ann"], "there are other files in it (bot.py)"),
+    ],
+)
+def test_wrong_inputs(arena, bot, tmp_path, words, said):
+    """One line that says what was wrong, and what there is."""
+    ann, out = bot("ann"), tmp_path / "friday"
+    match = ""
+    if "OUT" in words:
+        arena("run", ann, bot("bob"), "--deals", "1", "--out", out, "--seed", "1")
+        match = json.loads(arena("log", out).stdout.splitlines()[0])["id"]
+    names = {"ANN": ann, "OUT": out, "ID": match}
+    done = arena(*(names.get(word, word) for word in words), code=2)
+    assert said in done.stderr
+    assert all(line.startswith("arena: ") for line in done.stderr.splitlines())
+
+
+def test_a_secret_that_is_not_there(arena, bot, tmp_path):
+    """Before it is revealed only its owner can have a transcript."""
+    out = tmp_path / "friday"
+    arena("run", bot("ann"), bot("bob"), "--deals", "200", "--out", out, "--max-time", "1s")
+    match = json.loads((out / "matches.jsonl").read_text().splitlines()[0])["id"]
+    assert "> " in arena("log", out, "--transcript", match, "--bot", "ann").stdout
+    (out / "private.json").unlink()
+    done = arena("log", out, "--transcript", match, "--bot", "ann", code=2)
+    assert "the secret has not been revealed yet" in done.stderr
+
+
+def test_a_recording_of_a_match_shows_every_byte(arena, bot, tmp_path):
+    """What is no UTF-8, a line that was never ended, and stderr, each where it belongs."""
+    odd = bot("odd")
+    (odd / "bot.py").write_text(
+        "import os, sys\n"
+        "for number, line in enumerate(sys.stdin):\n"
+        '    if number == 0: print(\'{"type":"ready"}\', flush=True)\n'
+        "    if '\"act\"' in line:\n"
+        "        os.write(2, b'gone\\n')\n"
+        "        os.write(1, b'\\xff{\\\\')\n"
+        "        sys.exit(4)\n"
+    )
+    done = arena("match", odd, bot("ann"), "--record", "talk", "--sandbox", "none", code=3)
+    assert "odd@1: crash in match-000001-0, hole 1, turn 1: died while" in done.stdout
+    assert "stderr: gone" in done.stdout
+    lines = (tmp_path / "talk" / "seat0-odd.txt").read_text().splitlines()
+    assert ["<\\ \\xff{\\\\", "# died while it was asked", "! crash exit 4"] == lines[-3:]
+    assert "gone\n" == (tmp_path / "talk" / "seat0-odd.stderr.txt").read_text()
+    assert "reproduced: crash" in arena("feed", odd, "talk/seat0-odd.txt").stdout
+    done = arena("match", odd, odd, "--record", "talk", "--sandbox", "none", "--json", code=3)
+    told = json.loads(done.stdout)
+    assert ["odd@1", "odd@1#2"] == told["seats"]
+    assert {"odd@1", "odd@1#2"} == {fault["bot"] for fault in told["faults"]}
+    assert not (tmp_path / "talk" / "seat1-ann.txt").exists()
+
+
+def test_the_same_deal_has_the_same_cards_for_everybody(arena, bot):
+    """The number and the seed decide, not who plays; watching and recording change nothing."""
+    ann, bob = bot("ann"), bot("bob")
+    first = json.loads(arena("match", ann, bob, "--json", "--deal", "7").stdout)
+    again = json.loads(arena("match", ann, bob, "--json", "--deal", "7", "--record", "t").stdout)
+    assert first["digest"] == again["digest"]
+    other = json.loads(arena("match", ann, bob, "--json", "--deal", "7", "--seed", "x").stdout)
+    assert first["holes"] != other["holes"]
+    shown = arena("match", ann, bob, "--watch", "--delay", "0", "--deal", "7").stdout
+    for seat, name in enumerate(first["seats"]):
+        row = next(line for line in shown.splitlines() if re.match(rf"{name} +-?\d", line))
+        assert [*[str(hole["scores"][seat]) for hole in first["holes"]]] == row.split()[1:-1]
+    assert shown.count("\n  ann@1 ") == sum(
+        1 for line in shown.splitlines() if line.startswith("  ann@1 ")
+    )
+    assert "\x1b" not in shown
+
+
+def test_pauses_are_on_nobodys_time(arena, bot):
+    """With a bank smaller than one pause nobody runs out of time."""
+    words = ["--watch", "--delay", "40ms", "--match-time", "1s", "--move-time", "1s"]
+    done = arena("match", bot("ann"), bot("bob"), *words, "--game", "four-card-golf")
+    moves = sum(line.startswith("  ann@1 ") for line in done.stdout.splitlines())
+    assert moves * 40 > 1000
+    assert "1. " in done.stdout
+
+
+def test_a_failed_bot_is_played_on_for_before_the_watchers_eyes(arena, bot):
+    """At a table of three the others finish."""
+    bots = [bot("bad", "exit"), bot("ann"), bot("bob")]
+    done = arena("match", *bots, "--watch", "--delay", "0", code=3)
+    assert "bad@1 has failed, and is played on for" in done.stdout
+    assert "hole 9 is over" in done.stdout
