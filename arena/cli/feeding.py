@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -16,12 +17,26 @@ from arena.cli.playback import AS_RECORDED, Feeder
 from arena.cli.screen import say
 from arena.model import Bot, Entrant, Limits, Settings, UserError
 from arena.roster import Roster, default_cache, in_use, load, restore
+from arena.sandbox import Backend, Launch, Plan, Share
 from arena.store import is_results_folder
 from arena.transcripts import Script, script
 
 FOREVER_S = 1e9
-# A debugger and what it runs need more than a bot does.
-ROOMY = Limits(memory_mb=1 << 16, tasks=4096)
+
+
+class _Unlimited:
+    """Runs a tool of the user's: it may need more than a bot, and writes logs and core files."""
+
+    def __init__(self, plain: Backend) -> None:
+        self.name = plain.name
+        self.probe = plain.probe
+        self._plan = plain.plan
+
+    def plan(self, launch: Launch) -> Plan:
+        """As without a sandbox, and without limits; what the bot's own environment sets holds."""
+        plan = self._plan(launch)
+        env = {**os.environ, **plan.env}
+        return msgspec.structs.replace(plan, rlimits={}, share=Share(), env=env)
 
 
 def feed_bot(
@@ -71,8 +86,7 @@ def feed_bot(
             raise UserError(f"{bot} can't be started here")
         [one] = ready
         if command is not None:
-            one, limits = _under(one, command), ROOMY
-            limits = msgspec.structs.replace(ROOMY, line_bytes=settings.limits.line_bytes)
+            one, backend = _under(one, command), _Unlimited(backend)
         seconds = timeout / 1000 if timeout is not None else FOREVER_S
         feeder = Feeder(spoken, seconds=seconds, go_on=go_on)
         return trio.run(feeder.run, one, backend, limits)

@@ -235,8 +235,14 @@ def test_a_command_takes_the_place_of_the_bots_own(arena, bot, tmp_path):
     arena("match", ann, bot("bob"), "--record", "talk", "--sandbox", "none")
     done = arena("feed", ann, "talk/seat0-ann.txt", "--command", f"{sys.executable} bot.py fine 5")
     assert "answers as recorded" in done.stdout
-    done = arena("feed", ann, "talk/seat0-ann.txt", "--command", "env X=1 {}")
+    script = tmp_path / "tool"
+    script.write_text('#!/bin/sh\nulimit -f > "$1"\nshift\nexec "$@"\n')
+    script.chmod(0o755)
+    done = arena("feed", ann, "talk/seat0-ann.txt", "--command", f"{script} {tmp_path}/log {{}}")
     assert "answers as recorded" in done.stdout
+    assert "unlimited\n" == (tmp_path / "log").read_text()
+    done = arena("feed", ann, "talk/seat0-ann.txt", "--command", "nonesuch {}", code=2)
+    assert "there is no program nonesuch" in done.stderr
 
 
 @pytest.mark.parametrize(
