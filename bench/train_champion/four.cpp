@@ -1,4 +1,7 @@
-// train-four MATCHES: learns the network of four-card-golf from matches of two seats.
+// four learn MATCHES: learns the network of four-card-golf, prints it as a header.
+// four play MATCHES: plays matches by lot, prints cards, moves and scores for the arena's rules.
+//
+// Two seats play; the output is a function of MATCHES alone.
 #include "four.h"
 
 #include <cstdlib>
@@ -7,12 +10,14 @@
 
 using namespace four;
 
-constexpr int PACK = 52, TURNS = 40, HOLES = 9;
-static float LAMBDA = 0.5f;
-static int EXPLORE = 5;
+constexpr int PACK = 52, HOLES = 9;
+constexpr int TURNS = 40;  // of both seats; hardly a hole takes as many
+constexpr float RATE = 0.05f, LAMBDA = 0.2f;
+constexpr int LOTS = 5;  // in 100 turns
 
 static Lots lots = {4};
 static auto net = std::make_unique<Network>();
+static bool spoken = false;  // moves are printed
 
 struct Player {
     bool learns;
@@ -31,7 +36,7 @@ struct Table {
     bool ended;
 };
 
-static void deal(Table& table)
+static void deal(Table& table, int first)
 {
     table = {};
     for (int i = 0; i < PACK; i++) {
@@ -41,9 +46,14 @@ static void deal(Table& table)
     }
     for (int seat = 0; seat < 2; seat++)
         for (int at = 0; at < CARDS; at++) {
-            table.card[seat][at] = table.pack[2 * at + seat];
+            table.card[seat][at] = table.pack[2 * at + (seat ^ first)];
             table.seen[seat][at] = at >= 2;
         }
+    if (spoken) {
+        for (int card : table.pack)
+            std::printf("%d ", card ? card : 13);
+        std::printf("|");
+    }
     table.top = table.pack[8];
     table.pile[table.top]++;
 }
@@ -108,6 +118,9 @@ static Event simple(const Table& table, int seat, const Player& it)
 // Carries a move out; `event.out` is filled in.
 static void move(Table& table, int seat, Event& event)
 {
+    static const char* const NAMES[] = {"take %d;", "draw;swap %d;", "draw;discard;", "knock;"};
+    if (spoken)
+        std::printf(NAMES[event.kind], event.at);
     if (event.kind == Event::KNOCK)
         return;
     if (event.kind == Event::TAKE)
@@ -125,7 +138,8 @@ static void move(Table& table, int seat, Event& event)
 
 struct Step {
     Inputs inputs;
-    float ahead, value, before;
+    float ahead;   // E(mine) - E(other)
+    float before;  // what the turn is worth before its draw
     bool knocks, free;
 };
 
@@ -138,7 +152,6 @@ static void record(const Table& table, int seat, const Belief& belief, Step& ste
     outlook.each_input(0, add);
     outlook.each_changed(0, view.mine, table.top, add);
     step.ahead = outlook.expected(view.mine) - outlook.other[0].expected;
-    step.value = step.ahead + UNIT * value_of(*net, step.inputs, 0);
 }
 
 // A turn of the learner. `before` is what the turn is worth before the draw.
@@ -171,24 +184,25 @@ static Event learner(const Table& table, int seat, const Belief& belief, bool ex
     return event;
 }
 
-static double play(Player* players, int first, float rate, double* loss, long* steps)
+// Plays a hole and learns from it, last position first.
+static void play(Player* players, int first, float rate)
 {
     static Step path[2][TURNS];
     int count[2] = {0, 0}, knocker = -1;
     Table table;
-    deal(table);
+    deal(table, first);
     for (int seat = 0; seat < 2; seat++)
         players[seat].belief.deal();
     int seat = first;
-    for (table.turn = 0; table.turn < TURNS && seat != knocker; table.turn++, seat = 1 - seat) {
+    for (table.turn = 0; seat != knocker && (table.turn < TURNS || knocker >= 0); table.turn++) {
         Player& it = players[seat];
         Event event;
         Step& step = path[seat][count[seat]];
-        if (!it.learns) {
-            event = simple(table, seat, it);
-        } else {
-            bool explores = !table.ended && lots.below(100) < EXPLORE;
+        if (it.learns) {
+            bool explores = !table.ended && lots.below(100) < LOTS;
             event = learner(table, seat, it.belief, explores, step);
+        } else {
+            event = simple(table, seat, it);
         }
         move(table, seat, event);
         if (event.kind == Event::KNOCK)
@@ -199,9 +213,11 @@ static double play(Player* players, int first, float rate, double* loss, long* s
         }
         if (players[1 - seat].learns)
             players[1 - seat].belief.see(event, 2);
-        if (knocker >= 0)
-            table.ended = true;
+        table.ended = knocker >= 0;
+        seat = 1 - seat;
     }
+    if (spoken)
+        std::printf("| %d %d\n", score(table, first), score(table, 1 - first));
     for (int me = 0; me < 2; me++) {
         if (!players[me].learns)
             continue;
@@ -214,12 +230,9 @@ static double play(Player* players, int first, float rate, double* loss, long* s
                 float lambda = next.free ? 0 : next.knocks ? 0.2f : LAMBDA;
                 target = (1 - lambda) * next.before + lambda * target;
             }
-            *loss += (target - step.value) * (target - step.value);
-            ++*steps;
             learn(*net, step.inputs, 0, (target - step.ahead) / UNIT, rate);
         }
     }
-    return score(table, 0) - score(table, 1);
 }
 
 static void sit_down(Player& it)
@@ -240,39 +253,22 @@ static void sit_down(Player& it)
 
 int main(int count, char** arguments)
 {
-    int matches = count >= 2 ? std::atoi(arguments[1]) : 0;
-    float RATE = count >= 3 ? (float)std::atof(arguments[2]) : 0.01f;
-    if (count >= 4)
-        LAMBDA = (float)std::atof(arguments[3]);
+    int matches = count == 3 ? std::atoi(arguments[2]) : 0;
+    spoken = matches > 0 && !std::strcmp(arguments[1], "play");
+    if (matches < 1 || (!spoken && std::strcmp(arguments[1], "learn"))) {
+        std::fprintf(stderr, "usage: four learn|play MATCHES\n");
+        return 2;
+    }
     begin(*net, ROWS, lots);
-    double loss = 0, ahead = 0, wins = 0;
-    long steps = 0, versus = 0;
     for (int match = 0; match < matches; match++) {
         float left = 1 - (float)match / (float)matches;
-        Player players[2];
-        bool test = match % 10 == 9;
-        EXPLORE = test ? 0 : 5;
-        sit_down(players[1]);
-        if (test) {
-            players[1] = {};
-            players[1].model = GREEDY;
-            players[1].knock = 7.5f;
-            players[1].margin = 2;
-        }
-        players[0] = {};
+        Player players[2] = {};
         players[0].learns = true;
-        double sum = 0;
+        sit_down(players[1]);
         for (int hole = 0; hole < HOLES; hole++)
-            sum += play(players, hole & 1, RATE * (left * left + 0.01f), &loss, &steps);
-        if (test)
-            versus++, ahead += sum, wins += sum < 0 ? 1 : sum == 0 ? 0.5 : 0;
-        if (match % (matches / 10) == matches / 10 - 1) {
-            std::fprintf(stderr, "%d loss %.2f; greedy %.2f a match, %.1f%% of %ld\n", match + 1,
-                         loss / (double)steps, ahead / (double)versus,
-                         100 * wins / (double)versus, versus);
-            loss = ahead = wins = 0;
-            steps = versus = 0;
-        }
+            play(players, hole & 1, RATE * (left * left + 0.01f));
     }
-    print(*net, "FOUR_WEIGHTS");
+    if (!spoken)
+        print(*net, "FOUR_WEIGHTS");
+    return 0;
 }

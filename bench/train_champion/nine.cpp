@@ -1,4 +1,7 @@
-// train-nine HOLES: learns the network of play-nine from HOLES holes of two seats.
+// nine learn HOLES TABLES: learns the network of play-nine, prints it as a header.
+// nine play HOLES TABLES: plays holes by lot, prints cards, moves and scores for the arena's rules.
+//
+// TABLES is strong's tables.json. Two seats play; the output is a function of HOLES and TABLES alone.
 #include "nine.h"
 
 #include <cstdlib>
@@ -9,12 +12,15 @@
 
 using namespace nine;
 
-constexpr int PACK = 108, TURNS = 80;
-static float LAMBDA = 0.8f;
+constexpr int PACK = 108;
+constexpr int TURNS = 80;  // of both seats; hardly a hole takes as many
+constexpr float RATE = 0.06f, LAMBDA = 0.2f;
+// In 100: turns by lot; holes against strong, against matcher.
+constexpr int LOTS = 4, STRONGS = 35, MATCHERS = 15;
 
 static Lots lots = {9};
 static std::unique_ptr<Tables> tables;
-static int STRONGS = 50;
+static bool spoken = false;  // moves are printed
 static auto net = std::make_unique<Network>();
 
 struct Table {
@@ -24,6 +30,8 @@ struct Table {
     int unseen[CARDS];
     int top;
 };
+
+static int number(int card) { return card == HOLE_IN_ONE ? -5 : card; }
 
 static void turn_up(Table& table, int seat, int position)
 {
@@ -80,8 +88,19 @@ static void put(Table& table, int seat, int position, int card)
     table.card[seat][position] = table.seen[seat][position] = card;
 }
 
+static void take(Table& table, int seat, int position)
+{
+    if (spoken)
+        std::printf("take %d;", position);
+    put(table, seat, position, table.top);
+}
+
 static void use(Table& table, int seat, int card, int move)
 {
+    if (spoken && move == SKIP)
+        std::printf("draw;skip;");
+    else if (spoken)
+        std::printf("draw;%s %d;", move < 8 ? "swap" : "flip", move & 7);
     if (move >= 0 && move < 8) {
         put(table, seat, move, card);
         return;
@@ -91,13 +110,17 @@ static void use(Table& table, int seat, int card, int move)
         turn_up(table, seat, move - 8);
 }
 
+// A third take the discard, a third swap, a third flip.
 static void explore(Table& table, int seat)
 {
     int way = lots.below(3), position = lots.below(8);
-    int card = way == 0 ? table.top : draw(table);
+    if (way == 0) {
+        take(table, seat, position);
+        return;
+    }
     while (way == 2 && table.seen[seat][position] != HIDDEN)
         position = lots.below(8);
-    use(table, seat, card, way == 2 ? 8 + position : position);
+    use(table, seat, draw(table), way == 2 ? 8 + position : position);
 }
 
 enum Kind { LEARNER, MATCHER, STRONG };
@@ -133,7 +156,7 @@ static float partner(Table& table, int seat, const Outlook& outlook, const Polic
     if (explores) {
         explore(table, seat);
     } else if (place != DRAW) {
-        put(table, seat, place, table.top);
+        take(table, seat, place);
     } else {
         int card = draw(table);
         use(table, seat, card, policy.use(card));
@@ -155,7 +178,7 @@ static float play(Table& table, int seat, const Player& player, bool explores)
     if (explores) {
         explore(table, seat);
     } else if (takes < draws - ROUNDING) {
-        put(table, seat, place, table.top);
+        take(table, seat, place);
     } else {
         int card = draw(table);
         use(table, seat, card, choose_drawn(*net, look(table, seat), card, false));
@@ -208,140 +231,117 @@ static void record(const Table& table, int seat, Step& step)
     step.value = step.ahead + UNIT * value_of(*net, in, step.bucket);
 }
 
-static double train(bool early, float rate)
+// Two cards are turned up, in one hole of eight a column; who plays is by lot.
+static void tee_off(Table& table, Player* players, bool early)
+{
+    deal(table);
+    for (int seat = 0; seat < 2; seat++) {
+        int second = lots.below(8) ? 1 : 4;
+        turn_up(table, seat, 0);
+        turn_up(table, seat, second);
+        if (spoken)
+            std::printf("tee 0 %d;", second);
+        players[seat] = {early ? MATCHER : LEARNER, (float)lots.below(14) - 2};
+    }
+    int lot = lots.below(100), seat = lots.below(2);
+    if (!early && lot < STRONGS)
+        players[seat].kind = STRONG;
+    else if (!early && lot < STRONGS + MATCHERS)
+        players[seat].kind = MATCHER;
+}
+
+// Plays a hole up to where somebody goes out and learns from it, last position first.
+static void train(bool early, float rate)
 {
     static Step path[TURNS];
     Table table;
-    deal(table);
     Player players[2];
-    for (int seat = 0; seat < 2; seat++) {
-        turn_up(table, seat, 0);
-        turn_up(table, seat, lots.below(8) ? 1 : 4);
-        players[seat] = {early ? MATCHER : LEARNER, (float)lots.below(14) - 2};
-    }
-    int other = lots.below(100), seat = lots.below(2);
-    if (!early && other < STRONGS)
-        players[seat].kind = STRONG;
-    else if (!early && other < STRONGS + 15)
-        players[seat].kind = MATCHER;
+    tee_off(table, players, early);
     int count = 0;
     bool out = false;
-    for (seat = 0; count < TURNS && !out; seat = 1 - seat) {
+    for (int seat = 0; count < TURNS && !out; seat = 1 - seat) {
         table.turn = count;
         Step& step = path[count++];
-        step.free = lots.below(100) < 4;
+        step.free = lots.below(100) < LOTS;
         step.before = play(table, seat, players[seat], step.free);
         record(table, seat, step);
         out = step.out;
     }
     float target = out ? path[count - 1].value : path[count - 1].ahead;
-    double loss = 0;
     for (int i = count - 1; i >= 0; i--) {
         if (i < count - 1) {  // the next position is the other's: its sign turns
             const Step& next = path[i + 1];
             float part = next.free ? 0 : LAMBDA;
             target = -((1 - part) * next.before + part * target);
         }
-        if (path[i].out)
-            continue;
-        loss += (target - path[i].value) * (target - path[i].value);
-        learn(*net, path[i].inputs, path[i].bucket, (target - path[i].ahead) / UNIT, rate);
+        if (!path[i].out)
+            learn(*net, path[i].inputs, path[i].bucket, (target - path[i].ahead) / UNIT, rate);
     }
-    return loss / count;
 }
 
-// Learner against strong, each deal in both seatings.
-static void measure(int deals)
+static void last_turn(Table& table, int seat)
 {
-    double sum = 0, squares = 0, wins = 0, holes = 0, hs = 0;
-    for (int deal_ = 0; deal_ < deals; deal_++) {
-        double pair = 0;
-        uint64_t keep = lots.state;
-        for (int rotation = 0; rotation < 2; rotation++) {
-            lots.state = keep;
-            double match = 0;
-            for (int hole = 0; hole < 9; hole++) {
-                Table table;
-                deal(table);
-                Player players[2] = {{LEARNER, 0}, {LEARNER, 0}};
-                int me = (hole + rotation) & 1;
-                players[1 - me].kind = STRONG;
-                for (int seat = 0; seat < 2; seat++) {
-                    turn_up(table, seat, 0);
-                    turn_up(table, seat, 1);
-                }
-                int knocker = -1, seat = 0;
-                for (table.turn = 0; table.turn < TURNS && seat != knocker; table.turn++) {
-                    if (knocker >= 0) {
-                        View view = look(table, seat);
-                        view.ended = true;
-                        int place = choose_turn(*net, view, false);
-                        if (place != DRAW) {
-                            put(table, seat, place, table.top);
-                        } else {
-                            int card = draw(table);
-                            view = look(table, seat);
-                            view.ended = true;
-                            use(table, seat, card, choose_drawn(*net, view, card, false));
-                        }
-                    } else {
-                        play(table, seat, players[seat], false);
-                        if (!table.hidden[seat])
-                            knocker = seat;
-                    }
-                    seat = 1 - seat;
-                }
-                double score[2];
-                for (int s = 0; s < 2; s++) {
-                    View view = {};
-                    std::copy(table.card[s], table.card[s] + 8, view.mine);
-                    Chances chances(view);
-                    score[s] = Side(view.mine, chances).expected;
-                }
-                match += score[me] - score[1 - me];
-                hs += (score[me] - score[1 - me]) * (score[me] - score[1 - me]);
-                holes++;
-            }
-            pair += match / 2;
-            wins += match < 0 ? 1 : match == 0 ? 0.5 : 0;
-        }
-        sum += pair;
-        squares += pair * pair;
+    View view = look(table, seat);
+    view.ended = true;
+    int place = choose_turn(*net, view, false);
+    if (place != DRAW) {
+        take(table, seat, place);
+        return;
     }
-    double mean = sum / deals, var = squares / deals - mean * mean;
-    std::fprintf(stderr, "%+.2f +- %.2f a match, %.1f%% won, hole sd %.1f\n", mean,
-                 __builtin_sqrt(var / deals), 50 * wins / deals, __builtin_sqrt(hs / holes));
+    int card = draw(table);
+    view = look(table, seat);
+    view.ended = true;
+    use(table, seat, card, choose_drawn(*net, view, card, false));
+}
+
+// A whole hole in one line: cards, moves, scores.
+static void show()
+{
+    Table table;
+    Player players[2];
+    uint64_t before = lots.state;
+    deal(table);
+    lots.state = before;
+    for (int card : table.pack)
+        std::printf("%d ", number(card));
+    std::printf("|");
+    tee_off(table, players, false);
+    bool out = false;
+    int seat = 0;
+    for (table.turn = 0; table.turn < TURNS && !out; table.turn++, seat = 1 - seat) {
+        play(table, seat, players[seat], lots.below(100) < LOTS);
+        out = !table.hidden[seat];
+    }
+    if (out)
+        last_turn(table, seat);
+    std::printf("|");
+    for (seat = 0; seat < 2; seat++) {
+        View view = {};
+        std::copy(table.card[seat], table.card[seat] + 8, view.mine);
+        Chances chances(view);
+        std::printf(" %d", (int)Side(view.mine, chances).expected);
+    }
+    std::printf("\n");
 }
 
 int main(int count, char** arguments)
 {
-    int holes = count >= 2 ? std::atoi(arguments[1]) : 0;
-    float RATE = count >= 3 ? std::atof(arguments[2]) : 0.01f;
-    if (count >= 4) LAMBDA = std::atof(arguments[3]);
-    if (count >= 5) STRONGS = std::atoi(arguments[4]);
-    tables = std::make_unique<Tables>("/tmp/wt-champion/example_bots/strong/tables.json");
+    int holes = count == 4 ? std::atoi(arguments[2]) : 0;
+    spoken = holes > 0 && !std::strcmp(arguments[1], "play");
+    if (holes < 1 || (!spoken && std::strcmp(arguments[1], "learn"))) {
+        std::fprintf(stderr, "usage: nine learn|play HOLES TABLES\n");
+        return 2;
+    }
+    tables = std::make_unique<Tables>(arguments[3]);
     begin(*net, ROWS, lots);
-    if (holes == 0) {
-        FILE* f = std::fopen(arguments[2], "r");
-        while (std::fgetc(f) != '{') {}
-        for (int i = 0; i < Network::SIZE; i++) {
-            int w;
-            if (std::fscanf(f, "%d,", &w) != 1) return 3;
-            net->weights()[i] = (float)w / PARTS;
-        }
-        lots.state = 12345;
-        measure(std::atoi(arguments[3]));
-        return 0;
-    }
-    double loss = 0;
     for (int hole = 0; hole < holes; hole++) {
-        float done = (float)hole / (float)holes;
-        float left = 1 - done;
-        loss += train(hole < holes / 20, RATE * (left * left + 0.01f));
-        if (hole % (holes / 10) == holes / 10 - 1) {
-            std::fprintf(stderr, "%d %.2f\n", hole + 1, loss / (holes / 10));
-            loss = 0;
-        }
+        float left = 1 - (float)hole / (float)holes;
+        if (spoken)
+            show();
+        else
+            train(hole < holes / 20, RATE * (left * left + 0.01f));
     }
-    print(*net, "NINE_WEIGHTS");
+    if (!spoken)
+        print(*net, "NINE_WEIGHTS");
+    return 0;
 }

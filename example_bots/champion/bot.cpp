@@ -76,10 +76,10 @@ std::string play_nine(const char* view)
     it.discard = nine_card(number(field(view, "discard")));
     it.ended = number(field(view, "ended_by")) != NONE;
     if (drawn == NONE) {
-        int place = nine::choose_turn(*nine_net, it, false);
+        int place = nine::choose_turn(*nine_net, it, true);
         return place == nine::DRAW ? "draw" : "take " + std::to_string(place);
     }
-    int move = nine::choose_drawn(*nine_net, it, nine_card(drawn), false);
+    int move = nine::choose_drawn(*nine_net, it, nine_card(drawn), true);
     if (move == nine::SKIP)
         return "skip";
     return move < 8 ? "swap " + std::to_string(move) : "flip " + std::to_string(move - 8);

@@ -237,7 +237,7 @@ struct Summary {
     void fill(const View& view, int k, const float* gain, float mean)
     {
         const Belief& belief = *view.other[k];
-        float total = 0;
+        float total = 0, placing[MODELS][SYMBOLS] = {};
         for (const Believed& it : belief.hands) {
             float weight = 1;
             int left[POINTS], drawn[POINTS];
@@ -261,8 +261,7 @@ struct Summary {
                 knock += knocking;
                 knocked += knocking * sum;
                 model[m] += kinds[m];
-                for (int card = 0; card < POINTS; card++)
-                    taken[card] += takes(m, bad, card) ? kinds[m] : 0;
+                placing[m][bad] += kinds[m];
             }
             expected += all * sum;
             sums[std::min((int)(sum + 0.5f), MAX_SUM)] += all;
@@ -279,8 +278,10 @@ struct Summary {
             it /= total;
         for (float& it : model)
             it /= total;
-        for (float& it : taken)
-            it /= total;
+        for (int m = 0; m < MODELS; m++)
+            for (int bad = 0; bad < SYMBOLS; bad++)
+                for (int card = 0; card < POINTS && placing[m][bad] > 0; card++)
+                    taken[card] += takes(m, bad, card) ? placing[m][bad] / total : 0;
         expected /= total;
         knock /= total;
         knocked /= total;

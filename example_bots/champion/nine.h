@@ -378,7 +378,7 @@ constexpr int DRAW = -1;
 // Where the next card is chance, some cards stand for all; they correct the shorter look.
 struct Search {
     static constexpr int SOME = 5;
-    static constexpr float CLOSE = 3;  // moves that are worse by more strokes aren't looked at
+    static constexpr float CLOSE = 1.5f;  // moves that are worse by more strokes aren't looked at
     const Outlook& outlook;
     const View& view;
     int some[SOME];    // unseen cards at the middles of fifths
