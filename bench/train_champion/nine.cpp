@@ -1,7 +1,7 @@
 // nine learn HOLES TABLES: learns the network of play-nine, prints it as a header.
 // nine play HOLES TABLES: plays holes by lot, prints cards, moves and scores for the arena's rules.
 //
-// TABLES is strong's tables.json. Two seats play; the output is a function of HOLES and TABLES alone.
+// TABLES is strong's tables.json. Two seats play; the output is a function of HOLES and TABLES.
 #include "nine.h"
 
 #include <cstdlib>

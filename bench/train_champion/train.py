@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 BOTS = HERE.parents[1] / "example_bots"
 CHAMPION = BOTS / "champion"
 FLAGS = ["-std=c++17", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", f"-I{CHAMPION}"]
-AMOUNTS = {"nine": 200_000, "four": 10_000}
+AMOUNTS = {"nine": 200_000, "four": 25_000}
 """Holes of play-nine, matches of four-card-golf: what is in the repository was made with them."""
 TABLES = {"nine": [str(BOTS / "strong" / "tables.json")], "four": []}
 GAMES = {"nine": ("play-nine", 40), "four": ("four-card-golf", 20)}

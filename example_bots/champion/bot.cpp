@@ -1,3 +1,17 @@
+// champion: both games on learned values of positions, with what the others' moves tell.
+//
+// play-nine (nine.h). A move is worth what the position after it is worth: E(mine) - E(other), the
+// expected scores as in matcher, and what a small network adds for chances, tempo and the discard
+// that is left. Going out is computed. With two seats it looks one move further: moves that are
+// close are judged by the other's best answer, with five cards for all where cards come by chance.
+//
+// four-card-golf (four.h). From each move of the others it infers which hands they may hold, by how
+// greedy, matcher and an unknown player would have moved, and which of these they are; that is
+// remembered through a match. A network values positions by that; knocking is computed. On a last
+// turn it lowers its expected sum.
+//
+// There is no chance in it: the same lines get the same answers. bench/train_champion makes the
+// networks.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -23,7 +37,10 @@ auto four_net = std::make_unique<four::Network>();
 four::Belief beliefs[SEATS];  // of the match, by seat
 int four_top = 0;             // points of the discard at the last event
 
-int nine_card(int card) { return card == NONE ? nine::HIDDEN : card < 0 ? nine::HOLE_IN_ONE : card; }
+int nine_card(int card)
+{
+    return card == NONE ? nine::HIDDEN : card < 0 ? nine::HOLE_IN_ONE : card;
+}
 
 // The seats after `seat` in the order of play; how many.
 int others_of(const char* view, int seat, int* others)
@@ -47,7 +64,8 @@ std::string play_nine(const char* view)
     for (int card = 0; card < nine::CARDS; card++)
         it.unseen[card] = card == nine::HOLE_IN_ONE ? 4 : 8;
     int row = 0;
-    for (const char* grid = json::first(field(view, "grids")); grid; grid = json::next(grid), row++) {
+    const char* grid = json::first(field(view, "grids"));
+    for (; grid; grid = json::next(grid), row++) {
         int cards[8], count = numbers(grid, cards, 8);
         for (int i = 0; i < count; i++) {
             int card = cards[i] = nine_card(cards[i]);
@@ -87,7 +105,7 @@ std::string play_nine(const char* view)
 
 int points(int rank) { return rank < 1 || rank == 13 ? 0 : rank > 10 ? 10 : rank; }
 
-// Takes in completed moves, oldest first.
+// Takes in completed moves of four-card-golf, oldest first.
 void see(const char* events, int me, int seats)
 {
     bool last = false;
@@ -133,7 +151,8 @@ std::string four_card_golf(const char* view, const char* events)
     for (int card = 0; card < four::POINTS; card++)
         it.unseen[card] = (card == 10 ? 12 : 4) * (seats > 4 ? 2 : 1);
     int row = 0;
-    for (const char* grid = json::first(field(view, "grids")); grid; grid = json::next(grid), row++) {
+    const char* grid = json::first(field(view, "grids"));
+    for (; grid; grid = json::next(grid), row++) {
         int cards[four::CARDS], count = numbers(grid, cards, four::CARDS);
         for (int i = 0; i < count; i++) {
             if (cards[i] != NONE)

@@ -1,9 +1,9 @@
 // four-card-golf: what the others hold by what they did, and one card ahead on a learned value.
 //
 // Every move of another seat tells of its hidden cards: who replaces a seven has nothing worse, who
-// doesn't knock isn't content. A `Belief` keeps all hands that a seat may have, each with the chance
-// that three kinds of player would have moved as this one did; so it also learns which of them it
-// is. Hands are then weighed by the cards that are unseen now.
+// doesn't knock isn't content. A `Belief` keeps all hands that a seat may have, each with the
+// chance that three kinds of player would have moved as this one did; so it also learns which of
+// them it is. Hands are then weighed by the cards that are unseen now.
 //
 // A position after a move is worth, in strokes that the mover ends above the other,
 // E(mine) - E(other) + the network's opinion; a knock is computed. The mean over the opponents.

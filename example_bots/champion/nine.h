@@ -6,7 +6,8 @@
 //
 // where E is the expected score of a grid, its face-down cards at the chances of the unseen ones.
 // Going out is computed, not learned: E(mine) less what the others will have after their last turn.
-// With more than one opponent the value is the mean over them.
+// With more than one opponent the value is the mean over them; the time left is that of the one
+// nearest to going out.
 #pragma once
 #include <algorithm>
 
@@ -502,19 +503,18 @@ struct Search {
             return result;
         for (int card : drawn) {
             int move;
-            float first = outlook.use(card, &move);
+            outlook.use(card, &move);
             draws += (move == SKIP || move >= 8
                           ? more_discarded(card, move == SKIP ? SKIP : move - 8)
                           : more_placed(card, move))
                      / SOME;
-            (void)first;
         }
         return best < draws - ROUNDING ? result : DRAW;
     }
 };
 
-// At the start of a turn: the position where the discard goes, or DRAW.
-inline int choose_turn(const Network& net, const View& view, bool far, float* worth = nullptr)
+// At the start of a turn: the position where the discard goes, or DRAW. `far`: one move further.
+inline int choose_turn(const Network& net, const View& view, bool far)
 {
     Outlook outlook(net, view);
     int place = 0;
@@ -535,8 +535,6 @@ inline int choose_turn(const Network& net, const View& view, bool far, float* wo
     if (far && view.others == 1)
         return Search(outlook).turn();
     float takes = outlook.best_place(view.discard, &place), draws = outlook.drawing();
-    if (worth)
-        *worth = std::min(takes, draws);
     return takes < draws - ROUNDING ? place : DRAW;
 }
 
