@@ -160,7 +160,8 @@ class Recorder:
         record = self._by_entrant[entrant]
         _let_go(record)
         _write(record.lines, comment(" ".join(fault.message.splitlines())))
-        _write(record.lines, failed(fault.kind, fault.status))
+        for line in failed(fault.kind, fault.status):
+            _write(record.lines, line)
 
     def close(self) -> None:
         """Nothing more will be said."""

@@ -175,4 +175,4 @@ def _ended(fault: Fault, line: str) -> Iterator[str]:
         yield comment(f"Its line began: {' '.join(line.split())}")
     elif line:
         yield said(line.encode("utf-8", "surrogatepass") + b"\n")
-    yield failed(fault.kind, fault.status)
+    yield from failed(fault.kind, fault.status)

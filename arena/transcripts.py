@@ -3,12 +3,15 @@ r"""What was said between the referee and one bot, as a text that people and pro
     # a comment
     > a line to the bot
     < a line of the bot's
-    <\ bytes of the bot's, where a line can't show them
-    ! the kind of the fault that ended it, and how the process ended, if it did
+    - output of the bot's without a newline: a line that it left unfinished
+    <\ bytes of the bot's, where neither can show them
+    . what happened to its process, or how long nothing came
+    ! the kind of the fault that ended it
 
-In `<\ `, `\n` is a newline (a bot that ended its output without one left its line unfinished), `\\`
-a backslash and `\x1b` any other byte that isn't part of a printable character. A bot that said
-nothing has no line. So a transcript holds every byte.
+In `<\ `, `\n` is a newline, `\\` a backslash and `\x1b` any other byte that isn't part of a
+printable character. A bot that said nothing has no line. So a transcript holds every byte. All that
+may follow a `. ` is in protocol/transcripts/README.md; what is written here is how a process ended
+(`exit 1`, `signal SIGSEGV`).
 
 `parse` and `script` read one: what is to be sent, and what came of each question.
 
@@ -19,6 +22,7 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -27,6 +31,8 @@ from arena.wire.messages import Act, Answer, Hello, Next, Ready, ToBot
 from arena.wire.session import BotSession, Pending, State, WireFault
 
 _ESCAPE = re.compile(rb"\\(\\|n|x[0-9a-f]{2})?")
+# Of what happens to a process, the two ways in which it ends by itself.
+_ENDS = ("exit ", "signal ")
 _messages = msgspec.json.Decoder(ToBot)
 
 # ---------------------------------------------------------------------------------- writing
@@ -44,10 +50,10 @@ def sent(line: bytes | bytearray) -> str:
 
 def said(data: bytes) -> str:
     """What the bot has written: a line with its newline, or what there is of one."""
-    if data.endswith(b"\n"):
-        text = data[:-1].decode("utf-8", "surrogateescape")
-        if text.isprintable():
-            return f"< {text}"
+    mark = "<" if data.endswith(b"\n") else "-"
+    text = data.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+    if text.isprintable():
+        return f"{mark} {text}"
     return "<\\ " + "".join(map(_shown, data.decode("utf-8", "surrogateescape")))
 
 
@@ -61,9 +67,11 @@ def _shown(char: str) -> str:
     return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
 
 
-def failed(kind: FaultKind, status: str) -> str:
-    """The fault that ended it."""
-    return f"! {kind.value} {status}".rstrip()
+def failed(kind: FaultKind, status: str) -> Iterator[str]:
+    """The fault that ended it, and how the process had ended, if it had."""
+    if status:
+        yield f". {status}"
+    yield f"! {kind.value}"
 
 
 # ---------------------------------------------------------------------------------- reading
@@ -74,6 +82,7 @@ class Mark(enum.Enum):
 
     TO_BOT = enum.auto()
     BY_BOT = enum.auto()
+    EVENT = enum.auto()
     FAULT = enum.auto()
 
 
@@ -96,15 +105,19 @@ def parse(content: bytes, name: str) -> list[Entry]:
             entries.append(Entry(number, Mark.TO_BOT, data + b"\n"))
         elif mark == b"< " or line == b"<":
             entries.append(Entry(number, Mark.BY_BOT, data + b"\n"))
+        elif mark == b"- ":
+            entries.append(Entry(number, Mark.BY_BOT, data))
         elif line[:3] == b"<\\ ":
             entries.append(Entry(number, Mark.BY_BOT, _unescaped(line[3:], name, number)))
+        elif mark == b". ":
+            entries.append(Entry(number, Mark.EVENT, data))
         elif mark == b"! ":
             entries.append(Entry(number, Mark.FAULT, data))
         elif line and line[:1] != b"#":
             begun = line[:20].decode("utf-8", "backslashreplace")
             raise UserError(
                 f"{name}: line {number}: no line of a transcript: {begun!r}; each begins with "
-                '"# ", "> ", "< ", "<\\ " or "! "'
+                '"# ", "> ", "< ", "- ", "<\\ ", ". " or "! "'
             )
     return entries
 
@@ -157,7 +170,8 @@ class Script(msgspec.Struct, frozen=True):
 
 def script(content: bytes, name: str) -> Script:
     """Read a transcript; UserError says which line is wrong."""
-    entries = parse(content, name)
+    parsed = parse(content, name)
+    entries = [entry for entry in parsed if entry.mark is not Mark.EVENT]
     first = next((entry for entry in entries if entry.mark is Mark.TO_BOT), None)
     if first is None:
         raise UserError(f"{name}: not a transcript: no line to the bot (> …) in it")
@@ -168,14 +182,13 @@ def script(content: bytes, name: str) -> Script:
     steps: list[Step] = []
     waiting: tuple[Entry, ToBot] | None = None
     kind: FaultKind | None = None
-    status = ""
     for entry in entries:
         if kind is not None:
             raise UserError(f"{name}: line {entry.number}: comes after the fault that ended it")
         if entry.mark is Mark.BY_BOT:
             session.receive(entry.data)
         elif entry.mark is Mark.FAULT:
-            kind, status = _fault(entry, name)
+            kind = _fault(entry, name)
         else:
             message = _message(entry, name)
             if waiting is not None:
@@ -189,7 +202,7 @@ def script(content: bytes, name: str) -> Script:
             put(session, message)
     assert waiting is not None
     steps.append(_step(session, *waiting))
-    return Script(greeting, tuple(steps), kind, status)
+    return Script(greeting, tuple(steps), kind, _status(parsed))
 
 
 def put(session: BotSession, message: ToBot) -> None:
@@ -198,6 +211,12 @@ def put(session: BotSession, message: ToBot) -> None:
         session.hello(message)
     elif isinstance(message, Act | Next):
         session.ask(message)
+
+
+def _status(entries: Sequence[Entry]) -> str:
+    """How the process ended, if that was written down."""
+    events = [e.data.decode("utf-8", "backslashreplace") for e in entries if e.mark is Mark.EVENT]
+    return next((event for event in events if event.startswith(_ENDS)), "")
 
 
 def _message(entry: Entry, name: str) -> ToBot:
@@ -210,10 +229,10 @@ def _message(entry: Entry, name: str) -> ToBot:
     return message
 
 
-def _fault(entry: Entry, name: str) -> tuple[FaultKind, str]:
-    word, _, status = entry.data.decode("utf-8", "backslashreplace").strip().partition(" ")
+def _fault(entry: Entry, name: str) -> FaultKind:
+    word = entry.data.decode("utf-8", "backslashreplace").strip()
     try:
-        return FaultKind(word), status
+        return FaultKind(word)
     except ValueError:
         kinds = ", ".join(FaultKind)
         raise UserError(

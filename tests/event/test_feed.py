@@ -310,7 +310,7 @@ def test_a_recording_of_a_match_shows_every_byte(arena, bot, tmp_path):
     assert "odd@1: crash in match-000001-0, hole 1, turn 1: died while" in done.stdout
     assert "stderr: gone" in done.stdout
     lines = (tmp_path / "talk" / "seat0-odd.txt").read_text().splitlines()
-    assert ["<\\ \\xff{\\\\", "# died while it was asked", "! crash exit 4"] == lines[-3:]
+    assert ["<\\ \\xff{\\\\", "# died while it was asked", ". exit 4", "! crash"] == lines[-4:]
     assert "gone\n" == (tmp_path / "talk" / "seat0-odd.stderr.txt").read_text()
     assert "reproduced: crash" in arena("feed", odd, "talk/seat0-odd.txt").stdout
     done = arena("match", odd, odd, "--record", "talk", "--sandbox", "none", "--json", code=3)
