@@ -29,6 +29,7 @@ EPILOG = """\b
 Examples:
   arena run bots/*               every pair of bots, 10 deals, both seatings
   arena run bots/* --game four-card-golf --seats 4 --tables 30
+  arena new python my-bot        a bot to begin with, in eight languages
   arena check my-bot             whether a bot keeps to the protocol
   arena run bots/* --dry-run     what would be played, and how long it takes
   arena match A B --watch        one match, to look at
