@@ -15,6 +15,8 @@ the microseconds between question and answer, pipes included.
 from __future__ import annotations
 
 import argparse
+import atexit
+import functools
 import importlib.util
 import json
 import math
@@ -87,6 +89,21 @@ class Imported:
         """Nothing to do."""
 
 
+@functools.cache
+def built(folder: Path) -> Path:
+    """The folder, or the copy of it that was built, once."""
+    commands = read(folder / "bot.toml").build
+    if not commands:
+        return folder
+    # What a build leaves would become part of the bot, and change the hash of its content.
+    copies = tempfile.mkdtemp(prefix="self-play-")
+    atexit.register(shutil.rmtree, copies)
+    copy = Path(shutil.copytree(folder, Path(copies, folder.name)))
+    for command in commands:
+        subprocess.run(command, cwd=copy, check=True)
+    return copy
+
+
 class Program:
     """A bot as a child process."""
 
@@ -94,16 +111,10 @@ class Program:
         self.name = folder.name
         self.seconds = 0.0
         self.decisions = 0
-        manifest = read(folder / "bot.toml")
-        assert manifest.run is not None
-        self._copy = tempfile.TemporaryDirectory(prefix="self-play-")
-        if manifest.build:
-            # What a build leaves would become part of the bot, and change the hash of its content.
-            folder = Path(shutil.copytree(folder, Path(self._copy.name, folder.name)))
-        for command in manifest.build:
-            subprocess.run(command, cwd=folder, check=True)
+        run = read(folder / "bot.toml").run
+        assert run is not None
         self._process = subprocess.Popen(
-            manifest.run, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            run, cwd=built(folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self._exchange(encode(hello(settings)))
         self.seconds = 0.0  # the start is not a decision
@@ -140,7 +151,6 @@ class Program:
         assert status == 0, f"{self.name} left with status {status}"
         assert self._process.stdout is not None
         self._process.stdout.close()
-        self._copy.cleanup()
 
 
 def play_match(

@@ -35,20 +35,15 @@ def start(folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """`built(name)`: a copy of a bot's folder in which its build has run."""
-    copies = {}
+def built(self_play):
+    """`built(name)`: a folder of a bot in which its build has run, once."""
 
     def build(name: str) -> Path:
-        if name not in copies:
-            folder = tmp_path_factory.mktemp("bots") / name
-            shutil.copytree(ROOT / "example_bots" / name, folder)
-            for command in read(folder / "bot.toml").build:
-                if shutil.which(command[0]) is None:
-                    pytest.skip(f"{command[0]} is not installed")
-                subprocess.run(command, cwd=folder, check=True)
-            copies[name] = folder
-        return copies[name]
+        folder = ROOT / "example_bots" / name
+        for command in read(folder / "bot.toml").build:
+            if shutil.which(command[0]) is None:
+                pytest.skip(f"{command[0]} is not installed")
+        return self_play.built(folder)
 
     return build
 
@@ -230,7 +225,7 @@ def test_plays_a_whole_match(built, self_play, name, game, seats):
     start(built(name))
     settings = Settings(game=game, seats=seats, turn_cap=30)
     partners = [self_play.Imported(ROOT / "example_bots" / "greedy") for _ in range(seats - 1)]
-    bot = self_play.Program(built(name), settings)
+    bot = self_play.Program(ROOT / "example_bots" / name, settings)
     try:
         tally = self_play.mirror(settings, [bot, *partners], 1, "whole")
     finally:

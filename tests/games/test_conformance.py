@@ -1,8 +1,6 @@
 """What every game must keep to, whatever is played; new games join in conftest.GAMES."""
 
 import random
-import re
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -259,11 +257,3 @@ def test_games_state_their_name_table_sizes_and_cap(game):
     """What `hello` and the command line say about a game."""
     stated = (game.name, game.min_seats, game.max_seats, game.turn_cap)
     assert stated in {("play-nine", 2, 6, 60), ("four-card-golf", 2, 8, 30)}
-
-
-def test_the_readme_s_hole_can_be_played(capsys):
-    """The lines that show the games as a library run as they stand there."""
-    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(import random\nfrom arena.*?)```", text, re.DOTALL)
-    exec(compile(code, "README.md", "exec"), {})
-    assert re.fullmatch(r"\(-?\d+, -?\d+\)\n", capsys.readouterr().out)
