@@ -5,7 +5,8 @@ transcript a bot (see `arena.transcripts`) and its stderr beside it. Both are ch
 starts: who records nothing pays nothing.
 
 Invariant: what has been said is in the file before anything else happens, but for an unfinished
-line of a bot's, which is there once it is finished, the next line is sent, or the bot is gone.
+line of a bot's, which is there once it is finished, the next line is sent, or the bot is gone; and
+of a stderr without an end, whose last words are there when nothing more will be said.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
 from arena.transcripts import comment, failed, said, sent
 from arena.wire.session import Event
+
+# Of a bot's stderr, its beginning and its end: more than anybody reads, and a bot that writes
+# without an end in its time for a match would fill a disk.
+STDERR_BEGIN, STDERR_END = 8 << 20, 1 << 16
 
 
 class Tap(Protocol):
@@ -97,12 +102,39 @@ async def open_tapped(tap: Tap) -> AsyncIterator[Tapped]:
             table.close()
 
 
+class _Stderr:
+    """The file of what a bot writes to its standard error."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb", buffering=0)
+        self._room = STDERR_BEGIN
+        self._end = bytearray()
+        self._left_out = 0
+
+    def add(self, data: bytes) -> None:
+        """Write it, or keep it as its last words for now."""
+        begin, rest = data[: self._room], data[self._room :]
+        self._room -= len(begin)
+        _append(self._file, begin)
+        self._end += rest
+        if (over := len(self._end) - STDERR_END) > 0:
+            self._left_out += over
+            del self._end[:over]
+
+    def close(self) -> None:
+        """Write the last words; what was left out before them is told."""
+        if self._left_out:
+            _append(self._file, b"\n[%d bytes are left out here]\n" % self._left_out)
+        _append(self._file, bytes(self._end))
+        self._file.close()
+
+
 class _Record:
     """The two files of a bot."""
 
     def __init__(self, path: Path) -> None:
         self.lines = path.open("wb", buffering=0)
-        self.stderr = path.with_suffix(".stderr.txt").open("wb", buffering=0)
+        self.stderr = _Stderr(path.with_suffix(".stderr.txt"))
         self.held = b""  # bounded: a table reads no more than a line and a pipe's worth ahead
 
 
@@ -149,7 +181,7 @@ class Recorder:
 
     def logged(self, contestant: Contestant, data: bytes) -> None:
         """What was read of its stderr."""
-        _append(self._by_process[contestant.id].stderr, data)
+        self._by_process[contestant.id].stderr.add(data)
 
     def dropped(self, contestant: Contestant) -> None:
         """What it has left unfinished is all that there is."""

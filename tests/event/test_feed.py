@@ -6,9 +6,11 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from arena.recording import Recorder
 from arena.transcripts import Mark, parse, script
 from arena.wire.messages import Act, Answer, Next
 
@@ -157,7 +159,7 @@ def built_ways(bot, tmp_path, tmp_path_factory):
     from arena.deals import Deals, secret_from_seed
     from arena.match import Setting, play_series
     from arena.model import Limits, MatchSpec, Series, Settings
-    from arena.recording import Recorder, open_tapped
+    from arena.recording import open_tapped
     from arena.retelling import retold
     from arena.roster import build, load
     from arena.sandbox.client import Spawner
@@ -318,6 +320,21 @@ def test_a_recording_of_a_match_shows_every_byte(arena, bot, tmp_path):
     assert ["odd@1", "odd@1#2"] == told["seats"]
     assert {"odd@1", "odd@1#2"} == {fault["bot"] for fault in told["faults"]}
     assert not (tmp_path / "talk" / "seat1-ann.txt").exists()
+
+
+def test_a_recording_of_a_stderr_without_an_end_is_capped(monkeypatch, tmp_path):
+    """Its beginning, how much is left out, and its last words."""
+    monkeypatch.setattr("arena.recording.STDERR_BEGIN", 10)
+    monkeypatch.setattr("arena.recording.STDERR_END", 4)
+    recorder = Recorder(tmp_path / "talk", {"ann@1": "seat0-ann"}, "")
+    ann = SimpleNamespace(id=1)
+    recorder.started("ann@1", ann)
+    for number in range(100):
+        recorder.logged(ann, b"%03d" % number)
+    file = tmp_path / "talk" / "seat0-ann.stderr.txt"
+    assert "0000010020" == file.read_text()
+    recorder.close()
+    assert "0000010020\n[286 bytes are left out here]\n8099" == file.read_text()
 
 
 def test_the_same_deal_has_the_same_cards_for_everybody(arena, bot):
