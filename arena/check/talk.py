@@ -87,8 +87,8 @@ class Talk:
         """Whether what wants no answer is written together with the next question."""
         self.times: list[float] = []
         """Seconds that its answers took."""
-        self.lines: list[bytes] = []
-        """Its answers without their turns, which tell it nothing."""
+        self.moves: list[str] = []
+        """Its answers, as far as they are the game's."""
         self.lean = False
         self._bot = bot
         self._files = files
@@ -174,7 +174,7 @@ class Talk:
         if not isinstance(answer, Answer) or answer.move not in legal:
             raise await self._stumble(Wanted.MOVE, event, question.turn, legal)
         self.times.append(took)
-        self.lines.append(event.data.replace(question.turn.encode(), b""))
+        self.moves.append(answer.move)
         self._turns = [*self._turns[-TURNS_KEPT:], question.turn]
         self._after = "act"
         return answer.move

@@ -341,6 +341,12 @@ def test_a_good_bot_has_no_finding(spoilt):
     assert report.times.answers > 1000
 
 
+def test_what_an_answer_holds_beside_the_move_need_not_repeat(spoilt):
+    """The time that it took, or a count of nodes, is no other play."""
+    report = spoilt(('"move": ', '"x": __import__("time").time(), "move": '))
+    assert Status.PASSED is report.status
+
+
 def test_slow_starts_are_waited_for(spoilt, monkeypatch):
     """A bot that does nothing for a while at the start is looked into, and then let be."""
     monkeypatch.setattr("arena.check.examine.CHECKS", CHECKS[:1])
