@@ -88,7 +88,7 @@ def feed_bot(
         if command is not None:
             one, backend = _under(one, command), _Unlimited(backend)
         seconds = timeout / 1000 if timeout is not None else FOREVER_S
-        feeder = Feeder(spoken, seconds=seconds, go_on=go_on)
+        feeder = Feeder(spoken, seconds=seconds, go_on=go_on, trusted=command is not None)
         return trio.run(feeder.run, one, backend, limits)
 
 

@@ -8,11 +8,14 @@ next no longer follows from its answers, so that is where it stops, unless told 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
+from typing import BinaryIO
 
 import click
 
+from arena.check.talk import escaped
 from arena.cli.screen import say
 from arena.contestant import Contestant
 from arena.model import Bot, FaultKind, Limits
@@ -35,7 +38,12 @@ _TIME = frozenset({FaultKind.START, FaultKind.TIMEOUT, FaultKind.BANK})
 
 
 class _Echo:
-    """A tap that passes a bot's stderr on."""
+    """A tap that passes a bot's stderr on; on a terminal nothing in it acts."""
+
+    def __init__(self, out: BinaryIO, *, confined: bool) -> None:
+        """`confined`: to letters, tabs and newlines."""
+        self._out = out
+        self._confined = confined
 
     def started(self, entrant: str, contestant: Contestant) -> None:
         """Nothing to do."""
@@ -48,8 +56,11 @@ class _Echo:
 
     def logged(self, contestant: Contestant, data: bytes) -> None:  # noqa: ARG002 - there is one
         """The bot's own words, as they come."""
-        sys.stderr.buffer.write(data)
-        sys.stderr.buffer.flush()
+        if self._confined:
+            data = data.replace(b"\r\n", b"\n")
+            data = re.sub(rb"[^\n\t]+", lambda shown: escaped(shown[0]).encode(), data)
+        self._out.write(data)
+        self._out.flush()
 
     def dropped(self, contestant: Contestant) -> None:
         """Nothing to do."""
@@ -58,8 +69,12 @@ class _Echo:
 class Feeder:
     """See the module's theory of operation; `run` plays it once."""
 
-    def __init__(self, spoken: Callable[..., Script], *, seconds: float, go_on: bool) -> None:
+    def __init__(
+        self, spoken: Callable[..., Script], *, seconds: float, go_on: bool, trusted: bool
+    ) -> None:
+        """`trusted`: what runs is the user's own tool, which may colour what it writes."""
         self._spoken = spoken
+        self._confined = not trusted and sys.stderr.isatty()
         self._seconds = seconds
         self._go_on = go_on
         self._script = spoken(lean=False)
@@ -71,7 +86,7 @@ class Feeder:
     async def run(self, bot: Bot, backend: Backend, limits: Limits) -> int:
         """Start the bot and say it all; the exit code."""
         async with (
-            open_tapped(_Echo()) as table,
+            open_tapped(_Echo(sys.stderr.buffer, confined=self._confined)) as table,
             open_solo(table, bot, backend, limits) as solo,
         ):
             return await self._converse(solo, BotSession(limits.line_bytes))

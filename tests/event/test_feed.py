@@ -1,9 +1,11 @@
 """What a bot was told: recorded, made again from the log, and said to it once more."""
 
 import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -335,6 +337,26 @@ def test_a_recording_of_a_stderr_without_an_end_is_capped(monkeypatch, tmp_path)
     assert "0000010020" == file.read_text()
     recorder.close()
     assert "0000010020\n[286 bytes are left out here]\n8099" == file.read_text()
+
+
+def test_a_fed_bot_can_t_repaint_the_terminal(arena, bot, environment, tmp_path):
+    """Its stderr goes to a terminal in escapes, to a file as it is."""
+    ann = bot("ann")
+    arena("match", ann, bot("bob"), "--record", "talk", "--sandbox", "none")
+    text = (ann / "bot.py").read_text()
+    words = "import sys; sys.stderr.write('\\x1b[2J\\x07owned\\tby\\r\\n\\xe9')\n"
+    (ann / "bot.py").write_text(words + text)
+    feed = ("feed", ann, "talk/seat0-ann.txt", "--sandbox", "none")
+    assert "\x1b[2J\x07owned\tby\n\xe9" in arena(*feed).stderr
+    ours, its = os.openpty()
+    with os.fdopen(ours, "rb", 0) as screen, os.fdopen(its, "wb", 0) as terminal:
+        subprocess.run(
+            [sys.executable, "-P", "-m", "arena", *map(str, feed)],
+            check=True, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=terminal,
+        )  # fmt: skip
+        shown = screen.read(4096).decode()
+    assert "\\x1b[2J\\x07owned\tby\r\n\xe9" in shown
+    assert "\x1b" not in shown
 
 
 def test_the_same_deal_has_the_same_cards_for_everybody(arena, bot):
