@@ -13,6 +13,7 @@ from arena.check.examine import examine
 from arena.check.report import Checked, Finding, Report, Reports, Status
 from arena.cli.entering import find_sandbox, prepare
 from arena.cli.screen import columns
+from arena.executors.cores import one_core
 from arena.model import Bot, Limits, UserError
 from arena.pipes import open_table
 from arena.roster import Problem, default_cache, in_use, load
@@ -48,7 +49,8 @@ def check_bots(
         reports = [_not_entered(problem) for problem in problems]
         if backend and bots:
             shown = {each.entrant.id: each.shown for each in roster.candidates}
-            reports += trio.run(_examine, bots, shown, backend, limits, games, quick)
+            with one_core():
+                reports += trio.run(_examine, bots, shown, backend, limits, games, quick)
     if not reports:
         raise UserError("there is no bot to be checked")
     passed = all(report.status is not Status.FAILED for report in reports)

@@ -15,6 +15,7 @@ from arena.cli.again import Told
 from arena.cli.entering import enter, find_sandbox
 from arena.cli.playback import AS_RECORDED, Feeder
 from arena.cli.screen import say
+from arena.executors.cores import one_core
 from arena.model import Bot, Entrant, Limits, Settings, UserError
 from arena.roster import Roster, default_cache, in_use, load, restore
 from arena.sandbox import Backend, Launch, Plan, Share
@@ -89,7 +90,8 @@ def feed_bot(
             one, backend = _under(one, command), _Unlimited(backend)
         seconds = timeout / 1000 if timeout is not None else FOREVER_S
         feeder = Feeder(spoken, seconds=seconds, go_on=go_on, trusted=command is not None)
-        return trio.run(feeder.run, one, backend, limits)
+        with one_core():
+            return trio.run(feeder.run, one, backend, limits)
 
 
 def _content(transcript: str) -> bytes:

@@ -21,6 +21,7 @@ from arena.cli.screen import colour, columns
 from arena.cli.watching import Onlooker, display
 from arena.contestant import Contestant
 from arena.deals import secret_from_seed
+from arena.executors.cores import one_core
 from arena.games.following import Followed, Moved
 from arena.match import Played, Setting, play_series
 from arena.model import Bot, MatchRecord, MatchSpec, Series, UserError, match_id
@@ -166,7 +167,8 @@ def _play(
                 series = Series(id=PAIRING, matches=(spec,))
                 await play_series(table, setting, series, 0, played.append)
 
-        trio.run(main)
+        with one_core():
+            trio.run(main)
         result = played[0].record
         if recorder is not None:
             for fault in result.faults:

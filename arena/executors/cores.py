@@ -4,13 +4,14 @@ A container or a service is often given a part of a machine's time by its contro
 one above it, while it still sees all cores. More workers than that would be stopped in turns,
 in the middle of a bot's decision; so what is left after rounding down is the number of workers.
 
-Invariant: reads, changes nothing; what can't be found out limits nothing.
+Invariant: reads, and but for `one_core` changes nothing; what can't be found out limits nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from arena.sandbox.cgroupfs import PROC, Unfit, membership
@@ -21,6 +22,20 @@ CPU = "cpu"
 def cores() -> list[int]:
     """The cores that this process may run on."""
     return sorted(os.sched_getaffinity(0))
+
+
+@contextlib.contextmanager
+def one_core() -> Iterator[None]:
+    """Keep this process, and the bots that it starts, to one core, as a worker of an event is.
+
+    The last one: an event that is played beside it with fewer workers than cores takes the first.
+    """
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def fair_jobs(proc: Path = PROC) -> int:

@@ -359,6 +359,16 @@ def test_a_fed_bot_can_t_repaint_the_terminal(arena, bot, environment, tmp_path)
     assert "\x1b" not in shown
 
 
+def test_bots_have_one_core_as_in_an_event(arena, bot):
+    """More threads are no faster, so what is in time here is in time there."""
+    ann = bot("ann")
+    text = (ann / "bot.py").read_text()
+    (ann / "bot.py").write_text(f"import os\nassert len(os.sched_getaffinity(0)) == 1\n{text}")
+    arena("check", ann, "--quick", "--game", "four-card-golf", "--sandbox", "none")
+    arena("match", ann, ann, "--record", "talk", "--sandbox", "none")
+    arena("feed", ann, "talk/seat0-ann.txt", "--sandbox", "none")
+
+
 def test_the_same_deal_has_the_same_cards_for_everybody(arena, bot):
     """The number and the seed decide, not who plays; watching and recording change nothing."""
     ann, bob = bot("ann"), bot("bob")
