@@ -25,7 +25,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from arena.deals import Deals, secret_from_seed
-from arena.games import Game, Hole, four_card_golf, play_nine
+from arena.games import Game, Hole, IllegalMoveError, four_card_golf, play_nine
 from arena.rl.observation import MOVES, decode, mask, observe, size
 
 GAMES: Mapping[str, Game] = {game.name: game for game in (play_nine.GAME, four_card_golf.GAME)}
@@ -167,13 +167,14 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
 
     def step(self, action: int | None) -> None:
         """Play the move of the agent that is to act."""
-        agent = self.agent_selection
+        agent, hole = self.agent_selection, self._in_play()
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
         if action is None:
             raise ValueError(f"{agent} is to act: None is only for agents that are done")
-        hole = self._in_play()
+        if action not in self.action_spaces[agent]:
+            raise IllegalMoveError(f"{action!r} is no action: they are 0 to {len(self.moves) - 1}")
         hole.apply(self._seat_of[agent], decode(self._game.name, int(action)))
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()

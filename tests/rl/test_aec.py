@@ -202,6 +202,11 @@ def test_wrong_use_is_named_in_one_line(rl):
     env.reset(seed=1)
     with pytest.raises(ValueError, match="seat_0 is to act: None is only for agents that are done"):
         env.step(None)
+    with pytest.raises(ValueError, match=r"call reset\(\) first"):
+        rl.raw_env().step(0)
+    for action in (-1, 99, 1.5):
+        with pytest.raises(IllegalMoveError, match="is no action: they are 0 to "):
+            env.step(action)
     with pytest.raises(IllegalMoveError, match="'skip' is not legal for seat 0 now"):
         env.step(rl.encode("play-nine", "skip"))
     with pytest.raises(ValueError, match="make the environment with render_mode"):
