@@ -23,8 +23,11 @@ def confined():
 
 @pytest.fixture(autouse=True)
 def brief(monkeypatch):
-    """A runtime's housekeeping is nobody's mistake, and these bots have none."""
-    monkeypatch.setattr("arena.check.checks.SETTLES_S", 0.05)
+    """These bots are quick to do what they do wrong, and have no housekeeping."""
+    monkeypatch.setattr("arena.check.checks.QUIET_S", 0.01)
+    monkeypatch.setattr("arena.check.checks.SETTLES_S", 0.03)
+    monkeypatch.setattr("arena.check.checks.IDLE_S", 0.1)
+    monkeypatch.setattr("arena.check.talk.MORE_S", 0.02)
 
 
 @pytest.fixture
