@@ -13,7 +13,6 @@ nothing of it is left.
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -24,9 +23,6 @@ from arena.model import Bot, Limits
 from arena.pipes import Table
 from arena.sandbox import Backend, Exited
 from arena.wire.session import BotSession
-
-# Lines of the record that are kept, the latest: some thirty questions with what is between them.
-RECORD_LINES = 100
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -61,15 +57,6 @@ class End(msgspec.Struct, frozen=True):
 
 
 Event = Line | Silence | Flood | End
-
-
-class Said(msgspec.Struct, frozen=True):
-    """One line of the record."""
-
-    by_bot: bool
-    data: bytes
-    """Without its newline; of what was sent in pieces each piece, of a line its first 64 KiB."""
-    at: float
 
 
 class _Unjudged(BotSession):
@@ -118,9 +105,6 @@ class Solo:
         self._bot = table.start(bot, backend, limits)
         self._heard = _Unjudged(limits.line_bytes)
         self._bot.session = self._heard
-        self._kept = limits.line_bytes
-        self.record: deque[Said] = deque(maxlen=RECORD_LINES)
-        """What was said last, in both directions."""
 
     @property
     def contestant(self) -> Contestant:
@@ -131,7 +115,6 @@ class Solo:
 
     def send(self, data: bytes) -> None:
         """Write these bytes; they needn't be one line. What a pipe can't take follows later."""
-        self._note(by_bot=False, data=data.removesuffix(b"\n"))
         self._table.send(self._bot, data)
 
     def close_input(self) -> None:
@@ -145,7 +128,6 @@ class Solo:
         deadline = time.monotonic() + seconds
         while True:
             if (line := self._heard.take()) is not None:
-                self._note(by_bot=True, data=line.data if isinstance(line, Line) else line.held)
                 return line
             if self._heard.ended:
                 await self._table.status(self._bot)
@@ -161,11 +143,6 @@ class Solo:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             await self._table.wait(left)
-
-    @property
-    def unread(self) -> bytes:
-        """What has come and was not taken as a line yet."""
-        return self._heard.held
 
     # ---- its process
 
@@ -195,9 +172,6 @@ class Solo:
     def cpu(self) -> float:
         """Seconds of CPU that all its processes have used so far."""
         return self._bot.cpu()
-
-    def _note(self, *, by_bot: bool, data: bytes) -> None:
-        self.record.append(Said(by_bot, data[: self._kept], time.monotonic()))
 
 
 @asynccontextmanager
