@@ -155,7 +155,8 @@ def _of_the_end(facts: Facts) -> Diagnosis:
         return mistake(Cause.CLOSED_OUTPUT)
     if facts.status != "exit 0":
         return _of_status(facts)
-    if facts.after in ("hole_end", "match_end"):
+    # Who leaves at the end of a match may be found gone only when the next one has begun.
+    if facts.after in ("hole_end", "match_end") or (facts.after == "match" and facts.earlier):
         hole = facts.after == "hole_end"
         return mistake(Cause.LEFT_AFTER_HOLE if hole else Cause.LEFT_AFTER_MATCH)
     return mistake(Cause.LEFT_EARLY)

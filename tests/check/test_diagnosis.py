@@ -103,6 +103,10 @@ def test_the_watchdog_s_word_comes_first(overstepped, cause):
         ({"stderr": "RuntimeError: can't start new thread"}, Cause.THREADS),
         ({"flood": True, "rest": b"x"}, Cause.FLOOD),
         ({"ended": True}, Cause.CLOSED_OUTPUT),
+        ({"ended": True, "status": "exit 0", "after": "act"}, Cause.LEFT_EARLY),
+        ({"ended": True, "status": "exit 0", "after": "hole_end"}, Cause.LEFT_AFTER_HOLE),
+        ({"ended": True, "status": "exit 0", "after": "match"}, Cause.LEFT_AFTER_MATCH),
+        ({"ended": True, "status": "exit 0", "after": "match", "earlier": ()}, Cause.LEFT_EARLY),
     ],
 )
 def test_silence_is_told_by_what_ended_it(facts, cause):
