@@ -11,7 +11,6 @@ of a stderr without an end, whose last words are there when nothing more will be
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -147,14 +146,8 @@ class Recorder:
         self._by_process: dict[int, _Record] = {}
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            strange = [old.name for old in folder.iterdir() if not _is_recording(old)]
-            if strange:
-                raise UserError(
-                    f"--record {folder}: there are other files in it ({min(strange)}); "
-                    "name a new folder"
-                )
-            for old in folder.iterdir():
-                old.unlink()
+            if any(folder.iterdir()):
+                raise UserError(f"--record {folder}: it isn't empty; name a new folder")
             for entrant, name in names.items():
                 self._by_entrant[entrant] = _Record(folder / f"{name}.txt")
         except OSError as error:
@@ -201,10 +194,6 @@ class Recorder:
             _let_go(record)
             record.lines.close()
             record.stderr.close()
-
-
-def _is_recording(path: Path) -> bool:
-    return path.is_file() and re.fullmatch(r"seat\d+-.*\.txt", path.name) is not None
 
 
 def _let_go(record: _Record) -> None:

@@ -96,6 +96,8 @@ def read_event(folder: Path) -> Event:
     try:
         line = path.read_bytes()
     except OSError as error:
+        if not folder.exists():
+            raise UserError(f"{folder}: there is no such folder") from None
         raise UserError(
             f"{folder}: not a results folder (no event.json in it: {error.strerror})"
         ) from None

@@ -6,7 +6,9 @@ loads trio.
 
 from __future__ import annotations
 
+import errno
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -59,6 +61,10 @@ class Arena(click.Group):
                 # Whoever read our output has left (`arena table … | head`).
                 sys.stderr.close()
                 raise SystemExit(141) from None
+            if isinstance(culprit, OSError) and culprit.errno in (errno.ENOSPC, errno.EDQUOT):
+                with suppress(OSError):
+                    sys.stdout.close()  # or its leftovers fail once more at the very end
+                fail(f"can't write on: {culprit.strerror}", 4)
             raise
 
 

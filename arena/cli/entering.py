@@ -151,12 +151,14 @@ def enter(
     cache: Path,
     *,
     skip_broken: bool,
-    resuming: bool = False,
+    way_out: str = SKIP,
 ) -> tuple[list[Bot], tuple[NotRun, ...]]:
-    """Build what was found; every problem is told before anything is given up."""
+    """Build what was found; every problem is told before anything is given up.
+
+    `way_out` is what to do about them, for people.
+    """
     bots, problems, skipped = prepare(roster, backend, settings.limits, cache)
     if problems and not skip_broken:
-        way_out = "they must be as they were" if resuming else SKIP
         raise UserError("\n".join([*map(str, problems), way_out]))
     for problem in problems:
         say(f"note: {problem.name} is left out: {problem.lines[0]}")

@@ -143,7 +143,7 @@ def resume_event(
             event.settings,
             cache,
             skip_broken=False,
-            resuming=True,
+            way_out="they must be as they were",
         )
         setting = setting_of(event.settings, secret, ready, backend)
         if broken := trio.run(try_starts, setting):

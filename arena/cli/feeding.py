@@ -82,7 +82,9 @@ def feed_bot(
         limits = _limits(first)
         settings = Settings(game=first.hello.game, limits=limits)
         backend = find_sandbox("none" if command is not None else sandbox)
-        ready, _ = enter(roster, backend, settings, cache, skip_broken=False)
+        ready, _ = enter(
+            roster, backend, settings, cache, skip_broken=False, way_out=f"more: arena check {bot}"
+        )
         if not ready:
             raise UserError(f"{bot} can't be started here")
         [one] = ready

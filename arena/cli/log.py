@@ -61,6 +61,8 @@ def log(
         raise UserError("--bot, --lean and --attempt go with --transcript MATCH")
     if as_json and not faults:
         raise UserError("--json goes with --faults; the records are JSON as they are")
+    if len([flag for flag in (canonical, faults, transcript) if flag]) > 1:
+        raise UserError("--canonical, --faults and --transcript print different things: take one")
     if transcript is not None:
         from arena.cli.again import Told
 
@@ -85,11 +87,14 @@ def log(
 def _print_faults(folder: Path, *, as_json: bool) -> None:
     import msgspec
 
+    from arena.cli.screen import say
     from arena.reports.faults import again, fault_lines
     from arena.store import read_event, read_records
 
     limits = read_event(folder).settings.limits
+    found = False
     for record in read_records(folder):
+        found = found or bool(record.faults)
         if not as_json:
             for text in fault_lines(record, str(folder), limits):
                 click.echo(text)
@@ -102,3 +107,5 @@ def _print_faults(folder: Path, *, as_json: bool) -> None:
                 "again": again(record, fault, str(folder), limits),
             }
             click.echo(msgspec.json.encode(line).decode())
+    if not found:
+        say(f"no faults in {folder}")

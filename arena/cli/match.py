@@ -60,9 +60,7 @@ Exit codes:
 @click.option(
     "--delay",
     type=Delay(),
-    default="0.5s",
-    show_default=True,
-    help="Pause after a move with --watch; it is on nobody's time.",
+    help="Pause after a move with --watch; it is on nobody's time.  [default: 0.5s]",
 )
 @click.option("--hidden", is_flag=True, help="With --watch: hidden cards by their backs.")
 @click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections import Counter
@@ -17,11 +18,12 @@ import trio
 from arena import registry
 from arena.cli.entering import enter, find_sandbox, setting_of, settings_of
 from arena.cli.progress import JSON_VERSION
-from arena.cli.screen import colour, columns
+from arena.cli.screen import colour, columns, say
 from arena.cli.watching import Onlooker, display
 from arena.contestant import Contestant
 from arena.deals import secret_from_seed
 from arena.executors.cores import one_core
+from arena.games import Game
 from arena.games.following import Followed, Moved
 from arena.match import Played, Setting, play_series
 from arena.model import Bot, MatchRecord, MatchSpec, Series, UserError, match_id
@@ -37,6 +39,7 @@ from arena.sandbox import Backend
 PAIRING = "match"
 """Not made from the bots: with the same number everybody has the same cards."""
 FAULTED = 3
+DELAY_MS = 500
 
 
 def play_match(
@@ -46,7 +49,7 @@ def play_match(
     seed: str,
     no_playoff: bool,
     watch: bool,
-    delay: int,
+    delay: int | None,
     hidden: bool,
     record: Path | None,
     as_json: bool,
@@ -57,41 +60,68 @@ def play_match(
     rules = registry.game(flags["game"])
     if not bots:
         raise UserError("name the bots that play, for instance: arena match bots/a bots/b")
-    if len(bots) == 1:
-        raise UserError(f"one bot plays no match; against itself: arena match {bots[0]} {bots[0]}")
-    if not rules.min_seats <= len(bots) <= rules.max_seats:
-        raise UserError(
-            f"{len(bots)} bots: {rules.name} is for {rules.min_seats} to {rules.max_seats}"
-        )
     if watch and as_json:
         raise UserError("--watch and --json both want standard output: leave one of them out")
-    settings = settings_of(
-        seats=len(bots),
-        tables=None,
-        deals=1,
-        series=1,
-        fresh="series",
-        playoff=not no_playoff,
-        no_same_author=False,
-        **flags,
-    )
+    if not watch and (hidden or delay is not None):
+        raise UserError("--hidden and --delay go with --watch")
     cache = default_cache()
     with in_use(cache):
-        roster = seated(bots, cache)
+        roster = seated(bots, cache)  # what is wrong with a path comes before their number
+        _countable(bots, roster, rules)
+        settings = settings_of(
+            seats=len(bots),
+            tables=None,
+            deals=1,
+            series=1,
+            fresh="series",
+            playoff=not no_playoff,
+            no_same_author=False,
+            **flags,
+        )
         backend = find_sandbox(sandbox)
-        ready, _ = enter(roster, backend, settings, cache, skip_broken=False)
+        ready, _ = enter(
+            roster, backend, settings, cache, skip_broken=False, way_out=f"more: {_check(bots)}"
+        )
         if len(ready) < len(bots):
             raise UserError("a match needs all the bots that were named")
         setting = setting_of(settings, secret_from_seed(seed), ready, backend)
         played = _play(
-            setting, ready, deal, watch=watch, delay=delay / 1000, hidden=hidden, record=record
+            setting,
+            ready,
+            deal,
+            watch=watch,
+            delay=(DELAY_MS if delay is None else delay) / 1000,
+            hidden=hidden,
+            record=record,
         )
     if as_json:
         sys.stdout.buffer.write(_as_json(played, setting, deal, seed) + b"\n")
         sys.stdout.buffer.flush()
     else:
         _tell(played, f"{rules.name}, deal {deal} of the seed {seed!r}", backend)
+        if record is not None:
+            click.echo(f"all that was said: {plain(str(record))}")
+        if played.faults:
+            failed = [bots[seat] for seat in sorted({fault.seat for fault in played.faults})]
+            say(f"more: {_check(failed)}")
     return FAULTED if played.faults else 0
+
+
+def _countable(bots: Sequence[Path], roster: Roster, rules: Game) -> None:
+    """Whether as many can play."""
+    if len(bots) == 1:
+        if roster.problems:
+            raise UserError("\n".join(map(str, roster.problems)))
+        raise UserError(f"one bot plays no match; against itself: arena match {bots[0]} {bots[0]}")
+    if not rules.min_seats <= len(bots) <= rules.max_seats:
+        raise UserError(
+            f"{len(bots)} bots: {rules.name} is for {rules.min_seats} to {rules.max_seats}"
+        )
+
+
+def _check(paths: Sequence[Path]) -> str:
+    """The command that finds out what is wrong with them."""
+    return "arena check " + " ".join(shlex.quote(str(path)) for path in dict.fromkeys(paths))
 
 
 def seated(paths: Sequence[Path], cache: Path) -> Roster:
@@ -240,6 +270,7 @@ def _tell(record: MatchRecord, title: str, backend: Backend) -> None:
         click.echo(
             f"{record.places[seat]}. {plain(record.seats[seat])}: {record.totals[seat]} strokes, "
             f"{each:.2f} ms a decision (longest {use.max_ms:.1f})"
+            f"{', forfeited' if seat in record.forfeits else ''}"
         )
     if len(record.holes) > HOLES:
         click.echo(f"a tie for first after {HOLES} holes: played off on {_extra(record)}")

@@ -56,7 +56,7 @@ def new(language: str | None, path: str | None, *, as_list: bool) -> None:
         for line in _languages():
             click.echo(line)
         return
-    which = _which(language)
+    which = _which(language, path)
     if path is None:
         raise UserError(f"a name for the bot is missing, for instance: arena new {which} my-bot")
     folder = Path(path)
@@ -65,7 +65,7 @@ def new(language: str | None, path: str | None, *, as_list: bool) -> None:
         click.echo(line)
 
 
-def _which(language: str) -> str:
+def _which(language: str, path: str | None) -> str:
     """The scaffold that somebody means by a word."""
     from arena.model import UserError
     from arena.roster.plain import did_you_mean, printable
@@ -74,6 +74,8 @@ def _which(language: str) -> str:
     words = names()
     word = language.casefold()
     if word not in words:
+        if path is not None and path.casefold() in words:
+            raise UserError(f"the language comes first: arena new {path} {printable(language, 40)}")
         raise UserError(
             f"there is no bot in '{printable(language, 40)}' to begin with"
             f"{did_you_mean(word, words)}; there are: {', '.join(SCAFFOLDS)}"

@@ -18,7 +18,7 @@ import click
 from arena.check.talk import escaped
 from arena.cli.screen import say
 from arena.contestant import Contestant
-from arena.model import Bot, FaultKind, Limits
+from arena.model import Bot, FaultKind, Limits, UserError
 from arena.recording import open_tapped
 from arena.referee import Failure
 from arena.reports.hostile import sentence
@@ -31,6 +31,8 @@ from arena.wire.session import BotSession, Pending, WireFault
 AS_RECORDED, OTHERWISE = 0, 5
 # What was silent when it was recorded is waited for without a word for this long.
 QUIET_S = 2.0
+# What answered when it was recorded is waited for without a word for this long.
+PATIENT_S = 5.0
 # After `bye`, as in a match.
 BYE_S = 1.0
 
@@ -79,7 +81,7 @@ class Feeder:
         self._go_on = go_on
         self._script = spoken(lean=False)
         self._match = self._hole = 0
-        self._asked = self._same = 0
+        self._asked = self._same = self._others = 0
         self._first = ""
         """The first answer that was another one."""
 
@@ -106,6 +108,13 @@ class Feeder:
             if isinstance(outcome, Ready):
                 # Its own log doesn't say whether it asks for less; it does.
                 self._script = self._spoken(lean=outcome.lean)
+                if not outcome.lean and any(
+                    isinstance(s.message, Next) for s in self._script.steps
+                ):
+                    raise UserError(
+                        "the transcript is of a bot that asks for `next`, and this one doesn't: "
+                        "it would wait for an `act`"
+                    )
             if isinstance(outcome, Failure):
                 return self._failed(step, outcome, last=at == len(self._script.steps))
             if isinstance(outcome, Answer):
@@ -131,8 +140,17 @@ class Feeder:
                 f"{self._where(step)}: here it said nothing in time; waiting "
                 "(Ctrl-C ends it; --timeout 2s sets a limit)"
             )
+        patient = min(self._seconds, PATIENT_S)
         while (event := session.next_event()) is Pending.NEED_DATA:
-            heard = await solo.line(self._seconds)
+            heard = await solo.line(patient)
+            if isinstance(heard, Silence) and patient < self._seconds:
+                patient = self._seconds - patient
+                if not silent:
+                    say(
+                        f"{self._where(step)}: no answer yet; waiting "
+                        "(Ctrl-C ends it; --timeout 2s sets a limit)"
+                    )
+                continue
             if isinstance(heard, Line):
                 session.receive(heard.data + b"\n")
             elif isinstance(heard, Flood):
@@ -175,6 +193,7 @@ class Feeder:
             return None
         if legal is not None and answer.move not in legal:
             return self._verdict(f"illegal: {answer.move!r}", same=False, step=step)
+        self._others += 1
         if not self._first:
             self._first = (
                 f"{self._where(step)}: another answer: recorded {recorded.move!r}, "
@@ -221,7 +240,8 @@ class Feeder:
             solo.close_input()
             await solo.left(BYE_S)
         status = solo.status or "still running"
-        _tell(f"{self._same} of {self._asked} answers as recorded; at the end: {status}")
+        others = f", {self._others} others, none illegal" if self._others else ""
+        _tell(f"{self._same} of {self._asked} answers as recorded{others}; at the end: {status}")
         return OTHERWISE if self._first else AS_RECORDED
 
     def _where(self, step: Step) -> str:

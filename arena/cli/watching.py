@@ -8,6 +8,7 @@ line a move where there is none.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections import deque
 from collections.abc import Sequence
@@ -180,6 +181,10 @@ class Lines:
         """Nothing to put right."""
 
 
+_RESTORED = "\x1b[0m\x1b[?25h"
+"""Letters and the cursor as they were."""
+
+
 class Screen:
     """Pictures in place: each is written over the last one, in one write, so nothing flickers."""
 
@@ -188,6 +193,7 @@ class Screen:
         self._style = style
         self._drawn = 0
         self._columns = 0
+        signal.signal(signal.SIGTERM, self._killed)
 
     def show(self, shown: Picture, news: Sequence[str]) -> None:  # noqa: ARG002 - the picture holds it
         """The table as it is now."""
@@ -206,8 +212,13 @@ class Screen:
 
     def close(self) -> None:
         """Leave the last picture, and the cursor as it was."""
-        self._out.write("\x1b[0m\x1b[?25h\n")
+        self._out.write(f"{_RESTORED}\n")
         self._out.flush()
+
+    def _killed(self, number: int, _: object) -> None:
+        os.write(self._out.fileno(), _RESTORED.encode())
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
 
 
 def display(*, hidden: bool) -> Screen | Lines:

@@ -172,3 +172,14 @@ def test_every_example_bot_passes_without_a_warning(check, name, tmp_path):
         pytest.skip("its toolchain is missing")
     (report,) = json.loads(check(folder, "--json", code=0).stdout)["bots"]
     assert [] == [each for each in report["checks"] if each["status"] != "passed"]
+
+
+@pytest.mark.parametrize(("kind", "name"), [("python", "bot.py"), ("bash", "bot.sh")])
+def test_the_page_s_own_bots_pass_without_a_warning(check, tmp_path, kind, name):
+    """Who copies the first program of the specification has nothing to mend."""
+    page = (ROOT / "protocol" / "SPEC.md").read_text(encoding="utf-8")
+    (tmp_path / "mine").mkdir()
+    program = re.search(rf"```{kind}\n(.*?)```", page, re.DOTALL)[1]
+    (tmp_path / "mine" / name).write_text(program)
+    done = check("mine", "--strict", "--quick", code=0)
+    assert "18 passed" in done.stdout

@@ -134,13 +134,12 @@ def arena(environment, sandbox, tmp_path):
             words += ["--sandbox", sandbox]
         done = subprocess.run(
             [sys.executable, "-P", "-m", "arena", *words],
-            capture_output=True,
             text=True,
             env=environment,
             cwd=tmp_path,
             timeout=300,
             check=False,
-            **options,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,
         )
         assert code == done.returncode, (done.returncode, done.stdout, done.stderr)
         return done

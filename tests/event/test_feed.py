@@ -281,12 +281,18 @@ def played():
         (["match", *["ANN"] * 7], "7 bots: play-nine is for 2 to 6"),
         (["match", "ANN", "nothere"], "nothere"),
         (["match", "ANN", "ANN", "--watch", "--json"], "both want standard output"),
-        (["match", "ANN", "ANN", "--record", "bots/ann"], "there are other files in it (bot.py)"),
+        (["match", "ANN", "ANN", "--record", "bots/ann"], "it isn't empty; name a new folder"),
+        (["match", "ANN", "ANN", "--hidden"], "go with --watch"),
+        (["match", "nothere"], "nothere: does not exist"),
+        (["log", "OUT", "--canonical", "--faults"], "take one"),
+        (["log", "nowhere", "--faults"], "nowhere: there is no such folder"),
+        (["feed", "ANN", "LEAN"], "of a bot that asks for `next`, and this one doesn't"),
     ],
 )
 def test_wrong_inputs(arena, bot, played, tmp_path, words, said):
     """One line that says what was wrong, and what there is."""
-    names = {"ANN": bot("ann")}
+    lean = Path(__file__).parents[2] / "protocol" / "transcripts" / "play-nine.2.lean.txt"
+    names = {"ANN": bot("ann"), "LEAN": lean}
     if "OUT" in words:
         if not played:
             out = tmp_path / "friday"
@@ -296,7 +302,24 @@ def test_wrong_inputs(arena, bot, played, tmp_path, words, said):
         names |= played
     done = arena(*(names.get(word, word) for word in words), code=2)
     assert said in done.stderr
+    assert "--skip-broken" not in done.stderr
     assert all(line.startswith("arena: ") for line in done.stderr.splitlines())
+
+
+def test_golden_transcripts_can_be_fed(arena, bot):
+    """A bot plays otherwise than the recorded one; told to go on, feed says that all was legal."""
+    golden = Path(__file__).parents[2] / "protocol" / "transcripts" / "four-card-golf.2.good.txt"
+    done = arena("feed", bot("ann"), golden, "--go-on", code=5)
+    assert re.search(
+        r"^\d+ of \d+ answers as recorded, \d+ others, none illegal", done.stdout, re.MULTILINE
+    )
+
+
+def test_a_full_disk_is_one_line(arena, bot):
+    """What can't be written is the machine's trouble, not a traceback."""
+    with Path("/dev/full").open("wb") as full:
+        done = arena("match", bot("ann"), bot("bob"), "--sandbox", "none", code=4, stdout=full)
+    assert "arena: can't write on: No space left on device\n" == done.stderr
 
 
 def test_a_secret_that_is_not_there(arena, bot, tmp_path):

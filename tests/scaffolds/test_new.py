@@ -178,6 +178,7 @@ def test_says_which_toolchain_is_missing(arena, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["mine", "python"], "the language comes first: arena new python mine"),
         (["pyhton", "mine"], "'pyhton' to begin with (did you mean 'python'?); there are: bash, c"),
         (["cobol", "mine"], "there is no bot in 'cobol' to begin with; there are: bash, c"),
         (["co\x1b[2Jbol"], "there is no bot in 'cobol' to begin with"),
