@@ -34,6 +34,7 @@ constexpr int LINE = 1 << 16, SEATS = 8, PACK = 108;
 
 auto nine_net = std::make_unique<nine::Network>();
 auto four_net = std::make_unique<four::Network>();
+four::Answers four_answers;
 four::Belief beliefs[SEATS];  // of the match, by seat
 int four_top = 0;             // points of the discard at the last event
 
@@ -141,6 +142,7 @@ std::string four_card_golf(const char* view, const char* events)
     int seats = numbers(field(view, "turns"), turns, SEATS);
     int on_pile = numbers(field(view, "pile"), pile, PACK);
     int drawn = number(field(view, "drawn"));
+    it.answers = &four_answers;
     it.others = others_of(view, seat, others);
     if (turns[seat] == 1 && drawn == NONE) {  // my first question of a hole
         for (four::Belief& belief : beliefs)

@@ -6,25 +6,25 @@
 // them it is. Hands are then weighed by the cards that are unseen now.
 //
 // A position after a move is worth, in strokes that the mover ends above the other,
-// E(mine) - E(other) + the network's opinion; a knock is computed. The mean over the opponents.
+// E(mine) - E(other) + the network's opinion; a knock is computed. The mean over the opponents. Once a
+// single opponent is known as greedy or matcher, the best answer to it (answer.h) is worth more.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "answer.h"
 #include "net.h"
 
 namespace four {
 
-// Cards count as points, 0 to 10; UNKNOWN is one that even its owner hasn't seen.
-constexpr int POINTS = 11, UNKNOWN = 11, SYMBOLS = 12, CARDS = 4, OTHERS = 7;
-constexpr float MEAN = 300.0f / 52, ROUNDING = 1e-4f, NEVER = 1e9f;
+constexpr int OTHERS = 7;
 
 // The rows of the network.
 constexpr int MAX_SUM = 30;
 constexpr int MINE = 0, TOP = MINE + CARDS * SYMBOLS, SUM = TOP + POINTS;
 constexpr int WORST = SUM + MAX_SUM + 1, BLIND = WORST + SYMBOLS, MODEL = BLIND + CARDS + 1;
-constexpr int MODELS = 3, DENSE = MODEL + MODELS;
+constexpr int DENSE = MODEL + MODELS;
 constexpr int ALWAYS = DENSE, MY_E = DENSE + 1, THEIR_E = DENSE + 2, KNOCKS = DENSE + 3;
 constexpr int KNOCKED = DENSE + 4, LAST = DENSE + 5, TAKEN = DENSE + 6, STOCK = DENSE + 7;
 constexpr int ROWS = DENSE + 8;
@@ -33,67 +33,6 @@ constexpr float UNIT = 10;  // the network counts in tens of strokes
 using Network = Net<ROWS, 1>;
 
 // ------------------------------------------------------------------------------ what others hold
-
-inline float worth(int symbol) { return symbol == UNKNOWN ? MEAN : (float)symbol; }
-
-// A hand as its owner knows it.
-struct Hand {
-    uint8_t card[CARDS];
-
-    float sum() const
-    {
-        return worth(card[0]) + worth(card[1]) + worth(card[2]) + worth(card[3]);
-    }
-
-    int worst() const
-    {
-        int at = 0;
-        for (int i = 1; i < CARDS; i++)
-            if (worth(card[i]) > worth(card[at]))
-                at = i;
-        return at;
-    }
-
-    int blind() const { return (int)std::count(card, card + CARDS, UNKNOWN); }
-};
-
-// What a draw from the full pack is worth to a hand with that worst card.
-inline float draw_gain(float worst)
-{
-    float sum = 0;
-    for (int card = 0; card < POINTS; card++)
-        if ((float)card < worst)
-            sum += ((float)card - worst) * (card == 10 ? 3 : 1) / 13;
-    return sum;
-}
-
-struct Gains {
-    float by_symbol[SYMBOLS];
-    Gains()
-    {
-        for (int symbol = 0; symbol < SYMBOLS; symbol++)
-            by_symbol[symbol] = draw_gain(worth(symbol));
-    }
-};
-
-// The kinds of player: greedy, matcher, and one of which only its placing is known.
-constexpr int GREEDY = 0, MATCHER = 1, EAGER = 2;
-
-inline bool takes(int model, int worst, int top)
-{
-    static const Gains gains;
-    float change = (float)top - worth(worst);
-    return model == GREEDY ? change < -2 : change < gains.by_symbol[worst] - ROUNDING;
-}
-
-inline float knocks(int model, float sum, int blind, int seats)
-{
-    if (model == GREEDY)
-        return !blind && sum < 7.5f;
-    if (model == MATCHER)
-        return sum < 8.5f - (float)seats / 2;
-    return std::min(0.9f, std::max(0.03f, 1 - sum / 16));
-}
 
 struct Event {
     enum Kind { TAKE, SWAP, DISCARD, KNOCK } kind;
@@ -215,8 +154,26 @@ struct Belief {
     }
 };
 
+// The best answers to greedy and to matcher, made when they are first wanted.
+class Answers {
+public:
+    const Answer& to(int kind)
+    {
+        float strokes[2 * SUMS - 1];
+        for (int i = 0; i < 2 * SUMS - 1; i++)
+            strokes[i] = (float)(i - (SUMS - 1));
+        if (!made[kind])
+            made[kind] = std::make_unique<Answer>(kind, strokes);
+        return *made[kind];
+    }
+
+private:
+    std::unique_ptr<Answer> made[EAGER];
+};
+
 // What a player knows, from the own seat.
 struct View {
+    Answers* answers;  // or none: the network alone
     int mine[CARDS];  // UNKNOWN is a card not seen
     int others;       // in the order of play after the own seat
     const Belief* other[OTHERS];
@@ -233,6 +190,7 @@ struct Summary {
     float expected = 0, knock = 0, knocked = 0;  // knocked: its sum where it knocks
     float last[POINTS] = {}, taken[POINTS] = {};  // by discard: its sum after a last turn
     float last_draw = 0;                          // the same without a discard to take
+    std::vector<std::pair<Hand, float>> hands;    // with their chances, for an answer
 
     void fill(const View& view, int k, const float* gain, float mean)
     {
@@ -254,6 +212,8 @@ struct Summary {
             for (int m = 0; m < MODELS; m++)
                 all += kinds[m] = weight * belief.prior[m] * it.like[m];
             total += all;
+            if (view.answers)
+                hands.push_back({it.hand, all});
             int unseen = it.hand.blind(), bad = it.hand.card[it.hand.worst()];
             float owners = it.hand.sum(), sum = owners + (float)unseen * (mean - MEAN);
             for (int m = 0; m < MODELS; m++) {
@@ -278,6 +238,8 @@ struct Summary {
             it /= total;
         for (float& it : model)
             it /= total;
+        for (auto& it : hands)
+            it.second /= total;
         for (int m = 0; m < MODELS; m++)
             for (int bad = 0; bad < SYMBOLS; bad++)
                 for (int card = 0; card < POINTS && placing[m][bad] > 0; card++)
@@ -298,6 +260,9 @@ struct Summary {
 
 // ------------------------------------------------------------------------------------- the choice
 
+constexpr float SURE = 0.8f, RARE = 1e-4f;  // chances: of a kind of player, of a group of hands
+constexpr float FLATTERED = 0.2f;  // strokes by which an answer, all-seeing, flatters who waits
+
 struct Outlook {
     const Network& net;
     const View& view;
@@ -306,6 +271,8 @@ struct Outlook {
     float gain[SYMBOLS];  // what a draw changes by the worst card
     Summary other[OTHERS];
     Sums base[OTHERS];
+    const Answer* answer = nullptr;  // to the only opponent, if it is known well enough
+    std::vector<std::pair<int, float>> likes;  // its hands, as the answer groups them; chances
 
     Outlook(const Network& network, const View& seen) : net(network), view(seen)
     {
@@ -332,6 +299,20 @@ struct Outlook {
             base[k] = {};
             each_input(k, [&](int row, float factor) { net.add(base[k], row, factor); });
         }
+        for (int kind = 0; kind < EAGER && view.answers && view.others == 1; kind++)
+            if (other[0].model[kind] > SURE)
+                recognise(kind);
+    }
+
+    void recognise(int kind)
+    {
+        answer = &view.answers->to(kind);
+        std::vector<float> chance(answer->groups());
+        for (auto [hand, part] : other[0].hands)
+            chance[answer->group_of(hand)] += part;
+        for (int like = 0; like < answer->groups(); like++)
+            if (chance[like] > RARE)
+                likes.push_back({like, chance[like]});
     }
 
     // What the network is told that no move of mine changes.
@@ -386,6 +367,12 @@ struct Outlook {
     float value(const int* cards, int top) const
     {
         float sum = 0;
+        if (answer) {
+            int me = answer->mine_as(cards);
+            for (auto [like, chance] : likes)
+                sum += chance * answer->moved(me, like, top);
+            return sum;
+        }
         for (int k = 0; k < view.others; k++) {
             Sums sums = base[k];
             each_changed(k, cards, top, [&](int row, float f) { net.add(sums, row, f); });
@@ -468,7 +455,7 @@ inline int choose_turn(const Network& net, const View& view, float* worth = null
     float knocks = outlook.knock();
     if (worth)
         *worth = std::min(knocks, std::min(takes, draws));
-    if (knocks < std::min(takes, draws) - ROUNDING)
+    if (knocks < std::min(takes, draws) + (outlook.answer ? FLATTERED : -ROUNDING))
         return KNOCK;
     return takes < draws - ROUNDING ? place : DRAW;
 }
