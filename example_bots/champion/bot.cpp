@@ -7,7 +7,8 @@
 //
 // four-card-golf (four.h). From each move of the others it infers which hands they may hold, by how
 // greedy, matcher and an unknown player would have moved, and which of these they are; that is
-// remembered through a match. A network values positions by that; knocking is computed. On a last
+// remembered through a match. A network values positions by that; knocking is computed. A single
+// opponent that is known as greedy or matcher gets the best answer to that kind (answer.h). On a last
 // turn it lowers its expected sum.
 //
 // There is no chance in it: the same lines get the same answers. bench/train_champion makes the
