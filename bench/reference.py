@@ -50,6 +50,7 @@ def main() -> None:
         flags = ["--game", game, "--deals", str(DEALS), "--seed", "reference"]
         arena("run", *bots, *flags, "--out", str(out.relative_to(REPOSITORY)))
         (out / "lock").unlink()
+        shutil.rmtree(out / "stderr", ignore_errors=True)  # a JVM greets there, at each start
     text = arena("table", "results/play-nine")
     (RESULTS / "run.svg").write_text(picture("arena run example_bots/*", text), encoding="utf-8")
     table = arena("table", "results/play-nine", "--format", "md")
