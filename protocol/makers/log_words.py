@@ -1,4 +1,4 @@
-"""What the schemas say of the fields of the log whose source has no docstring."""
+"""What the schemas say of fields of the log, and of `arena check --json`, without a docstring."""
 
 WORDS = {
     "MatchRecord": {
@@ -73,4 +73,29 @@ WORDS = {
         "arena": "The version of arena.",
     },
     "NotRun": {"name": "The bot's name.", "reason": "Why it takes no part, in one line."},
+    "Reports": {
+        "v": "1; fields may be added without a new number.",
+        "passed": "Whether no check of any bot failed; warnings are allowed.",
+        "bots": "In the order in which they were tried.",
+    },
+    "Report": {
+        "path": "Where the bot was found.",
+        "checks": "In the order in which they were made.",
+        "times": "Of its answers in matches.",
+    },
+    "Checked": {
+        "status": "What it came to.",
+        "finding": "The mistake, if there was one.",
+    },
+    "Finding": {
+        "cause": "The mistake, by its name.",
+        "rule": "What the specification demands.",
+        "advice": "What to do.",
+    },
+    "Times": {
+        "answers": "How many were timed.",
+        "p50_ms": "Half of them took no longer.",
+        "p99_ms": "99 of 100 took no longer.",
+        "max_ms": "The longest.",
+    },
 }

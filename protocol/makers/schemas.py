@@ -20,6 +20,7 @@ from makers.page import Field, Page
 from makers.transcripts import GAMES
 
 from arena import model
+from arena.check import report
 from arena.cli.options import Duration
 from arena.cli.run import run
 from arena.model import Event, MatchRecord
@@ -47,7 +48,11 @@ MESSAGES: dict[str, Any] = {
     "match_end": MatchEnd,
     "bye": Bye,
 }
-RECORDS: dict[str, Any] = {"match-record": MatchRecord, "event": Event}
+RECORDS: dict[str, Any] = {
+    "match-record": MatchRecord,
+    "event": Event,
+    "check-report": report.Reports,
+}
 
 # Where SPEC.md describes the fields of a type: the table under this heading.
 TABLES = {
@@ -133,7 +138,8 @@ def from_docstrings(part: dict[str, Any], title: str) -> None:
     """Describe the properties of a type of the log by its source's docstrings, or by our words."""
     for name, text in WORDS.get(title, {}).items():
         part["properties"][name]["description"] = text
-    (body,) = ast.parse(inspect.getsource(getattr(model, title))).body
+    kind = getattr(model, title, None) or getattr(report, title)
+    (body,) = ast.parse(inspect.getsource(kind)).body
     assert isinstance(body, ast.ClassDef)
     for at, text in zip(body.body, body.body[1:], strict=False):
         if (
