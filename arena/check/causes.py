@@ -37,6 +37,7 @@ class Cause(enum.StrEnum):
     NO_NEWLINE = "no-newline"
     NO_ANSWER = "no-answer"
     TOO_SLOW = "too-slow"
+    ENDLESS = "endless"
     STUCK = "stuck"
     # What is in place of an answer.
     BANNER = "banner"
@@ -115,10 +116,12 @@ _S = Section
 CAUSES: Mapping[Cause, Words] = MappingProxyType(
     {
         Cause.BUFFERED: Words(
-            "its output is not flushed: it came only when its input was closed",
+            "its answers came only when its input had ended: output not flushed, or input read "
+            "to its end first",
             "Each answer must leave the program at once: flush after every line.",
             _S.FAULTS,
-            "{flush} (If it does flush: it must not read standard input to its end first.)",
+            "{flush} If it does flush: it reads standard input to its end before it answers. "
+            "{read}",
         ),
         Cause.READS_AHEAD: Words(
             "it reads ahead: it answered only after a block of further input",
@@ -152,6 +155,13 @@ CAUSES: Mapping[Cause, Words] = MappingProxyType(
             _S.LIMITS,
             "Think less: stop when the time of the question (`move_ms`, `bank_ms`) nears its "
             "end. What takes long once belongs before `ready`.",
+        ),
+        Cause.ENDLESS: Words(
+            "it computes without an end: an endless loop?",
+            "An answer must be complete within the time that `hello` states.",
+            _S.LIMITS,
+            "See which loop it can't leave with the line shown as its input; at the end of the "
+            "input a read gives nothing for ever. Or it thinks for far too long.",
         ),
         Cause.STUCK: Words(
             "it does nothing, and doesn't read its input either",

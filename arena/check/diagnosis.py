@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from arena.check.causes import Cause
-from arena.check.facts import BUSY, Diagnosis, Facts, Wanted, Woken, mistake
+from arena.check.facts import SPINS, Diagnosis, Facts, Wanted, Woken, mistake
 from arena.check.lines import NO_JSON, of_line, of_text, parsed
 from arena.referee import Failure
 
@@ -68,7 +68,10 @@ def _of_the_woken(facts: Facts) -> Diagnosis:
         Woken.END: Cause.BUFFERED,
     }
     cause = causes[facts.woken]
-    if facts.busy > BUSY and facts.woken is not Woken.END:
+    if cause is Cause.TOO_SLOW:
+        busy = " It was computing all the time." if facts.busy > SPINS else ""
+        return mistake(cause, f"It came {facts.late:.1f} s after its time was over.{busy}")
+    if facts.busy > SPINS and facts.woken is not Woken.END:
         return mistake(Cause.TOO_SLOW, "It was computing all the time.")
     if facts.line is None and facts.rest and parsed(facts.rest) is not NO_JSON:
         cause = Cause.NO_NEWLINE
@@ -83,8 +86,8 @@ def _of_silence(facts: Facts) -> Diagnosis:
         if prefix is not None:
             return prefix
         return mistake(Cause.NO_NEWLINE, "What came has no newline at its end.")
-    if facts.busy > BUSY:
-        return mistake(Cause.TOO_SLOW, "It was computing all the time.")
+    if facts.busy > SPINS:
+        return mistake(Cause.ENDLESS)
     if known := _of_stderr(facts.stderr):
         return known
     return mistake(Cause.NO_ANSWER if facts.left else Cause.STUCK)

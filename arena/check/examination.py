@@ -47,6 +47,8 @@ class Examination:
         self.limits = limits
         self.files = files
         self.quick = quick
+        self.alone = 0.0
+        """Seconds that a silent bot is left alone before it is tried what makes it speak."""
         self.times: list[float] = []
         self.memory_mb = 0.0
         self.idle = 0.0
@@ -65,7 +67,7 @@ class Examination:
 
     async def _ready(self, stack: AsyncExitStack, settings: Settings) -> Talk:
         """Silence at the start is looked into early, and again; then its whole time is waited."""
-        if self._slow:
+        if self._slow or self.alone:
             return await stack.enter_async_context(self._talk(settings))
         try:
             return await stack.enter_async_context(self._talk(settings, patience=PATIENCE_S))
@@ -84,7 +86,7 @@ class Examination:
         self, settings: Settings, *, patience: float = math.inf, suspect: Woken = Woken.NOTHING
     ) -> AsyncIterator[Talk]:
         async with open_solo(self._table, self.bot, self._backend, self.limits) as solo:
-            talk = Talk(solo, self.bot, self.limits, self.files)
+            talk = Talk(solo, self.bot, self.limits, self.files, alone=self.alone)
             try:
                 self.ready_s = await talk.start(hello(settings), patience=patience, suspect=suspect)
                 yield talk

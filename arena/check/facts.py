@@ -10,8 +10,9 @@ import msgspec
 from arena.check.causes import CAUSES, Cause
 from arena.check.languages import language
 
-# Of a core: above this a bot computes, below it waits.
-BUSY = 0.5
+# Of a core: above this a bot computes, below it waits. Little enough for one that shares the
+# core with many others, and far more than waiting takes.
+SPINS = 0.1
 
 
 class Wanted(enum.Enum):
@@ -52,6 +53,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it was gone when its input had been closed."""
     busy: float = 0.0
     """Share of a core that it used while it owed an answer."""
+    late: float = 0.0
+    """Seconds that it was waited for beyond its time."""
     sent: bytes = b""
     turn: str = ""
     earlier: Sequence[str] = ()

@@ -3,6 +3,8 @@
 Theory of operation. A `Talk` speaks over an `arena.solo`. A real session judges each line; what
 it finds wrong, and silence, becomes a `Stumble` with everything that is known. Of a silent bot it
 is tried out what makes it speak: more time, one more line, a block of input, the end of input.
+What was tried when it spoke need not be why it spoke: such a `Stumble` has `again`, how long it has
+to be left alone in another process before anything is tried there.
 
 Invariant: a Talk that has stumbled has killed its bot and is of no further use.
 """
@@ -17,7 +19,7 @@ import msgspec
 
 from arena.check.causes import CAUSES
 from arena.check.diagnosis import diagnose
-from arena.check.facts import BUSY, Facts, Wanted, Woken
+from arena.check.facts import SPINS, Facts, Wanted, Woken
 from arena.check.report import LINE_KEPT, STDERR_KEPT, Finding
 from arena.model import Bot, Limits
 from arena.solo import End, Event, Flood, Line, Silence, Solo
@@ -31,6 +33,9 @@ MORE_LINES = 20
 WAKES_S = 0.2
 # How much later than allowed an answer is still waited for, to tell slow from silent.
 GRACE_S = (0.3, 2.0)
+# The second time it is left alone for so long after what made it speak the first time, and for
+# so much more if nothing did: who sleeps or computes for seconds is slow, not silent.
+MARGIN_S, PATIENT_S = 0.3, 10.0
 # A bot leaves within a second after its input has ended.
 LEAVES_S = 1.0
 # Between the pieces of a line.
@@ -53,9 +58,11 @@ def as_it_is(line: bytes) -> Sequence[bytes]:
 class Stumble(Exception):  # noqa: N818 - a bot's, not ours
     """A bot went wrong; carries what was found of it."""
 
-    def __init__(self, finding: Finding) -> None:
+    def __init__(self, finding: Finding, *, again: float = 0.0) -> None:
         super().__init__(finding.title)
         self.finding = finding
+        self.again = again
+        """Seconds to leave it alone when this is tried again; 0: it is proven as it is."""
 
 
 class StillSilentError(Exception):
@@ -72,6 +79,8 @@ class _Tried(msgspec.Struct, frozen=True, kw_only=True):
     woken: Woken
     event: Event
     busy: float
+    took: float
+    """Seconds from when its time was over."""
     stderr: str
     """From before its input was tampered with."""
     left: bool = False
@@ -80,8 +89,17 @@ class _Tried(msgspec.Struct, frozen=True, kw_only=True):
 class Talk:
     """See the module's theory of operation."""
 
-    def __init__(self, solo: Solo, bot: Bot, limits: Limits, files: Sequence[str]) -> None:
+    def __init__(
+        self,
+        solo: Solo,
+        bot: Bot,
+        limits: Limits,
+        files: Sequence[str],
+        *,
+        alone: float = 0.0,
+    ) -> None:
         self.solo = solo
+        self._alone = alone
         self.dress: Dress = as_it_is
         self.join = False
         """Whether what wants no answer is written together with the next question."""
@@ -116,7 +134,7 @@ class Talk:
         self.solo.send(self._sent)
         event = await self.solo.line(min(patience, allowed))
         if isinstance(event, Silence):
-            if early and self.solo.cpu() > BUSY * patience:
+            if early and self.solo.cpu() > SPINS * patience:
                 raise StillSilentError(Woken.NOTHING)
             tried = await self._try(event, WAKES_S)
             if early and tried.woken is Woken.TIME:
@@ -124,7 +142,7 @@ class Talk:
             elif early and (tried.woken is Woken.NOTHING or tried.woken is not suspect):
                 raise StillSilentError(tried.woken)
             else:
-                await self._stumble(Wanted.READY, tried.event, tried=tried)
+                await self._stumble(Wanted.READY, tried.event, tried=tried, proven=early)
         if not isinstance(event, Line):
             raise await self._stumble(Wanted.READY, event)
         self._judge.receive(event.data + b"\n")
@@ -202,12 +220,13 @@ class Talk:
         """Find out what makes a silent bot speak."""
         solo = self.solo
         began, before = time.monotonic(), solo.cpu()
-        event = await solo.line(max(grace, WAKES_S))
-        busy = (solo.cpu() - before) / (time.monotonic() - began)
+        event = await solo.line(max(grace, self._alone, WAKES_S))
+        took = time.monotonic() - began
+        busy = (solo.cpu() - before) / took
         stderr = solo.stderr
         if not isinstance(event, Silence):
             woken = Woken.TIME if isinstance(event, Line) else Woken.NOTHING
-            return _Tried(woken=woken, event=event, busy=busy, stderr=stderr)
+            return _Tried(woken=woken, event=event, busy=busy, took=took, stderr=stderr)
         for woken, data in ((Woken.LINE, _LINE), (Woken.BLOCK, _BLOCK)):
             solo.send(data)
             event = await solo.line(WAKES_S)
@@ -216,6 +235,7 @@ class Talk:
                     woken=woken if isinstance(event, Line) else Woken.NOTHING,
                     event=event,
                     busy=busy,
+                    took=time.monotonic() - began,
                     stderr=stderr,
                 )
         solo.close_input()
@@ -225,6 +245,7 @@ class Talk:
             woken=Woken.END if spoke else Woken.NOTHING,
             event=event if spoke else silence,
             busy=busy,
+            took=time.monotonic() - began,
             stderr=stderr,
             left=isinstance(event, End) and event.exited is not None,
         )
@@ -237,6 +258,7 @@ class Talk:
         legal: Sequence[str] = (),
         *,
         tried: _Tried | None = None,
+        proven: bool = False,
     ) -> Stumble:
         """Raise what is known of a bot that went wrong; it is dead afterwards."""
         solo = self.solo
@@ -260,6 +282,7 @@ class Talk:
             woken=tried.woken if tried else Woken.NOTHING,
             left=tried.left if tried else False,
             busy=tried.busy if tried else 0.0,
+            late=tried.took if tried else 0.0,
             sent=self._sent,
             turn=turn,
             earlier=self._turns,
@@ -271,7 +294,11 @@ class Talk:
             files=self._files,
         )
         received = b"\n".join([line if line is not None else rest, *more])
-        raise Stumble(finding_of(facts, received))
+        again = 0.0
+        if tried and not proven and not self._alone and tried.woken is not Woken.TIME:
+            unmoved = isinstance(tried.event, Silence)
+            again = tried.took + (PATIENT_S if unmoved else MARGIN_S)
+        raise Stumble(finding_of(facts, received), again=again)
 
 
 def finding_of(facts: Facts, received: bytes) -> Finding:

@@ -28,6 +28,7 @@ def brief(monkeypatch):
     monkeypatch.setattr("arena.check.checks.SETTLES_S", 0.03)
     monkeypatch.setattr("arena.check.checks.IDLE_S", 0.1)
     monkeypatch.setattr("arena.check.talk.MORE_S", 0.02)
+    monkeypatch.setattr("arena.check.talk.PATIENT_S", 0.8)
 
 
 @pytest.fixture

@@ -53,6 +53,27 @@ MISTAKES = {
         Cause.TOO_SLOW,
         "too late",
     ),
+    "slow as if it waited for a line": (
+        [("        answer =", "        import time; time.sleep(0.7)\n        answer =")],
+        Cause.TOO_SLOW,
+        "s after its time was over",
+    ),
+    "slow as if it didn't flush": (
+        [("        answer =", "        import time; time.sleep(1.3)\n        answer =")],
+        Cause.TOO_SLOW,
+        "s after its time was over",
+    ),
+    "slow as if it did nothing": (
+        [("        answer =", "        import time; time.sleep(2.4)\n        answer =")],
+        Cause.TOO_SLOW,
+        "s after its time was over",
+    ),
+    "loops at the start": ([("draw = ", "while True: pass\ndraw = ")], Cause.ENDLESS, "endless loop"),
+    "loops in a later hole": (
+        [("        answer =", "        while message['hole'] == 3: pass\n        answer =")],
+        Cause.ENDLESS,
+        "endless loop",
+    ),
     "sleeps": (
         [("        answer =", "        import time; time.sleep(3600)\n        answer =")],
         Cause.STUCK,

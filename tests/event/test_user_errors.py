@@ -41,7 +41,7 @@ def test_skip_broken_goes_on_and_lists_them_as_not_run(arena, bot, tmp_path):
         ("no-start", "cannot find my brain"),
         ("never-ready", "not ready within 300 ms"),
         ("banner", "it writes something else before `ready`"),
-        ("unflushed", "its output is not flushed"),
+        ("unflushed", "output not flushed"),
         ("no-start", "arena check"),
     ],
 )
