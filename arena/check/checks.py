@@ -16,8 +16,9 @@ import msgspec
 
 from arena import registry
 from arena.check.causes import Cause, Section
-from arena.check.examination import Examination, Warned
+from arena.check.examination import Examination, Unfinished, Warned
 from arena.check.matches import ASCENDING, PlayedOff, dawdling, hasty, play, settings_for
+from arena.check.talk import Stumble
 from arena.model import Settings
 from arena.wire.messages import Bye
 from arena.wire.session import encode
@@ -39,6 +40,9 @@ REPEATED = 60
 # Lines that are written in pieces; after that the point is made.
 IN_PIECES = 30
 NEARLY_SLOW, NEARLY_FULL = 0.5, 0.9
+# The match in which a bot has to be quiet.
+QUIET = 1
+UNPLAYED = "it couldn't play a match to its end"
 
 
 # ------------------------------------------------------------------------------- the first steps
@@ -63,7 +67,13 @@ async def keeps_quiet(exam: Examination, game: str) -> str:
     """A whole match with pauses in which nothing may come."""
     settings = exam.settings(game)
     async with exam.talk(settings) as talk:
-        await play(talk, settings, number=1, pause=QUIET_S)
+        try:
+            await play(talk, settings, number=QUIET, pause=QUIET_S)
+        except Stumble as stumble:
+            if stumble.spoke:
+                raise
+            exam.fell = game, stumble
+            raise Unfinished(UNPLAYED) from None
         await talk.silence(SETTLES_S)
         before, began = talk.solo.cpu(), time.monotonic()
         await talk.silence(IDLE_S)
@@ -94,6 +104,10 @@ async def _series(exam: Examination, settings: Settings, matches: _SeriesOf) -> 
 
 async def plays_few(exam: Examination, game: str) -> str:
     """The fewest players: any moves; up to the turn cap; an ascending pack (negative scores)."""
+    if exam.fell and exam.fell[0] == game:
+        async with exam.talk(exam.settings(game)) as talk:
+            await play(talk, exam.settings(game), number=QUIET)
+        raise exam.fell[1]
     return await _series(
         exam,
         exam.settings(game),
@@ -232,6 +246,8 @@ async def in_memory(exam: Examination, _: str) -> str:
 
 async def waits_idly(exam: Examination, _: str) -> str:
     """The same for what it does while it isn't asked."""
+    if exam.fell:
+        raise Unfinished(UNPLAYED)
     detail = f"{exam.idle * 100:.0f} % of a core"
     if exam.idle > IDLE:
         raise Warned(Cause.BUSY_WAIT, f"It used {detail} while it waited.", detail)
@@ -298,6 +314,8 @@ class Check(msgspec.Struct, frozen=True):
     """In every game, else in the first one."""
     first_steps: bool = False
     """Whether nothing after it makes sense if it fails."""
+    works: str = ""
+    """How a bot that plays but fails here does work: a part of the advice."""
 
 
 _S = Section
@@ -309,10 +327,28 @@ CHECKS: tuple[Check, ...] = (
     Check("few", "plays {game}, {fewest} players", _S.CONVERSATION, plays_few, each_game=True),
     Check("many", "plays {game}, {most} players", _S.CONVERSATION, plays_many, each_game=True),
     Check("playoff", "plays {game}, playoff holes", _S.HELLO, plays_off, each_game=True),
-    Check("fields", "ignores fields that it doesn't know", _S.CHANGE, ignores_fields),
-    Check("messages", "ignores messages that it doesn't know", _S.CHANGE, ignores_messages),
-    Check("pieces", "reads lines however they arrive", _S.CONVERSATION, reads_pieces),
-    Check("long", "reads long lines", _S.MESSAGES, reads_long),
+    Check(
+        "fields",
+        "ignores fields that it doesn't know",
+        _S.CHANGE,
+        ignores_fields,
+        works="without the unknown fields",
+    ),
+    Check(
+        "messages",
+        "ignores messages that it doesn't know",
+        _S.CHANGE,
+        ignores_messages,
+        works="without the unknown messages",
+    ),
+    Check(
+        "pieces",
+        "reads lines however they arrive",
+        _S.CONVERSATION,
+        reads_pieces,
+        works="with lines that come one by one, in one piece",
+    ),
+    Check("long", "reads long lines", _S.MESSAGES, reads_long, works="with short lines"),
     Check("time", "keeps well within its time", _S.LIMITS, in_time),
     Check("memory", "keeps within its memory", _S.LIMITS, in_memory),
     Check("idle", "waits without computing", _S.LIMITS, waits_idly),

@@ -10,7 +10,7 @@ from arena import registry
 from arena.check.causes import Cause
 from arena.check.facts import Woken
 from arena.check.matches import settings_for
-from arena.check.talk import StillSilentError, Talk, as_it_is
+from arena.check.talk import StillSilentError, Stumble, Talk, as_it_is
 from arena.model import Bot, Limits, Settings
 from arena.pipes import Table
 from arena.referee import hello
@@ -28,6 +28,10 @@ class Warned(Exception):  # noqa: N818 - no error of ours
     def __init__(self, cause: Cause, found: str, detail: str = "") -> None:
         super().__init__(found)
         self.cause, self.found, self.detail = cause, found, detail
+
+
+class Unfinished(Exception):  # noqa: N818 - no error of ours
+    """A check that couldn't be made, for a reason that is told elsewhere."""
 
 
 class Examination:
@@ -54,6 +58,8 @@ class Examination:
         self.idle = 0.0
         """Share of a core that it used while nobody asked it."""
         self.ready_s = 0.0
+        self.fell: tuple[str, Stumble] | None = None
+        """The game that it couldn't play to its end where it was seen whether it is quiet."""
         self._table = table
         self._slow = False
         self._backend = backend

@@ -9,16 +9,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+import msgspec
+
 from arena import registry
-from arena.check.causes import CAUSES, Cause
+from arena.check.causes import CAUSES, Cause, Section
 from arena.check.checks import CHECKS, Check, percentiles
-from arena.check.examination import Examination, Warned
+from arena.check.examination import Examination, Unfinished, Warned
 from arena.check.report import Checked, Finding, Report, Status, Times, worst
 from arena.check.talk import Stumble, escaped
 from arena.model import Bot, Limits
 from arena.pipes import Table
 from arena.sandbox import Backend
 
+_CHANGE = "A bot ignores fields and messages that it doesn't know."
 # Names of a bot's files that are looked at, to guess its language.
 FILES = 200
 
@@ -52,6 +55,10 @@ async def examine(
                 checked = _skipped(check, name, title, why)
             elif check.first_steps:
                 stop = True
+            elif check.works and any(
+                each.name == f"few-{game}" and each.status is Status.PASSED for each in done
+            ):
+                checked = _of_the_rule(check, checked)
         done.append(checked)
     p50, p99, most = percentiles(exam.times)
     return Report(
@@ -88,6 +95,8 @@ async def _one(
         status, finding = Status.FAILED, stumble.finding
         if finding.cause not in known:
             finding = (await _again(exam, check, game, stumble)).finding
+    except Unfinished as unfinished:
+        status, detail = Status.SKIPPED, str(unfinished)
     except Warned as warned:
         status, detail = Status.WARNED, warned.detail
         finding = _warning(warned)
@@ -110,11 +119,24 @@ async def _again(exam: Examination, check: Check, game: str, stumble: Stumble) -
         await check.run(exam, game)
     except Stumble as second:
         return second
-    except Warned:
+    except (Warned, Unfinished):
         pass
     finally:
         exam.alone = 0.0
     return stumble
+
+
+def _of_the_rule(check: Check, checked: Checked) -> Checked:
+    """It plays, but not like this: the rule that it breaks is the check's."""
+    assert checked.finding is not None
+    rule = f"A bot {check.title}." if check.section is not Section.CHANGE else _CHANGE
+    finding = msgspec.structs.replace(
+        checked.finding,
+        rule=rule,
+        section=check.section,
+        advice=f"It works {check.works}: mend how it reads them.",
+    )
+    return msgspec.structs.replace(checked, finding=finding)
 
 
 def _warning(warned: Warned) -> Finding:

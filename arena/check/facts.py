@@ -56,6 +56,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     late: float = 0.0
     """Seconds that it was waited for beyond its time."""
     sent: bytes = b""
+    """As it was written; several lines, if it may have died of any of them."""
     turn: str = ""
     earlier: Sequence[str] = ()
     """Turn ids of questions before."""

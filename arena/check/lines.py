@@ -34,7 +34,8 @@ def of_line(facts: Facts, line: bytes) -> Diagnosis:  # noqa: PLR0911 - one afte
     value = parsed(line)
     if _brackets(line) > MAX_BRACKETS:
         return mistake(Cause.NESTED)
-    if value is not NO_JSON and line and line.strip() == facts.sent.strip():
+    echoed = line.strip() in (sent.strip() for sent in facts.sent.split(b"\n"))
+    if value is not NO_JSON and line and echoed:
         return mistake(Cause.ECHO)
     if isinstance(value, dict):
         return _of_object(facts, value)

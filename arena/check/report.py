@@ -13,7 +13,7 @@ from arena.model import Frozen
 VERSION = 1
 # Of a line that was sent or received: the longest legal question.
 LINE_KEPT = 32_768
-# Of the end of stderr.
+# Of stderr: its beginning and, mostly, its end.
 STDERR_KEPT = 2_000
 
 
@@ -39,13 +39,14 @@ class Finding(Frozen, frozen=True, kw_only=True):
     """Heading in protocol/SPEC.md."""
     advice: str
     sent: str = ""
-    """The last line that it was sent."""
+    """The line that it went wrong with, as it was written; all since its last answer, if any of
+    them may be it."""
     received: str = ""
     """What came instead of what was wanted; escaped."""
     status: str = ""
     """How its process ended, if it did by itself: "exit 1", "signal SIGSEGV"."""
     stderr: str = ""
-    """The end of its standard error."""
+    """Of its standard error, the beginning and the end."""
 
 
 class Checked(Frozen, frozen=True, kw_only=True):

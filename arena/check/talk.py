@@ -3,8 +3,9 @@
 Theory of operation. A `Talk` speaks over an `arena.solo`. A real session judges each line; what
 it finds wrong, and silence, becomes a `Stumble` with everything that is known. Of a silent bot it
 is tried out what makes it speak: more time, one more line, a block of input, the end of input.
-What was tried when it spoke need not be why it spoke: such a `Stumble` has `again`, how long it has
-to be left alone in another process before anything is tried there.
+What was tried when it spoke need not be why it spoke, and of several lines any may be the one that
+it died of: such a `Stumble` has `again`, how long it has to be left alone in another process before
+anything is tried there; and there it has time to die after each line.
 
 Invariant: a Talk that has stumbled has killed its bot and is of no further use.
 """
@@ -17,7 +18,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from arena.check.causes import CAUSES
+from arena.check.causes import CAUSES, Cause
 from arena.check.diagnosis import diagnose
 from arena.check.facts import SPINS, Facts, Wanted, Woken
 from arena.check.report import LINE_KEPT, STDERR_KEPT, Finding
@@ -36,6 +37,8 @@ GRACE_S = (0.3, 2.0)
 # The second time it is left alone for so long after what made it speak the first time, and for
 # so much more if nothing did: who sleeps or computes for seconds is slow, not silent.
 MARGIN_S, PATIENT_S = 0.3, 10.0
+# And after each line that wants no answer, for so long: who dies of it does so within this.
+DIES_S = 0.1
 # A bot leaves within a second after its input has ended.
 LEAVES_S = 1.0
 # Between the pieces of a line.
@@ -45,6 +48,8 @@ TURNS_KEPT = 2_000
 _LINE = b'{"type":"check","text":"this wants no answer"}\n'
 # More than any reader takes in at once.
 _BLOCK = (b'{"type":"check","text":"%s"}\n' % (b"x" * 960)) * 140
+
+_SPOKEN = {Cause.UNASKED, Cause.TWO_ANSWERS, Cause.PRINT, Cause.ECHO, Cause.EMPTY_LINE}
 
 Dress = Callable[[bytes], Sequence[bytes]]
 """How a line is written: the pieces to be written one after another."""
@@ -58,11 +63,13 @@ def as_it_is(line: bytes) -> Sequence[bytes]:
 class Stumble(Exception):  # noqa: N818 - a bot's, not ours
     """A bot went wrong; carries what was found of it."""
 
-    def __init__(self, finding: Finding, *, again: float = 0.0) -> None:
+    def __init__(self, finding: Finding, *, again: float = 0.0, spoke: bool = False) -> None:
         super().__init__(finding.title)
         self.finding = finding
         self.again = again
         """Seconds to leave it alone when this is tried again; 0: it is proven as it is."""
+        self.spoke = spoke
+        """It wrote what nobody had asked for."""
 
 
 class StillSilentError(Exception):
@@ -114,6 +121,7 @@ class Talk:
         self._judge = BotSession(limits.line_bytes)
         self._held = b""
         self._sent = b""
+        self._since: list[bytes] = []
         self._after = ""
         self._turns: list[str] = []
         self._used = 0.0
@@ -164,11 +172,13 @@ class Talk:
 
     async def tell(self, line: bytes) -> None:
         """Send a line that wants no answer."""
-        self._sent, self._after = line, str(msgspec.json.decode(line)["type"])
+        self._after = str(msgspec.json.decode(line)["type"])
         if self.join:
             self._held += line
-        else:
-            await self._write(self.dress(line))
+            return
+        await self._write(self.dress(line))
+        if self._alone:
+            await self.silence(DIES_S)
 
     async def ask(self, question: Question, legal: Sequence[str]) -> str:
         """Ask for a move: one that is legal, and in time."""
@@ -178,7 +188,6 @@ class Talk:
             pieces, self._held = (self._held + b"".join(pieces),), b""
         await self._write(pieces)
         asked = time.monotonic()
-        self._sent = line
         event = await self.solo.line(min(self._limits.move_ms, self.bank_ms) / 1000)
         if isinstance(event, Silence):
             tried = await self._try(event, min(max(GRACE_S[0], self._limits.move_ms / 1000), 2.0))
@@ -194,6 +203,7 @@ class Talk:
         self.times.append(took)
         self.moves.append(answer.move)
         self._turns = [*self._turns[-TURNS_KEPT:], question.turn]
+        self._since = []
         self._after = "act"
         return answer.move
 
@@ -209,6 +219,8 @@ class Talk:
         self.solo.send(held)
 
     async def _write(self, pieces: Sequence[bytes]) -> None:
+        self._sent = b"".join(pieces)
+        self._since.append(self._sent)
         for number, piece in enumerate(pieces):
             if number:
                 await self.solo.rest(PIECE_S)
@@ -269,6 +281,8 @@ class Talk:
         status = solo.status if exited else ""
         await solo.kill()
         line = event.data if isinstance(event, Line) else None
+        # Where it wasn't given time to die after each of them, it died of any.
+        several = isinstance(event, End) and len(self._since) > 1 and not self._alone
         rest = event.rest if isinstance(event, End) else b""
         rest = event.held if isinstance(event, Silence | Flood) else rest
         facts = Facts(
@@ -283,7 +297,7 @@ class Talk:
             left=tried.left if tried else False,
             busy=tried.busy if tried else 0.0,
             late=tried.took if tried else 0.0,
-            sent=self._sent,
+            sent=b"".join(self._since) if several and wanted is Wanted.MOVE else self._sent,
             turn=turn,
             earlier=self._turns,
             legal=legal,
@@ -298,7 +312,11 @@ class Talk:
         if tried and not proven and not self._alone and tried.woken is not Woken.TIME:
             unmoved = isinstance(tried.event, Silence)
             again = tried.took + (PATIENT_S if unmoved else MARGIN_S)
-        raise Stumble(finding_of(facts, received), again=again)
+        elif several:
+            again = MARGIN_S
+        finding = finding_of(facts, received)
+        spoke = wanted is Wanted.NOTHING and not facts.ended
+        raise Stumble(finding, again=again, spoke=spoke or finding.cause in _SPOKEN)
 
 
 def finding_of(facts: Facts, received: bytes) -> Finding:
@@ -312,14 +330,29 @@ def finding_of(facts: Facts, received: bytes) -> Finding:
         rule=words.rule,
         section=words.section,
         advice=found.advice(facts.run, facts.files),
-        sent=escaped(facts.sent.removesuffix(b"\n")),
+        sent=escaped(_shortened(facts.sent.removesuffix(b"\n"))),
         received=escaped(received),
         # What it did when its input was closed is no news.
         status=facts.status if facts.ended and facts.woken is Woken.NOTHING else "",
-        stderr="\n".join(
-            escaped(line.encode()) for line in facts.stderr[-STDERR_KEPT:].rstrip().split("\n")
-        ),
+        stderr="\n".join(escaped(line.encode()) for line in _ends(facts.stderr.rstrip())),
     )
+
+
+def _shortened(data: bytes) -> bytes:
+    """Lines that are too long to be shown: their beginning and their end."""
+    if len(data) <= LINE_KEPT:
+        return data
+    half = LINE_KEPT // 2 - 32
+    return data[:half] + b" ...(%d bytes more)... " % (len(data) - 2 * half) + data[-half:]
+
+
+def _ends(stderr: str) -> list[str]:
+    """Its first lines, which often say it, and its last ones."""
+    if len(stderr) <= STDERR_KEPT:
+        return stderr.split("\n")
+    head, tail = stderr[: STDERR_KEPT // 4], stderr[-(STDERR_KEPT - STDERR_KEPT // 4) :]
+    left_out = len(stderr) - len(head) - len(tail)
+    return [*head.split("\n"), f"…({left_out} more)…", *tail.split("\n")]
 
 
 def escaped(data: bytes) -> str:

@@ -23,7 +23,8 @@ COLOURS = {"passed": "green", "warned": "yellow", "failed": "red", "skipped": "b
 # Of a line that was sent or received, without --verbose: its beginning and its end, unless
 # nearly all of it would be shown anyway.
 SHOWN, SHOWN_END, WHOLE = 300, 60, 500
-STDERR_LINES = 8
+# Of stderr: its first lines often say what the error is, the last ones where it was.
+FIRST_LINES, LAST_LINES = 3, 6
 
 
 @click.command(
@@ -145,7 +146,7 @@ def _finding(finding: Finding, width: int, *, verbose: bool) -> Iterator[str]:
     from arena.roster import printable
 
     says = [line for line in finding.stderr.splitlines() if line.strip()]
-    shown = says if verbose else says[-STDERR_LINES:]
+    shown = says if verbose else _ends(says)
     last = printable(last_exception(finding.stderr))
     found = "" if last and finding.found == last else finding.found
     for label, text in (
@@ -168,6 +169,13 @@ def _finding(finding: Finding, width: int, *, verbose: bool) -> Iterator[str]:
     for number, line in enumerate(shown):
         label = "stderr" if not number else ""
         yield f"    {label:<9} | {printable(line)}"[: None if verbose else width]
+
+
+def _ends(lines: list[str]) -> list[str]:
+    left_out = len(lines) - FIRST_LINES - LAST_LINES
+    if left_out <= 1:
+        return lines
+    return [*lines[:FIRST_LINES], f"…({left_out} more lines)…", *lines[-LAST_LINES:]]
 
 
 def _capped(text: str, *, verbose: bool) -> str:

@@ -390,3 +390,71 @@ def test_a_bot_can_t_write_to_the_terminal(spoilt):
     assert Cause.EXCEPTION is finding.cause
     assert "\x1b" not in text
     assert "\\x1b[2J\\x07" in finding.stderr
+
+
+def failed(report):
+    """The check that failed, and what it found."""
+    (check,) = [each for each in report.checks if each.status is Status.FAILED]
+    return check, check.finding
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "sent", "advice"),
+    [
+        (
+            [(MATCH, "assert 'x-list' not in message")],
+            "fields",
+            r'\{"type":"match","x-list":[^\n]*',
+            "It works without the unknown fields: mend how it reads them.",
+        ),
+        (
+            [(MATCH, "assert len(line) < 8000")],
+            "long",
+            r'\{"type":"match","x-long":.*',
+            "It works with short lines: mend how it reads them.",
+        ),
+        (
+            [('elif kind == "bye"', "elif kind == 'weather' and len(sys.argv):\n        raise ValueError\n    elif kind == \"bye\"")],
+            "messages",
+            r'\{"type":"weather",.*',
+            "It works without the unknown messages: mend how it reads them.",
+        ),
+    ],
+)  # fmt: skip
+def test_the_line_that_a_bot_died_of_is_shown_as_it_was_written(
+    spoilt, changes, name, sent, advice
+):
+    """Dressed as the check dresses it, though a plain question came after it."""
+    check, finding = failed(spoilt(*changes))
+    assert name == check.name
+    assert Cause.EXCEPTION is finding.cause
+    assert re.fullmatch(sent, finding.sent)
+    assert advice == finding.advice
+    assert check.section == finding.section
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        ("assert message['hole'] != 5", Cause.EXCEPTION),
+        ("legal = legal if message['hole'] != 5 else ['x']", Cause.ILLEGAL),
+    ],
+)
+def test_a_fault_in_play_is_told_of_the_game_that_it_is_in(spoilt, fault, cause):
+    """It has said nothing unasked."""
+    report = spoilt(("        answer =", f"        {fault}\n        answer ="))
+    check, finding = failed(report)
+    assert ("few-four-card-golf", cause) == (check.name, finding.cause)
+    quiet = next(each for each in report.checks if each.name == "quiet")
+    assert (Status.SKIPPED, "it couldn't play a match to its end") == (quiet.status, quiet.detail)
+
+
+def test_of_a_long_standard_error_both_ends_are_kept(spoilt):
+    """The first line often says it."""
+    noise = "sys.stderr.write('first words' + 'x\\n' * 9000 + 'last words')"
+    _, finding = failed(
+        spoilt(("        answer =", f"        {noise}; sys.exit(1)\n        answer ="))
+    )
+    assert finding.stderr.startswith("first words")
+    assert " more)…" in finding.stderr
+    assert finding.stderr.endswith("last words")
