@@ -70,6 +70,9 @@ class Cause(enum.StrEnum):
     TWO_ANSWERS = "two-answers"
     UNASKED = "unasked"
     # How it ended.
+    NO_MODULE = "no-module"
+    WINDOWS_LINES = "windows-lines"
+    OTHER_GAME = "other-game"
     NOT_FOUND = "not-found"
     NOT_EXECUTABLE = "not-executable"
     EXCEPTION = "exception"
@@ -329,6 +332,25 @@ CAUSES: Mapping[Cause, Words] = MappingProxyType(
             _S.CONVERSATION,
             "Answer only to `hello` and `act`; read `match`, `hole_end`, `match_end` and what it "
             "doesn't know in silence.",
+        ),
+        Cause.NO_MODULE: Words(
+            "a module that it needs isn't there",
+            "A bot sees its own folder and the language's own modules, and what `lock` names.",
+            _S.WHERE,
+            "A module of its own must be in the bot's folder; a package must be named in a lock "
+            "file that `lock` in bot.toml names.",
+        ),
+        Cause.WINDOWS_LINES: Words(
+            "its script has the line ends of Windows",
+            "`run` names a program that may be run on this machine.",
+            _S.WHERE,
+            "Save the script with Unix line ends (LF, not CR LF): sed -i 's/\\r$//' SCRIPT.",
+        ),
+        Cause.OTHER_GAME: Words(
+            "it doesn't play this game",
+            "A bot that doesn't play the game that `hello` names exits with status 1 and says so.",
+            _S.HELLO,
+            "Check what it plays",
         ),
         Cause.NOT_FOUND: Words(
             "its command, or a program that it starts, isn't there",

@@ -25,6 +25,8 @@ def diagnose(facts: Facts) -> Diagnosis:  # noqa: PLR0911 - one after another
         return mistake(Cause.FLOOD)
     if facts.line is not None and facts.woken is Woken.NOTHING:
         return of_line(facts, facts.line)
+    if facts.windows and re.search(r"\r|\\r", facts.stderr):
+        return mistake(Cause.WINDOWS_LINES)
     if facts.woken is not Woken.NOTHING:
         return _of_the_woken(facts)
     if facts.rest and parsed(facts.rest) is not NO_JSON:
@@ -105,11 +107,18 @@ _REFUSED = {
     Cause.NO_MEMORY: r"MemoryError|bad_alloc|OutOfMemoryError|heap out of memory"
     r"|cannot allocate memory|out of memory|ENOMEM|memory allocation of \d+ bytes failed",
 }
+# What a program of the bot's own asked for; of a path (`/bot/bot.js`) it is the command's.
+_NO_MODULE = re.compile(
+    r"No module named '?(?P<python>[\w.]+)'?"
+    r"|Cannot find (?:module|package) '(?P<node>[^'/][^']*)'"
+    r"|Can't locate (?P<perl>\S+) in @INC|cannot load such file -- (?P<ruby>\S+)"
+    r"|module '(?P<lua>[^']+)' not found"
+)
 # As an interpreter's last words; a line of anybody's log could say the same.
 _NOT_THERE = (
-    r"No such file or directory|command not found|No module named|Cannot find module"
+    r"No such file or directory|command not found|Cannot find module"
     r"|error while loading shared libraries|can't open file|Could not find or load main class"
-    r"|ClassNotFoundException|not found in @INC"
+    r"|ClassNotFoundException"
 )
 _NOT_RUN = r"Permission denied|Exec format error|cannot execute|bad interpreter"
 _TRACEBACK = re.compile(
@@ -170,6 +179,9 @@ def _of_status(facts: Facts) -> Diagnosis:
     if known:
         return known
     said = last_exception(facts.stderr)
+    if module := _NO_MODULE.search(facts.stderr):
+        name = module[module.lastgroup or 0]
+        return mistake(Cause.NO_MODULE, f"The module {name} is not there.")
     starting = facts.wanted is Wanted.READY
     for cause, pattern, status in (
         (Cause.NOT_FOUND, _NOT_THERE, "exit 127"),

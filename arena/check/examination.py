@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
 
 from arena import registry
 from arena.check.causes import Cause
@@ -14,12 +15,17 @@ from arena.check.talk import StillSilentError, Stumble, Talk, as_it_is
 from arena.model import Bot, Limits, Settings
 from arena.pipes import Table
 from arena.referee import hello
+from arena.roster.commands import INSIDE
 from arena.sandbox import Backend
 from arena.solo import open_solo
 
 # At the start, silence that uses no processor is looked into after this; the second time, in
 # another process, at another moment: a bot that was just about to say something won't then.
 PATIENCE_S, SUSPECTS_S = 2.0, 0.7
+
+
+# Of a script that is looked into for the line ends of Windows.
+SCRIPT_BYTES = 65_536
 
 
 class Warned(Exception):  # noqa: N818 - no error of ours
@@ -60,6 +66,9 @@ class Examination:
         self.ready_s = 0.0
         self.fell: tuple[str, Stumble] | None = None
         """The game that it couldn't play to its end where it was seen whether it is quiet."""
+        self.not_played: set[str] = set()
+        """Games that it says it doesn't play."""
+        self._windows = _windows(bot)
         self._table = table
         self._slow = False
         self._backend = backend
@@ -92,7 +101,9 @@ class Examination:
         self, settings: Settings, *, patience: float = math.inf, suspect: Woken = Woken.NOTHING
     ) -> AsyncIterator[Talk]:
         async with open_solo(self._table, self.bot, self._backend, self.limits) as solo:
-            talk = Talk(solo, self.bot, self.limits, self.files, alone=self.alone)
+            talk = Talk(
+                solo, self.bot, self.limits, self.files, windows=self._windows, alone=self.alone
+            )
             try:
                 self.ready_s = await talk.start(hello(settings), patience=patience, suspect=suspect)
                 yield talk
@@ -105,3 +116,14 @@ class Examination:
     def settings(self, game: str, seats: int = 0) -> Settings:
         """Of a match of two, unless said otherwise."""
         return settings_for(game, seats or registry.game(game).min_seats, self.limits)
+
+
+def _windows(bot: Bot) -> bool:
+    """Whether a script that it is run by has the line ends of Windows."""
+    for word in bot.run:
+        path = Path(bot.root, word.removeprefix(f"{INSIDE}/"))
+        with suppress(OSError, ValueError), path.open("rb") as file:
+            beginning = file.read(SCRIPT_BYTES)
+            if b"\r\n" in beginning and b"\0" not in beginning:
+                return True
+    return False

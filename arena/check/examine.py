@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -89,11 +90,16 @@ async def _one(
     exam: Examination, check: Check, game: str, name: str, title: str, *, known: Collection[Cause]
 ) -> Checked:
     status, detail, finding = Status.PASSED, "", None
+    if game in exam.not_played:
+        return _skipped(check, name, title, f"it doesn't play {game}")
     try:
         detail = await check.run(exam, game)
     except Stumble as stumble:
         status, finding = Status.FAILED, stumble.finding
-        if finding.cause not in known:
+        if stumble.declined and (other := await _other_game(exam, game)):
+            exam.not_played.add(game)
+            finding = _of_the_game(finding, game, other)
+        elif finding.cause not in known:
             finding = (await _again(exam, check, game, stumble)).finding
     except Unfinished as unfinished:
         status, detail = Status.SKIPPED, str(unfinished)
@@ -124,6 +130,31 @@ async def _again(exam: Examination, check: Check, game: str, stumble: Stumble) -
     finally:
         exam.alone = 0.0
     return stumble
+
+
+async def _other_game(exam: Examination, game: str) -> str:
+    """One that it is ready to play; empty: none."""
+    for other in registry.GAMES:
+        if other != game and other not in exam.not_played:
+            with suppress(Stumble):
+                async with exam.talk(exam.settings(other)):
+                    return other
+    return ""
+
+
+def _of_the_game(finding: Finding, game: str, other: str) -> Finding:
+    """It left at `hello`, but not at that of another game."""
+    words = CAUSES[Cause.OTHER_GAME]
+    said = finding.stderr.strip().rpartition("\n")[2]
+    return msgspec.structs.replace(
+        finding,
+        cause=Cause.OTHER_GAME,
+        title=f"it doesn't play {game}",
+        found=f"Its words: {said}" if said else "",
+        rule=words.rule,
+        section=words.section,
+        advice=f"{words.advice} with --game {other}.",
+    )
 
 
 def _of_the_rule(check: Check, checked: Checked) -> Checked:

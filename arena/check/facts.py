@@ -66,6 +66,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     stderr: str = ""
     run: Sequence[str] = ()
     files: Sequence[str] = ()
+    windows: bool = False
+    """A script that `run` names has the line ends of Windows."""
     fault: str = ""
     """What the session or the referee said."""
 

@@ -119,11 +119,12 @@ def _of_object(facts: Facts, answer: dict[str, Any]) -> Diagnosis:  # noqa: PLR0
         if turn is not None and turn == (facts.earlier[-1] if facts.earlier else None):
             return mistake(Cause.TWO_ANSWERS)
         return mistake(Cause.UNASKED, f"It came after `{facts.after}`.")
-    if turn in facts.earlier and facts.earlier and turn == facts.earlier[-1]:
+    answered = any(_is_answer(line, facts.turn) for line in facts.more)
+    if answered and facts.earlier and turn == facts.earlier[-1]:
         return mistake(Cause.TWO_ANSWERS, "This is an answer to the question before.")
     if answer.get("type") == "ready":
         return mistake(Cause.UNASKED, "It says `ready` a second time.")
-    if turn != facts.turn and any(_is_answer(line, facts.turn) for line in facts.more):
+    if answered and turn != facts.turn:
         return mistake(Cause.UNASKED, f"It came after `{facts.after}`.")
     if wrong := _of_turn(facts, answer):
         return wrong

@@ -13,6 +13,7 @@ Invariant: a Talk that has stumbled has killed its bot and is of no further use.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Sequence
 
@@ -30,6 +31,8 @@ from arena.wire.session import BotSession
 # What follows a wrong line within this belongs to it.
 MORE_S = 0.05
 MORE_LINES = 20
+# After an answer to an earlier question that to the present one comes within this, if it does.
+OLD_S = 0.5
 # A bot that answers as soon as it is given what it waits for does so within this.
 WAKES_S = 0.2
 # How much later than allowed an answer is still waited for, to tell slow from silent.
@@ -63,13 +66,17 @@ def as_it_is(line: bytes) -> Sequence[bytes]:
 class Stumble(Exception):  # noqa: N818 - a bot's, not ours
     """A bot went wrong; carries what was found of it."""
 
-    def __init__(self, finding: Finding, *, again: float = 0.0, spoke: bool = False) -> None:
+    def __init__(
+        self, finding: Finding, *, again: float = 0.0, spoke: bool = False, declined: bool = False
+    ) -> None:
         super().__init__(finding.title)
         self.finding = finding
         self.again = again
         """Seconds to leave it alone when this is tried again; 0: it is proven as it is."""
         self.spoke = spoke
         """It wrote what nobody had asked for."""
+        self.declined = declined
+        """It left with an error status when it had read `hello`: it may play other games."""
 
 
 class StillSilentError(Exception):
@@ -103,8 +110,10 @@ class Talk:
         limits: Limits,
         files: Sequence[str],
         *,
+        windows: bool = False,
         alone: float = 0.0,
     ) -> None:
+        self._windows = windows
         self.solo = solo
         self._alone = alone
         self.dress: Dress = as_it_is
@@ -275,8 +284,11 @@ class Talk:
         """Raise what is known of a bot that went wrong; it is dead afterwards."""
         solo = self.solo
         more: list[bytes] = []
-        while len(more) < MORE_LINES and isinstance(next_ := await solo.line(MORE_S), Line):
+        old = isinstance(event, Line) and any(t.encode() in event.data for t in self._turns[-1:])
+        pause = max(OLD_S, MORE_S) if old and wanted is Wanted.MOVE else MORE_S
+        while len(more) < MORE_LINES and isinstance(next_ := await solo.line(pause), Line):
             more.append(next_.data)
+            pause = MORE_S
         exited = await solo.left(0)
         status = solo.status if exited else ""
         await solo.kill()
@@ -306,6 +318,7 @@ class Talk:
             stderr=tried.stderr if tried else solo.stderr,
             run=self._bot.run,
             files=self._files,
+            windows=self._windows,
         )
         received = b"\n".join([line if line is not None else rest, *more])
         again = 0.0
@@ -316,7 +329,13 @@ class Talk:
             again = MARGIN_S
         finding = finding_of(facts, received)
         spoke = wanted is Wanted.NOTHING and not facts.ended
-        raise Stumble(finding, again=again, spoke=spoke or finding.cause in _SPOKEN)
+        declined = wanted is Wanted.READY and facts.ended and re.fullmatch(r"exit [1-9]\d*", status)
+        raise Stumble(
+            finding,
+            again=again,
+            spoke=spoke or finding.cause in _SPOKEN,
+            declined=bool(declined),
+        )
 
 
 def finding_of(facts: Facts, received: bytes) -> Finding:

@@ -31,7 +31,7 @@ def of(line=None, **facts):
     ("line", "cause", "words"),
     [
         (b'{"turn":"3-rrrr","move":"draw"}', Cause.TURN_OLD, "3-rrrr"),
-        (b'{"turn":"5-xyzw","move":"draw"}', Cause.TWO_ANSWERS, "question before"),
+        (b'{"turn":"5-xyzw","move":"draw"}', Cause.TURN_OLD, "asked was"),
         (b'{"turn":"abcd","move":"draw"}', Cause.TURN_CUT, "7-abcd"),
         (b'{"turn":null,"move":"draw"}', Cause.TURN_TYPE, "null"),
         (b'{"turn":"7-abcd","move":null}', Cause.MOVE_TYPE, "null"),
@@ -76,6 +76,43 @@ def test_a_line_is_told_by_what_is_wrong_with_it(line, cause, words):
 def test_the_end_is_told_by_the_last_words(stderr, status, cause):
     """What runtimes of many languages say when they die."""
     assert cause is of(ended=True, status=status, stderr=stderr).cause
+
+
+def test_an_old_turn_and_then_the_right_one_are_two_answers():
+    """The question before was answered twice; one line alone keeps an old turn."""
+    old, new = b'{"turn":"5-xyzw","move":"draw"}', b'{"turn":"7-abcd","move":"draw"}'
+    assert Cause.TWO_ANSWERS is of(old, more=[new]).cause
+    assert Cause.TURN_OLD is of(old, more=[old]).cause
+
+
+@pytest.mark.parametrize(
+    ("stderr", "module"),
+    [
+        ("ModuleNotFoundError: No module named 'util'", "util"),
+        ("Error: Cannot find module './util'", "./util"),
+        ("Can't locate Foo/Bar.pm in @INC (you may need to install Foo::Bar)", "Foo/Bar.pm"),
+        ("cannot load such file -- util (LoadError)", "util"),
+        ("lua: bot.lua:1: module 'util' not found:", "util"),
+    ],
+)
+def test_a_missing_module_is_named(stderr, module):
+    """It is another mistake than a command that isn't there."""
+    found = of(ended=True, status="exit 1", stderr=stderr, wanted=Wanted.READY)
+    assert (Cause.NO_MODULE, f"The module {module} is not there.") == (found.cause, found.found)
+
+
+@pytest.mark.parametrize(
+    ("stderr", "windows", "cause"),
+    [
+        ("bot.sh: line 2: $'\\r': command not found", True, Cause.WINDOWS_LINES),
+        ("bot.sh: 2: \r: not found", True, Cause.WINDOWS_LINES),
+        ("bot.sh: 2: \r: not found", False, Cause.NOT_FOUND),
+        ("bot.sh: 2: jq: not found", True, Cause.NOT_FOUND),
+    ],
+)
+def test_line_ends_of_windows_are_told_by_the_script_and_its_error(stderr, windows, cause):
+    """Either alone proves nothing."""
+    assert cause is of(ended=True, status="exit 127", stderr=stderr, windows=windows).cause
 
 
 @pytest.mark.parametrize(

@@ -150,8 +150,8 @@ MISTAKES = {
     "cut": ([('"turn": turn', '"turn": turn.split("-")[0]')], Cause.TURN_CUT, "part of what"),
     "old": (
         [("draw = ", "first = []\ndraw = "), ('"turn": turn', '"turn": (first.append(turn), first)[1][0]')],
-        Cause.TWO_ANSWERS,
-        "question before",
+        Cause.TURN_OLD,
+        "asked was",
     ),
     "invented": ([('"turn": turn', '"turn": "1-aaaa"')], Cause.TURN_WRONG, "none that was sent"),
     "no move": ([('"move": ', '"action": ')], Cause.MOVE_MISSING, "Is `action` meant"),
@@ -447,6 +447,26 @@ def test_a_fault_in_play_is_told_of_the_game_that_it_is_in(spoilt, fault, cause)
     assert ("few-four-card-golf", cause) == (check.name, finding.cause)
     quiet = next(each for each in report.checks if each.name == "quiet")
     assert (Status.SKIPPED, "it couldn't play a match to its end") == (quiet.status, quiet.detail)
+
+
+@pytest.mark.parametrize("games", [("play-nine", "four-card-golf"), ("four-card-golf",)])
+def test_a_bot_that_plays_one_game_alone_may_say_so(spoilt, games):
+    """It is told which game to check it with, once."""
+    leave = "message['game'] == 'play-nine' or sys.exit('I only play play-nine')"
+    report = spoilt(("        ready =", f"        {leave}\n        ready ="), games=games)
+    check, finding = failed(report)
+    assert (Cause.OTHER_GAME, "it doesn't play four-card-golf") == (finding.cause, finding.title)
+    assert "Its words: I only play play-nine" == finding.found
+    assert "Check what it plays with --game play-nine." == finding.advice
+    assert ("few-four-card-golf" if len(games) > 1 else "start") == check.name
+
+
+def test_a_script_with_the_line_ends_of_windows_is_named(examined, tmp_path):
+    """A shell only tells of a command that isn't there."""
+    (tmp_path / "bot.sh").write_bytes(b"set -e\r\nwhile read -r line; do\r\n  :\r\ndone\r\n")
+    bash = Toolbox().find("bash")
+    _, finding = failed(examined(tmp_path, [bash.path, "/bot/bot.sh"]))
+    assert Cause.WINDOWS_LINES is finding.cause
 
 
 def test_of_a_long_standard_error_both_ends_are_kept(spoilt):

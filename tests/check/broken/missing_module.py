@@ -1,5 +1,5 @@
-# mistake: not-found
-# names: No module named 'no_such_package'
+# mistake: no-module
+# names: The module no_such_package is not there
 import no_such_package
 
 no_such_package.play()
