@@ -185,7 +185,10 @@ def _of_the_kernel(name: str) -> bool:
 
 
 def _stated(run: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:
+    _one_word(run, folder)
     program, *rest = run
+    for word in (*([program] if _suffix(program) in LANGUAGES else []), *rest):
+        _seen(word, folder)
     if program in {"env", "/usr/bin/env", "/bin/env"} and rest and "=" not in rest[0]:
         # Inside, env would look on the sandbox's PATH; it is the one out here that counts.
         program, *rest = rest
@@ -199,6 +202,35 @@ def _stated(run: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:
     if _suffix(first) in LANGUAGES and not first.startswith(("-", "/")):
         _inside(first, folder)
     return command
+
+
+def _one_word(run: tuple[str, ...], folder: Path) -> None:
+    """Refuse a command line where a program is wanted."""
+    program = run[0]
+    if len(program.split()) < 2 or os.path.lexists(folder / program):
+        return
+    try:
+        words = [*shlex.split(program), *run[1:]]
+    except ValueError:
+        words = [*program.split(), *run[1:]]
+    array = ", ".join(f'"{word}"' for word in words)
+    raise CommandError(
+        f'"{printable(program)}" is taken as the name of one program; write [{printable(array)}]'
+    )
+
+
+def _seen(word: str, folder: Path) -> None:
+    """Refuse a path to a file of the bot's own where it lies out here: inside, it is elsewhere."""
+    path = Path(word)
+    if not path.is_absolute() or path.is_relative_to(INSIDE) or "\0" in word:
+        return
+    for start in range(1, len(path.parts)):
+        tail = Path(*path.parts[start:])
+        if ".." not in tail.parts and os.path.isfile(path) and (folder / tail).is_file():  # noqa: PTH113
+            raise CommandError(
+                f"{printable(word)} can't be seen by the bot, only its own folder and the "
+                f'system can; write "{printable(tail)}"'
+            )
 
 
 def _inside(name: str, folder: Path) -> Path:

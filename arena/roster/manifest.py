@@ -36,6 +36,13 @@ _KINDS = {str: "a string", bool: "true or false", int: "an integer", float: "a n
 _MARKED = re.compile(
     r"(?P<text>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of .*)\)"
 )
+# tomllib's words for the end of the line, or of the file, in a string.
+_UNCLOSED = (
+    "Illegal character '\\n'",
+    "Found invalid character '\\n'",
+    "Unterminated string",
+    'Expected "\'"',
+)
 # Letters and marks that nobody can see: two names that look alike must not differ by them.
 _INVISIBLE = (
     (0x034F, 0x034F),
@@ -137,12 +144,34 @@ def _syntax(message: str, text: str) -> str:
     line = marked["line"] or len(lines)
     column = marked["column"] or len(lines[-1]) + 1
     said = lines[int(line) - 1]
+    if marked["text"] in _UNCLOSED:
+        # One in single quotes is missed only where the file ends.
+        first = 1 if "Expected" in marked["text"] else int(line)
+        for number, each in enumerate(lines[first - 1 : int(line)], first):
+            if opened := _opened(each):
+                return f"{NAME}:{number}:{opened}: the string that begins here is never closed"
     hint = ""
     if ":" in said and "=" not in said:
         hint = "; a field is written as name = value"
     elif re.match(r"\s*\w+\s*=\s*[\w./]", said) and marked["text"] == "Invalid value":
         hint = "; text stands in double quotes"
     return f"{NAME}:{line}:{column}: {printable(marked['text'])}{hint}"
+
+
+def _opened(line: str) -> int:
+    """The column of the quote that nothing on the line closes; 0 without one."""
+    begun, quote, escaped = 0, "", False
+    for column, c in enumerate(line, 1):
+        if escaped:
+            escaped = False
+        elif quote:
+            escaped = c == "\\" and quote == '"'
+            quote = "" if c == quote else quote
+        elif c == "#":
+            break
+        elif c in {'"', "'"}:
+            begun, quote = column, c
+    return begun if quote else 0
 
 
 def _keys(document: dict[str, Any]) -> Iterator[Key]:

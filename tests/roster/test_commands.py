@@ -190,3 +190,26 @@ def test_spoilt_first_lines(line, text):
     """What no kernel would start is said to be so."""
     with pytest.raises(CommandError, match=text):
         shebang(line, "f")
+
+
+def test_a_command_line_is_not_one_program(make, tools):
+    """Its words belong apart, and are shown so."""
+    folder = make("a", {"bot.py": "x"})
+    toolbox = tools("python3")
+    assert 'write ["python3", "bot.py", "-x"]' in why(("python3 bot.py", "-x"), folder, toolbox)
+    assert 'write ["python3", "it\'s"]' in why(("python3 it's",), folder, toolbox)
+
+
+def test_a_program_may_have_a_space_in_its_name(make, tools):
+    """If it is there."""
+    folder = make("a", {"my bot.py": "#!/usr/bin/env python3"})
+    (folder / "my bot.py").chmod(0o755)
+    assert resolve(("./my bot.py",), folder, tools("python3")).argv[1] == "/bot/my bot.py"
+
+
+@pytest.mark.parametrize("first", ["python3", ""])
+def test_a_file_of_the_bot_s_own_is_named_relative(make, tools, first):
+    """Where it lies out here nothing is seen inside."""
+    folder = make("a", {"src/bot.py": "x"})
+    run = tuple(word for word in (first, str(folder / "src" / "bot.py")) if word)
+    assert 'write "src/bot.py"' in why(run, folder, tools("python3"))

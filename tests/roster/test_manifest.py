@@ -196,3 +196,24 @@ def test_encoding(tmp_path):
     path.write_bytes(b'name = "x"\nauthor = "\xe9"\n')
     with pytest.raises(ManifestError, match=r"bot.toml:2: .*UTF-8"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('version = "1\nrun = ["x"]', "1:11"),
+        ("name = 'a\n", "1:8"),
+        ('name = "a', "1:8"),
+        ("name = 'a", "1:8"),
+        ('run = ["a\\"b", "c]\n', "1:16"),
+    ],
+)
+def test_a_string_that_is_never_closed_is_shown_where_it_begins(text, place):
+    """Its end is where nobody looks."""
+    assert f"bot.toml:{place}: the string that begins here is never closed" == mistake(text)
+
+
+@pytest.mark.parametrize("text", ['name = """a\nb', 'name = "a\tb" # it\'s\nx'])
+def test_other_mistakes_of_syntax_keep_their_words(text):
+    """Strings of several lines, and quotes in comments."""
+    assert "never closed" not in mistake(text)
