@@ -97,6 +97,7 @@ class Cause(enum.StrEnum):
     LEAVES_BADLY = "leaves-badly"
     # Before anything ran.
     NOT_ENTERED = "not-entered"
+    NO_SUCH_PATH = "no-such-path"
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -487,6 +488,12 @@ CAUSES: Mapping[Cause, Words] = MappingProxyType(
             "A bot is a folder with a bot.toml or an obvious entry file, a script or a program.",
             _S.WHERE,
             "Mend what the lines above name.",
+        ),
+        Cause.NO_SUCH_PATH: Words(
+            "it isn't there",
+            "A bot is a folder with a bot.toml or an obvious entry file, a script or a program.",
+            _S.WHERE,
+            "Name a path that exists.",
         ),
     }
 )

@@ -115,6 +115,10 @@ def told(reports: Reports, width: int, *, paint: bool, verbose: bool) -> Iterato
 
 
 def _report(report: Report, width: int, *, paint: bool, verbose: bool) -> Iterator[str]:
+    entry = report.checks[0].finding
+    if entry and entry.cause == "no-such-path":
+        yield _mark("failed", entry.title, paint=paint)
+        return
     yield f"{report.bot}  ({report.path})"
     longest = max(len(checked.title) for checked in report.checks)
     for (status, why), group in groupby(report.checks, lambda c: (c.status, c.detail)):
@@ -158,7 +162,10 @@ def _finding(finding: Finding, width: int, *, verbose: bool) -> Iterator[str]:
         ("rule", f'{finding.rule} ({SPEC}, "{finding.section}")'),
         ("do", finding.advice),
     ):
-        if text:
+        if "\n" in text:  # a compiler's: it points at columns
+            for number, line in enumerate(text.split("\n")):
+                yield f"    {'' if number else label:<9} {line}"
+        elif text:
             yield from textwrap.wrap(
                 text,
                 width,

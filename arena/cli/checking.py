@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -52,7 +53,9 @@ def check_bots(
             with one_core():
                 reports += trio.run(_examine, bots, shown, backend, limits, games, quick)
     if not reports:
-        raise UserError("there is no bot to be checked")
+        left_out = "".join(f"; {note}" for note in roster.notes)
+        words = CAUSES[Cause.NOT_ENTERED].rule.rstrip(".")
+        raise UserError(f"there is no bot to be checked{left_out} ({words})")
     passed = all(report.status is not Status.FAILED for report in reports)
     name = backend.name if backend else ""
     return Reports(passed=passed, sandbox=name, bots=tuple(reports)), not problems
@@ -100,12 +103,14 @@ def _progress(bot: Bot) -> Callable[[str], None]:
 
 def _not_entered(problem: Problem) -> Report:
     """What is wrong before anything of it has run."""
-    words = CAUSES[Cause.NOT_ENTERED]
+    absent = problem.lines[0].startswith("does not exist")
+    cause = Cause.NO_SUCH_PATH if absent else Cause.NOT_ENTERED
+    words = CAUSES[cause]
     first, *rest = str(problem).splitlines()
     finding = Finding(
-        cause=Cause.NOT_ENTERED,
+        cause=cause,
         title=first,
-        found="\n".join(line.strip() for line in rest),
+        found=textwrap.dedent("\n".join(rest)),
         rule=words.rule,
         section=words.section,
         advice=words.advice,

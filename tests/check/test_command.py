@@ -110,6 +110,8 @@ def test_strict_makes_a_warning_fail(check, bot):
         ("run = [", "bad/bot.toml:2:"),
         ('run = ["./bot.py"]', "chmod +x bot.py"),
         ('run = ["python3", "bto.py"]', "did you mean 'bot.py'?"),
+        ('run = ["python3 bot.py"]', 'write ["python3", "bot.py"]'),
+        ('version = "1', "bad/bot.toml:1:11: the string that begins here is never closed"),
         ("run = []", "bad/bot.toml:1: run: names no program"),
     ],
 )
@@ -146,7 +148,24 @@ def test_the_json_report_has_its_documented_fields(check, bot, tmp_path):
 def test_no_bot_and_no_such_path_are_wrong_input(check):
     """Exit 2, and what to do."""
     assert "BOTS" in check(code=2).stderr
-    assert "does not exist" in check("nowhere", code=2).stdout
+    assert ["✗ nowhere: does not exist"] == check("nowhere", code=2).stdout.splitlines()
+
+
+def test_what_is_no_bot_is_named(check, tmp_path):
+    """The file, and what would be a bot."""
+    (tmp_path / "junk.txt").write_text("hello")
+    done = check("junk.txt", code=2)
+    assert "not bots: junk.txt (A bot is a folder with" in " ".join(done.stderr.split())
+
+
+def test_the_lines_of_a_compiler_stay_as_they_are(check, bot, tmp_path):
+    """It points at columns."""
+    name = bot("built")
+    (tmp_path / name / "bot.toml").write_text('build = ["python3", "bot.py"]\nrun = ["./x"]\n')
+    (tmp_path / name / "bot.py").write_text("x = 1\nlong = [  1, 2  ; 3]\n")
+    lines = check(name, code=2).stdout.splitlines()
+    at = lines.index("              |     long = [  1, 2  ; 3]")
+    assert re.fullmatch(r" {14}\|  +\^+", lines[at + 1])
 
 
 def test_verbose_shows_lines_whole(check, bot):
