@@ -22,6 +22,10 @@ from arena.model import Bot, Limits
 from arena.pipes import Table
 from arena.sandbox import Backend
 
+_ONE = (
+    "With time after each line it did not happen: does it take all that it reads at once for one "
+    "line?"
+)
 _CHANGE = "A bot ignores fields and messages that it doesn't know."
 # Names of a bot's files that are looked at, to guess its language.
 FILES = 200
@@ -99,6 +103,9 @@ async def _one(
         if stumble.declined and (other := await _other_game(exam, game)):
             exam.not_played.add(game)
             finding = _of_the_game(finding, game, other)
+        elif Cause.TOO_SLOW in known and stumble.again and not finding.status:
+            # Silent again: to be proven each time, that would take minutes.
+            finding = msgspec.structs.replace(finding, cause=Cause.TOO_SLOW)
         elif finding.cause not in known:
             finding = (await _again(exam, check, game, stumble)).finding
     except Unfinished as unfinished:
@@ -129,6 +136,11 @@ async def _again(exam: Examination, check: Check, game: str, stumble: Stumble) -
         pass
     finally:
         exam.alone = 0.0
+    if stumble.finding.status:
+        finding = msgspec.structs.replace(
+            stumble.finding, advice=f"{stumble.finding.advice} {_ONE}"
+        )
+        return Stumble(finding)
     return stumble
 
 

@@ -69,8 +69,8 @@ MISTAKES = {
         "s after its time was over",
     ),
     "loops at the start": ([("draw = ", "while True: pass\ndraw = ")], Cause.ENDLESS, "endless loop"),
-    "loops in a later hole": (
-        [("        answer =", "        while message['hole'] == 3: pass\n        answer =")],
+    "loops at a later question": (
+        [("        answer =", "        while message['turn'].startswith('2-'): pass\n        answer =")],
         Cause.ENDLESS,
         "endless loop",
     ),
@@ -459,6 +459,32 @@ def test_a_bot_that_plays_one_game_alone_may_say_so(spoilt, games):
     assert "Its words: I only play play-nine" == finding.found
     assert "Check what it plays with --game play-nine." == finding.advice
     assert ("few-four-card-golf" if len(games) > 1 else "start") == check.name
+
+
+def test_a_bot_that_takes_several_lines_for_one_is_told_so(spoilt):
+    """It dies of none of them if there is time after each."""
+    loop = "import os\nfor line in iter(lambda: os.read(0, 65536).decode(), ''):"
+    # Late enough for two lines to be there.
+    slow = ("        answer =", "        import time; time.sleep(0.002)\n        answer =")
+    wait = (
+        'elif kind == "match":',
+        'elif kind == "hole_end":\n        time.sleep(0.03)\n    elif kind == "match":',
+    )
+    _, finding = failed(spoilt((LOOP, loop), slow, wait))
+    assert Cause.EXCEPTION is finding.cause
+    assert "does it take all that it reads at once for one line?" in finding.advice
+
+
+def test_a_slow_bot_is_found_slow_once(spoilt):
+    """In whatever check it is silent later."""
+    report = spoilt(
+        (
+            "        answer =",
+            "        if message['hole'] == 3: import time; time.sleep(1.3)\n        answer =",
+        )
+    )
+    check, finding = failed(report)
+    assert ("few-four-card-golf", Cause.TOO_SLOW) == (check.name, finding.cause)
 
 
 def test_a_script_with_the_line_ends_of_windows_is_named(examined, tmp_path):
