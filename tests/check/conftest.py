@@ -75,12 +75,12 @@ def spoilt(tmp_path, examined):
     """`spoilt((old, new), …)` is the report of the good bot with these words replaced."""
     good = Path(__file__).with_name("good.py").read_text()
 
-    def report(*changes, **options):
+    def report(*changes, name="spoilt", **options):
         text = good
         for old, new in changes:
             assert old in text, old
             text = text.replace(old, new)
-        root = tmp_path / "spoilt"
+        root = tmp_path / name
         root.mkdir()
         root.chmod(0o755)
         (root / "bot.py").write_text(text)
