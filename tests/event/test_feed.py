@@ -352,11 +352,14 @@ def test_a_recording_of_a_match_shows_every_byte(arena, bot, tmp_path):
     assert ["<\\ \\xff{\\\\", "# died while it was asked", ". exit 4", "! crash"] == lines[-4:]
     assert "gone\n" == (tmp_path / "talk" / "seat0-odd.stderr.txt").read_text()
     assert "reproduced: crash" in arena("feed", odd, "talk/seat0-odd.txt").stdout
-    done = arena("match", odd, odd, "--record", "talk", "--sandbox", "none", "--json", code=3)
+    done = arena("match", odd, odd, "--record", "both", "--sandbox", "none", "--json", code=3)
     told = json.loads(done.stdout)
     assert ["odd@1", "odd@1#2"] == told["seats"]
     assert {"odd@1", "odd@1#2"} == {fault["bot"] for fault in told["faults"]}
-    assert not (tmp_path / "talk" / "seat1-ann.txt").exists()
+    before = (tmp_path / "talk" / "seat1-ann.txt").read_bytes()
+    again = arena("match", odd, odd, "--record", "talk", "--sandbox", "none", code=2)
+    assert "it isn't empty" in again.stderr
+    assert before == (tmp_path / "talk" / "seat1-ann.txt").read_bytes()
 
 
 def test_a_recording_of_a_stderr_without_an_end_is_capped(monkeypatch, tmp_path):
