@@ -193,7 +193,7 @@ class Screen:
         self._style = style
         self._drawn = 0
         self._columns = 0
-        signal.signal(signal.SIGTERM, self._killed)
+        self._before = signal.signal(signal.SIGTERM, self._killed)
 
     def show(self, shown: Picture, news: Sequence[str]) -> None:  # noqa: ARG002 - the picture holds it
         """The table as it is now."""
@@ -212,6 +212,7 @@ class Screen:
 
     def close(self) -> None:
         """Leave the last picture, and the cursor as it was."""
+        signal.signal(signal.SIGTERM, self._before)
         self._out.write(f"{_RESTORED}\n")
         self._out.flush()
 

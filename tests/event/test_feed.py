@@ -5,8 +5,10 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -440,3 +442,29 @@ def test_a_failed_bot_is_played_on_for_before_the_watchers_eyes(arena, bot):
     done = arena("match", *bots, "--watch", "--delay", "0", code=3)
     assert "bad@1 has failed, and is played on for" in done.stdout
     assert "hole 9 is over" in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_the_cursor_is_there_again_however_watching_ends(bot, environment, tmp_path, number):
+    """Pictures hide it; Ctrl-C and a polite kill bring it back."""
+    names = [str(bot("ann")), str(bot("bob"))]
+    words = ["match", *names, "--watch", "--delay", "10s", "--sandbox", "none"]
+    ours, its = os.openpty()
+    watching = subprocess.Popen(
+        [sys.executable, "-P", "-m", "arena", *words],
+        stdout=its,
+        stderr=subprocess.DEVNULL,
+        env={**environment, "TERM": "xterm"},
+        cwd=tmp_path,
+    )
+    os.close(its)
+    shown = b""
+    while b"\x1b[?25l" not in shown:
+        shown += os.read(ours, 65_536)
+    watching.send_signal(number)
+    with suppress(OSError):  # how a terminal tells that nobody writes to it any more
+        while data := os.read(ours, 65_536):
+            shown += data
+    os.close(ours)
+    assert watching.wait(20) == (130 if number is signal.SIGINT else -number)
+    assert shown.rfind(b"\x1b[?25l") < shown.rfind(b"\x1b[?25h")
