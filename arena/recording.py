@@ -138,7 +138,7 @@ class _Record:
 
 
 class Recorder:
-    """Writes what is said into a folder; to be used as a context manager."""
+    """Writes what is said into a folder, until it is closed."""
 
     def __init__(self, folder: Path, names: Mapping[str, str], about: str) -> None:
         """`names`: what each entrant's files are called; `about`: the first line of each."""

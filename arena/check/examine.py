@@ -15,9 +15,10 @@ import msgspec
 from arena import registry
 from arena.check.causes import CAUSES, Cause, Section
 from arena.check.checks import CHECKS, Check, percentiles
+from arena.check.evidence import warning_of
 from arena.check.examination import Examination, Unfinished, Warned
 from arena.check.report import Checked, Finding, Report, Status, Times, worst
-from arena.check.talk import Stumble, escaped
+from arena.check.talk import Stumble
 from arena.model import Bot, Limits
 from arena.pipes import Table
 from arena.sandbox import Backend
@@ -112,7 +113,7 @@ async def _one(
         status, detail = Status.SKIPPED, str(unfinished)
     except Warned as warned:
         status, detail = Status.WARNED, warned.detail
-        finding = _warning(warned)
+        finding = warning_of(warned.cause, warned.found)
     return Checked(
         name=name,
         title=title,
@@ -180,18 +181,6 @@ def _of_the_rule(check: Check, checked: Checked) -> Checked:
         advice=f"It works {check.works}: mend how it reads them.",
     )
     return msgspec.structs.replace(checked, finding=finding)
-
-
-def _warning(warned: Warned) -> Finding:
-    words = CAUSES[warned.cause]
-    return Finding(
-        cause=warned.cause,
-        title=words.title,
-        found=escaped(warned.found.encode()),
-        rule=words.rule,
-        section=words.section,
-        advice=words.advice,
-    )
 
 
 def _skipped(check: Check, name: str, title: str, why: str) -> Checked:

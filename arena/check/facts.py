@@ -68,8 +68,6 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     files: Sequence[str] = ()
     windows: bool = False
     """A script that `run` names has the line ends of Windows."""
-    fault: str = ""
-    """What the session or the referee said."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):

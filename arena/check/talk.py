@@ -16,13 +16,14 @@ import math
 import re
 import time
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 import msgspec
 
-from arena.check.causes import CAUSES, Cause
-from arena.check.diagnosis import diagnose
+from arena.check.causes import Cause
+from arena.check.evidence import finding_of
 from arena.check.facts import SPINS, Facts, Wanted, Woken
-from arena.check.report import LINE_KEPT, STDERR_KEPT, Finding
+from arena.check.report import Finding
 from arena.model import Bot, Limits
 from arena.solo import End, Event, Flood, Line, Silence, Solo
 from arena.wire.messages import Answer, Hello, Question, Ready
@@ -161,12 +162,11 @@ class Talk:
             else:
                 await self._stumble(Wanted.READY, tried.event, tried=tried, proven=early)
         if not isinstance(event, Line):
-            raise await self._stumble(Wanted.READY, event)
+            await self._stumble(Wanted.READY, event)
         self._judge.receive(event.data + b"\n")
         ready = self._judge.next_event()
-        # The session takes any object; the specification doesn't.
-        if not isinstance(ready, Ready) or msgspec.json.decode(event.data).get("type") != "ready":
-            raise await self._stumble(Wanted.READY, event)
+        if not isinstance(ready, Ready):
+            await self._stumble(Wanted.READY, event)
         self.lean = ready.lean
         return event.at - self.solo.began
 
@@ -202,13 +202,13 @@ class Talk:
             tried = await self._try(event, min(max(GRACE_S[0], self._limits.move_ms / 1000), 2.0))
             await self._stumble(Wanted.MOVE, tried.event, question.turn, legal, tried=tried)
         if not isinstance(event, Line):
-            raise await self._stumble(Wanted.MOVE, event, question.turn, legal)
+            await self._stumble(Wanted.MOVE, event, question.turn, legal)
         took = max(0.0, event.at - asked)
         self._used += took
         self._judge.receive(event.data + b"\n")
         answer = self._judge.next_event()
         if not isinstance(answer, Answer) or answer.move not in legal:
-            raise await self._stumble(Wanted.MOVE, event, question.turn, legal)
+            await self._stumble(Wanted.MOVE, event, question.turn, legal)
         self.times.append(took)
         self.moves.append(answer.move)
         self._turns = [*self._turns[-TURNS_KEPT:], question.turn]
@@ -280,7 +280,7 @@ class Talk:
         *,
         tried: _Tried | None = None,
         proven: bool = False,
-    ) -> Stumble:
+    ) -> NoReturn:
         """Raise what is known of a bot that went wrong; it is dead afterwards."""
         solo = self.solo
         more: list[bytes] = []
@@ -336,54 +336,3 @@ class Talk:
             spoke=spoke or finding.cause in _SPOKEN,
             declined=bool(declined),
         )
-
-
-def finding_of(facts: Facts, received: bytes) -> Finding:
-    """The diagnosis of a bot, with its evidence."""
-    found = diagnose(facts)
-    words = CAUSES[found.cause]
-    return Finding(
-        cause=found.cause,
-        title=found.title,
-        found=escaped(found.found.encode()),
-        rule=words.rule,
-        section=words.section,
-        advice=found.advice(facts.run, facts.files),
-        sent=escaped(_shortened(facts.sent.removesuffix(b"\n"))),
-        received=escaped(received),
-        # What it did when its input was closed is no news.
-        status=facts.status if facts.ended and facts.woken is Woken.NOTHING else "",
-        stderr="\n".join(escaped(line.encode()) for line in _ends(facts.stderr.rstrip())),
-    )
-
-
-def _shortened(data: bytes) -> bytes:
-    """Lines that are too long to be shown: their beginning and their end."""
-    if len(data) <= LINE_KEPT:
-        return data
-    half = LINE_KEPT // 2 - 32
-    return data[:half] + b" ...(%d bytes more)... " % (len(data) - 2 * half) + data[-half:]
-
-
-def _ends(stderr: str) -> list[str]:
-    """Its first lines, which often say it, and its last ones."""
-    if len(stderr) <= STDERR_KEPT:
-        return stderr.split("\n")
-    head, tail = stderr[: STDERR_KEPT // 4], stderr[-(STDERR_KEPT - STDERR_KEPT // 4) :]
-    left_out = len(stderr) - len(head) - len(tail)
-    return [*head.split("\n"), f"…({left_out} more)…", *tail.split("\n")]
-
-
-def escaped(data: bytes) -> str:
-    """Bytes as a terminal can show them and a reader can tell them apart."""
-    text = data[:LINE_KEPT].decode("utf-8", "backslashreplace")
-    return "".join(_shown(letter) for letter in text)
-
-
-def _shown(letter: str) -> str:
-    if letter.isprintable():
-        return letter
-    return _ESCAPES.get(letter) or letter.encode("unicode_escape").decode()
-
-
-_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\ufeff": "\\ufeff"}

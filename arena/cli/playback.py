@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import click
 
-from arena.check.talk import escaped
+from arena.check.evidence import escaped
 from arena.cli.screen import say
 from arena.contestant import Contestant
 from arena.model import Bot, FaultKind, Limits, UserError

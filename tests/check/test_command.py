@@ -187,8 +187,9 @@ def test_verbose_shows_lines_whole(check, bot):
 def test_every_example_bot_passes_without_a_warning(check, name, tmp_path):
     """All checks, of every bot whose toolchain is here."""
     folder = ROOT / "example_bots" / name
-    if not load([folder], cache=tmp_path / "cache").candidates:
-        pytest.skip("its toolchain is missing")
+    looked = load([folder], cache=tmp_path / "cache")
+    if not looked.candidates:
+        pytest.skip("; ".join(missing.reason for missing in looked.skipped))
     (report,) = json.loads(check(folder, "--json", code=0).stdout)["bots"]
     assert [] == [each for each in report["checks"] if each["status"] != "passed"]
 

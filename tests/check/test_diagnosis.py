@@ -7,9 +7,9 @@ import pytest
 
 from arena.check.causes import CAUSES, Cause, Section
 from arena.check.diagnosis import diagnose, last_exception, of_start
+from arena.check.evidence import escaped
 from arena.check.facts import Diagnosis, Facts, Wanted, Woken
 from arena.check.languages import LANGUAGES, language
-from arena.check.talk import escaped
 from arena.model import FaultKind
 from arena.referee import Failure
 
