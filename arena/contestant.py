@@ -11,11 +11,13 @@ Invariant: what is held for a bot stays bounded, whatever it writes.
 from __future__ import annotations
 
 import signal
+from typing import NamedTuple
 
 from arena.model import FaultKind, Limits
 from arena.referee import Failure
 from arena.sandbox import Exited
 from arena.sandbox.client import BotProcess
+from arena.sandbox.delays import Task, tasks
 from arena.sandbox.freezer import Freezer
 from arena.sandbox.meter import Meter
 from arena.wire.session import BotSession, shown
@@ -29,16 +31,26 @@ _OVERSTEPPED = {
 STDERR_IN_FAULT = 2_000
 
 
+class Took(NamedTuple):
+    """What a decision, or the start, took; in seconds."""
+
+    wall: float
+    """By the clock."""
+    charged: float
+    """Of that, the bot's own."""
+
+
 class Contestant:
     """One bot's process as its table sees it."""
 
     __slots__ = (
-        "_booked", "_freezer", "_meter", "errors", "exited", "frozen", "heard", "id", "out",
-        "reading", "session", "stderr", "stderr_cap", "stdin", "stdout",
+        "_booked", "_freezer", "_meter", "errors", "exited", "frozen", "heard", "id", "known_cpu",
+        "out", "reading", "rests", "session", "stderr", "stderr_cap", "stdin", "stdout", "took",
     )  # fmt: skip
 
-    def __init__(self, process: BotProcess, limits: Limits) -> None:
+    def __init__(self, process: BotProcess, limits: Limits, *, rests: bool = False) -> None:
         self.id = process.id
+        self.rests = rests  # stopped while it isn't asked
         # Our ends, -1 once they are closed: their numbers may be another's by then.
         self.stdin = process.stdin
         self.stdout = process.stdout
@@ -46,6 +58,7 @@ class Contestant:
         self._meter: Meter | None = None
         self._freezer: Freezer | None = None
         self.frozen = False
+        self.known_cpu = 0.0  # as it was last read
         self._booked = 0.0  # CPU time that has been accounted for
         self.session = BotSession(limits.line_bytes)
         self.out = bytearray()  # bounded: one question and a hole's notices at most
@@ -53,6 +66,7 @@ class Contestant:
         self.stderr_cap = limits.stderr_bytes
         self.exited: Exited | None = None
         self.reading = True  # its output is registered with the epoll
+        self.took = Took(0.0, 0.0)  # the last decision that was no brisk one
         self.heard = 0.0  # when its output was last read: lateness is judged by this
 
     # ---- its processes
@@ -69,7 +83,13 @@ class Contestant:
 
     def cpu(self) -> float:
         """Seconds of CPU that its whole tree has used so far, as far as it can still be told."""
-        return self._meter.cpu() if self._meter else 0.0
+        if self._meter:
+            self.known_cpu = self._meter.cpu()
+        return self.known_cpu
+
+    def tasks(self) -> dict[int, Task]:
+        """Its tasks, as they were found when `cpu` was last asked for."""
+        return tasks(self._meter.found()) if self._meter else {}
 
     def used(self) -> float:
         """Seconds of CPU since the last call of this."""
@@ -77,8 +97,8 @@ class Contestant:
         return self._booked - before
 
     def freeze(self) -> None:
-        """Stop all its processes."""
-        if self._freezer is not None and self.exited is None:
+        """Stop all its processes, if they weren't."""
+        if self._freezer is not None and self.exited is None and not self.frozen:
             self.frozen = True
             self._freezer.freeze()
 

@@ -36,10 +36,17 @@ def secret_from_seed(seed: str) -> bytes:
     return hashlib.sha256(f"{_DOMAIN}seed/{seed}".encode()).digest()
 
 
+def with_beacon(secret: bytes, beacon: str) -> bytes:
+    """What the deals of an event are drawn from: its secret, and the beacon if there is one."""
+    if not beacon:
+        return secret
+    return hashlib.sha256(secret + f"{_DOMAIN}beacon/{beacon}".encode()).digest()
+
+
 def commitment(secret: bytes, settings: Settings, entrants: Sequence[Entrant]) -> str:
     """What is published before the first match: SHA-256 over canonical JSON."""
     sealed = {
-        "entrants": sorted([e.id, e.hash] for e in entrants),
+        "entrants": sorted([e.id, e.author, e.hash] for e in entrants),
         "secret": secret.hex(),
         "settings": settings,
     }

@@ -1,9 +1,10 @@
 """Matches between real processes, and the clock that they are played by.
 
 Theory of operation. `play_series` starts the bots of a series, plays its matches one after
-another, and reports each record when it is finished. A decision has one absolute deadline,
-from the moment its question is put to the moment its line is complete: writing counts as well
-as reading, and nothing restarts it. Lateness is judged by the time of the read. Bots are
+another, and reports each record when it is finished. A decision has one budget, from the
+moment its question is put to the moment its line is complete: writing counts as well as
+reading, and no byte restarts it. What of that time is the bot's a `Stopwatch` says, for decisions
+that take longer than `PATIENCE_S`. Lateness is judged by the time of the read. Bots are
 started, and simultaneous questions put, one after another: they share a core, and none may be
 charged for another's thinking; the referee judges when all answers are in.
 
@@ -21,16 +22,20 @@ HostError, and then no record of the match at hand exists.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from arena.contestant import Contestant
+from arena.contestant import Contestant, Took
 from arena.deals import Deals
 from arena.games import Game
+from arena.hearing import hear, stopwatch
+from arena.luck import sums
 from arena.model import (
     Bot,
+    FaultHost,
     FaultKind,
     Limits,
     MatchRecord,
@@ -39,15 +44,15 @@ from arena.model import (
     Series,
     Settings,
 )
-from arena.pipes import LOOK_S, Table
+from arena.pipes import Table
 from arena.ratings.counting import FAULTS_IN_A_ROW
 from arena.referee import Failure, Referee, hello
 from arena.sandbox import Backend
+from arena.sandbox.delays import Reading
+from arena.stopwatch import PATIENCE_S, Stopwatch
 from arena.wire.messages import Answer
 from arena.wire.session import Event, Pending, State, WireFault
 
-# A decision that takes longer has its CPU time read. The wait for an answer wakes there anyway.
-PATIENCE_S = LOOK_S
 # After one that took longer than this the next is read from its start: a few per cent of its time.
 BRISK_S = 0.001
 
@@ -77,18 +82,16 @@ async def start_bot(
 ) -> tuple[Contestant, Failure | None]:
     """Start a bot's process and hear that it is ready, or why it isn't."""
     limits = setting.settings.limits
-    deadline = time.monotonic() + limits.start_ms / 1000
     contestant = table.start(
         setting.bots[entrant], setting.backend, limits, freeze=setting.settings.freeze
     )
     session = contestant.session
     table.ask(contestant, session.hello(hello(setting.settings)))
-    while (event := session.next_event()) is Pending.NEED_DATA:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            break
-        await table.wait(left)
-    if event is Pending.NEED_DATA or contestant.heard > deadline:
+    await table.started(contestant)  # what the sandbox takes until then is nobody's time
+    watch = stopwatch(table, contestant, limits.start_ms / 1000)
+    event = await hear(table, contestant, watch, session.next_event())
+    contestant.took = Took(watch.elapsed, watch.charged)
+    if event is None:
         message = f"not ready within {limits.start_ms} ms: {contestant.silence()}"
         session.close()
         return contestant, contestant.failure(FaultKind.START, message)
@@ -97,7 +100,6 @@ async def start_bot(
         return contestant, contestant.end(starting=True)
     if isinstance(event, WireFault):
         return contestant, contestant.failure(event.kind, event.message, event.line)
-    await table.started(contestant)
     return contestant, None
 
 
@@ -168,7 +170,11 @@ async def play_series(
                 table.look(0)  # brisk answers are read past what was written to stderr before
             stderr = {e: text for e, c in at_table.items() if (text := c.take_stderr())}
             record = msgspec.structs.replace(
-                record, attempt=attempt, digest=record.computed_digest(), ended=time.time()
+                record,
+                attempt=attempt,
+                digest=record.computed_digest(),
+                luck=_luck(record, setting),
+                ended=time.time(),
             )
             report(Played(record=record, stderr=stderr))
             fallen = {record.seats[seat] for seat in record.forfeits}
@@ -178,12 +184,21 @@ async def play_series(
                 return
 
 
+def _luck(record: MatchRecord, setting: Setting) -> tuple[int, ...]:
+    """What chance did to each seat, if the event wants to know: between two matches, when nobody's
+    time runs.
+    """
+    if not setting.settings.evaluator:
+        return ()
+    return sums(record, game=setting.game, deals=setting.deals, settings=setting.settings)
+
+
 class _Clock:
     """What a seat has left of its match bank, and what it used; all in seconds."""
 
     __slots__ = (
         "_decisions", "_longest", "_move", "_think",
-        "allowance", "bank", "difference", "last", "used",
+        "allowance", "bank", "difference", "last", "used", "waited",
     )  # fmt: skip
 
     def __init__(self, limits: Limits) -> None:
@@ -193,6 +208,7 @@ class _Clock:
         self.last = 0.0  # what the last decision took
         self.difference = 0.0  # by how much CPU time differs from time, where it was read
         self.used = 0.0  # CPU time of the whole match
+        self.waited = 0.0  # by the clock, and not charged
         self._decisions = 0
         self._think = 0.0
         self._longest = 0.0
@@ -222,6 +238,7 @@ class _Clock:
             think_ms=round(self._think * 1000, 3),
             max_ms=round(self._longest * 1000, 3),
             off_turn_ms=round(off_turn * 1000, 3),
+            waited_ms=round(self.waited * 1000, 3),
         )
 
 
@@ -238,8 +255,8 @@ class _Match:
         self._referee = Referee(
             spec, game=setting.game, deals=setting.deals, settings=setting.settings
         )
-        self._last_words: dict[int, str] = {}
-        """Of those that have fallen; they are dead."""
+        self._fallen: dict[int, tuple[str, FaultHost]] = {}
+        """The last words of those that have failed, and how things were; they are dead."""
 
     async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
         """Play it. `early`: seats whose bots could not even be started.
@@ -286,40 +303,55 @@ class _Match:
             session = seated[seat].session
             if session.state is State.IDLE:
                 self._table.send(seated[seat], session.send(message))
-        fallen = sorted(referee.failed - self._last_words.keys())
+        fallen = sorted(referee.failed - self._fallen.keys())
+        if not fallen:
+            return
+        load = os.getloadavg()[0]
         for seat in fallen:
             self._clocks[seat].used = seated[seat].used()
-        if fallen:
-            await self._table.kill([seated[seat] for seat in fallen])
-        # Only now has all been read that they had to say.
-        self._last_words.update((seat, seated[seat].last_words()) for seat in fallen)
+        await self._table.kill([seated[seat] for seat in fallen])
+        # Only now has all been read that they had to say, and their peak of memory is known.
+        for seat in fallen:
+            host = self._host(seated[seat], self._clocks[seat].used, load)
+            self._fallen[seat] = seated[seat].last_words(), host
+
+    @staticmethod
+    def _host(contestant: Contestant, used: float, load: float) -> FaultHost:
+        """What is told of a fault besides what the bot did."""
+        return FaultHost(
+            memory_mb=round(contestant.exited.memory_mb, 1) if contestant.exited else 0.0,
+            cpu_ms=round((used or contestant.known_cpu) * 1000, 3),  # of the start, if that failed
+            wall_ms=round(contestant.took.wall * 1000, 3),
+            charged_ms=round(contestant.took.charged * 1000, 3),
+            load=round(load, 2),
+        )
 
     def _record(self) -> MatchRecord:
         for seat, clock in enumerate(self._clocks):
-            if seat not in self._last_words:
+            if seat not in self._fallen:
                 clock.used = self._seated[seat].used()
         record = self._referee.record()
         faults = tuple(
-            msgspec.structs.replace(fault, stderr=self._last_words[fault.seat])
+            msgspec.structs.replace(fault, stderr=words, host=host)
             for fault in record.faults
+            for words, host in [self._fallen[fault.seat]]
         )
         use = tuple(clock.use() for clock in self._clocks)
         return msgspec.structs.replace(record, faults=faults, use=use)
 
     async def _ask(self, contestant: Contestant, clock: _Clock, line: bytearray) -> str | Failure:
-        """Put a question to a bot whose CPU time is read, or that is stopped at other times."""
-        # Of a decision that is read: the time until then, less the reading.
-        unread = -contestant.cpu() if clock.last > BRISK_S else None
+        """Put a question to a bot whose tree is read, or that is stopped at other times."""
+        table = self._table
+        first = table.reading(contestant) if clock.last > BRISK_S else None
         if contestant.frozen:
             # It reads when its clock runs: else its other threads would have the core first.
-            self._table.ask(contestant, line)
+            table.ask(contestant, line)
             asked = time.monotonic()
             contestant.thaw()
         else:
             asked = time.monotonic()
-            self._table.ask(contestant, line)
-        event = contestant.session.next_event()
-        outcome = await self._hear(contestant, clock, event, asked, unread)
+            table.ask(contestant, line)
+        outcome = await self._hear(contestant, clock, contestant.session.next_event(), asked, first)
         if self._freeze:
             contestant.freeze()
         return outcome
@@ -330,33 +362,43 @@ class _Match:
         clock: _Clock,
         event: Event,
         asked: float,
-        unread: float | None,
+        first: Reading | None,
     ) -> str | Failure:
         """Wait for the answer to a question that was `asked`; the move, or the fault, it is."""
-        session = contestant.session
-        deadline = asked + clock.allowance
-        until = min(deadline, asked + PATIENCE_S) if unread is None else deadline
-        while event is Pending.NEED_DATA:
-            left = until - time.monotonic()
-            if left > 0:
-                await self._table.wait(left)
-            elif until == deadline:
-                break
-            else:
-                until = deadline
-                unread = time.monotonic() - asked - contestant.cpu()
-            event = session.next_event()
-        # What was read in time is in time, however late it is looked at.
-        heard = max(asked, contestant.heard)
-        late = event is Pending.NEED_DATA or heard > deadline
-        seconds = (deadline if late else heard) - asked
-        if unread is not None:
-            clock.difference += unread + contestant.cpu() - seconds
-        if late:
+        table, own, used = self._table, self._table.waited, contestant.known_cpu
+        if first is None:
+            until = asked + min(PATIENCE_S, clock.allowance)
+            while event is Pending.NEED_DATA and (left := until - time.monotonic()) > 0:
+                await table.wait(left)
+                event = contestant.session.next_event()
+            if event is not Pending.NEED_DATA and contestant.heard <= until:
+                seconds = max(0.0, contestant.heard - asked)
+                contestant.took = Took(seconds, seconds)
+                clock.charge(seconds)
+                return await self._move(contestant, event)
+        core = table.core
+        watch = Stopwatch(
+            clock.allowance,
+            asked,
+            first,
+            own=own,
+            used=used,
+            counted=core.own.counted,
+            alone=core.alone,
+        )
+        heard = await hear(table, contestant, watch, event)
+        contestant.took = took = Took(watch.elapsed, watch.charged)
+        clock.difference += watch.cpu - took.charged
+        clock.waited += took.wall - took.charged
+        if heard is None:
             kind, limit = clock.overrun()
-            clock.charge(seconds)
+            clock.charge(took.charged)
             return contestant.failure(kind, f"{limit}: {contestant.silence()}")
-        clock.charge(seconds)
+        clock.charge(took.charged)
+        return await self._move(contestant, heard)
+
+    async def _move(self, contestant: Contestant, event: Event) -> str | Failure:
+        """What was said in time."""
         if isinstance(event, Answer):
             return event.move
         if isinstance(event, WireFault):

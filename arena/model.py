@@ -5,7 +5,8 @@ goes in (what is to be played), `MatchRecord` comes out (what was played). Resum
 clusters and re-rating follow from those two, so a field here is changed only by adding one
 with a default.
 
-Invariant: everything here is frozen and encodes to the same bytes on every machine.
+Invariant: everything here is frozen and encodes to the same bytes on every machine. What is
+decoded keeps to the stated ranges, whoever wrote it; they are wider than anything that is played.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from __future__ import annotations
 import enum
 import hashlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 FORMAT = 1
-"""The version of event.json and matches.jsonl; readers refuse a larger one."""
+"""The version of event.json and matches.jsonl; readers refuse any other."""
+
+MOST_ATTEMPTS = 1_000
+"""At a series: whatever cuts it short so often would do so for ever."""
 
 _canonical = msgspec.json.Encoder(order="sorted")
 
@@ -37,53 +42,117 @@ class Frozen(msgspec.Struct, frozen=True):
     """Common options of the durable records."""
 
 
+# Ranges of what is read: they are checked while it is decoded, at no cost that can be measured.
+Text = Annotated[str, Meta(max_length=10_000)]
+Label = Annotated[str, Meta(max_length=200)]
+Seat = Annotated[int, Meta(ge=0, le=7)]
+Score = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+Amount = Annotated[float, Meta(ge=0, le=1e12)]
+Milliseconds = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Bytes = Annotated[int, Meta(ge=0, le=1 << 30)]
+Rating = Annotated[float, Meta(ge=-1e6, le=1e6)]
+Width = Annotated[float, Meta(ge=1e-3, le=1e6)]
+BySeat = Meta(max_length=8)
+
+
 # --------------------------------------------------------------------------------- settings
 
 
 class Limits(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a bot may use. Echoed in `hello`; the one table of them is in protocol/SPEC.md."""
 
-    move_ms: int = 1_000
-    match_ms: int = 60_000
-    start_ms: int = 10_000
-    memory_mb: int = 512
-    tasks: int = 64
-    scratch_mb: int = 16
+    move_ms: Milliseconds = 1_000
+    match_ms: Milliseconds = 60_000
+    start_ms: Milliseconds = 10_000
+    memory_mb: Annotated[int, Meta(ge=1, le=1 << 20)] = 512
+    tasks: Annotated[int, Meta(ge=1, le=100_000)] = 64
+    scratch_mb: Annotated[int, Meta(ge=0, le=1 << 16)] = 16
     """The most that a bot may ask for as its private /tmp; it gets none unless it asks."""
-    line_bytes: int = 65_536
-    stderr_bytes: int = 65_536
+    line_bytes: Bytes = 65_536
+    stderr_bytes: Bytes = 65_536
+
+
+RateOn = Literal["results", "adjusted"]
+"""What an event rates on: results as played, or strokes less luck."""
+
+RESULTS: RateOn = "results"
+ADJUSTED: RateOn = "adjusted"
 
 
 class RatingSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """TrueSkill's constants, published with every table. tau is 0: the field is fixed."""
 
-    mu: float = 25.0
-    sigma: float = 25.0 / 3
-    beta: float = 25.0 / 6
-    tau: float = 0.0
-    draw_probability: float = 0.01
-    forfeit_margin: float = 123.0
+    mu: Rating = 25.0
+    sigma: Width = 25.0 / 3
+    beta: Width = 25.0 / 6
+    tau: Rating = 0.0
+    draw_probability: Annotated[float, Meta(ge=0, le=0.9)] = 0.01
+    forfeit_margin: Annotated[float, Meta(ge=0, le=1e6)] = 123.0
     """Strokes by which a forfeit counts as lost in stroke statistics: three standard
     deviations (41) of a two-seat play-nine match difference. A forfeit that counted as
     nothing would let a bot erase a loss by crashing."""
+    event_sd: Width = 23.0
+    """Standard deviation of the strokes a match by which two equals differ over a rated event,
+    as played: what makes strokes and skills one scale."""
+
+
+class Racing(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When a race is over. Its `deals` are those of the warm-up."""
+
+    close: Annotated[float, Meta(ge=0, le=1000)] = 2.0
+    """Neighbours that differ by fewer strokes a match, shown with confidence, needn't be told
+    apart."""
+    budget: Annotated[int, Meta(ge=1, le=5_000_000)] | None = None
+    """Matches at most."""
+
+
+class Trial(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A sequential test of a new bot against an old one: 0 strokes a match against `effect`."""
+
+    new: Label
+    """The entrant that is to be better."""
+    effect: Annotated[float, Meta(gt=0, le=1000)] = 2.0
+    """Strokes a match by which it has to be better."""
+    alpha: Annotated[float, Meta(gt=0, lt=0.5)] = 0.05
+    """The probability that one that is not better is called better."""
+    beta: Annotated[float, Meta(gt=0, lt=0.5)] = 0.05
+    """The probability that one that is better by the effect is not called so."""
+    budget: Annotated[int, Meta(ge=1, le=5_000_000)] = 4_000
+    """Matches at most."""
 
 
 class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything about an event but its bots and its secret. Part of the commitment."""
 
-    game: str
-    format: str = "round-robin"
-    seats: int = 2
-    deals: int = 10
-    tables: int | None = None
+    game: Label
+    game_version: Count = 1
+    """Of the game's rules: moves are replayed by the rules that they were made under."""
+    format: Label = "round-robin"
+    seats: Annotated[int, Meta(ge=2, le=8)] = 2
+    deals: Annotated[int, Meta(ge=1, le=1_000_000)] = 10
+    tables: Annotated[int, Meta(ge=1, le=50_000)] | None = None
     """With a number: that many tables of a seeded balanced design, not all subsets."""
     same_author: bool = True
-    series: int = 25
+    series: Annotated[int, Meta(ge=1, le=10_000)] = 25
     """Matches that one bot process plays; 1 means fresh processes for every match."""
-    turn_cap: int = 60
+    turn_cap: Annotated[int, Meta(ge=1, le=1_000)] = 60
     playoff: bool = False
     freeze: bool = False
     """Bots are stopped while it isn't their turn."""
+    beacon: Text = ""
+    """Where a public value will come from that nobody knew when the secret was chosen, for
+    people ("drand round 4182001"); its value is in the event. Empty: none was announced."""
+    rate_on: RateOn = RESULTS
+    """What μ, the order, ranges of ranks and P(better) are about."""
+    evaluator: Label = ""
+    """Of the luck ledger: game, version and the beginning of its hash; empty: no ledger."""
+    heroes: Annotated[tuple[Label, ...], Meta(max_length=10_000)] = ()
+    """Of a gauntlet: the entrants that meet all others."""
+    racing: Racing | None = None
+    """Of a race: when it is over."""
+    trial: Trial | None = None
+    """Of a trial of a new bot against an old one: what is to be shown."""
     limits: Limits = Limits()
     rating: RatingSettings = RatingSettings()
 
@@ -94,11 +163,11 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Entrant(Frozen, frozen=True, kw_only=True):
     """A contestant as the log knows it. `id` is name@version and unique in an event."""
 
-    id: str
-    name: str
-    version: str
-    author: str = ""
-    hash: str
+    id: Label
+    name: Label
+    version: Label
+    author: Label = ""
+    hash: Label
     """SHA-256 over the content of the bot's folder: what it was, byte for byte."""
 
 
@@ -217,6 +286,21 @@ class FaultKind(enum.StrEnum):
     """Killed for using more than its share of something else: processes, scratch space."""
 
 
+class FaultHost(Frozen, frozen=True, kw_only=True):
+    """What the bot used, and how the machine was, when it failed. Outside the digest."""
+
+    memory_mb: Amount = 0.0
+    """The most that its tree was seen to hold; 0: nobody looked."""
+    cpu_ms: Amount = 0.0
+    """CPU time of its tree in the match."""
+    wall_ms: Amount = 0.0
+    """How long the decision took by the clock."""
+    charged_ms: Amount = 0.0
+    """And how much of it was the bot's."""
+    load: Amount = 0.0
+    """The machine's load average of one minute."""
+
+
 class Fault(Frozen, frozen=True, kw_only=True):
     """A bot's fault, as data. `turn` counts the match's questions from 1, a simultaneous
     tee-off being one: two faults with the same turn fell at the same decision. Hole 0 and turn
@@ -224,9 +308,9 @@ class Fault(Frozen, frozen=True, kw_only=True):
     """
 
     kind: FaultKind
-    seat: int
-    hole: int
-    turn: int
+    seat: Seat
+    hole: Annotated[int, Meta(ge=0, le=18)]
+    turn: Count
     message: str
     line: str = ""
     """The offending line, capped, undecodable bytes escaped."""
@@ -234,6 +318,7 @@ class Fault(Frozen, frozen=True, kw_only=True):
     """The tail of what the bot wrote to stderr, capped."""
     status: str = ""
     """How the process ended, if it did: "exit 3", "signal SIGSEGV"."""
+    host: FaultHost = FaultHost()
 
 
 # ----------------------------------------------------------------------------------- records
@@ -247,20 +332,23 @@ class HoleRecord(Frozen, frozen=True, kw_only=True):
     Seats that take no part (a playoff) score 0 and are absent from `order`.
     """
 
-    order: tuple[int, ...]
+    order: Annotated[tuple[Seat, ...], BySeat]
     """Seats in the order of play; the last is the dealer."""
     moves: str
-    scores: tuple[int, ...] = ()
+    scores: Annotated[tuple[Score, ...], BySeat] = ()
 
 
 class SeatUse(Frozen, frozen=True, kw_only=True):
     """What a seat used. Stands outside the digest."""
 
-    decisions: int = 0
-    think_ms: float = 0.0
-    max_ms: float = 0.0
-    off_turn_ms: float = 0.0
+    decisions: Count = 0
+    think_ms: Amount = 0.0
+    max_ms: Amount = 0.0
+    off_turn_ms: Amount = 0.0
     """CPU time that its processes used while others were asked, or nobody."""
+    waited_ms: float = 0.0
+    """For how long its decisions stood still because the machine was busy with something else, or
+    stood still itself: by the clock, in none of the times above."""
 
 
 class MatchRecord(Frozen, frozen=True, kw_only=True):
@@ -270,25 +358,28 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
     host's business and stand outside it.
     """
 
-    id: str
-    series: str
-    pairing: str
-    deal: int
-    rotation: int
-    seats: tuple[str, ...]
-    deck: str
+    id: Label
+    series: Label
+    pairing: Label
+    deal: Annotated[int, Meta(ge=0, lt=1_000_000)]
+    rotation: Seat
+    seats: Annotated[tuple[Label, ...], Meta(min_length=2, max_length=8)]
+    deck: Label
     """Fingerprint of the packs that were dealt; checkable once the secret is known."""
-    holes: tuple[HoleRecord, ...]
-    totals: tuple[int, ...]
+    holes: Annotated[tuple[HoleRecord, ...], Meta(max_length=18)]
+    totals: Annotated[tuple[Score, ...], BySeat]
     """Strokes of the nine holes by seat (of the finished ones, if a forfeit cut it short)."""
-    places: tuple[int, ...]
+    places: Annotated[tuple[Annotated[int, Meta(ge=1, le=8)], ...], BySeat]
     """1 is best; equal numbers share a place; forfeiters come last."""
-    faults: tuple[Fault, ...] = ()
-    digest: str = ""
-    attempt: int = 0
+    faults: Annotated[tuple[Fault, ...], BySeat] = ()
+    digest: Label = ""
+    attempt: Annotated[int, Meta(ge=0, lt=MOST_ATTEMPTS)] = 0
     """Which playing of its series this belongs to: a series that is cut short is replayed."""
-    use: tuple[SeatUse, ...] = ()
-    ended: float = 0.0
+    use: Annotated[tuple[SeatUse, ...], BySeat] = ()
+    luck: Annotated[tuple[Score, ...], BySeat] = ()
+    """By seat, thousandths of strokes that chance cost it, as the event's evaluator sees it. It
+    follows from the moves and the secret; empty without an evaluator."""
+    ended: Amount = 0.0
     """Seconds since the epoch; for people."""
 
     def core(self) -> list[Any]:
@@ -319,31 +410,31 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
 class NotRun(Frozen, frozen=True, kw_only=True):
     """An entrant that takes no part, and why (one line)."""
 
-    name: str
-    reason: str
+    name: Text
+    reason: Text
 
 
 class Machine(Frozen, frozen=True, kw_only=True):
     """Where it was played; host facts, left out of everything canonical."""
 
-    system: str = ""
-    cpu: str = ""
-    cores: int = 0
-    python: str = ""
-    arena: str = ""
+    system: Text = ""
+    cpu: Text = ""
+    cores: Count = 0
+    python: Text = ""
+    arena: Text = ""
 
 
 class Confinement(Frozen, frozen=True, kw_only=True):
     """How the bots were held; what a live try found, not what a setting asked for."""
 
-    detail: str = ""
+    detail: Text = ""
     """The means and its version: "bwrap 0.11.0", "Landlock ABI 7"."""
-    memory: str = ""
+    memory: Text = ""
     """What holds a whole tree to its memory: "cgroup v2", "cgroup v1" or "watchdog"."""
-    kept: tuple[str, ...] = ()
+    kept: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
     """Guarantees that held, by name; SECURITY.md says what each means."""
-    not_kept: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
+    not_kept: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
+    gaps: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
     """What this means of confinement is known not to close."""
 
 
@@ -352,20 +443,34 @@ class Event(Frozen, frozen=True, kw_only=True):
 
     format: int = FORMAT
     settings: Settings
-    entrants: tuple[Entrant, ...]
-    commitment: str
+    entrants: Annotated[tuple[Entrant, ...], Meta(max_length=10_000)]
+    commitment: Label
     predictable: bool = False
     """True when the secret came from --seed: anybody can know the deals."""
-    secret: str = ""
+    secret: Label = ""
     """Hex; empty until the event is over."""
-    sandbox: str = ""
+    beacon: Text = ""
+    """A public value that came after the commitment; the deals follow from it and the secret."""
+    shard: Label = ""
+    """"2/5": this folder holds the second of five parts of the event; empty: all of it."""
+    sandbox: Label = ""
     confinement: Confinement = Confinement()
     machine: Machine = Machine()
-    not_run: tuple[NotRun, ...] = ()
+    machines: tuple[Machine, ...] = ()
+    """All of them, when it was played on several: resumed elsewhere, or merged from shards."""
+    not_run: Annotated[tuple[NotRun, ...], Meta(max_length=10_000)] = ()
     finished: bool = False
 
 
 # ----------------------------------------------------------------------------------- results
+
+
+class Verdict(enum.StrEnum):
+    """What a trial of a new bot has shown."""
+
+    BETTER = "better"
+    NOT_BETTER = "not better"
+    UNDECIDED = "no decision"
 
 
 class Withdrawal(Frozen, frozen=True, kw_only=True):
@@ -399,6 +504,13 @@ class Standing(Frozen, frozen=True, kw_only=True):
     delta: float
     """Strokes a match below (better, negative) or above its opponents' mean."""
     delta_ci: float
+    adjusted: float | None = None
+    """The same less luck; None without a ledger."""
+    adjusted_ci: float = 0.0
+    luck: float | None = None
+    """Strokes a match that chance cost it, less what it cost its opponents."""
+    disputed: bool = False
+    """By what the event doesn't rate on, its rank would be outside the range that it has."""
     wins: int
     ties: int
     losses: int
@@ -426,10 +538,29 @@ class Duel(Frozen, frozen=True, kw_only=True):
     losses: int
 
 
-class Table(Frozen, frozen=True, kw_only=True):
-    """The derived result of an event; reports turn it into bytes."""
+class Source(Frozen, frozen=True, kw_only=True):
+    """An event among those that a table was made from."""
 
     event: Event
+    matches: int
+    """Matches of it that count in the table."""
+    planned: int
+    withdrawn: tuple[Withdrawal, ...] = ()
+    ended: str = ""
+    """Why nothing more was played, where results decided that."""
+    aliases: tuple[tuple[str, str], ...] = ()
+    """Entrants that have another id in the table: theirs, and that one."""
+    damaged: int = 0
+    """Lines of its log that were passed over."""
+
+
+class Table(Frozen, frozen=True, kw_only=True):
+    """The derived result of an event, or of several that were rated together; reports turn it
+    into bytes.
+    """
+
+    event: Event
+    """Of several: what they have in common. A setting in which they differ has its default."""
     rows: tuple[Standing, ...]
     duels: tuple[Duel, ...]
     matches: int
@@ -437,6 +568,14 @@ class Table(Frozen, frozen=True, kw_only=True):
     planned: int
     """Matches of the whole schedule, 0 when not known in advance."""
     withdrawn: tuple[Withdrawal, ...] = ()
+    ended: str = ""
+    """Why nothing more was played, where results decided that."""
+    verdict: Verdict | None = None
+    """Of a trial that is over."""
+    sources: tuple[Source, ...] = ()
+    """The events that were rated, in the order of their commitments; empty: all of `event`."""
+    selected: tuple[str, ...] = ()
+    """What of them was left out by whoever rated them; for people."""
 
 
 # ------------------------------------------------------------------------------------ errors

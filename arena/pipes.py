@@ -22,6 +22,8 @@ from arena.contestant import Contestant
 from arena.model import Bot, HostError, Limits
 from arena.sandbox import Backend, Launch, Started
 from arena.sandbox.client import Spawner
+from arena.sandbox.delays import Reading
+from arena.sandbox.overload import Core
 from arena.wire.messages import Bye
 from arena.wire.session import Event, State
 
@@ -54,6 +56,9 @@ class Table:
         self._by_fd: dict[int, tuple[Contestant, str]] = {}
         self.due = time.monotonic() + CHECKPOINT_S
         """When other tasks have been kept waiting for long enough."""
+        self.core = Core()
+        self.waited = 0.0
+        """How long we had waited for the core when that was last looked at: at every checkpoint."""
         self._epoll.register(spawner.fileno(), select.EPOLLIN)
 
     def close(self) -> None:
@@ -61,6 +66,15 @@ class Table:
         for contestant in list(self._by_id.values()):
             self._forget(contestant)
         self._epoll.close()
+        self.core.close()
+
+    # ---- time
+
+    def reading(self, contestant: Contestant, at: float | None = None) -> Reading:
+        """What its processes have used and waited; as of a moment that is past, if told."""
+        cpu, tasks = contestant.cpu(), contestant.tasks()
+        self.waited = self.core.own.waited()
+        return Reading(time.monotonic() if at is None else at, cpu, self.waited, tasks)
 
     # ---- processes
 
@@ -82,7 +96,7 @@ class Table:
             process = self._spawner.spawn(backend.plan(launch))
         except OSError as error:
             raise HostError(f"can't start a process: {error}") from error
-        contestant = Contestant(process, limits)
+        contestant = Contestant(process, limits, rests=freeze)
         self._by_id[process.id] = contestant
         for fd, role in ((process.stdout, "stdout"), (process.stderr, "errors")):
             self._by_fd[fd] = (contestant, role)
@@ -250,11 +264,13 @@ class Table:
         """Let other tasks run until there is something to move, or the time is over."""
         with trio.move_on_after(seconds):
             await trio.lowlevel.wait_readable(self._epoll.fileno())
+        self.waited = self.core.own.waited()
         self.due = time.monotonic() + CHECKPOINT_S
 
     async def checkpoint(self) -> None:
         """Let other tasks run."""
         await trio.lowlevel.checkpoint()
+        self.waited = self.core.own.waited()
         self.due = time.monotonic() + CHECKPOINT_S
 
     def _log(self, contestant: Contestant) -> None:
@@ -296,7 +312,7 @@ class Table:
                 if contestant is not None:
                     contestant.exited = message
                 if message.host_error:
-                    raise HostError(f"the sandbox could not start a bot: {message.host_error}")
+                    raise HostError(f"the sandbox could not run a bot: {message.host_error}")
 
     def _drain(self, contestant: Contestant) -> None:
         """Take what a dead process left in its stderr."""

@@ -6,7 +6,8 @@ starts: who records nothing pays nothing.
 
 Invariant: what has been said is in the file before anything else happens, but for an unfinished
 line of a bot's, which is there once it is finished, the next line is sent, or the bot is gone; and
-of a stderr without an end, whose last words are there when nothing more will be said.
+of a stderr without an end, whose last words are there when nothing more will be said. Nothing that
+is in the files acts in a terminal: they are meant for reading.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import BinaryIO, Protocol
 from arena.contestant import Contestant
 from arena.model import Bot, Fault, HostError, Limits, UserError
 from arena.pipes import LOOK_S, Table
+from arena.reports.hostile import Legible
 from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
 from arena.transcripts import comment, failed, said, sent
@@ -109,9 +111,13 @@ class _Stderr:
         self._room = STDERR_BEGIN
         self._end = bytearray()
         self._left_out = 0
+        self._legible = Legible()
 
     def add(self, data: bytes) -> None:
         """Write it, or keep it as its last words for now."""
+        self._add(self._legible(data))
+
+    def _add(self, data: bytes) -> None:
         begin, rest = data[: self._room], data[self._room :]
         self._room -= len(begin)
         _append(self._file, begin)
@@ -122,6 +128,7 @@ class _Stderr:
 
     def close(self) -> None:
         """Write the last words; what was left out before them is told."""
+        self._add(self._legible(b"", last=True))
         if self._left_out:
             _append(self._file, b"\n[%d bytes are left out here]\n" % self._left_out)
         _append(self._file, bytes(self._end))

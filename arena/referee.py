@@ -96,7 +96,8 @@ class Referee:
         self._turn = 0
         self._faults: list[Fault] = []
         self._failed: set[int] = set()
-        self._wanted: tuple[int, ...] = ()  # seats to move, forfeiters among them
+        self.wanted: tuple[int, ...] = ()
+        """Seats to move, forfeiters among them."""
         self._outcomes: dict[int, str | Failure] = {}
         self._seen = [0] * self._seats  # plays of this hole that each seat was told of
         self._briefed: set[int] = set()  # lean seats that have had a view of this hole
@@ -176,7 +177,7 @@ class Referee:
         self._moves.append(move)
         wanted = hole.to_act()
         if wanted:
-            self._wanted = self.asked = wanted
+            self.wanted = self.asked = wanted
             self._turn += 1
         else:
             self._go_on()
@@ -190,6 +191,26 @@ class Referee:
         notices, self._notices = self._notices, []
         self.news = False
         return notices
+
+    def legal(self, seat: int) -> Sequence[str]:
+        """What a seat that is asked may answer."""
+        assert self._hole is not None
+        return self._hole.legal(seat)
+
+    @property
+    def hole(self) -> int:
+        """The number of the hole in play; 0 before the first."""
+        return self._number
+
+    @property
+    def moves(self) -> Sequence[str]:
+        """Those of the hole in play."""
+        return self._moves
+
+    @property
+    def faults(self) -> Sequence[Fault]:
+        """Those of the match."""
+        return self._faults
 
     @property
     def failed(self) -> frozenset[int]:
@@ -239,7 +260,7 @@ class Referee:
                 failure = Failure(kind=FaultKind.ILLEGAL, message=message, line=outcome[:200])
                 self._forfeit(seat, failure)
         if not self._decided():
-            for seat in self._wanted:
+            for seat in self.wanted:
                 move = outcomes.get(seat)
                 self._play(hole, seat, None if seat in self._failed else move)
 
@@ -305,12 +326,12 @@ class Referee:
                 self._holes.append(HoleRecord(order=self._order, moves=",".join(self._moves)))
                 self._finish()
                 return
-            self._wanted = hole.to_act()
-            if self._wanted:
-                self.asked = tuple(seat for seat in self._wanted if seat not in self._failed)
-                self._alone = None if self._failed or len(self._wanted) > 1 else hole
+            self.wanted = hole.to_act()
+            if self.wanted:
+                self.asked = tuple(seat for seat in self.wanted if seat not in self._failed)
+                self._alone = None if self._failed or len(self.wanted) > 1 else hole
                 if not self.asked:
-                    for seat in self._wanted:
+                    for seat in self.wanted:
                         self._play(hole, seat, None)
             elif not self._hole_over(hole):
                 self._finish()

@@ -38,17 +38,22 @@ SANDBOXES: Mapping[str, str] = MappingProxyType(
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
         "round-robin": "arena.formats.round_robin:RoundRobin",
+        "gauntlet": "arena.formats.gauntlet:Gauntlet",
+        "racing": "arena.formats.racing:Race",
+        "trial": "arena.formats.trial:Trial",
     }
 )
 
 
-# Draw probability of a rated event between equals, and the strokes that a forfeit counts: three
-# standard deviations of a match's difference. Measured between the greedy bot and the matcher:
-# play-nine 1.3 % and 35 strokes (41 between other bots), four-card golf 5 % and 19 strokes.
-RATINGS: Mapping[str, tuple[float, float]] = MappingProxyType(
+# Draw probability of a rated event between equals; the strokes that a forfeit counts, three
+# standard deviations of a match's difference; and the standard deviation of the difference a match
+# over a rated event. Measured between the greedy bot and the matcher: play-nine 1.3 % and 35
+# strokes (41 between other bots), four-card golf 5 % and 19 strokes; the last is the median over
+# all pairs of example bots, 22.6 and 8.7.
+RATINGS: Mapping[str, tuple[float, float, float]] = MappingProxyType(
     {
-        "play-nine": (0.01, 123.0),
-        "four-card-golf": (0.05, 56.0),
+        "play-nine": (0.01, 123.0, 23.0),
+        "four-card-golf": (0.05, 56.0, 9.0),
     }
 )
 
@@ -71,8 +76,10 @@ def rating(name: str) -> RatingSettings:
     """The rating settings that fit the luck of a game."""
     from arena.model import RatingSettings  # noqa: PLC0415 - as above
 
-    draw_probability, forfeit_margin = RATINGS[name]
-    return RatingSettings(draw_probability=draw_probability, forfeit_margin=forfeit_margin)
+    draw_probability, forfeit_margin, event_sd = RATINGS[name]
+    return RatingSettings(
+        draw_probability=draw_probability, forfeit_margin=forfeit_margin, event_sd=event_sd
+    )
 
 
 def backend(name: str) -> Backend:

@@ -16,9 +16,9 @@ import msgspec
 
 from arena.deals import Deals
 from arena.games import Game
-from arena.games.following import Followed
-from arena.model import Fault, FaultKind, MatchRecord, MatchSpec, Settings, UserError
-from arena.referee import Failure, Referee, hello
+from arena.model import Fault, FaultKind, MatchRecord, Settings
+from arena.referee import Referee, hello
+from arena.replaying import witnessed
 from arena.transcripts import comment, failed, said, sent
 from arena.wire.messages import Answer, Bye, Ready
 from arena.wire.session import encode
@@ -66,66 +66,36 @@ class _Match:
         lean: bool,
     ) -> None:
         self.lines: list[str] = []
+        self.fallen = False
         self._record = record
         self._seat = record.seats.index(entrant)
         self._lean = lean
         self._settings = settings
-        self._followed = Followed(game)
-        self._referee = Referee(_spec(record), game=self._followed, deals=deals, settings=settings)
-        self._faults = {(fault.turn, fault.seat): fault for fault in record.faults}
         self._decisions = 0
-        self._play()
-        self.fallen = self._seat in self._referee.failed
+        witnessed(record, game=game, deals=deals, settings=settings, witness=self)
 
-    def _play(self) -> None:
-        referee, record = self._referee, self._record
-        referee.begin([(f.seat, _failure(f)) for f in record.faults if f.turn == 0])
-        turn = 0
-        while True:
-            notices = referee.take_notices()
-            if self._seat not in referee.failed:
-                self.lines += [sent(encode(told)) for to, told in notices if to == self._seat]
-            if not referee.asked:
-                break
-            turn += 1
-            for seat, move in self._moves().items():
-                self._outcome(seat, self._faults.get((turn, seat)), move)
-        if referee.record().computed_digest() != record.digest:
-            raise UserError(
-                f"{record.id}: its moves, played again, give another digest: the log and the "
-                "secret don't belong together, or another version of arena wrote them"
-            )
+    def told(self, referee: Referee) -> None:
+        """As a `Witness`: what everybody is told goes to our seat too."""
+        notices = referee.take_notices()
+        self.fallen = self._seat in referee.failed
+        if not self.fallen:
+            self.lines += [sent(encode(notice)) for to, notice in notices if to == self._seat]
 
-    def _moves(self) -> dict[int, str | None]:
-        """By seat that is asked, in that order, its recorded move; None: it isn't in the log."""
-        followed, holes = self._followed, self._record.holes
-        assert followed.hole is not None
-        recorded = holes[followed.holes - 1].moves if followed.holes <= len(holes) else ""
-        rest = recorded.split(",")[len(followed.moves) :] if recorded else []
-        # Forfeiters are played for: what they were made to do is among the moves.
-        moves = dict(zip(followed.hole.to_act(), rest, strict=False))
-        return {seat: moves.get(seat) for seat in self._referee.asked}
-
-    def _outcome(self, seat: int, fault: Fault | None, move: str | None) -> None:
-        """Put a question, and report what came of it."""
-        turn = self._question() if seat == self._seat else None
-        if fault is not None:
-            if turn is not None:
-                self.lines += _ended(fault, _offending(fault, turn))
-            self._referee.fail(seat, _failure(fault))
+    def asked(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
+        """As a `Witness`: our seat's question, and what came of it."""
+        if seat != self._seat:
             return
-        if turn is not None:
-            answered = comment("It answered; the log does not say what.")
-            self.lines.append(said(_answer(turn, move)) if move is not None else answered)
-        if move is None:
-            # Judged together with the fault that ended the match: any answer will do.
-            assert self._followed.hole is not None
-            move = self._followed.hole.legal(seat)[0]
-        self._referee.answer(seat, move)
+        turn = self._question(referee)
+        if fault is not None:
+            self.lines += _ended(fault, _offending(fault, turn))
+        elif move is not None:
+            self.lines.append(said(_answer(turn, move)))
+        else:
+            self.lines.append(comment("It answered; the log does not say what."))
 
-    def _question(self) -> str:
+    def _question(self, referee: Referee) -> str:
         """What our seat is asked; its turn id."""
-        question = self._referee.question(self._seat, bank_ms=self._bank_ms(), lean=self._lean)
+        question = referee.question(self._seat, bank_ms=self._bank_ms(), lean=self._lean)
         self.lines.append(sent(encode(question)))
         self._decisions += 1
         return question.turn
@@ -137,21 +107,6 @@ class _Match:
             mine = use[self._seat]
             spent = mine.think_ms * self._decisions / max(1, mine.decisions)
         return max(0, int(self._settings.limits.match_ms - spent))
-
-
-def _spec(record: MatchRecord) -> MatchSpec:
-    return MatchSpec(
-        id=record.id,
-        series=record.series,
-        pairing=record.pairing,
-        deal=record.deal,
-        rotation=record.rotation,
-        seats=record.seats,
-    )
-
-
-def _failure(fault: Fault) -> Failure:
-    return Failure(kind=fault.kind, message=fault.message)
 
 
 def _written(message: Answer | Ready) -> bytes:

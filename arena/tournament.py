@@ -14,9 +14,11 @@ alone, so when and where a match was played changes nothing.
 from __future__ import annotations
 
 import functools
-import itertools
+from array import array
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
 
@@ -24,16 +26,27 @@ import msgspec
 import trio
 
 from arena import registry
-from arena.deals import Deals
+from arena.deals import Deals, with_beacon
 from arena.executors import Executor, Finished, Report
+from arena.exhaustion import told
 from arena.formats import Format
-from arena.model import Block, Event, HostError, MatchRecord, Series, Table, UserError
-from arena.ratings.counting import Plan
+from arena.formats.shards import Shard
+from arena.model import (
+    MOST_ATTEMPTS,
+    Event,
+    HostError,
+    MatchRecord,
+    Series,
+    Table,
+    UserError,
+)
+from arena.ratings.evidence import Evidence
 from arena.ratings.outcomes import Rated
 from arena.ratings.played import DIGEST_HEX
 from arena.ratings.running import Counting
 from arena.ratings.standings import table
-from arena.store import Store, read_event, read_records, secret_of
+from arena.store import Head, Store, read_event, read_records, secret_of
+from arena.waves import Nothing, Wave, at_once, wave_of
 
 # A series that the machine has voided this often will be voided again.
 RETRIES = 3
@@ -50,37 +63,62 @@ class Watcher(Protocol):
     def rated(self, rated: Rated) -> None:
         """A rated event is settled."""
 
+    def wave(self, wave: Wave) -> None:
+        """So much has been decided to be played next."""
+
     def trouble(self, series: str, message: str) -> None:
         """A series is void by the machine's trouble and is played again."""
 
 
 def schedule_of(event: Event, secret: bytes) -> Format:
     """The schedule of an event."""
-    return registry.schedule(event.settings, event.entrants, Deals(secret))
+    return registry.schedule(
+        event.settings, event.entrants, Deals(with_beacon(secret, event.beacon))
+    )
 
 
-def all_blocks(schedule: Format) -> Iterator[Block]:
-    """Every wave's blocks, in the order of the specs."""
-    for number in itertools.count():
-        blank = True
-        for block in schedule.wave(number):
-            blank = False
-            yield block
-        if blank:
-            return
+def first_wave(schedule: Format) -> Wave:
+    """All of an event whose format doesn't decide by results; else what it begins with."""
+    wave = schedule.wave((), Nothing())
+    assert isinstance(wave, Wave), "there is something to play"
+    return wave
+
+
+def shard_of(event: Event) -> Shard | None:
+    """Which part of an event a folder holds, if not all of it."""
+    return Shard.parse(event.shard) if event.shard else None
 
 
 def counting_of(
-    event: Event, secret: bytes, *, rated: Callable[[Rated], None] | None = None
+    event: Event,
+    secret: bytes,
+    *,
+    rated: Callable[[Rated], None] | None = None,
+    decided: Callable[[Wave], None] | None = None,
+    shard: Shard | None = None,
 ) -> Counting:
-    """A count of an event, with nothing counted yet."""
+    """A count of an event, or of a shard of it, with nothing counted yet."""
     schedule = schedule_of(event, secret)
-    return Counting(
-        functools.partial(all_blocks, schedule),
-        plan=Plan(matches=schedule.planned, by_entrant=schedule.planned_for()),
-        rating=event.settings.rating,
-        rated=rated,
-    )
+    rating = event.settings.rating
+    if shard:
+        if schedule.adaptive:
+            raise UserError(
+                f"--shard: {event.settings.format} decides by results what is played next, so no "
+                "part can be played without the others; play the event on one machine"
+            )
+        part = wave_of(functools.partial(shard.blocks, first_wave(schedule).blocks))
+        return Counting(at_once(part), rating=rating, rated=rated, apart=True)
+    judge = functools.partial(Evidence, event) if schedule.adaptive else None
+    return Counting(schedule.wave, rating=rating, judge=judge, rated=rated, decided=decided)
+
+
+def left_of(folder: Path, event: Event, secret: bytes) -> int:
+    """How many matches of a shard are left to play; UserError for a log that isn't of it."""
+    counting = counting_of(event, secret, shard=shard_of(event))
+    for record in read_records(folder):
+        counting.add(record)
+    counting.counted()  # refuses what was not planned for it
+    return counting.left
 
 
 def count_folder(folder: Path) -> tuple[Event, Counting]:
@@ -99,24 +137,45 @@ def table_of(folder: Path) -> Table:
     if event.finished and counted.missing:
         raise UserError(
             f"{folder}: the event is finished, but {counted.missing} of "
-            f"{counted.plan.matches} matches are missing from matches.jsonl"
+            f"{counted.plan.matches} matches are missing from matches.jsonl; "
+            f"to play them again: arena resume --repair {folder}"
         )
     return table(event, counted)
 
 
-def counted_records(folder: Path) -> Iterator[MatchRecord]:
-    """The records that count, in the order of their file."""
-    _, counting = count_folder(folder)
-    wanted = {
-        (played.id, played.attempt, played.digest)
-        for chosen in counting.chosen()
-        for _, played, _ in chosen.matches
-    }
-    for record in read_records(folder):
-        key = (record.id, record.attempt, record.digest[:DIGEST_HEX])
-        if key in wanted:
-            wanted.discard(key)
-            yield record
+class Counts:
+    """Which records of a folder's log count: asked in the order of the file, each is told once.
+
+    Holds eight bytes of each: 64 bits of a hash, and nobody gains by a clash.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        _, counting = count_folder(folder)
+        keys = array(
+            "Q",
+            (
+                key_of(played.id, played.attempt, played.digest)
+                for chosen in counting.chosen()
+                for _, played, _ in chosen.matches
+            ),
+        )
+        del counting  # before more is held
+        self._keys = array("Q", sorted(keys))
+        self._told = bytearray(len(keys))
+
+    def __call__(self, head: Head) -> bool:
+        """Whether a record counts."""
+        key = key_of(head.id, head.attempt, head.digest[:DIGEST_HEX])
+        at = bisect_left(self._keys, key)
+        if at == len(self._keys) or self._keys[at] != key or self._told[at]:
+            return False
+        self._told[at] = True
+        return True
+
+
+def key_of(match: str, attempt: int, digest: str) -> int:
+    """64 bits that tell a record from all others."""
+    return int.from_bytes(blake2b(f"{match} {attempt} {digest}".encode(), digest_size=8).digest())
 
 
 class Tournament:
@@ -126,9 +185,15 @@ class Tournament:
         self._store = store
         self._secret = secret
         self._watcher = watcher
-        self._counting = counting_of(store.event, secret, rated=watcher.rated)
+        self.shard = shard_of(store.event)
+        """The part of an event that this is, if not all of it."""
+        self._counting = counting_of(
+            store.event, secret, rated=watcher.rated, decided=watcher.wave, shard=self.shard
+        )
         self._voids: Counter[str] = Counter()
         self._void_tables: dict[str, tuple[str, ...]] = {}
+        self._unexplained: Counter[str] = Counter()
+        """Voids of each series that were not for want of something."""
         self._next_attempt: dict[str, int] = {}
         """Of void series: one that left no record has used its number too."""
         self._in_play: dict[str, Series] = {}
@@ -139,7 +204,7 @@ class Tournament:
 
     @property
     def planned(self) -> int:
-        """Matches of the schedule."""
+        """Matches of the schedule, or of the shard."""
         return self._counting.plan.matches
 
     @property
@@ -163,8 +228,15 @@ class Tournament:
         wanted = self._counting.wanted(series)
         if wanted is None:
             return None
+        attempt = max(wanted, self._next_attempt.get(series.id, 0))
+        if attempt >= MOST_ATTEMPTS:
+            self._stop(
+                f"series {series.id} was begun {attempt} times and never came to its end; "
+                "play an event of shorter ones (--series)"
+            )
+            return None
         self._in_play[series.id] = series
-        return max(wanted, self._next_attempt.get(series.id, 0))
+        return attempt
 
     def _report(self, message: Report) -> None:
         if isinstance(message, Finished):
@@ -178,6 +250,12 @@ class Tournament:
             self._void(series, message.trouble)
         elif not self._trouble and self._counting.wanted(series) is not None:
             raise RuntimeError(f"a worker has left out matches of series {series.id}")
+
+    def take_in(self, record: MatchRecord) -> None:
+        """Add a match that was played elsewhere."""
+        self._store.append(record)
+        self._counting.add(record)
+        self._watcher.match(record)
 
     def _finished(self, message: Finished) -> None:
         try:
@@ -193,6 +271,8 @@ class Tournament:
     def _void(self, series: Series, trouble: str) -> None:
         self._voids[series.id] += 1
         self._void_tables[series.id] = series.entrants
+        if not told(trouble):
+            self._unexplained[series.id] += 1
         if self._voids[series.id] > RETRIES:
             names = ", ".join(series.entrants)
             self._stop(f"series {series.id} ({names}) was void {RETRIES + 1} times: {trouble}")
@@ -207,12 +287,16 @@ class Tournament:
     def suspects(self) -> list[tuple[str, int, int]]:
         """(entrant, void series it sat in, void series) of bots that most of them have in common.
 
-        A bot that can make the machine stumble could void the games that it is losing.
+        A bot that can make the machine stumble could void the games that it is losing. One series
+        alone, voided over and over, says nothing of those at its table; nor does what the machine
+        has run out of.
         """
+        if len(self._unexplained) == 1:
+            return []
         seats: Counter[str] = Counter()
-        for series, times in self._voids.items():
+        for series, times in self._unexplained.items():
             seats.update(dict.fromkeys(self._void_tables[series], times))
-        voids = self._voids.total()
+        voids = self._unexplained.total()
         return [
             (entrant, times, voids)
             for entrant, times in sorted(seats.items())
@@ -223,8 +307,14 @@ class Tournament:
         """The table of what counts so far."""
         return table(self._store.event, self._counting.counted())
 
-    def conclude(self) -> None:
-        """The event is over: reveal the secret, and keep nothing private."""
-        self._store.conclude(
+    def reveal(self) -> None:
+        """The event is over: reveal the secret."""
+        assert not self.shard, "others are still being played"
+        self._store.reveal(
             msgspec.structs.replace(self._store.event, finished=True, secret=self._secret.hex())
         )
+
+    def conclude(self) -> None:
+        """The event is over: reveal the secret, and keep nothing private."""
+        self.reveal()
+        self._store.forget()

@@ -27,6 +27,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from arena.model import FaultKind, UserError
+from arena.reports.hostile import visible
 from arena.wire.messages import Act, Answer, Hello, Next, Ready, ToBot
 from arena.wire.session import BotSession, Pending, State, WireFault
 
@@ -40,7 +41,11 @@ _messages = msgspec.json.Decoder(ToBot)
 
 def comment(text: str) -> str:
     """A line for people."""
-    return f"# {text}"
+    return f"# {_one_line(text)}"
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", "\\n")
 
 
 def sent(line: bytes | bytearray) -> str:
@@ -70,7 +75,7 @@ def _shown(char: str) -> str:
 def failed(kind: FaultKind, status: str) -> Iterator[str]:
     """The fault that ended it, and how the process had ended, if it had."""
     if status:
-        yield f". {status}"
+        yield f". {_one_line(status)}"
     yield f"! {kind.value}"
 
 

@@ -94,6 +94,7 @@ class Cause(enum.StrEnum):
     NOT_REPEATABLE = "not-repeatable"
     BUSY_WAIT = "busy-wait"
     STAYS = "stays"
+    NO_CRLF = "no-crlf"
     LEAVES_BADLY = "leaves-badly"
     # Before anything ran.
     NOT_ENTERED = "not-entered"
@@ -470,6 +471,13 @@ CAUSES: Mapping[Cause, Words] = MappingProxyType(
             "What a bot computes while it isn't asked is seen, and is in the table.",
             _S.LIMITS,
             "Wait for input with a read that blocks instead of looking for it in a loop.",
+        ),
+        Cause.NO_CRLF: Words(
+            "it can't read lines that end in CR LF",
+            "The referee ends lines with a newline alone; files and terminals may add a carriage "
+            "return before it.",
+            _S.CONVERSATION,
+            "Drop white space from the end of a line before you look at it.",
         ),
         Cause.STAYS: Words(
             "it doesn't leave within a second",

@@ -207,6 +207,17 @@ async def reads_pieces(exam: Examination, game: str) -> str:
     return f"{IN_PIECES} in pieces, then several at once"
 
 
+async def reads_windows(exam: Examination, game: str) -> str:
+    """No referee writes CR LF, but who tries a bot by hand may: so it is no fault."""
+    settings = exam.settings(game)
+    async with exam.talk(settings) as talk:
+        talk.dress = lambda line: (line.removesuffix(b"\n") + b"\r\n",)
+        try:
+            return f"{await play(talk, settings, number=9, at_most=IN_PIECES)} decisions"
+        except Stumble as stumble:
+            raise Warned(Cause.NO_CRLF, f"With them {stumble.finding.title}.") from None
+
+
 async def reads_long(exam: Examination, game: str) -> str:
     """Questions of nearly 32 KiB."""
     settings = exam.settings(game)
@@ -348,6 +359,7 @@ CHECKS: tuple[Check, ...] = (
         reads_pieces,
         works="with lines that come one by one, in one piece",
     ),
+    Check("crlf", "reads lines that end in CR LF", _S.CONVERSATION, reads_windows),
     Check("long", "reads long lines", _S.MESSAGES, reads_long, works="with short lines"),
     Check("time", "keeps well within its time", _S.LIMITS, in_time),
     Check("memory", "keeps within its memory", _S.LIMITS, in_memory),

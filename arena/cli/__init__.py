@@ -6,7 +6,6 @@ loads trio.
 
 from __future__ import annotations
 
-import errno
 import sys
 from contextlib import suppress
 from typing import Any
@@ -14,18 +13,25 @@ from typing import Any
 import click
 
 from arena import __version__
+from arena.cli.audit import audit
 from arena.cli.check import check
 from arena.cli.clean import clean
+from arena.cli.compare import compare
 from arena.cli.completion import completion
 from arena.cli.doctor import doctor
 from arena.cli.feed import feed
 from arena.cli.fetch import fetch
 from arena.cli.log import log
 from arena.cli.match import match
+from arena.cli.merge import merge
 from arena.cli.new import new
-from arena.cli.run import resume, run, stop
+from arena.cli.rate import rate
+from arena.cli.replay import replay
+from arena.cli.run import prepare, resume, run, stop
 from arena.cli.table import table
+from arena.cli.verify import verify
 from arena.cli.worker import worker
+from arena.exhaustion import ran_out, scarce
 
 EPILOG = """\b
 Examples:
@@ -37,6 +43,8 @@ Examples:
   arena match A B --watch        one match, to look at
   arena resume FOLDER            go on with an event that was stopped
   arena table FOLDER --format md
+  arena rate FOLDER FOLDER       events rated together, without playing
+  arena replay FOLDER            its matches; with an id, one move by move
 """
 
 
@@ -61,10 +69,6 @@ class Arena(click.Group):
                 # Whoever read our output has left (`arena table … | head`).
                 sys.stderr.close()
                 raise SystemExit(141) from None
-            if isinstance(culprit, OSError) and culprit.errno in (errno.ENOSPC, errno.EDQUOT):
-                with suppress(OSError):
-                    sys.stdout.close()  # or its leftovers fail once more at the very end
-                fail(f"can't write on: {culprit.strerror}", 4)
             raise
 
 
@@ -77,7 +81,11 @@ def lone(error: BaseException) -> BaseException:
 
 def fail(message: str, code: int) -> None:
     """Say what is wrong and leave."""
-    for line in message.splitlines():
+    if not (message.isascii() and message.isprintable()):  # else it needs no more memory
+        from arena.reports.hostile import visible
+
+        message = visible(message)
+    for line in message.split("\n"):
         click.echo(f"arena: {line}", err=True)
     raise SystemExit(code)
 
@@ -93,8 +101,8 @@ def commands() -> None:
 
 
 for _command in (
-    *(new, check, match, feed, run, resume, stop, fetch, table, log, doctor),
-    *(clean, completion, worker),
+    *(new, check, match, feed, prepare, run, compare, merge, resume, stop),
+    *(table, rate, log, replay, verify, audit, fetch, doctor, clean, completion, worker),
 ):
     commands.add_command(_command)
 
@@ -110,4 +118,11 @@ def main() -> None:
         fail(error.format_message(), 2)
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted", 130)
+    except BaseException as error:
+        # Not only in a command: what says whose act an error is may not fit into memory either.
+        if what := ran_out(error) or (isinstance(error, Exception) and scarce()):
+            with suppress(OSError):
+                sys.stdout.close()  # or its leftovers fail once more at the very end
+            fail(f"can't go on: {what}", 4)
+        raise
     raise SystemExit(code if isinstance(code, int) else 0)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Self
 
 from arena import registry
-from arena.deals import Deals
+from arena.cli.finding import playing
+from arena.deals import Deals, with_beacon
 from arena.model import Entrant, Event, Frozen, MatchRecord, UserError
 from arena.reports.hostile import plain
 from arena.retelling import retold
-from arena.store import read_event, read_records, secret_of
-
-NEAR = 3
+from arena.store import read_event, records_of_series, secret_of
 
 
 class Told(Frozen, frozen=True, kw_only=True):
@@ -39,7 +37,7 @@ class Told(Frozen, frozen=True, kw_only=True):
         """
         event = read_event(folder)
         secret = secret_of(folder, event)
-        record = _record(folder, match, attempt)
+        record = playing(folder, match, attempt)
         by_id = {entrant.id: entrant for entrant in event.entrants}
         entrant = _at_table([by_id[seat] for seat in record.seats], record, bot, content)
         return cls(
@@ -58,31 +56,10 @@ class Told(Frozen, frozen=True, kw_only=True):
             self.entrant.id,
             settings=settings,
             game=registry.game(settings.game),
-            deals=Deals(self.secret),
+            deals=Deals(with_beacon(self.secret, self.event.beacon)),
             lean=lean,
         )
         return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _record(folder: Path, match: str, attempt: int | None) -> MatchRecord:
-    """The record of a match: of its first attempt, unless another is asked for."""
-    ids: list[str] = []
-    found: list[MatchRecord] = []
-    for record in read_records(folder):
-        if record.id == match:
-            found.append(record)
-        elif record.id not in ids[-1:]:
-            ids.append(record.id)
-    wanted = [record for record in found if attempt in (None, record.attempt)]
-    if wanted:
-        return min(wanted, key=lambda record: record.attempt)
-    if found:
-        there = ", ".join(str(record.attempt) for record in found)
-        raise UserError(f"{folder}: {match} has no attempt {attempt}; there are: {there}")
-    if not ids:
-        raise UserError(f"{folder}: no match has been played there yet")
-    close = get_close_matches(match, ids, n=NEAR, cutoff=0.5) or ids[:NEAR]
-    raise UserError(f"{folder}: there is no match {plain(match)!r}; near it: {', '.join(close)}")
 
 
 def _at_table(seated: list[Entrant], record: MatchRecord, bot: str | None, content: str) -> Entrant:
@@ -106,8 +83,8 @@ def _at_table(seated: list[Entrant], record: MatchRecord, bot: str | None, conte
 def _of_process(folder: Path, last: MatchRecord) -> tuple[MatchRecord, ...]:
     """Since when the processes at this table have lived: a fault brings fresh ones."""
     records: list[MatchRecord] = []
-    for record in read_records(folder):
-        if (record.series, record.attempt) == (last.series, last.attempt):
+    for record in records_of_series(folder, last.series):
+        if record.attempt == last.attempt:
             if records and records[-1].faults:
                 records.clear()
             records.append(record)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.options import Duration
+from arena.cli.paths import PathName
 from arena.registry import GAMES, SANDBOXES
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ Exit codes:
   3 a check failed                             4 the machine's trouble
 """
 )
-@click.argument("bots", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("bots", nargs=-1, required=True, type=PathName(path_type=Path))
 @click.option("--game", type=click.Choice(list(GAMES)), help="Only this game.  [default: all]")
 @click.option("--quick", is_flag=True, help="One match of each kind.")
 @click.option("--strict", is_flag=True, help="A warning fails, too.")
@@ -93,7 +94,9 @@ def check(
     if as_json:
         import msgspec
 
-        click.echo(msgspec.json.encode(reports))
+        from arena.reports.hostile import json_line
+
+        click.echo(json_line(msgspec.json.encode(reports)))
     else:
         for line in told(reports, min(columns(), WIDEST), paint=colour(), verbose=verbose):
             click.echo(line)

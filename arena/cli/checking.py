@@ -13,6 +13,7 @@ from arena.check.causes import CAUSES, Cause
 from arena.check.examine import examine
 from arena.check.report import Checked, Finding, Report, Reports, Status
 from arena.cli.entering import find_sandbox, prepare
+from arena.cli.given import keep_promises
 from arena.cli.screen import columns
 from arena.executors.cores import one_core
 from arena.model import Bot, Limits, UserError
@@ -45,6 +46,7 @@ def check_bots(
         problems = roster.problems
         backend = None
         if roster.candidates:
+            keep_promises(limits, jobs=1, flags=("--memory",))
             backend = find_sandbox(sandbox)
             bots, problems, _ = prepare(roster, backend, limits, cache)
         reports = [_not_entered(problem) for problem in problems]

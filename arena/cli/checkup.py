@@ -19,7 +19,8 @@ from pathlib import Path
 import trio
 
 from arena import registry
-from arena.cli.event import this_machine
+from arena.cli.given import judged
+from arena.cli.here import this_machine
 from arena.deals import Deals
 from arena.match import Setting, start_bot
 from arena.model import Bot, Entrant, Frozen, HostError, Machine, Settings
@@ -27,8 +28,9 @@ from arena.pipes import Table
 from arena.roster.entries import FailedError
 from arena.roster.interpreters import HiddenToolError, MissingToolError, Toolbox
 from arena.roster.tools import ask
-from arena.sandbox import Backend, bwrap
+from arena.sandbox import Backend, bwrap, inherited
 from arena.sandbox.client import Spawner
+from arena.sandbox.delays import counts_waits
 from arena.sandbox.diagnosis import Finding, of_backend, of_bwrap, of_memory
 from arena.sandbox.guarantees import GAPS, GUARANTEES
 from arena.sandbox.host import Host
@@ -107,11 +109,18 @@ class Checkup(Frozen, frozen=True, kw_only=True):
 
     v: int = 1
     works: bool
-    """Whether `arena run` would find a sandbox, and a bot plays in it."""
+    """Whether `arena run` would find a sandbox, and a bot plays in it with all it is promised."""
     sandbox: str
     """What it would take; empty: nothing."""
     backends: tuple[Tried, ...]
     memory: Memory
+    waits_counted: bool = True
+    """Whether the kernel tells how long a task has waited for a core: it is charged for that if
+    not."""
+    lack: str = ""
+    """What this process was not given of what bots are promised by default: arena run stops."""
+    notes: tuple[str, ...] = ()
+    """What of it is scarce."""
     bot: Trial
     guarantees: dict[str, str]
     """What the names in `kept` mean."""
@@ -126,6 +135,9 @@ class Checkup(Frozen, frozen=True, kw_only=True):
 def examine() -> Checkup:
     """Try everything. Takes a second or two."""
     host = Host()
+    inherited.take()
+    settings = Settings(game=next(iter(registry.GAMES)))
+    given = judged(settings.limits, seats=settings.seats, series=settings.series)
     tries: list[Tried] = []
     chosen: tuple[str, Backend] | None = None  # its tool and itself
     for label, tool, backend in _candidates():
@@ -158,10 +170,13 @@ def examine() -> Checkup:
         found = _finding(chosen[1], chosen[0], str(error), host) if chosen else None
         bot = Trial(problem=str(error), finding=found)
     return Checkup(
-        works=bot.plays,
+        works=bot.plays and not given.lack,
         sandbox=chosen[1].name if chosen else "",
         backends=tuple(tries),
         memory=memory,
+        waits_counted=counts_waits(),
+        lack=given.lack,
+        notes=given.notes,
         bot=bot,
         guarantees=dict(GUARANTEES),
         gaps=dict(GAPS),

@@ -38,7 +38,9 @@ def doctor(*, as_json: bool) -> int:
     if as_json:
         import msgspec
 
-        click.echo(msgspec.json.encode(found))
+        from arena.reports.hostile import json_line
+
+        click.echo(json_line(msgspec.json.encode(found)))
     else:
         for line in told(found, min(columns(), WIDEST), paint=colour()):
             click.echo(line)
@@ -53,6 +55,10 @@ def told(found: Checkup, width: int, *, paint: bool) -> Iterator[str]:
         yield from _tried(tried, before, width)
     yield from ("", "Memory of a bot's whole tree")
     yield from _memory(found, width)
+    yield from ("", "What the arena was given")
+    yield from _given(found, width)
+    yield from ("", "Time")
+    yield from _time(found, width)
     yield from ("", "What is guaranteed")
     yield from _guarantees(found, width, paint=paint)
     yield from ("", "Known gaps")
@@ -63,7 +69,9 @@ def told(found: Checkup, width: int, *, paint: bool) -> Iterator[str]:
 
 def _verdict(found: Checkup, width: int, *, paint: bool) -> Iterator[str]:
     chosen = next((tried for tried in found.backends if tried.works), None)
-    if chosen is None:
+    if found.lack:
+        text = f"arena run will stop: {found.lack}."
+    elif chosen is None:
         text = "No sandbox works here: arena run will stop, but with --sandbox none."
     elif not found.works:
         text = f"arena run takes {chosen.name}, but no bot plays in it: {found.bot.problem}"
@@ -112,6 +120,27 @@ def _memory(found: Checkup, width: int) -> Iterator[str]:
     if finding := memory.finding:
         yield from _item(f"No control group: {finding.text}.", width)
         yield from (f"  {line}" for line in finding.remedy(width - 2))
+
+
+def _given(found: Checkup, width: int) -> Iterator[str]:
+    if found.lack:
+        yield from _item(f"{found.lack}.", width)
+    else:
+        text = "no limit of a process or a control group keeps a bot from what it is promised."
+        yield from _item(text, width)
+    for note in found.notes:
+        yield from _item(f"{note}.", width)
+
+
+def _time(found: Checkup, width: int) -> Iterator[str]:
+    if found.waits_counted:
+        text = "a bot is charged for what it runs or sleeps, not for what it waits for a core."
+    else:
+        text = (
+            "this kernel doesn't count what a task waits for a core (schedstat in /proc): bots are "
+            "charged by the clock. Leave the cores that --jobs takes to the event alone."
+        )
+    yield from _item(text, width)
 
 
 def _guarantees(found: Checkup, width: int, *, paint: bool) -> Iterator[str]:

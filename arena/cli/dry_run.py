@@ -14,16 +14,17 @@ from arena.match import Played, Setting, play_series
 from arena.model import Event, Series
 from arena.pipes import open_table
 from arena.roster import printable
-from arena.tournament import all_blocks, schedule_of
+from arena.tournament import first_wave, schedule_of
 
 
 def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher: Progress) -> int:
     """Say what would be played; play one match for each bot to see how long it takes."""
     schedule = schedule_of(event, secret)
+    wave = first_wave(schedule)
     settings = event.settings
     unseen = {entrant.id for entrant in event.entrants}
     samples: list[Series] = []
-    for block in all_blocks(schedule):
+    for block in wave.blocks():
         series = block.series[0]
         if not unseen.isdisjoint(series.entrants):
             unseen.difference_update(series.entrants)
@@ -31,15 +32,16 @@ def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher
         if not unseen:
             break
     starting, playing = trio.run(_sample, setting, samples)
-    started = math.ceil(schedule.planned / min(settings.series, settings.deals))
-    seconds = (started * starting + schedule.planned * playing) / workers
-    tables = schedule.planned // (settings.deals * settings.seats)
+    started = math.ceil(wave.matches / min(settings.series, settings.deals))
+    seconds = (started * starting + wave.matches * playing) / workers
+    tables = len(wave.deals)
+    deals = wave.matches // (tables * settings.seats)
     if isinstance(watcher, JsonLines):
         watcher.say(
             "dry-run",
             bots=[entrant.id for entrant in event.entrants],
             tables=tables,
-            planned=schedule.planned,
+            planned=wave.matches,
             seconds=round(seconds, 1),
         )
         return 0
@@ -48,7 +50,7 @@ def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher
         click.echo(f"{entrant.id}{author}")
     click.echo(
         f"{len(event.entrants)} bots, {settings.game} at {settings.seats} seats: {tables} tables x "
-        f"{settings.deals} deals x {settings.seats} rotations = {schedule.planned} matches"
+        f"{deals} deals x {settings.seats} rotations = {wave.matches} matches"
     )
     click.echo(
         f"about {spoken(seconds)} with {workers} at a time "

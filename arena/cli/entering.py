@@ -5,24 +5,39 @@ What is wrong with any of them is told at once, as a UserError or a StartError; 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import trio
 
 from arena import registry
 from arena.check.diagnosis import of_start
-from arena.cli.screen import say
+from arena.cli.screen import command_line, say
 from arena.deals import Deals
 from arena.executors.cores import fair_jobs
+from arena.exhaustion import told
+from arena.luck import evaluator
 from arena.match import FailedStart, Setting, try_start
-from arena.model import Bot, Limits, NotRun, Settings, StartError, UserError
+from arena.model import (
+    ADJUSTED,
+    RESULTS,
+    Bot,
+    HostError,
+    Limits,
+    NotRun,
+    Racing,
+    RateOn,
+    Settings,
+    StartError,
+    Trial,
+    UserError,
+)
 from arena.pipes import open_table
 from arena.roster import Problem, Roster, build, printable
 from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
-from arena.sandbox.diagnosis import of_backend
+from arena.sandbox.diagnosis import Cause, of_backend
 
 # What takes longer than this is worth a line.
 QUIET_S = 2.0
@@ -52,8 +67,25 @@ def settings_of(
     memory: int,
     tasks: int,
     scratch: int,
+    gauntlet: Sequence[str] = (),
+    until_resolved: bool = False,
+    budget: int | None = None,
+    close: float = 2.0,
+    rate_on: RateOn | None = None,
+    no_luck: bool = False,
+    trial: Trial | None = None,
 ) -> Settings:
-    """What is played, from the flags of a command."""
+    """What is played, from the flags of a command. Who runs a gauntlet is known only when the
+    bots are: see `with_heroes`.
+    """
+    if gauntlet and until_resolved:
+        raise UserError("--gauntlet and --until-resolved are two ways to run an event; choose one")
+    if budget is not None and not until_resolved:
+        raise UserError("--budget is a race's; add --until-resolved, or choose --deals")
+    if no_luck and rate_on == ADJUSTED:
+        raise UserError("--rate-on adjusted takes the luck off, and --no-luck doesn't measure it")
+    race = Racing(close=close, budget=budget) if until_resolved else None
+    by_results = race or trial
     if move_time > match_time:
         raise UserError(
             f"--move-time {move_time} ms is more than --match-time {match_time} ms, "
@@ -66,6 +98,7 @@ def settings_of(
         )
     return Settings(
         game=game,
+        game_version=rules.version,
         seats=seats,
         deals=deals,
         tables=tables,
@@ -74,6 +107,17 @@ def settings_of(
         turn_cap=turn_cap or rules.turn_cap,
         playoff=playoff,
         freeze=freeze,
+        format="trial"
+        if trial
+        else "racing"
+        if race
+        else "gauntlet"
+        if gauntlet
+        else "round-robin",
+        rate_on=rate_on or (ADJUSTED if by_results and not no_luck else RESULTS),
+        evaluator="" if no_luck else evaluator(game).name,
+        racing=race,
+        trial=trial,
         limits=Limits(
             move_ms=move_time,
             match_ms=match_time,
@@ -84,6 +128,23 @@ def settings_of(
         ),
         rating=registry.rating(game),
     )
+
+
+def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -> Settings:
+    """The settings of a gauntlet that the bots named so run: by path, name or name@version."""
+    heroes = []
+    for name in named:
+        path = Path(name).absolute()
+        found = [
+            bot.entrant.id
+            for bot in bots
+            if name in {bot.entrant.id, bot.entrant.name} or path == Path(bot.source).absolute()
+        ]
+        if len(found) != 1:
+            which = "several of the bots are" if found else "none of the bots is"
+            raise UserError(f"--gauntlet {printable(name)}: {which} called so; name its path")
+        heroes += found
+    return msgspec.structs.replace(settings, heroes=tuple(sorted(set(heroes))))
 
 
 def find_sandbox(wanted: str) -> Backend:
@@ -99,6 +160,8 @@ def find_sandbox(wanted: str) -> Backend:
         if found.works:
             return backend
         finding = of_backend(name, found.detail)
+        if finding.cause is Cause.OTHER and (what := told(found.detail)):
+            raise HostError(f"the sandbox {name} could not be tried: {what}")
         reasons += [f"  {name}: {finding.text}", *(f"    {line}" for line in finding.remedy(WIDTH))]
     missing = "no sandbox works" if wanted == "auto" else f"the sandbox {wanted} does not work"
     raise UserError(
@@ -185,7 +248,7 @@ def without(
             told.append(f"  its line: {printable(failure.line)}")
         tail = [line for line in start.stderr.splitlines() if line.strip()][-10:]
         told += [f"  | {printable(line)}" for line in tail]
-        told.append(f"  what to do: arena check {shlex.quote(printable(bot.source))}")
+        told.append(f"  what to do: {command_line('check', Path(bot.source))}")
     if not skip_broken:
         raise StartError("\n".join([*told, SKIP]))
     for line in told:
@@ -209,8 +272,8 @@ def setting_of(settings: Settings, secret: bytes, bots: Sequence[Bot], backend: 
     )
 
 
-async def try_starts(setting: Setting) -> Broken:
-    """Start every bot once, as many at a time as there are cores."""
+async def try_starts(setting: Setting, room: int) -> Broken:
+    """Start every bot once, as many at a time as there are cores and `room`."""
     broken: Broken = {}
     entrants = iter(sorted(setting.bots))
 
@@ -227,7 +290,7 @@ async def try_starts(setting: Setting) -> Broken:
     async with trio.open_nursery() as outer:
         outer.start_soon(tell)
         async with trio.open_nursery() as nursery:
-            for _ in range(min(fair_jobs(), len(setting.bots))):
+            for _ in range(min(fair_jobs(), room, len(setting.bots))):
                 nursery.start_soon(work)
         outer.cancel_scope.cancel()
     return broken

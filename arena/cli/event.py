@@ -1,17 +1,18 @@
-"""Preparing an event, new or to be resumed: from flags and paths to bots that are ready."""
+"""A new event: from flags and paths to bots that are ready, to be played at once or later."""
 
 from __future__ import annotations
 
-import platform
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import click
+import msgspec
 import trio
 
-from arena import __version__, registry
+from arena import registry
 from arena.cli.dry_run import dry_run as dry_run_event
 from arena.cli.entering import (
     enter,
@@ -19,35 +20,72 @@ from arena.cli.entering import (
     setting_of,
     settings_of,
     try_starts,
+    with_heroes,
     without,
 )
+from arena.cli.given import SETTINGS, keep_promises
+from arena.cli.here import config_of, played_here, workers_of
 from arena.cli.play import play
-from arena.cli.progress import progress
-from arena.cli.screen import say
+from arena.cli.progress import Progress, progress
+from arena.cli.screen import command_line, say
 from arena.deals import commitment, secret_from_seed
-from arena.executors import Config
-from arena.executors.cores import cores, fair_jobs
+from arena.drift import public_value
 from arena.executors.local import LocalExecutor
-from arena.model import (
-    Bot,
-    Confinement,
-    Event,
-    Machine,
-    UserError,
-)
-from arena.roster import default_cache, in_use, load, restore
+from arena.match import Setting
+from arena.model import Bot, Event, Settings, UserError
+from arena.roster import Roster, carry, default_cache, in_use, load, printable
 from arena.sandbox import Backend
-from arena.sandbox.guarantees import GUARANTEES
-from arena.store import (
-    Private,
-    Store,
-    is_results_folder,
-    read_event,
-    read_private,
-    secret_of,
-)
+from arena.store import Private, Store, is_results_folder, made_whole, prepare
+from arena.tournament import Tournament, first_wave, schedule_of
 
-# ---------------------------------------------------------------------------------- commands
+
+class Entered(NamedTuple):
+    """An event that could begin, and the bots that have shown that they can start."""
+
+    event: Event
+    secret: bytes
+    setting: Setting
+    bots: tuple[Bot, ...]
+    backend: Backend
+
+
+def entered(
+    roster: Roster,
+    settings: Settings,
+    cache: Path,
+    *,
+    seed: str | None,
+    sandbox: str,
+    skip_broken: bool,
+    room: int,
+    gauntlet: Sequence[str] = (),
+) -> Entered:
+    """Find, build and start the bots of a new event; choose its secret.
+
+    `room`: how many bots may be alive at a time.
+    """
+    backend = find_sandbox(sandbox)
+    ready, not_run = enter(roster, backend, settings, cache, skip_broken=skip_broken)
+    if gauntlet:
+        settings = with_heroes(settings, gauntlet, ready)
+    secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
+    setting = setting_of(settings, secret, ready, backend)
+    registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
+    broken = trio.run(try_starts, setting, room)
+    if broken:
+        ready, gone = without(ready, broken, skip_broken=skip_broken)
+        not_run += gone
+        registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
+        setting = setting_of(settings, secret, ready, backend)
+    entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
+    event = Event(
+        settings=settings,
+        entrants=entrants,
+        commitment=commitment(secret, settings, entrants),
+        predictable=seed is not None,
+        not_run=not_run,
+    )
+    return Entered(event, secret, setting, tuple(ready), backend)
 
 
 def run_event(
@@ -65,150 +103,132 @@ def run_event(
     quiet: bool,
     **flags: Any,  # noqa: ANN401 - the settings' own flags
 ) -> int:
-    """`arena run`."""
-    if not bots:
-        raise UserError("name the bots that play, for instance: arena run bots/*")
-    for path in bots:
+    """`arena run` of bots: an event that is prepared and played at once."""
+    for path in named(bots):
         if is_results_folder(path):
-            raise UserError(f"{path} holds an event; go on with it: arena resume {path}")
+            raise UserError(f"{path} holds an event: name it alone, or name bots")
+    gauntlet = flags["gauntlet"]
     settings = settings_of(**flags)
+    room = keep_promises(
+        settings.limits,
+        seats=settings.seats,
+        series=settings.series,
+        jobs=jobs,
+        flags=SETTINGS,
+    )
     cache = default_cache()
     watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
     with in_use(cache):
-        roster = load(bots, cache=cache)
-        backend = find_sandbox(sandbox)
-        ready, not_run = enter(roster, backend, settings, cache, skip_broken=skip_broken)
-        secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
-        setting = setting_of(settings, secret, ready, backend)
-        registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
-        broken = trio.run(try_starts, setting)
-        if broken:
-            ready, gone = without(ready, broken, skip_broken=skip_broken)
-            not_run += gone
-            registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
-            setting = setting_of(settings, secret, ready, backend)
-        entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
-        event = Event(
-            settings=settings,
-            entrants=entrants,
-            commitment=commitment(secret, settings, entrants),
-            predictable=seed is not None,
-            sandbox=backend.name,
-            confinement=_confinement(backend),
-            machine=this_machine(),
-            not_run=not_run,
+        new = entered(
+            load(bots, cache=cache),
+            settings,
+            cache,
+            seed=seed,
+            sandbox=sandbox,
+            skip_broken=skip_broken,
+            room=room * settings.seats,
+            gauntlet=gauntlet,
         )
-        workers = _workers(jobs)
         if dry_run:
-            return dry_run_event(event, setting, secret, workers, watcher)
-        private = Private(
-            secret=secret.hex(),
-            sources={bot.entrant.id: bot.source for bot in ready},
-            cache=str(cache),
-            options={"jobs": jobs, "no_pin": no_pin},
+            event = played_here(new.event, new.backend)
+            return dry_run_event(event, new.setting, new.secret, workers_of(jobs, room), watcher)
+        return play_new(
+            new,
+            out,
+            cache,
+            watcher,
+            jobs=jobs,
+            no_pin=no_pin,
+            max_time=max_time,
+            room=room,
         )
-        folder = out or Path("arena-results", time.strftime("%Y%m%d-%H%M%S"))
-        with Store.create(folder, event, private) as store:
-            config = _config(event, secret, ready)
-            executor = LocalExecutor(config, jobs=workers, pin=not no_pin)
-            return play(store, secret, executor, watcher, max_time=max_time)
 
 
-def resume_event(
-    folder: Path,
+def play_new(
+    new: Entered,
+    out: Path | None,
+    cache: Path,
+    watcher: Progress,
     *,
     jobs: int | None,
     no_pin: bool,
     max_time: int | None,
-    as_json: bool,
-    quiet: bool,
+    room: int,
 ) -> int:
-    """`arena resume`."""
-    event = read_event(folder)
-    if event.finished:
-        raise UserError(f"{folder}: the event is finished; its table: arena table {folder}")
-    private = read_private(folder)
-    if private is None:
-        raise UserError(f"{folder}: private.json is missing; only its owner can resume an event")
-    secret = secret_of(folder, event)
-    if commitment(secret, event.settings, event.entrants) != event.commitment:
-        raise UserError(f"{folder}: settings, entrants and secret don't fit the commitment")
-    cache = Path(private.cache)
-    sources = [(entrant, private.sources.get(entrant.id, "")) for entrant in event.entrants]
-    with in_use(cache), Store.open(folder) as store:
-        backend = find_sandbox(event.sandbox)
-        ready, _ = enter(
-            restore(sources, cache=cache),
-            backend,
-            event.settings,
+    """Play an event that has just been entered, in a new folder."""
+    workers = workers_of(jobs, room)
+    event = played_here(new.event, new.backend)
+    folder = out or Path("arena-results", time.strftime("%Y%m%d-%H%M%S"))
+    private = private_of(new, cache=str(cache), options={"jobs": jobs, "no_pin": no_pin})
+    with Store.create(folder, event, private) as store:
+        config = config_of(event, new.secret, new.bots, new.backend)
+        executor = LocalExecutor(config, jobs=workers, pin=not no_pin)
+        tournament = Tournament(store, new.secret, watcher)
+        return play(store, tournament, executor, watcher, max_time=max_time)
+
+
+def prepare_event(
+    *,
+    bots: Sequence[Path],
+    seed: str | None,
+    out: Path | None,
+    sandbox: str,
+    skip_broken: bool,
+    beacon_from: str | None,
+    **flags: Any,  # noqa: ANN401 - the settings' own flags
+) -> int:
+    """`arena prepare`: secret, commitment and bots in a folder that can be copied and played."""
+    if out is None:
+        raise UserError("say which folder to prepare: --out FOLDER")
+    source = "" if beacon_from is None else public_value("--beacon-from", beacon_from)
+    settings = msgspec.structs.replace(settings_of(**flags), beacon=source)
+    named(bots)
+    room = keep_promises(settings.limits, flags=SETTINGS)  # here they only start, one by one
+    cache = default_cache()
+    with in_use(cache):
+        new = entered(
+            load(bots, cache=cache),
+            settings,
             cache,
-            skip_broken=False,
-            way_out="they must be as they were",
+            seed=seed,
+            sandbox=sandbox,
+            skip_broken=skip_broken,
+            room=room,
+            gauntlet=flags["gauntlet"],
         )
-        setting = setting_of(event.settings, secret, ready, backend)
-        if broken := trio.run(try_starts, setting):
-            without(ready, broken, skip_broken=False)
-        watcher = progress(event.settings.rating, as_json=as_json, quiet=quiet)
-        stored = private.options.get("jobs")
-        workers = _workers(jobs or (stored if isinstance(stored, int) else None))
-        pin = not (no_pin or private.options.get("no_pin"))
-        executor = LocalExecutor(_config(event, secret, ready), jobs=workers, pin=pin)
-        return play(store, secret, executor, watcher, max_time=max_time)
-
-
-def _confinement(backend: Backend) -> Confinement:
-    """How the bots are going to be held, as the canary found it."""
-    found = backend.probe()
-    return Confinement(
-        detail=found.detail,
-        memory=found.memory,
-        kept=found.kept,
-        not_kept=tuple(name for name in GUARANTEES if name not in found.kept),
-        gaps=found.gaps,
-    )
-
-
-def _config(event: Event, secret: bytes, bots: Sequence[Bot]) -> Config:
-    return Config(
-        settings=event.settings,
-        secret=secret.hex(),
-        bots=tuple(bots),
-        sandbox=event.sandbox,
-    )
-
-
-def _workers(asked: int | None) -> int:
-    """How many matches are played at a time; more than cores is worth a line."""
-    fair = fair_jobs()
-    if asked is None or asked <= fair:
-        return asked or fair
-    if asked > len(cores()):
-        say(
-            f"note: {asked} jobs on {len(cores())} cores: workers share them unpinned, and a "
-            "bot's time runs while another's match is played"
-        )
+        # Without a cache: every machine that it is played on has its own.
+        private = private_of(new, cache="", options={"sandbox": sandbox})
+        with made_whole(out) as folder:
+            prepare(folder, new.event, private)
+            carry(new.event.entrants, folder, cache=cache)
+    schedule = schedule_of(new.event, new.secret)
+    # None at all is never taken from a folder.
+    shown = command_line("run", out) + (" --sandbox none" if sandbox == "none" else "")
+    say(f"{len(new.bots)} bots, {first_wave(schedule).matches} matches; prepared in {out}")
+    say("the secret and the bots are in it, for you alone; publish the commitment:")
+    click.echo(new.event.commitment)
+    if source:
+        say(f"when {printable(source)} is known: {shown} --beacon VALUE")
     else:
-        say(
-            f"note: {asked} jobs, but this process's control group allows {fair} at a time: "
-            "bots are stopped in turns, and their time runs on"
-        )
-    return asked
+        say(f"play it: {shown}")
+    return 0
 
 
-def this_machine() -> Machine:
-    """Where it is played."""
-    cpu = platform.processor()
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n"):
-            if line.startswith("model name"):
-                cpu = line.partition(":")[2].strip()
-                break
-    except OSError:
-        pass
-    return Machine(
-        system=f"{platform.system()} {platform.release()} {platform.machine()}",
-        cpu=cpu,
-        cores=len(cores()),
-        python=platform.python_version(),
-        arena=__version__,
+def named(bots: Sequence[Path]) -> Sequence[Path]:
+    """The bots, if there are any."""
+    if not bots:
+        raise UserError("name the bots that play, for instance: arena run bots/*")
+    return bots
+
+
+def private_of(
+    new: Entered, *, cache: str, options: Mapping[str, str | int | bool | None]
+) -> Private:
+    """What only the owner of a new event may know."""
+    return Private(
+        secret=new.secret.hex(),
+        sources={bot.entrant.id: bot.source for bot in new.bots},
+        cache=cache,
+        entered=new.event,
+        options=options,
     )

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from arena.cli.options import Duration
+from arena.cli.paths import PathName
 from arena.registry import SANDBOXES
 
 
@@ -28,8 +29,8 @@ Exit codes:
   130 Ctrl-C
 """
 )
-@click.argument("bot")
-@click.argument("transcript")
+@click.argument("bot", type=PathName(readable=False))
+@click.argument("transcript", type=PathName(readable=False, allow_dash=True))
 @click.option("--match", "match", metavar="ID", help="Of the event in the folder TRANSCRIPT.")
 @click.option("--bot", "whose", metavar="NAME", help="With --match: as which of its bots.")
 @click.option(
@@ -62,7 +63,7 @@ def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
     TRANSCRIPT is a file, `-`, or an event's folder with --match: then it is made from the log,
     from where the bot's process began. BOT is a path, or with --match also a name@version of
     the event: then it is what was entered, byte for byte. What it writes to standard error is
-    passed on. There is no time limit unless you set one.
+    passed on, control characters as escapes. There is no time limit unless you set one.
     """
     from arena.cli.feeding import feed_bot
     from arena.cli.run import need_linux

@@ -13,6 +13,7 @@ import trio
 
 from arena.cli.again import Told
 from arena.cli.entering import enter, find_sandbox
+from arena.cli.given import keep_promises
 from arena.cli.playback import AS_RECORDED, Feeder
 from arena.cli.screen import say
 from arena.executors.cores import one_core
@@ -81,6 +82,8 @@ def feed_bot(
             return AS_RECORDED
         limits = _limits(first)
         settings = Settings(game=first.hello.game, limits=limits)
+        if command is None:  # else it has no limits, and nobody is judged
+            keep_promises(limits, jobs=1)
         backend = find_sandbox("none" if command is not None else sandbox)
         ready, _ = enter(
             roster, backend, settings, cache, skip_broken=False, way_out=f"more: arena check {bot}"

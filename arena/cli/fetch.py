@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from arena.cli.paths import PathName
+
 
 @click.command(
     epilog="""\b
@@ -14,7 +16,7 @@ Examples:
   PIP_INDEX_URL=https://pypi.example.org/simple arena fetch bots/*
 """
 )
-@click.argument("bots", nargs=-1, type=click.Path(path_type=Path, readable=False))
+@click.argument("bots", nargs=-1, type=PathName(path_type=Path, readable=False))
 def fetch(bots: tuple[Path, ...]) -> None:
     """Get the packages that the lock files of BOTS name, into the cache.
 

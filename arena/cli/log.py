@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from arena.cli.paths import PathName
+
+if TYPE_CHECKING:
+    from arena.store import Head
 
 
 @click.command(
@@ -16,7 +22,7 @@ Examples:
   arena log results --transcript 4f2c01ab99de-000003-1 --bot foo > foo.txt
 """
 )
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PathName(path_type=Path))
 @click.option(
     "--canonical", is_flag=True, help="Sorted by id, without timings and other facts of the host."
 )
@@ -53,8 +59,9 @@ def log(
     import sys
 
     from arena.model import UserError
-    from arena.store import canonical_line, read_event, read_records, record_line
-    from arena.tournament import counted_records
+    from arena.reports.hostile import json_line
+    from arena.store import canonical_line, read_by_id, read_event, read_some, record_line
+    from arena.tournament import Counts
 
     read_event(folder)
     if transcript is None and (bot is not None or lean or attempt is not None):
@@ -73,15 +80,18 @@ def log(
     if faults:
         _print_faults(folder, as_json=as_json)
         return
-    records = read_records(folder) if everything else counted_records(folder)
-    lines = (
-        [line for _, line in sorted((record.id, canonical_line(record)) for record in records)]
-        if canonical
-        else map(record_line, records)
-    )
+    counts = _all if everything else Counts(folder)
+    if canonical:
+        lines = map(canonical_line, read_by_id(folder, counts))
+    else:
+        lines = map(record_line, read_some(folder, counts))
     for line in lines:
-        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.write(json_line(line))
     sys.stdout.buffer.flush()
+
+
+def _all(_: Head) -> bool:
+    return True
 
 
 def _print_faults(folder: Path, *, as_json: bool) -> None:
@@ -89,6 +99,7 @@ def _print_faults(folder: Path, *, as_json: bool) -> None:
 
     from arena.cli.screen import say
     from arena.reports.faults import again, fault_lines
+    from arena.reports.hostile import json_line
     from arena.store import read_event, read_records
 
     limits = read_event(folder).settings.limits
@@ -106,6 +117,6 @@ def _print_faults(folder: Path, *, as_json: bool) -> None:
                 **msgspec.to_builtins(fault),
                 "again": again(record, fault, str(folder), limits),
             }
-            click.echo(msgspec.json.encode(line).decode())
+            click.echo(json_line(msgspec.json.encode(line)))
     if not found:
         say(f"no faults in {folder}")

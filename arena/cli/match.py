@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from arena.cli.options import Duration
+from arena.cli.paths import PathName
 from arena.cli.run import run
 
 # The flags that say how a match is played are those of `arena run`.
@@ -45,7 +46,7 @@ Exit codes:
   130 Ctrl-C
 """
 )
-@click.argument("bots", nargs=-1, type=click.Path(path_type=Path, readable=False))
+@click.argument("bots", nargs=-1, type=PathName(path_type=Path, readable=False))
 @click.option(
     "--deal",
     type=click.IntRange(min=1),
@@ -65,7 +66,7 @@ Exit codes:
 @click.option("--hidden", is_flag=True, help="With --watch: hidden cards by their backs.")
 @click.option(
     "--record",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathName(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Keep every line said, and stderr, a file a bot.",
 )

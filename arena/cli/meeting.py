@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from collections import Counter
@@ -17,8 +16,9 @@ import trio
 
 from arena import registry
 from arena.cli.entering import enter, find_sandbox, setting_of, settings_of
+from arena.cli.given import SETTINGS, keep_promises
 from arena.cli.progress import JSON_VERSION
-from arena.cli.screen import colour, columns, say
+from arena.cli.screen import colour, columns, command_line, say
 from arena.cli.watching import Onlooker, display
 from arena.contestant import Contestant
 from arena.deals import secret_from_seed
@@ -32,7 +32,7 @@ from arena.recording import Recorder, Tap, open_tapped
 from arena.referee import HOLES
 from arena.reports.cards import scorecard
 from arena.reports.faults import match_fault_lines
-from arena.reports.hostile import plain
+from arena.reports.hostile import json_line, plain
 from arena.roster import Roster, default_cache, in_use, load
 from arena.sandbox import Backend
 
@@ -78,6 +78,7 @@ def play_match(
             no_same_author=False,
             **flags,
         )
+        keep_promises(settings.limits, seats=len(bots), jobs=1, flags=SETTINGS)
         backend = find_sandbox(sandbox)
         ready, _ = enter(
             roster, backend, settings, cache, skip_broken=False, way_out=f"more: {_check(bots)}"
@@ -95,7 +96,7 @@ def play_match(
             record=record,
         )
     if as_json:
-        sys.stdout.buffer.write(_as_json(played, setting, deal, seed) + b"\n")
+        sys.stdout.buffer.write(json_line(_as_json(played, setting, deal, seed)) + b"\n")
         sys.stdout.buffer.flush()
     else:
         _tell(played, f"{rules.name}, deal {deal} of the seed {seed!r}", backend)
@@ -121,7 +122,7 @@ def _countable(bots: Sequence[Path], roster: Roster, rules: Game) -> None:
 
 def _check(paths: Sequence[Path]) -> str:
     """The command that finds out what is wrong with them."""
-    return "arena check " + " ".join(shlex.quote(str(path)) for path in dict.fromkeys(paths))
+    return command_line("check", *dict.fromkeys(paths))
 
 
 def seated(paths: Sequence[Path], cache: Path) -> Roster:

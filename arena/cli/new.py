@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from arena.cli.paths import PathName
+
 if TYPE_CHECKING:
     from arena.scaffolds import Scaffold
 
@@ -40,7 +42,7 @@ Examples:
 """
 )
 @click.argument("language", required=False, shell_complete=_complete)
-@click.argument("path", metavar="[NAME]", required=False, type=click.Path(readable=False))
+@click.argument("path", metavar="[NAME]", required=False, type=PathName(readable=False))
 @click.option("--list", "as_list", is_flag=True, help="Say which languages there are, and stop.")
 def new(language: str | None, path: str | None, *, as_list: bool) -> None:
     """Write a bot that runs into the new folder NAME: yours to go on from.
@@ -85,8 +87,8 @@ def _which(language: str, path: str | None) -> str:
 
 def _name(path: str) -> str:
     """The bot's name, which a manifest must allow."""
+    from arena.labels import label_fault
     from arena.model import UserError
-    from arena.roster.manifest import label_fault
     from arena.roster.plain import printable
 
     name = unicodedata.normalize("NFC", Path(path).name)

@@ -14,9 +14,13 @@ from typing import Any, TypeVar
 
 import click
 
+from arena.cli.paths import PathName
 from arena.registry import GAMES, SANDBOXES
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+NOT_IN_FILES = ("--event", "--help", "--beacon", "--shard", "--into")
+"""Flags that are no settings of an event: what is known only when it is played."""
 
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
@@ -82,8 +86,8 @@ def _key(option: click.Parameter) -> str:
     """The event file's key of a flag: its long name without dashes."""
     if isinstance(option, click.Argument):
         return "bots"
-    names = [name for name in option.opts if name.startswith("--")]
-    return "" if names[0] in ("--event", "--help") else names[0].removeprefix("--")
+    name = next(name for name in option.opts if name.startswith("--"))
+    return "" if name in NOT_IN_FILES else name.removeprefix("--")
 
 
 def _checked(option: click.Parameter, given: Any, folder: Path) -> Any:  # noqa: ANN401 - TOML
@@ -91,19 +95,31 @@ def _checked(option: click.Parameter, given: Any, folder: Path) -> Any:  # noqa:
     if isinstance(option, click.Argument):
         if not (isinstance(given, list) and given and all(isinstance(p, str) for p in given)):
             raise TypeError('expected a list of paths, like ["bots/*"]')
+        for pattern in given:
+            option.type.convert(pattern, option, None)
         return tuple(path for pattern in given for path in _expand(folder, pattern))
     if isinstance(option, click.Option) and option.is_flag:
         if not isinstance(given, bool):
             raise TypeError("expected true or false")
         return given
-    wanted = int if isinstance(option.type, click.IntRange) else str
+    if isinstance(option, click.Option) and option.multiple:
+        if not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
+            raise TypeError('expected a list of texts, like ["my-bot"]')
+        return tuple(given)
+    kind, wanted = _taken(option.type)
     if isinstance(given, bool) or not isinstance(given, wanted):
-        kind = "a whole number" if wanted is int else "text in quotes"
         raise TypeError(f"expected {kind}, got {given!r}")
-    if option.name == "out":
-        return str(folder / str(given))
     option.type.convert(given, option, None)
-    return given
+    return str(folder / str(given)) if option.name == "out" else given
+
+
+def _taken(kind: Any) -> tuple[str, tuple[type, ...]]:  # noqa: ANN401 - generic in newer click
+    """What an event file may hold for such a flag, in words and in types."""
+    if isinstance(kind, click.IntRange):
+        return "a whole number", (int,)
+    if isinstance(kind, click.FloatRange):
+        return "a number", (int, float)
+    return "text in quotes", (str,)
 
 
 def _expand(folder: Path, pattern: str) -> list[str]:
@@ -123,77 +139,19 @@ def _line_of(text: str, key: str) -> int:
     return 1
 
 
-def event_options(command: F) -> F:
-    """Give a command the arguments and flags that describe an event."""
+def limit_options(command: F) -> F:
+    """Give a command the flags that say what bots may use."""
+    for flag in reversed(_limits()):
+        command = flag(command)
+    return command
+
+
+def _limits() -> list[Callable[[Any], Any]]:
     at_least_one = click.IntRange(min=1)
     time = Duration()
-    flags = [
-        click.argument("bots", nargs=-1, type=click.Path(path_type=Path, readable=False)),
-        click.option(
-            "--event",
-            type=click.Path(path_type=Path),
-            is_eager=True,
-            expose_value=False,
-            callback=_load_event_file,
-            help="TOML file with any of these settings, and `bots`.",
-        ),
-        click.option(
-            "--game",
-            type=click.Choice(list(GAMES)),
-            default="play-nine",
-            show_default=True,
-            help="What is played.",
-        ),
-        click.option(
-            "--seats",
-            type=click.IntRange(2, 8),
-            metavar="N",
-            default=2,
-            show_default=True,
-            help="Bots at a table: all subsets of that size meet.",
-        ),
-        click.option(
-            "--tables",
-            type=at_least_one,
-            metavar="N",
-            help="Only that many tables, balanced in who meets whom.",
-        ),
-        click.option(
-            "--deals",
-            type=at_least_one,
-            metavar="N",
-            default=10,
-            show_default=True,
-            help="Deals a table; each is played in every seat rotation.",
-        ),
-        click.option(
-            "--series",
-            type=at_least_one,
-            metavar="N",
-            default=25,
-            show_default=True,
-            help="Matches that a bot's process plays before it is replaced.",
-        ),
-        click.option(
-            "--fresh",
-            type=click.Choice(["series", "match"]),
-            default="series",
-            show_default=True,
-            help="`match`: fresh processes for every match, like --series 1.",
-        ),
-        click.option("--playoff", is_flag=True, help="Ties for first go to sudden death."),
+    return [
         click.option(
             "--turn-cap", type=at_least_one, metavar="N", help="Turns a player and hole at most."
-        ),
-        click.option(
-            "--no-same-author",
-            is_flag=True,
-            help="Bots of one author don't meet.",
-        ),
-        click.option(
-            "--seed",
-            type=str,
-            help="Deals from this seed: repeatable, and labelled predictable.",
         ),
         click.option(
             "--move-time", type=time, default="1s", show_default=True, help="Time for a decision."
@@ -237,19 +195,116 @@ def event_options(command: F) -> F:
             help="Private /tmp at most for a bot that asks for one.",
         ),
         click.option("--freeze", is_flag=True, help="Bots stand still while it isn't their turn."),
+    ]
+
+
+def event_options(command: F) -> F:
+    """Give a command the arguments and flags that describe an event."""
+    at_least_one = click.IntRange(min=1)
+    flags = [
+        click.argument("bots", nargs=-1, type=PathName(path_type=Path, readable=False)),
         click.option(
-            "--sandbox",
-            type=click.Choice(["auto", *SANDBOXES]),
-            default="auto",
-            show_default=True,
-            help="`none` confines nothing and is shown in the table.",
+            "--event",
+            type=PathName(path_type=Path),
+            is_eager=True,
+            expose_value=False,
+            callback=_load_event_file,
+            help="TOML file with any of these settings, and `bots`.",
         ),
+        click.option(
+            "--game",
+            type=click.Choice(list(GAMES)),
+            default="play-nine",
+            show_default=True,
+            help="What is played.",
+        ),
+        click.option(
+            "--seats",
+            type=click.IntRange(2, 8),
+            metavar="N",
+            default=2,
+            show_default=True,
+            help="Bots at a table: all subsets of that size meet.",
+        ),
+        click.option(
+            "--tables",
+            type=at_least_one,
+            metavar="N",
+            help="Only that many tables, balanced in who meets whom.",
+        ),
+        click.option(
+            "--deals",
+            type=at_least_one,
+            metavar="N",
+            default=10,
+            show_default=True,
+            help="Deals a table; each is played in every seat rotation.",
+        ),
+        click.option(
+            "--gauntlet",
+            metavar="BOT",
+            multiple=True,
+            help="Only BOT, by name or path, meets all others; can be given again.",
+        ),
+        click.option(
+            "--until-resolved",
+            is_flag=True,
+            help="Race: after --deals for every pair, only where the order is open.",
+        ),
+        click.option(
+            "--budget", type=at_least_one, metavar="N", help="Of a race: matches at most."
+        ),
+        click.option(
+            "--close",
+            type=click.FloatRange(0, 1000),
+            metavar="STROKES",
+            default=2.0,
+            show_default=True,
+            help="Of a race: a difference a match that needn't be told apart.",
+        ),
+        click.option(
+            "--rate-on",
+            type=click.Choice(["results", "adjusted"]),
+            help="Results as played, or strokes less luck.  [default: results; in a race adjusted]",
+        ),
+        click.option(
+            "--no-luck",
+            is_flag=True,
+            help="Don't measure luck: saves a millisecond or two a match.",
+        ),
+        click.option(
+            "--series",
+            type=at_least_one,
+            metavar="N",
+            default=25,
+            show_default=True,
+            help="Matches that a bot's process plays before it is replaced.",
+        ),
+        click.option(
+            "--fresh",
+            type=click.Choice(["series", "match"]),
+            default="series",
+            show_default=True,
+            help="`match`: fresh processes for every match, like --series 1.",
+        ),
+        click.option("--playoff", is_flag=True, help="Ties for first go to sudden death."),
+        click.option(
+            "--no-same-author",
+            is_flag=True,
+            help="Bots of one author don't meet.",
+        ),
+        click.option(
+            "--seed",
+            type=str,
+            help="Deals from this seed: repeatable, and labelled predictable.",
+        ),
+        *_limits(),
         click.option(
             "--skip-broken", is_flag=True, help="Go on without bots that can't take part."
         ),
         click.option(
             "--out",
-            type=click.Path(path_type=Path),
+            type=PathName(path_type=Path),
             help="Results folder.  [default: arena-results/DATE-TIME]",
         ),
     ]
@@ -258,9 +313,21 @@ def event_options(command: F) -> F:
     return command
 
 
+def sandbox_option(default: str | None) -> Callable[[F], F]:
+    """Give a command the choice of a sandbox."""
+    return click.option(
+        "--sandbox",
+        type=click.Choice(["auto", *SANDBOXES]),
+        default=default,
+        show_default=default is not None,
+        help="`none` confines nothing and is shown in the table.",
+    )
+
+
 def run_options(command: F) -> F:
     """Give a command the flags that say how an event is run here; they change no result."""
     flags = [
+        click.option("--beacon", metavar="VALUE", help="Of a prepared event: its public value."),
         click.option(
             "--jobs",
             type=click.IntRange(min=1),

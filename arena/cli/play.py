@@ -5,7 +5,6 @@ Whatever ends the playing, the command that goes on is printed if anything is le
 
 from __future__ import annotations
 
-import shlex
 import signal
 
 import click
@@ -13,29 +12,34 @@ import msgspec
 import trio
 
 from arena.cli.progress import JsonLines, Progress
-from arena.cli.screen import colour, columns, say
+from arena.cli.screen import colour, columns, command_line, going_on, say
 from arena.executors.local import LocalExecutor
-from arena.reports import render
+from arena.model import Table, Verdict
+from arena.reports import FILES, render
+from arena.reports.hostile import plain
+from arena.roster import unload
 from arena.store import Store
 from arena.tournament import Tournament
 
 # How often the display is drawn.
 TICK_S = 0.2
+MERGE = "arena merge SHARD... --out FOLDER"
 # Signals that stop an event, and the exit codes that tell so.
 AT_ONCE = signal.SIGUSR1
+# What a trial has shown.
+VERDICTS = {Verdict.BETTER: 0, Verdict.NOT_BETTER: 6, Verdict.UNDECIDED: 7}
 STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, AT_ONCE: 143}
 
 
 def play(
     store: Store,
-    secret: bytes,
+    tournament: Tournament,
     executor: LocalExecutor,
     watcher: Progress,
     *,
     max_time: int | None,
 ) -> int:
     """Play until the end or a stop; print the table, and how to go on if it isn't over."""
-    tournament = Tournament(store, secret, watcher)
     planned, left = tournament.planned, tournament.left
     watcher.begin(planned, planned - left)
     event = store.event
@@ -51,25 +55,54 @@ def play(
             sandbox=event.sandbox,
         )
     else:
-        watcher.note(
-            f"{len(event.entrants)} bots, {left} matches to play, results in {store.folder}"
-        )
+        kept = f"{planned - left:,} of {planned:,} matches kept, " if left < planned else ""
+        to_play = f"{left:,} to play" if kept else f"{left:,} matches to play"
+        watcher.note(f"{len(event.entrants)} bots, {kept}{to_play}, results in {store.folder}")
         watcher.note(f"commitment {event.commitment}")
         if event.sandbox == "none":
             say("warning: --sandbox none: the bots can do whatever you can do")
     outcome: list[int] = []
+    shown = 0
+    concluded = False
     try:
         trio.run(_follow, tournament, executor, watcher, max_time, outcome)
         watcher.end()
         if tournament.left == 0:
-            tournament.conclude()
-        _publish(store, tournament, watcher)
+            shown = conclude(store, tournament, watcher)
+            concluded = True
+        else:
+            show(_publish(store, tournament), store, watcher)
     finally:
         watcher.end()
         _tell_trouble(store, tournament, watcher)
-        if not store.event.finished:
+        if not concluded:
             _tell_resume(store, watcher)
-    return outcome[0] if outcome and not store.event.finished else 0
+    return outcome[0] if outcome and not concluded else shown
+
+
+def conclude(store: Store, tournament: Tournament, watcher: Progress) -> int:
+    """All is played: settle it, and show the table. The exit code: what a trial has shown."""
+    if tournament.shard:
+        # The others are still being played: nothing is revealed, and there is no table yet.
+        store.sync()
+        unload(store.event.entrants, store.folder)
+        _tell_merge(store, watcher)
+        return 0
+    table = settle(store, tournament)
+    show(table, store, watcher)
+    return VERDICTS[table.verdict] if table.verdict else 0
+
+
+def settle(store: Store, tournament: Tournament) -> Table:
+    """Reveal the secret, write the tables, keep nothing private.
+
+    In this order, and each step can be taken again: where private.json is, not all were.
+    """
+    tournament.reveal()
+    table = _publish(store, tournament)
+    unload(store.event.entrants, store.folder)
+    store.forget()
+    return table
 
 
 async def _follow(
@@ -111,17 +144,46 @@ async def _follow(
         nursery.cancel_scope.cancel()
 
 
-def _publish(store: Store, tournament: Tournament, watcher: Progress) -> None:
-    """The table: on the screen, and beside the log in every form."""
+def _publish(store: Store, tournament: Tournament) -> Table:
+    """Write the table beside the log, in every form."""
     table = tournament.result()
-    for name, kind in (("table.txt", "text"), ("table.md", "md"), ("table.csv", "csv")):
-        store.write(name, render(table, kind, width=None))
-    store.write("table.json", render(table, "json"))
+    for name, kind in FILES.items():
+        store.write(name, render(table, kind))
+    return table
+
+
+def show(table: Table, store: Store, watcher: Progress) -> None:
+    """Print the table, or tell it."""
     if isinstance(watcher, JsonLines):
         watcher.say("table", table=msgspec.json.decode(render(table, "json")))
         watcher.say("end", finished=store.event.finished, done=watcher.done)
         return
     click.echo(render(table, "text", width=columns(), color=colour()), nl=False)
+    if table.verdict:
+        click.echo(_verdict(table))
+
+
+def _verdict(table: Table) -> str:
+    """What a trial has shown, in a line."""
+    trial = table.event.settings.trial
+    assert trial is not None
+    (row,) = (row for row in table.rows if row.entrant == trial.new)
+    (other,) = (row for row in table.rows if row.entrant != trial.new)
+    above, error = row.delta, row.delta_ci
+    if row.adjusted is not None:
+        above, error = row.adjusted, row.adjusted_ci
+    told = f"{plain(trial.new)} against {plain(other.entrant)}: {table.verdict}"
+    where = "ahead" if above < 0 else "behind"
+    return f"{told}, {where} by {abs(above):.1f} ± {error:.1f} strokes a match in {table.matches}"
+
+
+def _tell_merge(store: Store, watcher: Progress) -> None:
+    """A part of an event is over: there is no table before all are."""
+    shard = store.event.shard
+    if isinstance(watcher, JsonLines):
+        watcher.say("shard", shard=shard, folder=str(store.folder), command=MERGE)
+    else:
+        say(f"shard {shard} is played, in {store.folder}; when all are: {MERGE}")
 
 
 def _tell_trouble(store: Store, tournament: Tournament, watcher: Progress) -> None:
@@ -130,14 +192,13 @@ def _tell_trouble(store: Store, tournament: Tournament, watcher: Progress) -> No
         for _, line in sorted(watcher.first_faults.items()):
             say(line)
         if watcher.first_faults:
-            say(f"all faults: arena log {shlex.quote(str(store.folder))} --faults")
+            say(f"all faults: {command_line('log', store.folder)} --faults")
     for entrant, times, voids in tournament.suspects():
         say(f"{entrant} was at the table in {times} of {voids} void series")
 
 
 def _tell_resume(store: Store, watcher: Progress) -> None:
-    folder = str(store.folder)
-    command = f"arena resume {shlex.quote(f'./{folder}' if folder.startswith('-') else folder)}"
+    command = going_on(store.folder, store.event.sandbox)
     if isinstance(watcher, JsonLines):
         try:
             watcher.say("resume", command=command)

@@ -8,20 +8,19 @@ next no longer follows from its answers, so that is where it stops, unless told 
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from typing import BinaryIO
 
 import click
 
-from arena.check.evidence import escaped
 from arena.cli.screen import say
 from arena.contestant import Contestant
 from arena.model import Bot, FaultKind, Limits, UserError
 from arena.recording import open_tapped
 from arena.referee import Failure
-from arena.reports.hostile import sentence
+from arena.reports.hostile import Legible, sentence
 from arena.sandbox import Backend
 from arena.solo import End, Flood, Line, Silence, Solo, open_solo
 from arena.transcripts import Script, Step, put
@@ -40,12 +39,12 @@ _TIME = frozenset({FaultKind.START, FaultKind.TIMEOUT, FaultKind.BANK})
 
 
 class _Echo:
-    """A tap that passes a bot's stderr on; on a terminal nothing in it acts."""
+    """A tap that passes a bot's stderr on; nothing in it acts, wherever it ends up being shown."""
 
     def __init__(self, out: BinaryIO, *, confined: bool) -> None:
         """`confined`: to letters, tabs and newlines."""
         self._out = out
-        self._confined = confined
+        self._legible = Legible() if confined else None
 
     def started(self, entrant: str, contestant: Contestant) -> None:
         """Nothing to do."""
@@ -58,14 +57,19 @@ class _Echo:
 
     def logged(self, contestant: Contestant, data: bytes) -> None:  # noqa: ARG002 - there is one
         """The bot's own words, as they come."""
-        if self._confined:
-            data = data.replace(b"\r\n", b"\n")
-            data = re.sub(rb"[^\n\t]+", lambda shown: escaped(shown[0]).encode(), data)
-        self._out.write(data)
-        self._out.flush()
+        self._pass_on(self._legible(data) if self._legible else data)
 
     def dropped(self, contestant: Contestant) -> None:
         """Nothing to do."""
+
+    def close(self) -> None:
+        """It has said its last word, whole or not."""
+        if self._legible:
+            self._pass_on(self._legible(b"", last=True))
+
+    def _pass_on(self, data: bytes) -> None:
+        self._out.write(data)
+        self._out.flush()
 
 
 class Feeder:
@@ -76,7 +80,7 @@ class Feeder:
     ) -> None:
         """`trusted`: what runs is the user's own tool, which may colour what it writes."""
         self._spoken = spoken
-        self._confined = not trusted and sys.stderr.isatty()
+        self._confined = not trusted
         self._seconds = seconds
         self._go_on = go_on
         self._script = spoken(lean=False)
@@ -87,11 +91,12 @@ class Feeder:
 
     async def run(self, bot: Bot, backend: Backend, limits: Limits) -> int:
         """Start the bot and say it all; the exit code."""
-        async with (
-            open_tapped(_Echo(sys.stderr.buffer, confined=self._confined)) as table,
-            open_solo(table, bot, backend, limits) as solo,
-        ):
-            return await self._converse(solo, BotSession(limits.line_bytes))
+        with closing(_Echo(sys.stderr.buffer, confined=self._confined)) as echo:
+            async with (
+                open_tapped(echo) as table,
+                open_solo(table, bot, backend, limits) as solo,
+            ):
+                return await self._converse(solo, BotSession(limits.line_bytes))
 
     async def _converse(self, solo: Solo, session: BotSession) -> int:
         step: Step | None = None

@@ -19,7 +19,8 @@ from wcwidth import wcswidth
 from arena.model import MatchRecord, RatingSettings
 from arena.ratings.outcomes import Rated
 from arena.reports.faults import headline
-from arena.reports.hostile import plain
+from arena.reports.hostile import json_line, plain, visible
+from arena.waves import Wave
 
 # The version of the JSON lines.
 JSON_VERSION = 1
@@ -36,6 +37,8 @@ class Progress:
 
     def __init__(self) -> None:
         self.planned = 0
+        self.more = 0
+        """Matches that are likely to be decided on later."""
         self.done = 0
         self.faults = 0
         self.first_faults: dict[str, str] = {}
@@ -63,6 +66,14 @@ class Progress:
     def rated(self, rated: Rated) -> None:
         """A rated event is settled."""
 
+    def wave(self, wave: Wave) -> None:
+        """So much has been decided to be played next."""
+        if not self._marks:
+            return  # in the log already
+        self.planned += wave.matches
+        self.more = wave.more
+        self.note(f"{wave.matches} more matches; {wave.note}")
+
     def trouble(self, series: str, message: str) -> None:
         """A series is void."""
 
@@ -87,14 +98,16 @@ class Progress:
         rate = self.rate()
         if not rate:
             return "?"
-        return spoken((self.planned - self.done) / rate)
+        return spoken((self.planned + self.more - self.done) / rate)
 
     def status(self) -> str:
         """One line of it all."""
-        share = 100 * self.done // max(1, self.planned)
+        planned = self.planned + self.more
+        share = 100 * self.done // max(1, planned)
+        about = "about " if self.more else ""
         faults = f", {self.faults} with faults" if self.faults else ""
         return (
-            f"{self.done}/{self.planned} matches ({share} %), "
+            f"{self.done}/{about}{planned} matches ({share} %), "
             f"{self.rate():.1f}/s, {self.left()} left{faults}"
         )
 
@@ -120,7 +133,7 @@ class Lines(Progress):
 
     def note(self, text: str) -> None:
         """A line."""
-        self._write(text + "\n")
+        self._write(visible(text) + "\n")
 
     def _write(self, text: str) -> None:
         """Write, until the terminal is gone: an event does not end with its display."""
@@ -162,7 +175,7 @@ class Bar(Lines):
 
     def note(self, text: str) -> None:
         """A line above the display."""
-        self._write(self._erasure() + text + "\n")
+        self._write(self._erasure() + visible(text) + "\n")
         self._drawn = 0
 
     def _erasure(self) -> str:
@@ -174,7 +187,7 @@ class Bar(Lines):
         width = min(24, columns - len(status) - 4)
         if width < 5:
             return status[: columns - 1]
-        filled = width * self.done // max(1, self.planned)
+        filled = width * self.done // max(1, self.planned + self.more)
         return f"[{'#' * filled}{'.' * (width - filled)}] {status}"
 
     def _ranking(self, columns: int, rows: int) -> list[str]:
@@ -200,7 +213,7 @@ class JsonLines(Progress):
     def say(self, event: str, **fields: Any) -> None:  # noqa: ANN401 - anything that encodes
         """One line."""
         line = self._encode({"v": JSON_VERSION, "event": event, **fields})
-        sys.stdout.buffer.write(line + b"\n")
+        sys.stdout.buffer.write(json_line(line) + b"\n")
         sys.stdout.buffer.flush()
 
     def match(self, record: MatchRecord) -> None:
@@ -220,6 +233,14 @@ class JsonLines(Progress):
             done=self.done,
             planned=self.planned,
         )
+
+    def wave(self, wave: Wave) -> None:
+        """So much more is to be played, and why."""
+        if self._marks:
+            self.planned += wave.matches
+            self.say(
+                "wave", matches=wave.matches, planned=self.planned, likely=wave.more, open=wave.note
+            )
 
     def trouble(self, series: str, message: str) -> None:
         """A series is void."""

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import sys
+from pathlib import Path
 
 import click
 
@@ -22,5 +23,21 @@ def colour() -> bool:
 
 def say(text: str) -> None:
     """A line for people, beside the results."""
+    from arena.reports.hostile import visible
+
     with contextlib.suppress(OSError):  # a terminal that has hung up ends nothing
-        click.echo(text, err=True)
+        click.echo(visible(text), err=True)
+
+
+def command_line(command: str, *paths: Path) -> str:
+    """A command of ours on paths, for copying."""
+    from arena.reports.hostile import shell
+
+    named = [f"./{path}" if str(path).startswith("-") else str(path) for path in paths]
+    return shell(["arena", command, *named])
+
+
+def going_on(folder: Path, sandbox: str) -> str:
+    """The command that goes on with an event that was played in a sandbox."""
+    command = command_line("resume", folder)
+    return f"{command} --sandbox none" if sandbox == "none" else command

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from arena.cli.paths import PathName
+
 
 @click.command(
     epilog="""\b
@@ -14,7 +16,7 @@ Examples:
   arena table results --format md > TABLE.md
 """
 )
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PathName(path_type=Path))
 @click.option(
     "--format",
     "kind",
@@ -24,14 +26,16 @@ Examples:
 )
 @click.option("--canonical", is_flag=True, help="Without timings and host facts.")
 def table(folder: Path, kind: str, *, canonical: bool) -> None:
-    """Print the ranked table of the event in FOLDER."""
+    """Print the ranked table of the event in FOLDER, with the epochs that were added to it."""
     from arena.cli.screen import colour, columns
+    from arena.epochs import epochs_of
     from arena.reports import render
+    from arena.rerating import rated
     from arena.tournament import table_of
 
     click.echo(
         render(
-            table_of(folder),
+            rated([folder]) if epochs_of(folder) else table_of(folder),
             kind,
             width=columns(),
             canonical=canonical,

@@ -33,7 +33,7 @@ def label(game: str, card: int) -> str:
 
 
 def words(game: str, name: str, moved: Moved) -> str:
-    """A move in plain words."""
+    """A move in plain words; without a drawn card as somebody tells it who doesn't see that."""
     word, *places = moved.move.split(" ")
 
     def card(value: int | None) -> str:
@@ -49,11 +49,10 @@ def words(game: str, name: str, moved: Moved) -> str:
                 f"takes the {card(moved.top)} to position {at}, the {card(moved.before)} goes out"
             )
         case "draw":
-            does = f"draws the {card(moved.drawn)}"
+            does = "draws a card" if moved.drawn is None else f"draws the {card(moved.drawn)}"
         case "swap":
-            does = (
-                f"puts the {card(moved.drawn)} to position {at}, the {card(moved.before)} goes out"
-            )
+            what = "what it drew" if moved.drawn is None else f"the {card(moved.drawn)}"
+            does = f"puts {what} to position {at}, the {card(moved.before)} goes out"
         case "flip":
             does = f"throws the {card(moved.drawn)} away and turns {at}: {card(moved.before)}"
         case "knock":
@@ -61,6 +60,31 @@ def words(game: str, name: str, moved: Moved) -> str:
         case _:
             does = f"throws the {card(moved.drawn)} away"
     return f"{name} {does}"
+
+
+def player(
+    game: str,
+    name: str,
+    cards: Sequence[int],
+    faces: Sequence[Face],
+    *,
+    total: int,
+    fallen: bool,
+    ended: bool,
+) -> Player:
+    """A seat, as it lies on the table; `ended`: it went out or knocked."""
+    row = _ROW.get(len(cards), len(cards) or 1)
+    shown = [Card(label(game, c), f) for c, f in zip(cards, faces, strict=True)]
+    note = "failed" if fallen else ""
+    if not note and ended:
+        note = "knocked" if game == "four-card-golf" else "out"
+    return Player(
+        name=name,
+        rows=tuple(tuple(shown[at : at + row]) for at in range(0, len(shown), row)),
+        total=total,
+        note=note,
+        fallen=fallen,
+    )
 
 
 class Display(Protocol):
@@ -120,24 +144,18 @@ class Onlooker:
         acting = hole.to_act()
         order = followed.order
         view = hole.view(order[0])
-        players = []
-        for seat, name in enumerate(self._names):
-            cards = followed.cards[seat]
-            faces = self._faces(view, seat, over=not acting)
-            row = _ROW.get(len(cards), len(cards) or 1)
-            shown = [Card(label(self._game, c), f) for c, f in zip(cards, faces, strict=True)]
-            note = "failed" if seat in self._fallen else ""
-            if not note and view.ended_by == seat:
-                note = "knocked" if self._game == "four-card-golf" else "out"
-            players.append(
-                Player(
-                    name=name,
-                    rows=tuple(tuple(shown[at : at + row]) for at in range(0, len(shown), row)),
-                    total=self._totals[seat],
-                    note=note,
-                    fallen=seat in self._fallen,
-                )
+        players = [
+            player(
+                self._game,
+                name,
+                followed.cards[seat],
+                self._faces(view, seat, over=not acting),
+                total=self._totals[seat],
+                fallen=seat in self._fallen,
+                ended=view.ended_by == seat,
             )
+            for seat, name in enumerate(self._names)
+        ]
         drawn = hole.drawn(acting[0]) if len(acting) == 1 else None
         return Picture(
             title=f"{self._title}, hole {self._hole}",

@@ -27,6 +27,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     settings: Settings
     secret: str
+    """What the deals are drawn from, the beacon mixed in; hex."""
     bots: tuple[Bot, ...]
     sandbox: str
     core: int | None = None

@@ -20,11 +20,14 @@ import trio
 from arena.executors import Config, Job, Report, SeriesEnd
 from arena.executors.cores import cores
 from arena.executors.handout import Handout
+from arena.exhaustion import why_not_started
 from arena.model import Block, Series
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Report).decode
 _READ_BYTES = 1 << 16
+# After a worker could not be started.
+AGAIN_S = 1.0
 
 
 class LocalExecutor:
@@ -53,11 +56,16 @@ class LocalExecutor:
             try:
                 while not stop.is_set() and (turn := await handout.take()) is not None:
                     while not stop.is_set() and (attempt := choose(turn.series)) is not None:
-                        if worker is None or worker.dead:
-                            worker = _started(config)
                         job = Job(series=turn.series, attempt=attempt)
-                        if worker is None:
-                            report(_void(job, "can't start a worker process"))
+                        try:
+                            if worker is None or worker.dead:
+                                worker = _Worker(config)
+                        except OSError as error:
+                            reason = why_not_started(error)
+                            report(_void(job, f"can't start a worker process: {reason}"))
+                            # What has run out may be there again in a moment.
+                            with trio.move_on_after(AGAIN_S):
+                                await stop.wait()
                         else:
                             await worker.play(job, report)
                     handout.give_back(turn)
@@ -88,7 +96,12 @@ class _Worker:
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._input = trio.lowlevel.FdStream(os.dup(self._process.stdin.fileno()))
+        try:
+            self._input = trio.lowlevel.FdStream(os.dup(self._process.stdin.fileno()))
+        except OSError:
+            self._process.kill()
+            self._process.communicate()
+            raise
         self._process.stdin.close()
         # Read without a stream of trio's, which would go round its loop twice for each record.
         self._output = self._process.stdout
@@ -138,14 +151,6 @@ class _Worker:
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line
-
-
-def _started(config: Config) -> _Worker | None:
-    """A new worker, or None when the machine can't start one."""
-    try:
-        return _Worker(config)
-    except OSError:
-        return None
 
 
 def _void(job: Job, trouble: str) -> SeriesEnd:

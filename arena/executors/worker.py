@@ -19,6 +19,7 @@ import trio
 
 from arena.deals import Deals
 from arena.executors import Config, Finished, Job, SeriesEnd
+from arena.exhaustion import ran_out
 from arena.games import Game
 from arena.match import Played, Setting, play_series
 from arena.model import HostError
@@ -71,8 +72,9 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
                     await play_series(table, setting, job.series, job.attempt, out.report)
                 except HostError as error:
                     trouble = str(error)
-                except Exception:  # noqa: BLE001 - our own bug: told, not taken for the host's trouble
-                    bug = traceback.format_exc()
+                except Exception as error:  # noqa: BLE001 - told, and our own bug unless the machine's
+                    trouble = ran_out(error)
+                    bug = "" if trouble else traceback.format_exc()
                 if trouble or bug:
                     # Whatever state it is in: a new table has a new spawner.
                     table = None

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Protocol
 
-from arena.model import Block
+from arena.model import MatchSpec
+from arena.waves import End, Results, Wave
 
 
 class Format(Protocol):
     """A way to run an event. Made from settings, entrants and deals; see the registry."""
 
     @property
-    def planned(self) -> int:
-        """Matches in all, as far as is known."""
+    def adaptive(self) -> bool:
+        """Whether later waves follow from results: then its parts can't be played apart."""
 
-    def planned_for(self) -> dict[str, int]:
-        """Matches by entrant, as far as is known."""
+    def wave(self, before: Sequence[Wave], results: Results) -> Wave | End:
+        """The wave after those `before`, from what they have shown."""
 
-    def wave(self, number: int) -> Iterator[Block]:
-        """The blocks of a wave in the order of the specs; none when the event is over."""
+    def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
+        """A match that may be in the schedule, and a number that is its alone; None if there
+        can be no such match.
+        """

@@ -14,10 +14,27 @@ from arena.model import Entrant, Settings, UserError
 
 Table = tuple[str, ...]
 
+# The fit's time grows with the cube of their number.
+MOST_BOTS = 500
 # More tables than this are a mistake rather than a wish: 60 bots at 4 seats have 487,635.
 MOST_TABLES = 50_000
+# To balance so many takes some twenty seconds.
+MOST_SEATINGS = 10_000_000
 # A greedy table may be one that was chosen before; another draw of the ties usually is not.
 TRIES = 32
+
+
+def field_of(settings: Settings, entrants: Sequence[Entrant]) -> list[Entrant]:
+    """The entrants by their ids; UserError if they can't be seated or rated."""
+    if len(entrants) < settings.seats:
+        fewer = " or use fewer --seats" if settings.seats > 2 else ""
+        raise UserError(
+            f"{settings.seats} seats need at least {settings.seats} bots, "
+            f"but {len(entrants)} can play; name more bots{fewer}"
+        )
+    if len(entrants) > MOST_BOTS:
+        raise UserError(f"{len(entrants)} bots are more than {MOST_BOTS}, which can be rated")
+    return sorted(entrants, key=lambda entrant: entrant.id)
 
 
 def all_tables(settings: Settings, field: Sequence[Entrant]) -> list[Table]:
@@ -51,6 +68,11 @@ def balanced_tables(settings: Settings, field: Sequence[Entrant], deals: Deals) 
         raise UserError(
             f"--tables {wanted} is more than there are: {len(field)} bots at "
             f"{settings.seats} seats make {most:,}; leave --tables out to play them all"
+        )
+    if wanted * len(field) * settings.seats > MOST_SEATINGS:
+        raise UserError(
+            f"{wanted:,} balanced tables of {len(field)} bots at {settings.seats} seats would take "
+            "too long to find; choose fewer --tables, or let a part of the bots play"
         )
     design = _Design(settings, field, deals)
     for number in range(wanted):

@@ -79,6 +79,10 @@ class Game(Protocol):
         """As in `--game` and in `hello`."""
 
     @property
+    def version(self) -> int:
+        """Goes up with any change of the rules by which a recorded game would go otherwise."""
+
+    @property
     def min_seats(self) -> int:
         """The fewest players."""
 

@@ -33,6 +33,7 @@ class Followed:
 
     def __init__(self, game: Game, moved: Callable[[Followed, Moved], None] | None = None) -> None:
         self.name = game.name
+        self.version = game.version
         self.min_seats = game.min_seats
         self.max_seats = game.max_seats
         self.turn_cap = game.turn_cap

@@ -190,6 +190,7 @@ class FourCardGolf:
     """The game as the registry lists it."""
 
     name: Final = "four-card-golf"
+    version: Final = 1
     min_seats: Final = 2
     max_seats: Final = 8
     turn_cap: Final = 30

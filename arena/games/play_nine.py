@@ -210,6 +210,7 @@ class PlayNine:
     """The game as the registry lists it."""
 
     name: Final = "play-nine"
+    version: Final = 1
     min_seats: Final = 2
     max_seats: Final = 6
     turn_cap: Final = 60

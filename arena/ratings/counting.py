@@ -25,40 +25,35 @@ records, repeated records and records of void matches change nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
 from arena.model import Block, MatchSpec, RatingSettings, Series, UserError, Withdrawal
 from arena.ratings.outcomes import Tally
 from arena.ratings.played import Played
+from arena.waves import End, Wave
 
 FAULTS_IN_A_ROW = 3
 
-Schedule = Callable[[], Iterable[Block]]
-"""Gives the blocks of the event from the first, each time it is called."""
+Blocks = Callable[[], Iterable[Block]]
+"""Gives the blocks of the event, as far as they have been decided, each time it is called."""
 
 Lookup = Callable[[str], Iterable[Played]]
 """Gives every playing of the matches of a series, in any order."""
 
 
-class Plan(msgspec.Struct, frozen=True):
-    """How many matches there are to be, in all and for each entrant."""
+class Plan(msgspec.Struct):
+    """How many matches there are to be, in all and for each entrant, as far as is decided."""
 
-    matches: int
-    by_entrant: Mapping[str, int]
+    matches: int = 0
+    by_entrant: dict[str, int] = {}
 
-    @classmethod
-    def of(cls, blocks: Iterable[Block]) -> Plan:
-        """Count a schedule."""
-        matches = 0
-        by_entrant: Counter[str] = Counter()
-        for block in blocks:
-            for series in block.series:
-                for spec in series.matches:
-                    matches += 1
-                    by_entrant.update(spec.seats)
-        return cls(matches, dict(by_entrant))
+    def add(self, wave: Wave) -> None:
+        """So many more."""
+        self.matches += wave.matches
+        for entrant, matches in wave.by_entrant.items():
+            self.by_entrant[entrant] = self.by_entrant.get(entrant, 0) + matches
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -72,6 +67,19 @@ class Chosen(msgspec.Struct, frozen=True):
     """Void matches, with the entrants that had been withdrawn before."""
 
 
+def count_in(tally: Tally, chosen: Chosen, gone: frozenset[str]) -> None:
+    """Count a series: all results of those who are `gone` vanish, their faults don't."""
+    for spec, played, out in chosen.matches:
+        for forfeit in played.forfeits:
+            tally.fault(spec.seats[forfeit.seat], forfeit.kind)
+        missing = gone.intersection(spec.seats)
+        if len(missing) < len(spec.seats) - 1:
+            tally.match(spec, played, out=out, gone=missing)
+    for spec, out in chosen.void:
+        if gone.isdisjoint(spec.seats):
+            tally.void(spec, out)
+
+
 class Counted(msgspec.Struct, frozen=True):
     """The result of a count."""
 
@@ -81,12 +89,24 @@ class Counted(msgspec.Struct, frozen=True):
     """Matches that are still to be played."""
     withdrawn: tuple[Withdrawal, ...]
     not_reproducible: frozenset[str]
+    end: End = End()
+    """Why nothing more is played, where that was decided by results."""
 
 
 class Walk:
     """One walk along the schedule, with `take` for each series in its order."""
 
-    def __init__(self, plan: Plan, tally: Tally, annulled: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        tally: Tally,
+        annulled: frozenset[str] = frozenset(),
+        *,
+        apart: bool = False,
+    ) -> None:
+        """`apart`: each series by itself, as in a part of an event, where nobody can be withdrawn
+        since what lies between its series is not there.
+        """
         self.withdrawn: dict[str, Withdrawal] = {}
         self.not_reproducible: set[str] = set()
         self.missing = 0
@@ -95,6 +115,7 @@ class Walk:
         self._plan = plan
         self._tally = tally
         self._annulled = annulled
+        self._apart = apart
         self._rows: Counter[str] = Counter()
         """Faulted matches in a row, by entrant."""
         self._passed: Counter[str] = Counter()
@@ -108,11 +129,12 @@ class Walk:
             judged = self._judge(series, number, attempts.get(number, {}), before)
             if judged is not None:
                 chosen, rows, withdrawn = judged
-                for entrant, row in rows.items():
-                    self._rows[entrant] = row
-                self.withdrawn.update(withdrawn)
+                if not self._apart:
+                    for entrant, row in rows.items():
+                        self._rows[entrant] = row
+                    self.withdrawn.update(withdrawn)
                 self._pass_by(series)
-                self._count(chosen)
+                count_in(self._tally, chosen, self._annulled)
                 return chosen
         return None
 
@@ -122,6 +144,11 @@ class Walk:
             self._rows[entrant] = 0
         self._pass_by(series)
         self.missing += len(series.matches)
+
+    def leave(self) -> None:
+        """Leave all that lies ahead: there are no records of it."""
+        self.missing += self._plan.matches - self.passed
+        self.passed = self._plan.matches
 
     def settled(self, series: Series, playings: Iterable[Played]) -> bool:
         """Whether a series further ahead needs no more playing, as far as is known here.
@@ -137,7 +164,7 @@ class Walk:
             for number in attempts or [0]
         )
 
-    def result(self, tally: Tally) -> Counted:
+    def result(self, tally: Tally, end: End = End()) -> Counted:  # noqa: B008 - frozen
         """What was found on the way."""
         return Counted(
             plan=self._plan,
@@ -145,6 +172,7 @@ class Walk:
             missing=self.missing,
             withdrawn=tuple(out for _, out in sorted(self.withdrawn.items())),
             not_reproducible=frozenset(self.not_reproducible),
+            end=end,
         )
 
     @property
@@ -214,40 +242,45 @@ class Walk:
         chosen = Chosen(series, attempt, tuple(matches), tuple(void))
         return chosen, rows, withdrawn
 
-    def _count(self, chosen: Chosen) -> None:
-        for spec, played, out in chosen.matches:
-            for forfeit in played.forfeits:
-                self._tally.fault(spec.seats[forfeit.seat], forfeit.kind)
-            gone = self._annulled.intersection(spec.seats)
-            if len(gone) < len(spec.seats) - 1:
-                self._tally.match(spec, played, out=out, gone=gone)
-        for spec, out in chosen.void:
-            if self._annulled.isdisjoint(spec.seats):
-                self._tally.void(spec, out)
-
 
 _encoded = msgspec.msgpack.Encoder().encode
 
 
+def reached(blocks: Blocks, recorded: Collection[str] | None, walk: Walk) -> Iterator[Series]:
+    """The series of a schedule, as far as anything can count there; the walk leaves the rest.
+
+    Behind the last record only matches of withdrawn bots do.
+    """
+    ahead = set(recorded or ())
+    for block in blocks():
+        for series in block.series:
+            if recorded is not None and not ahead and not walk.withdrawn:
+                walk.leave()
+                return
+            ahead.discard(series.id)
+            yield series
+
+
 def count(
-    schedule: Schedule,
+    blocks: Blocks,
     lookup: Lookup,
     *,
     plan: Plan,
     rating: RatingSettings,
     annulled: frozenset[str] = frozenset(),
+    recorded: Collection[str] | None = None,
 ) -> Counted:
     """Count an event. Holds the sums and one series at a time, however long the log is.
 
-    Walks once more when it finds others annulled than it was told.
+    Walks once more when it finds others annulled than it was told. `recorded`: the series of which
+    there are records, if that is known; then it goes no further than they reach.
     """
     while True:
         tally = Tally(margin=rating.forfeit_margin)
         walk = Walk(plan, tally, annulled)
-        for block in schedule():
-            for series in block.series:
-                if walk.take(series, lookup(series.id)) is None:
-                    walk.skip(series)
+        for series in reached(blocks, recorded, walk):
+            if walk.take(series, lookup(series.id)) is None:
+                walk.skip(series)
         if walk.annulled == annulled:
             return walk.result(tally)
         annulled = walk.annulled

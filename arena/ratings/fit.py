@@ -67,11 +67,16 @@ class Fit(msgspec.Struct, frozen=True):
         """How unsure a skill is."""
         return math.sqrt(self.covariance[index][index])
 
-    def better(self, one: int, two: int) -> float:
-        """The probability that the first is the stronger of two."""
+    def ahead(self, one: int, two: int) -> tuple[float, float]:
+        """By how much the first is stronger than the second, and its standard error."""
         covariance = self.covariance
         variance = covariance[one][one] + covariance[two][two] - 2 * covariance[one][two]
-        return normal.cdf((self.mu[one] - self.mu[two]) / math.sqrt(variance))
+        return self.mu[one] - self.mu[two], math.sqrt(variance)
+
+    def better(self, one: int, two: int) -> float:
+        """The probability that the first is the stronger of two."""
+        lead, error = self.ahead(one, two)
+        return normal.cdf(lead / error)
 
 
 def fit(

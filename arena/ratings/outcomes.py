@@ -17,6 +17,10 @@ Strokes are compared pair by pair and match by match: the difference of the two 
 published margin when one of them forfeited that match; nothing when both did. So with no
 forfeit an entrant's mean is its strokes less its opponents' mean.
 
+Skills may be fitted to strokes less luck. A match that somebody forfeits by having been withdrawn
+tells nothing of its opponent, but that it came late in the schedule; so it is left out there, or
+those who still had to meet the withdrawn would be rated a hundred strokes above the others.
+
 Invariant: sums are of whole numbers (strokes in thousandths), so they don't depend on the
 order of the calls; besides the sums only events with rotations to come are held.
 """
@@ -74,6 +78,10 @@ class Account(msgspec.Struct):
     """By pairing: half points against opponents' half points at stake."""
     margin: dict[str, Moments] = msgspec.field(default_factory=dict)
     """By pairing: thousandths of a stroke, against comparisons made."""
+    adjusted: dict[str, Moments] = msgspec.field(default_factory=dict)
+    """The same, less luck."""
+    luck: int = 0
+    """Thousandths of strokes, over its matches."""
 
 
 class _Part(msgspec.Struct):
@@ -108,6 +116,10 @@ class Tally:
 
     def __init__(self, *, margin: float, rated: Callable[[Rated], None] | None = None) -> None:
         self.pairs: dict[tuple[str, str], PairCount] = {}
+        self.gaps: dict[tuple[str, str], Moments] = {}
+        """By pair, the smaller id first: by how many thousandths of a stroke, luck taken off, that
+        was above the other, against comparisons made; while neither was withdrawn.
+        """
         self.accounts: dict[str, Account] = {}
         self.matches = 0
         self._margin = round(margin * THOUSANDTHS)
@@ -144,11 +156,19 @@ class Tally:
             account.decisions += played.decisions[seat]
             account.think_us += played.think_us[seat]
             account.off_turn_us += played.off_turn_us[seat]
+            if played.luck:
+                account.luck += played.luck[seat]
         self._add(spec, _Part(spec.seats, played, out, gone))
 
     def void(self, spec: MatchSpec, out: frozenset[str]) -> None:
         """Count a match that is void because the entrants in `out` had been withdrawn."""
         self._add(spec, _Part(spec.seats, None, out, frozenset()))
+
+    def close(self) -> None:
+        """No more comes of what has been counted: rated events that lack a rotation never count.
+        Then matches of another event can follow, whatever its pairings and deals are called.
+        """
+        self._parts.clear()
 
     def _add(self, spec: MatchSpec, part: _Part) -> None:
         key = (spec.pairing, spec.deal)
@@ -186,13 +206,43 @@ class Tally:
             account.beaten.setdefault(pairing, Moments()).add(points[entrant], stake)
 
     def _count_strokes(self, pairing: str, parts: list[_Part]) -> None:
-        """By how many strokes, for every pair and match."""
-        lead = {entrant: [0, 0] for entrant in parts[0].seats if entrant not in parts[0].gone}
-        for part in parts:
-            self._compare_strokes(lead, part)
-        for entrant, (strokes, comparisons) in lead.items():
-            margins = self.account(entrant).margin
-            margins.setdefault(pairing, Moments()).add(strokes, comparisons)
+        """By how many, for every pair and match: as played, and less luck."""
+        seated = [entrant for entrant in sorted(parts[0].seats) if entrant not in parts[0].gone]
+        lead = {entrant: [0, 0, 0] for entrant in seated}
+        out = frozenset[str]().union(*(part.out for part in parts))
+        for one, two in combinations(seated, 2):
+            gap = 0
+            for part in parts:
+                played, adjusted = self._compared(part, one, two)
+                for entrant, sign in ((one, 1), (two, -1)):
+                    sums = lead[entrant]
+                    sums[0] += sign * played
+                    sums[1] += sign * adjusted
+                    sums[2] += 1
+                gap += adjusted
+            if out.isdisjoint((one, two)):
+                self.gaps.setdefault((one, two), Moments()).add(gap, len(parts))
+        for entrant, (played, adjusted, comparisons) in lead.items():
+            account = self.account(entrant)
+            account.margin.setdefault(pairing, Moments()).add(played, comparisons)
+            account.adjusted.setdefault(pairing, Moments()).add(adjusted, comparisons)
+
+    def _compared(self, part: _Part, one: str, two: str) -> tuple[int, int]:
+        """By how many thousandths of strokes the first was above the second, with luck and
+        without.
+        """
+        lost, played = part.out, part.played
+        if played is not None:
+            lost |= frozenset(part.seats[forfeit.seat] for forfeit in played.forfeits)
+        if one in lost or two in lost:
+            margin = self._margin * ((one in lost) - (two in lost))
+            return margin, margin
+        assert played is not None, "only two can't play, and one of them is to blame"
+        first, second = part.seats.index(one), part.seats.index(two)
+        strokes = (played.totals[first] - played.totals[second]) * THOUSANDTHS
+        if not played.luck:
+            return strokes, strokes
+        return strokes, strokes - played.luck[first] + played.luck[second]
 
     def _pair(self, one: str, two: str, showings: dict[str, _Showing]) -> int:
         """Count a pair's result; the half points of the first."""
@@ -211,23 +261,6 @@ class Tally:
             count.first_playoffs += first.places < second.places
             count.second_playoffs += first.places > second.places
         return 1
-
-    def _compare_strokes(self, lead: dict[str, list[int]], part: _Part) -> None:
-        """Add the differences of one match, for every pair."""
-        lost = part.out
-        totals = dict.fromkeys(part.seats, 0)
-        if part.played is not None:
-            lost |= frozenset(part.seats[forfeit.seat] for forfeit in part.played.forfeits)
-            totals = dict(zip(part.seats, part.played.totals, strict=True))
-        for one, two in combinations([seat for seat in part.seats if seat in lead], 2):
-            if one in lost or two in lost:
-                difference = self._margin * ((one in lost) - (two in lost))
-            else:
-                difference = (totals[one] - totals[two]) * THOUSANDTHS
-            lead[one][0] += difference
-            lead[two][0] -= difference
-            lead[one][1] += 1
-            lead[two][1] += 1
 
 
 def _showings(parts: list[_Part]) -> dict[str, _Showing]:

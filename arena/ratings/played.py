@@ -47,6 +47,8 @@ class Played(msgspec.Struct, frozen=True, array_like=True):
     """Whole microseconds, so that sums don't depend on the order of adding."""
     off_turn_us: tuple[int, ...]
     forfeits: tuple[Forfeit, ...] = ()
+    luck: tuple[int, ...] = ()
+    """Thousandths of strokes; empty where nobody keeps a ledger."""
 
 
 def reduced(record: MatchRecord) -> Played:
@@ -70,7 +72,16 @@ def reduced(record: MatchRecord) -> Played:
         think_us=tuple(round(use.think_ms * 1000) for use in record.use) or (0,) * len(seats),
         off_turn_us=tuple(round(use.off_turn_ms * 1000) for use in record.use) or (0,) * len(seats),
         forfeits=tuple(Forfeit(f.seat, f.hole, f.turn, f.kind.value) for f in record.faults),
+        luck=record.luck,
     )
+
+
+_pack = msgspec.msgpack.Encoder().encode
+
+
+def packed(record: MatchRecord) -> bytes:
+    """The reduced record as the archive keeps it."""
+    return _pack(reduced(record))
 
 
 class Archive:
@@ -83,17 +94,14 @@ class Archive:
     def __init__(self) -> None:
         self._open: dict[str, list[bytes]] = {}
         self._sealed: dict[str, bytes] = {}
-        self._pack = msgspec.msgpack.Encoder().encode
         self._unpack = msgspec.msgpack.Decoder(Played).decode
         self._unpack_all = msgspec.msgpack.Decoder(list[Played]).decode
 
-    def add(self, record: MatchRecord) -> int:
-        """Keep what is needed of a record; the number of those kept of its series."""
-        if record.series in self._sealed:
-            self._reopen(record.series)
-        series = self._open.setdefault(record.series, [])
-        series.append(self._pack(reduced(record)))
-        return len(series)
+    def add(self, series: str, playing: bytes) -> None:
+        """Keep a `packed` record."""
+        if series in self._sealed:
+            self._reopen(series)
+        self._open.setdefault(series, []).append(playing)
 
     def of(self, series: str) -> Iterable[Played]:
         """Every playing of the matches of a series, in no particular order."""
@@ -103,11 +111,11 @@ class Archive:
 
     def seal(self, series: str) -> None:
         """No more of this series is expected."""
-        packed = self._open.pop(series, None)
-        if packed is None:
+        playings = self._open.pop(series, None)
+        if playings is None:
             self._sealed[series] = b""
         else:
-            together = self._pack([msgspec.Raw(one) for one in packed])
+            together = _pack([msgspec.Raw(one) for one in playings])
             self._sealed[series] = zlib.compress(together, 1)
 
     def sealed(self, series: str) -> bool:
@@ -120,10 +128,10 @@ class Archive:
             self._reopen(series)
 
     def _reopen(self, series: str) -> None:
-        packed = [self._pack(played) for played in self.of(series)]
+        playings = [_pack(played) for played in self.of(series)]
         del self._sealed[series]
-        if packed:
-            self._open[series] = packed
+        if playings:
+            self._open[series] = playings
 
     @property
     def open(self) -> set[str]:

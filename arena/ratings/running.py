@@ -2,9 +2,10 @@
 
 Theory of operation. Records come in any order and go into the archive. A walk along the
 schedule, the *front*, stands at the first series that is not complete and moves on as soon as
-it is; behind it everything is counted, once. So what a match costs does not depend on how many
-there are, and when the front has reached the end its sums are the result. Nothing else walks:
-`ahead` gives the blocks from the front on, made once for both.
+it is; behind it everything is counted, once. When it has come to the end of what is decided, all
+of that has been counted, and the schedule decides the next wave from it. So what a match costs
+does not depend on how many there are, and when the front has reached the end its sums are the
+result. Nothing else walks: `ahead` gives the blocks from the front on, made once for both.
 
 A record of a series behind the front (one that was in play when it became void; merged logs) can
 change what is found there: before the next result or round of playing, the front then starts
@@ -20,12 +21,15 @@ same set of records.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from arena.model import Block, MatchRecord, RatingSettings, Series, UserError
-from arena.ratings.counting import Chosen, Counted, Plan, Schedule, Walk, count
+import msgspec
+
+from arena.model import Block, MatchRecord, RatingSettings, Series, UserError, Withdrawal
+from arena.ratings.counting import Chosen, Counted, Plan, Walk, count, reached
 from arena.ratings.outcomes import Rated, Tally
-from arena.ratings.played import Archive, Played
+from arena.ratings.played import Archive, Played, packed
+from arena.waves import End, Nothing, Results, Schedule, Wave, all_blocks
 
 
 class Counting:
@@ -38,16 +42,24 @@ class Counting:
         self,
         schedule: Schedule,
         *,
-        plan: Plan | None = None,
         rating: RatingSettings,
+        judge: Callable[[Tally, Mapping[str, Withdrawal]], Results] | None = None,
         rated: Callable[[Rated], None] | None = None,
+        decided: Callable[[Wave], None] | None = None,
+        apart: bool = False,
     ) -> None:
-        """`rated` is told of each rated event as soon as all before it have been counted."""
-        self.plan = plan or Plan.of(schedule())
+        """`judge` makes of what has been counted, and of who is withdrawn, what the schedule
+        decides from. `rated` is told of each rated event as soon as all before it have been
+        counted, `decided` of each wave. `apart`: the schedule is a part of an event; what is left
+        to play is known, not what counts.
+        """
         self._schedule = schedule
         self._rating = rating
+        self._judge = judge
         self._rated = rated
-        self._told = 0
+        self._decided = decided
+        self._apart = apart
+        self._told = self._told_waves = 0
         self._archive = Archive()
         self._begin()
 
@@ -58,8 +70,12 @@ class Counting:
         self._tally = Tally(
             margin=self._rating.forfeit_margin, rated=self._tell if self._rated else None
         )
-        self._front = Walk(self.plan, self._tally)
-        self._blocks: Iterator[Block] = iter(self._schedule())
+        self.plan = Plan()
+        self._end = End()
+        """Why nothing more is played, once that is so, where it follows from results."""
+        self._front = Walk(self.plan, self._tally, apart=self._apart)
+        self._waves: list[Wave] = []
+        self._blocks: Iterator[Block] = iter(())
         self._block: Block | None = None
         self._ahead: Iterator[Series] = iter(())
         self._step()
@@ -69,10 +85,32 @@ class Counting:
         self._next = next(self._ahead, None)
         while self._next is None:
             self._block = next(self._blocks, None)
-            if self._block is None:
+            if self._block is not None:
+                self._ahead = iter(self._block.series)
+                self._next = next(self._ahead, None)
+            elif not self._decide():
                 return
-            self._ahead = iter(self._block.series)
-            self._next = next(self._ahead, None)
+
+    def _decide(self) -> bool:
+        """All that was decided has been counted: have the next wave decided. False: it is over."""
+        results: Results = Nothing()
+        if self._judge is not None and self._waves:
+            results = self._judge(self._tally, self._front.withdrawn)
+        wave = self._schedule(self._waves, results)
+        if isinstance(wave, End):
+            self._end = wave
+            return False
+        self._waves.append(wave)
+        self.plan.add(wave)
+        self._blocks = iter(wave.blocks())
+        if len(self._waves) > self._told_waves:
+            self._told_waves = len(self._waves)
+            if self._decided is not None:
+                self._decided(wave)
+        return True
+
+    def _known(self) -> Iterator[Block]:
+        return all_blocks(self._waves)
 
     def _advance(self) -> None:
         """Move the front on as far as all is complete."""
@@ -98,14 +136,18 @@ class Counting:
 
     def add(self, record: MatchRecord) -> None:
         """Take in a finished match."""
-        self._late = self._late or self._archive.sealed(record.series)
-        kept = self._archive.add(record)
-        # A series can be complete when all its matches are there, or when one was the last
-        # because of a fault: don't look in vain after each of the others.
+        self.take_in(record.series, record.id, packed(record), faulted=bool(record.faults))
+
+    def take_in(self, series: str, match: str, playing: bytes, *, faulted: bool) -> None:
+        """Take in a finished match that somebody else has packed."""
+        self._late = self._late or self._archive.sealed(series)
+        self._archive.add(series, playing)
+        # A series is played in its order: it is complete with its last match, or when a fault
+        # made one the last. Don't look in vain after each of the others; whoever asks looks.
         if (
             self._next is not None
-            and record.series == self._next.id
-            and (kept >= len(self._next.matches) or record.faults)
+            and series == self._next.id
+            and (faulted or match == self._next.matches[-1].id)
         ):
             self._advance()
 
@@ -129,7 +171,9 @@ class Counting:
         return left
 
     def ahead(self) -> Iterator[Block]:
-        """The blocks that may have something left to play, in order; `wanted` tells what."""
+        """The blocks that may have something left to play, in order, as far as they are decided;
+        `wanted` tells what.
+        """
         self._settle()
         if self._block is None:
             return iter(())
@@ -160,7 +204,7 @@ class Counting:
             self._refuse(self._archive.open)
             annulled = self._front.annulled
             if not annulled:
-                return self._front.result(self._tally)
+                return self._front.result(self._tally, self._end)
             return self._count(self._archive.of, annulled)
         strange = self._archive.series
 
@@ -175,10 +219,29 @@ class Counting:
     def _count(
         self, lookup: Callable[[str], Iterable[Played]], annulled: frozenset[str]
     ) -> Counted:
-        return count(self._schedule, lookup, plan=self.plan, rating=self._rating, annulled=annulled)
+        counted = count(
+            self._known,
+            lookup,
+            plan=self.plan,
+            rating=self._rating,
+            annulled=annulled,
+            recorded=self._archive.series,
+        )
+        return msgspec.structs.replace(counted, end=self._end)
+
+    @property
+    def strange(self) -> set[str]:
+        """The series of which there are records though nobody has decided on them.
+
+        Where waves are decided by results they are kept and don't count. That may be nobody's
+        fault: a gap in the log that was filled by bots that don't do the same again. Before a gap
+        is filled nobody knows, and there are none.
+        """
+        self._settle()
+        return self._archive.open if self._next is None else set()
 
     def _refuse(self, strange: set[str]) -> None:
-        if strange:
+        if strange and self._judge is None:
             raise UserError(
                 f"the log has matches of a series {min(strange)} that this event did not plan; "
                 "it belongs to another event, or event.json was changed"
@@ -190,11 +253,19 @@ class Counting:
         A match counts while two of its table are left who are not annulled.
         """
         annulled = {out.entrant for out in self.counted().withdrawn if out.annulled}
+        for chosen in self.complete():
+            if len(annulled.intersection(chosen.series.entrants)) < len(chosen.series.entrants) - 1:
+                yield chosen
+
+    def complete(self) -> Iterator[Chosen]:
+        """Every series with a complete attempt, in the order of the schedule, with the matches of
+        annulled entrants.
+        """
+        self._settle()
         walk = Walk(self.plan, Tally(margin=self._rating.forfeit_margin))
-        for block in self._schedule():
-            for series in block.series:
-                chosen = walk.take(series, self._archive.of(series.id))
-                if chosen is None:
-                    walk.skip(series)
-                elif len(annulled.intersection(series.entrants)) < len(series.entrants) - 1:
-                    yield chosen
+        for series in reached(self._known, self._archive.series, walk):
+            chosen = walk.take(series, self._archive.of(series.id))
+            if chosen is None:
+                walk.skip(series)
+            else:
+                yield chosen

@@ -1,20 +1,22 @@
 """From counts to the table of an event.
 
-Sorted by the fitted mu, rounded to the three decimals that are published, then by id; equal
-mu share a range of ranks. Bots of which no rated event counts have no rank and come last, behind
-them those whose results were annulled. Every entrant of the event has a row.
+Sorted by the fitted mu, rounded to the three decimals that are published, then by id. A row's range
+of ranks begins behind all that are separated from it above and ends before all that are below:
+what can't be told apart shares ranks. Bots of which no rated event counts have no rank and come
+last, behind them those whose results were annulled. Every entrant of the event has a row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 
-from arena.model import Duel, Event, Standing, Table, Withdrawal
+from arena.model import ADJUSTED, RESULTS, Duel, Event, Standing, Table, Withdrawal
 from arena.ratings.counting import Counted
-from arena.ratings.fit import Fit, fit
+from arena.ratings.evidence import fitted, separation
+from arena.ratings.fit import Fit
 from arena.ratings.intervals import Moments, average, half_width, win_interval
-from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount
+from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount, Tally
+from arena.waves import LOOKS
 
 DECIMALS = 3
 SHARE_DECIMALS = 4
@@ -30,51 +32,53 @@ def table(event: Event, counted: Counted) -> Table:
     tally = counted.tally
     settings = event.settings
     duels = _duels(tally.pairs)
-    fitted = fit(
-        [entrant.id for entrant in event.entrants],
-        tally.pairs,
-        seats=settings.seats,
-        settings=settings.rating,
-    )
+    rated = {entrant for entrant, account in tally.accounts.items() if account.deals}
+    found = fitted(event, tally, settings.rate_on)
+    ranks = _ranks(found, rated, looks=LOOKS if settings.racing else 1)
     withdrawn = {out.entrant: out for out in counted.withdrawn}
     annulled = {entrant for entrant, out in withdrawn.items() if out.annulled}
-    rated = {entrant for entrant, account in tally.accounts.items() if account.deals}
+    elsewhere = _elsewhere(event, tally, rated, ranks)
     order = sorted(
-        range(len(fitted.entrants)),
+        range(len(found.entrants)),
         key=lambda index: (
-            fitted.entrants[index] not in rated,
-            fitted.entrants[index] in annulled,
-            -_rounded(fitted.mu[index]),
-            fitted.entrants[index],
+            found.entrants[index] not in rated,
+            found.entrants[index] in annulled,
+            -_rounded(found.mu[index]),
+            found.entrants[index],
         ),
     )
     results = _results(duels)
     rows: list[Standing] = []
-    for position, (index, (rank, rank_last)) in enumerate(
-        zip(order, _ranks(fitted, order, rated), strict=True)
-    ):
-        entrant = fitted.entrants[index]
+    for position, index in enumerate(order):
+        entrant = found.entrants[index]
         below = order[position + 1] if position + 1 < len(order) else None
         p_next = None
-        if entrant in rated and below is not None and fitted.entrants[below] in rated:
-            p_next = round(fitted.better(index, below), SHARE_DECIMALS)
+        if entrant in rated and below is not None and found.entrants[below] in rated:
+            p_next = round(found.better(index, below), SHARE_DECIMALS)
         account = tally.accounts.get(entrant, Account())
         win, win_low, win_high = _win(account)
-        delta, delta_ci = _delta(account, unknown=settings.rating.forfeit_margin)
+        rank, rank_last = ranks.get(entrant, UNRATED)
+        unknown = settings.rating.forfeit_margin
+        delta, delta_ci = _delta(account.margin, unknown=unknown)
+        adjusted, adjusted_ci = _delta(account.adjusted, unknown=unknown)
         wins, ties, losses = results.get(entrant, (0, 0, 0))
         rows.append(
             Standing(
                 rank=rank,
                 rank_last=rank_last,
                 entrant=entrant,
-                mu=_rounded(fitted.mu[index]),
-                sigma=_rounded(fitted.sigma(index)),
+                mu=_rounded(found.mu[index]),
+                sigma=_rounded(found.sigma(index)),
                 p_next=p_next,
                 win=win,
                 win_low=win_low,
                 win_high=win_high,
                 delta=delta,
                 delta_ci=delta_ci,
+                adjusted=adjusted if settings.evaluator else None,
+                adjusted_ci=adjusted_ci if settings.evaluator else 0.0,
+                luck=_rounded(delta - adjusted) if settings.evaluator else None,
+                disputed=entrant in elsewhere,
                 wins=wins,
                 ties=ties,
                 losses=losses,
@@ -94,17 +98,48 @@ def table(event: Event, counted: Counted) -> Table:
         matches=tally.matches,
         planned=counted.plan.matches,
         withdrawn=counted.withdrawn,
+        ended=counted.end.note,
+        verdict=counted.end.verdict,
     )
 
 
-def _ranks(fitted: Fit, order: Sequence[int], rated: set[str]) -> list[tuple[int, int]]:
-    """First and last rank of each row; rows that can't be told apart share a range."""
-    ranks: list[tuple[int, int]] = []
-    placed = [index for index in order if fitted.entrants[index] in rated]
-    for _, group in groupby(placed, key=lambda index: _rounded(fitted.mu[index])):
-        size = len(list(group))
-        ranks += [(len(ranks) + 1, len(ranks) + size)] * size
-    return ranks + [UNRATED] * (len(order) - len(placed))
+def _ranks(found: Fit, rated: set[str], *, looks: int) -> dict[str, tuple[int, int]]:
+    """First and last rank of each that is rated. Who has looked several times, and stopped when
+    things were clear, has to be surer.
+    """
+    placed = [index for index, entrant in enumerate(found.entrants) if entrant in rated]
+    errors = separation(len(placed), looks=looks)
+
+    def apart(one: int, two: int) -> bool:
+        lead, error = found.ahead(one, two)
+        return lead > errors * error
+
+    ranks = {}
+    for index in placed:
+        above = sum(apart(other, index) for other in placed if other != index)
+        below = sum(apart(index, other) for other in placed if other != index)
+        ranks[found.entrants[index]] = (1 + above, len(placed) - below)
+    return ranks
+
+
+def _elsewhere(
+    event: Event, tally: Tally, rated: set[str], ranks: Mapping[str, tuple[int, int]]
+) -> set[str]:
+    """Who would be outside its range of ranks by what the event doesn't rate on."""
+    if not event.settings.evaluator:
+        return set()
+    other = RESULTS if event.settings.rate_on == ADJUSTED else ADJUSTED
+    found = fitted(event, tally, other)
+    order = sorted(
+        (-_rounded(mu), entrant)
+        for mu, entrant in zip(found.mu, found.entrants, strict=True)
+        if entrant in rated
+    )
+    return {
+        entrant
+        for place, (_, entrant) in enumerate(order, 1)
+        if not ranks[entrant][0] <= place <= ranks[entrant][1]
+    }
 
 
 def _win(account: Account) -> tuple[float, float, float]:
@@ -120,9 +155,9 @@ def _win(account: Account) -> tuple[float, float, float]:
     )
 
 
-def _delta(account: Account, *, unknown: float) -> tuple[float, float]:
+def _delta(margins: Mapping[str, Moments], *, unknown: float) -> tuple[float, float]:
     """Strokes a match against an opponent, and half the interval."""
-    found = average(_strata(account.margin))
+    found = average(_strata(margins))
     if found is None:
         return 0.0, 0.0
     half = half_width(found, unknown=unknown * THOUSANDTHS)

@@ -29,6 +29,11 @@ FORMATS: Mapping[str, _Report] = MappingProxyType(
 )
 """By the name that `--format` takes. Adding a report is one module and one line here."""
 
+FILES: Mapping[str, str] = MappingProxyType(
+    {"table.txt": "text", "table.md": "md", "table.csv": "csv", "table.json": "json"}
+)
+"""The tables that are written beside a log, by the name of their file."""
+
 
 def render(
     table: Table,

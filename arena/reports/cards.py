@@ -25,6 +25,7 @@ NAME = 20
 """The most of a name in front of its strokes."""
 
 _BOLD, _DIM, _RED, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[0m"
+_REVERSED = "\x1b[7m"
 
 
 class Face(enum.Enum):
@@ -33,6 +34,8 @@ class Face(enum.Enum):
     ALL = enum.auto()
     OWNER = enum.auto()
     NOBODY = enum.auto()
+    HIDDEN = enum.auto()
+    """Not the watcher, whoever else does."""
 
 
 class Card(Frozen, frozen=True):
@@ -63,7 +66,7 @@ class Picture(Frozen, frozen=True, kw_only=True):
     players: tuple[Player, ...]
     acting: frozenset[int] = frozenset()
     pile: str
-    """The card on top."""
+    """The card on top; empty before the first deal: then there is neither pile nor stock."""
     piled: int
     """Cards in the pile."""
     stock: int
@@ -96,6 +99,10 @@ class Style(Frozen, frozen=True, kw_only=True):
         """A fault."""
         return f"{_RED}{text}{_RESET}" if self.colour else text
 
+    def reversed(self, text: str) -> str:
+        """A line that is not of the table."""
+        return f"{_REVERSED}{text}{_RESET}" if self.colour else text
+
     @property
     def bar(self) -> str:
         """Beside a card."""
@@ -120,8 +127,9 @@ def picture(picture: Picture, style: Style, *, room: int, height: int) -> list[s
     """Draw it: no line wider than `room` columns, `height` lines if that can be."""
     lines = [style.bold(clip(plain(picture.title), room)), ""]
     lines += _players(picture, style, room)
-    lines += _middle(picture, style, room)
-    legend = _legend(picture, style)
+    if picture.pile:
+        lines += _middle(picture, style, room)
+    legend = _legend(picture, style, room)
     told = [line for text in picture.told for line in wrap(text, room, indent="  ")]
     board = scorecard(
         [player.name for player in picture.players],
@@ -133,7 +141,7 @@ def picture(picture: Picture, style: Style, *, room: int, height: int) -> list[s
     if picture.scores and left >= len(board) + 5:
         lines += ["", *board]
         left -= len(board) + 1
-    if legend and left >= 3:
+    if legend and left >= len(legend) + 2:
         legend = [style.dim(clip(line, room)) for line in legend]
         left -= len(legend)
     else:
@@ -223,7 +231,7 @@ def _cell(card: Card, style: Style) -> str:
     label = f"{card.label:>2}"
     if card.face is Face.ALL:
         return f" {label} "
-    if style.hidden:
+    if style.hidden or card.face is Face.HIDDEN:
         return style.dim(back * CELL)
     if card.face is Face.OWNER:
         return style.dim(f"({label})")
@@ -248,20 +256,23 @@ def _middle(picture: Picture, style: Style, room: int) -> list[str]:
     return [top * len(faces), middle, bottom * len(faces)]
 
 
-def _legend(picture: Picture, style: Style) -> list[str]:
+def _legend(picture: Picture, style: Style, room: int) -> list[str]:
     """What the marks of hidden cards mean, of those that there are."""
     faces = {card.face for player in picture.players for row in player.rows for card in row}
     back = style.back
     parts = []
-    if style.hidden and faces - {Face.ALL}:
+    if (style.hidden and faces - {Face.ALL}) or Face.HIDDEN in faces:
         parts.append(f"{back * CELL} face down")
-    elif faces - {Face.ALL}:
+    if not style.hidden and faces - {Face.ALL, Face.HIDDEN}:
         if Face.NOBODY in faces:
             parts.append(f"{back} 5{back} nobody knows it")
         if Face.OWNER in faces:
             parts.append("( 5) its owner alone does")
         parts.append("  5  everybody does")
-    return ["   ".join(parts)] if parts else []
+    line = "   ".join(parts)
+    if width(line) > room:
+        return parts
+    return [line] if parts else []
 
 
 def _padded(text: str, columns: int) -> str:

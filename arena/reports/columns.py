@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from arena.model import Duel, Standing, Table
+from arena.model import ADJUSTED, Duel, Settings, Standing, Table
 
 NOTHING = "-"
 
@@ -30,6 +30,7 @@ BOT = "bot"
 FAULTS = "faults"
 MS = "ms/decision"
 OFF_TURN = "off-turn ms/match"
+DISPUTED = "≠"
 
 OFF_TURN_SHOWN_MS = 1.0
 """CPU off turn from which it gets a column: over a series, what compiles or cleans up in the
@@ -57,7 +58,7 @@ def columns(table: Table, *, canonical: bool) -> list[Column]:
         Column("μ", rated(lambda row: f"{row.mu:.2f}")),
         Column("σ", rated(lambda row: f"{row.sigma:.2f}"), given_up=5),  # noqa: RUF001 - the Greek letter
         Column("P>next %", rated(_p_next), given_up=8),
-        Column("Δ strokes", known(_delta), given_up=9),
+        *_gaps(table.event.settings, known),
         Column("win %", known(_win), given_up=7),
         Column("W-T-L", lambda row: f"{row.wins}-{row.ties}-{row.losses}", given_up=4),
         Column("deals/matches", lambda row: f"{row.deals}/{row.matches}", given_up=3),
@@ -71,10 +72,31 @@ def columns(table: Table, *, canonical: bool) -> list[Column]:
     return found
 
 
+def _gaps(
+    settings: Settings, known: Callable[[Callable[[Standing], str]], Callable[[Standing], str]]
+) -> list[Column]:
+    """By how many strokes: what the event rates on is given up last."""
+    by_luck = settings.rate_on == ADJUSTED
+    found = [Column("Δ strokes", known(_delta), given_up=1 if by_luck else 10)]
+    if settings.evaluator:
+        found.append(Column("Δ less luck", known(_adjusted), given_up=10 if by_luck else 7))
+        found.append(Column("luck", known(_luck), given_up=2))
+    return found
+
+
 def _rank(row: Standing) -> str:
     if not row.rank:
         return NOTHING
-    return f"{row.rank}" if row.rank == row.rank_last else f"{row.rank}-{row.rank_last}"
+    ranks = f"{row.rank}" if row.rank == row.rank_last else f"{row.rank}-{row.rank_last}"
+    return f"{ranks} {DISPUTED}" if row.disputed else ranks
+
+
+def _adjusted(row: Standing) -> str:
+    return NOTHING if row.adjusted is None else f"{row.adjusted:+.1f} ± {row.adjusted_ci:.1f}"
+
+
+def _luck(row: Standing) -> str:
+    return NOTHING if row.luck is None else f"{row.luck:+.1f}"
 
 
 def _p_next(row: Standing) -> str:

@@ -32,6 +32,10 @@ NAMES = (
     "fault_kinds",
     "note",
     "off_turn_ms_per_match",
+    "delta_adjusted",
+    "delta_adjusted_ci95",
+    "luck_per_match",
+    "disputed",
 )
 # Timings are the host's and stay out of canonical files.
 _TIMED = frozenset({"ms_per_decision", "off_turn_ms_per_match"})
@@ -73,4 +77,8 @@ def _fields(row: Standing, author: str) -> dict[str, str | int | float]:
         "fault_kinds": " ".join(f"{kind}:{number}" for kind, number in row.faults),
         "note": cell(row.note),
         "off_turn_ms_per_match": row.off_turn_ms,
+        "delta_adjusted": "" if row.adjusted is None else row.adjusted,
+        "delta_adjusted_ci95": "" if row.adjusted is None else row.adjusted_ci,
+        "luck_per_match": "" if row.luck is None else row.luck,
+        "disputed": int(row.disputed),
     }

@@ -5,20 +5,30 @@ Everything in it is the bot's own words or ours; the bot's are escaped and short
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
-from arena.model import Fault, FaultKind, Limits, MatchRecord
-from arena.reports.hostile import plain, sentence
+from arena.model import Fault, FaultHost, FaultKind, Limits, MatchRecord
+from arena.reports.hostile import plain, sentence, shell
+from arena.reports.layout import width
 
-# The end of stderr: enough for the lines of a traceback that say what happened.
-STDERR_LINES = 3
+# The end of stderr: enough for what the bot has said itself, before the end of a traceback.
+STDERR_LINES = 6
+# More than a screen has: the log has up to 64 KiB of it, and the whole in the folder stderr.
+STDERR_WHOLE = 40
+# Columns of what is ours to break; a bot's own lines and commands for copying stay whole.
+WIDTH = 80
 
 
 def match_fault_lines(record: MatchRecord) -> Iterator[str]:
     """Some lines for every fault of a match."""
     for fault in record.faults:
         yield from _lines(record, fault)
+
+
+def whole_fault(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> Iterator[str]:
+    """All that the log has of one fault, with the command."""
+    yield from _lines(record, fault, STDERR_WHOLE)
+    yield f"    again: {again(record, fault, folder, limits)}"
 
 
 def fault_lines(record: MatchRecord, folder: str, limits: Limits) -> Iterator[str]:
@@ -43,22 +53,46 @@ def again(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> str
     bot = record.seats[fault.seat]
     named = ["--", bot, folder] if bot.startswith("-") or folder.startswith("-") else [bot, folder]
     ahead, behind = (words, named) if named[0] == "--" else (named, words)
-    return shlex.join(["arena", "feed", *ahead, *behind])
+    return shell(["arena", "feed", *ahead, *behind])
 
 
-def _lines(record: MatchRecord, fault: Fault) -> Iterator[str]:
-    yield headline(record, fault)
+def _lines(record: MatchRecord, fault: Fault, stderr: int = STDERR_LINES) -> Iterator[str]:
+    told = headline(record, fault)
+    if width(told) <= WIDTH:
+        yield told
+    else:
+        yield f"{_where(record, fault)}:"
+        yield f"    {_what(fault)}"
     if fault.line:
         yield f"    its line: {sentence(fault.line)}"
-    for line in [line for line in fault.stderr.splitlines() if line.strip()][-STDERR_LINES:]:
+    for line in [line for line in fault.stderr.splitlines() if line.strip()][-stderr:]:
         yield f"    stderr: {sentence(line)}"
+    if fault.host != FaultHost():
+        yield from (f"    host: {line}" for line in host(fault))
+
+
+def host(fault: Fault) -> Iterator[str]:
+    """What the bot used, and how the machine was: of the decision, and of all until then."""
+    facts = fault.host
+    what, whole = ("this decision", "in the whole match") if fault.turn else ("the start", "in all")
+    yield (
+        f"charged {facts.charged_ms:.0f} of {facts.wall_ms:.0f} ms for {what}; "
+        f"load {facts.load:.2f}"
+    )
+    memory = f", memory {facts.memory_mb:.0f} MB" if facts.memory_mb else ""
+    yield f"{whole}: CPU {facts.cpu_ms:.0f} ms{memory}"
 
 
 def headline(record: MatchRecord, fault: Fault) -> str:
-    """Who, what, where."""
-    status = f" ({plain(fault.status)})" if fault.status else ""
+    """Who, where and what, in a line."""
+    return f"{_where(record, fault)}: {_what(fault)}"
+
+
+def _where(record: MatchRecord, fault: Fault) -> str:
     where = f"hole {fault.hole}, turn {fault.turn}" if fault.turn else "at the start"
-    return (
-        f"{plain(record.seats[fault.seat])}: {fault.kind} in {plain(record.id)}, {where}: "
-        f"{sentence(fault.message)}{status}"
-    )
+    return f"{plain(record.seats[fault.seat])}: {fault.kind} in {plain(record.id)}, {where}"
+
+
+def _what(fault: Fault) -> str:
+    status = f" ({plain(fault.status)})" if fault.status else ""
+    return f"{sentence(fault.message)}{status}"

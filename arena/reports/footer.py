@@ -9,8 +9,18 @@ from collections.abc import Iterator
 
 import msgspec
 
-from arena.model import Event, FaultKind, RatingSettings, Settings, Table
-from arena.reports.columns import OFF_TURN_NAMED_MS
+from arena.model import (
+    ADJUSTED,
+    Event,
+    FaultKind,
+    Machine,
+    Settings,
+    Source,
+    Table,
+    Withdrawal,
+)
+from arena.reports.columns import DISPUTED, OFF_TURN_NAMED_MS
+from arena.reports.cycles import SHOWN, cycles
 
 # Faults that a slower or busier machine could have caused; another run may go another way.
 _TIMED = frozenset({FaultKind.TIMEOUT.value, FaultKind.BANK.value, FaultKind.START.value})
@@ -40,29 +50,20 @@ def unconfined(table: Table, *, canonical: bool) -> bool:
 def facts(table: Table, *, canonical: bool, brief: bool) -> Iterator[Fact]:
     """Everything below the table."""
     event = table.event
-    yield Fact("game", _game(event.settings))
-    yield Fact("matches", _matches(table))
-    yield Fact("deals", _deals(event, brief=brief))
-    yield Fact("rating", _rating(event.settings.rating))
-    yield Fact("limits", _limits(event.settings))
+    if table.sources:
+        yield from _sources(table, brief=brief)
+    else:
+        yield Fact("game", _game(event.settings))
+        yield Fact("matches", _matches(table))
+        yield Fact("deals", _deals(event, brief=brief))
+    yield Fact("rating", _rating(event.settings))
+    yield from _found(table)
+    if not table.sources:
+        yield Fact("limits", _limits(event.settings))
     if not canonical:
-        yield from _sandbox(event)
-        yield from _off_turn(table)
-        if machine := _machine(event):
-            yield Fact("machine", machine)
-        for absent in sorted(event.not_run, key=lambda absent: (absent.name, absent.reason)):
-            yield Fact("not run", absent.reason, absent.name)
-    for out in table.withdrawn:
-        yield Fact(
-            "withdrawn",
-            f"three faulted matches in a row up to {out.after}; "
-            + (
-                "under half of its matches were played: all its results are annulled"
-                if out.annulled
-                else "the rest of its matches are forfeits"
-            ),
-            out.entrant,
-        )
+        yield from _host(table)
+    if not table.sources:
+        yield from map(_withdrawn, table.withdrawn)
     if any(kind in _TIMED for row in table.rows for kind, _ in row.faults):
         yield Fact("time faults", "a repeat on another machine may differ")
     for row in table.rows:
@@ -70,12 +71,72 @@ def facts(table: Table, *, canonical: bool, brief: bool) -> Iterator[Fact]:
             yield Fact("not reproducible", "played the same deal otherwise", row.entrant)
 
 
+def _sources(table: Table, *, brief: bool) -> Iterator[Fact]:
+    """Which events, or what of one, the table was made from."""
+    first = table.sources[0].event.settings
+    count = len(table.sources)
+    events = f"{count} events rated together" if count > 1 else "a part of one event"
+    yield Fact("game", f"{first.game}, {first.seats} seats, {events}")
+    yield Fact("matches", f"{table.matches} counted")
+    for line in table.selected:
+        yield Fact("selected", line)
+    for source in table.sources:
+        yield Fact("event", "; ".join(_source(source, brief=brief)))
+        for old, new in source.aliases:
+            yield Fact("same bot", f"the same content as {new}, and shown as that", old)
+        yield from map(_withdrawn, source.withdrawn)
+
+
+def _source(source: Source, *, brief: bool) -> Iterator[str]:
+    """One event of several."""
+    event = source.event
+    yield _deals(event, brief=brief)
+    yield f"{source.matches} of {source.planned} matches counted"
+    if not event.finished:
+        yield "THE EVENT IS NOT FINISHED"
+    if source.damaged:
+        yield f"{source.damaged} DAMAGED LINES OF ITS LOG PASSED OVER"
+    yield _game(event.settings)
+    yield _limits(event.settings)
+    if source.ended:
+        yield f"stopped by: {source.ended}"
+
+
+def _withdrawn(out: Withdrawal) -> Fact:
+    what = (
+        "under half of its matches were played: all its results are annulled"
+        if out.annulled
+        else "the rest of its matches are forfeits"
+    )
+    return Fact(
+        "withdrawn", f"three faulted matches in a row up to {out.after}; {what}", out.entrant
+    )
+
+
+def _found(table: Table) -> Iterator[Fact]:
+    """What to know of the ranking."""
+    event = table.event
+    if table.ended and not table.sources:
+        yield Fact("stopped by", table.ended)
+    if event.settings.evaluator:
+        yield Fact("luck", f"by the evaluator {event.settings.evaluator}")
+    if any(row.disputed for row in table.rows):
+        other = "as played" if event.settings.rate_on == ADJUSTED else "by strokes less luck"
+        yield Fact(DISPUTED, f"{other}, its rank would be outside this range")
+    found = cycles(table)
+    for cycle in found[:SHOWN]:
+        yield Fact("cycle", f"{' beats '.join(cycle)}, which beats the first")
+    if len(found) > SHOWN:
+        yield Fact("cycles", f"{len(found)} in all; no ranking can show them")
+
+
 def _game(settings: Settings) -> str:
     parts = [
         settings.game,
         f"{settings.seats} seats",
         settings.format,
-        f"{settings.deals} {'deal' if settings.deals == 1 else 'deals'} a table in all rotations",
+        f"{settings.deals} {'deal' if settings.deals == 1 else 'deals'} a table in all rotations"
+        + (" to begin with" if settings.racing or settings.trial else ""),
         f"series of {settings.series}",
         f"turn cap {settings.turn_cap}",
     ]
@@ -83,6 +144,18 @@ def _game(settings: Settings) -> str:
         parts.append(f"{settings.tables} tables")
     if not settings.same_author:
         parts.append("no two bots of one author at a table")
+    if settings.heroes:
+        parts.append(f"run by {', '.join(settings.heroes)}")
+    if (race := settings.racing) is not None:
+        most = f" or {race.budget} matches" if race.budget else ""
+        parts.append(
+            f"until neighbours are told apart, or shown to be within {race.close:g} strokes{most}"
+        )
+    if (trial := settings.trial) is not None:
+        parts.append(
+            f"is {trial.new} better: 0 against {trial.effect:g} strokes a match, "
+            f"alpha {trial.alpha:g}, beta {trial.beta:g}, {trial.budget} matches at most"
+        )
     if settings.playoff:
         parts.append("playoffs (they break ties in W-T-L, not in ratings)")
     return ", ".join(parts)
@@ -94,7 +167,8 @@ def _matches(table: Table) -> str:
     else:
         text = f"{table.matches} of {table.planned} counted"
     if not table.event.finished:
-        return f"{text}; THE EVENT IS NOT FINISHED"
+        part = f" (this is shard {table.event.shard})" if table.event.shard else ""
+        return f"{text}; THE EVENT IS NOT FINISHED{part}"
     if table.withdrawn:
         return f"{text}; those with withdrawn bots are void"
     return text
@@ -109,15 +183,27 @@ def _deals(event: Event, *, brief: bool) -> str:
     else:
         revealed = f"secret {event.secret}"
     text = f"commitment {commitment}, {revealed}"
+    if event.settings.beacon:
+        text += f", beacon {event.beacon or 'not known yet'} ({event.settings.beacon})"
     return f"{text}; DEALS PREDICTABLE (seeded)" if event.predictable else text
 
 
-def _rating(settings: RatingSettings) -> str:
+def _rating(settings: Settings) -> str:
+    rating = settings.rating
+    constants = f"mu {rating.mu:.6g}, sigma {rating.sigma:.6g}, beta {rating.beta:.6g}"
+    if settings.rate_on == ADJUSTED:
+        text = (
+            f"TrueSkill's model fitted to all strokes less luck: {constants}, "
+            f"{rating.event_sd:.6g} strokes a match are one deviation of a rated event"
+        )
+    else:
+        text = (
+            f"TrueSkill fitted to all results as played: {constants}, tau {rating.tau:.6g}, "
+            f"draw probability {rating.draw_probability:.6g}"
+        )
     return (
-        f"TrueSkill fitted to all results: mu {settings.mu:.6g}, sigma {settings.sigma:.6g}, "
-        f"beta {settings.beta:.6g}, tau {settings.tau:.6g}, "
-        f"draw probability {settings.draw_probability:.6g}; "
-        f"a forfeit counts as {settings.forfeit_margin:.6g} strokes; ± are 95 % intervals"
+        f"{text}; a forfeit counts as {rating.forfeit_margin:.6g} strokes; ± are 95 % intervals; "
+        "ranks that neighbours share can't be told apart with 95 % confidence"
     )
 
 
@@ -128,6 +214,18 @@ def _limits(settings: Settings) -> str:
         f"memory {limits.memory_mb} MB, {limits.tasks} tasks"
         + ("; bots stand still while it isn't their turn" if settings.freeze else "")
     )
+
+
+def _host(table: Table) -> Iterator[Fact]:
+    """Where it was played, and who could not be."""
+    event = table.event
+    yield from _sandbox(event)
+    yield from _off_turn(table)
+    for machine in event.machines or (event.machine,):
+        if described := _machine(machine):
+            yield Fact("machine", described)
+    for absent in sorted(event.not_run, key=lambda absent: (absent.name, absent.reason)):
+        yield Fact("not run", absent.reason, absent.name)
 
 
 def _sandbox(event: Event) -> Iterator[Fact]:
@@ -151,8 +249,7 @@ def _off_turn(table: Table) -> Iterator[Fact]:
             yield Fact("off turn", used, row.entrant)
 
 
-def _machine(event: Event) -> str:
-    machine = event.machine
+def _machine(machine: Machine) -> str:
     parts = [
         machine.system,
         machine.cpu,

@@ -9,8 +9,12 @@ Invariant: what `plain` returns prints on one line, left to right, and moves no 
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
+import shlex
 import unicodedata
+from collections.abc import Iterable
 
 # Control, format (bidi overrides, zero-width joiners, tags), surrogates, private use, line and
 # paragraph separators.
@@ -33,6 +37,9 @@ _EASY = frozenset("@._+~/:=-")
 # no name or address goes on behind them, underscores only within a word.
 _UNMARKED = re.compile(r"[ ,;()%+'/-]|[.](?=[ 0-9]|$)|[:](?= |$)|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])")
 
+# What may act in a text of many lines: all but tabs, newlines and the rest of ASCII's letters.
+_DOUBTFUL = re.compile(r"[^\n\t -~]")
+
 
 def plain(text: str) -> str:
     """For a terminal, and the first step of everything else."""
@@ -42,15 +49,42 @@ def plain(text: str) -> str:
         if place == _LONGEST:
             shown.append("…")
             break
-        category = unicodedata.category(char)
-        mark = category in {"Mn", "Me"}
+        mark = unicodedata.category(char) in {"Mn", "Me"}
         marks = marks + 1 if mark else 0
-        stray = mark and (place == 0 or marks > _MARKS or _is_selector(char))
-        if stray or category in _ACTING or char in _BLANK:
-            shown.append(_escape(char))
-        else:
-            shown.append(char)
+        stray = mark and (place == 0 or marks > _MARKS)
+        shown.append(_escape(char) if stray or _acts(char) else char)
     return "".join(shown)
+
+
+def visible(text: str) -> str:
+    """For a terminal, text of ours of any length with text of others in it; lines stay lines."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(_escape(char) if _acts(char) and char != "\n" else char for char in text)
+
+
+class Legible:
+    """What a program writes, in pieces as they come: text in UTF-8 of which nothing acts.
+
+    Tabs and the ends of lines stay; what isn't UTF-8 is shown by its bytes.
+    """
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+
+    def __call__(self, data: bytes, *, last: bool = False) -> bytes:
+        """The next piece; a letter of which it has the beginning waits for the rest of it."""
+        text = self._decoder.decode(data, last).replace("\r\n", "\n")
+        return _DOUBTFUL.sub(_escape_acting, text).encode()
+
+
+def _escape_acting(found: re.Match[str]) -> str:
+    char = found[0]
+    return _escape(char) if unicodedata.category(char) in _ACTING else char
+
+
+def _acts(char: str) -> bool:
+    return unicodedata.category(char) in _ACTING or char in _BLANK or _is_selector(char)
 
 
 def _is_selector(char: str) -> bool:
@@ -63,6 +97,32 @@ def _escape(char: str) -> str:
     if code <= 0xFF:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def json_line(encoded: bytes) -> bytes:
+    """The same JSON, in which a terminal finds nothing to obey."""
+    if encoded.isascii() and b"\x7f" not in encoded:
+        return encoded
+    return "".join(
+        json.dumps(char)[1:-1] if _acts(char) and char != "\n" else char
+        for char in encoded.decode().replace("\x7f", "\\u007f")
+    ).encode()
+
+
+def shell(words: Iterable[str]) -> str:
+    """A command for copying into a shell: each word is one word there, and none acts."""
+    return " ".join(map(_word, words))
+
+
+def _word(text: str) -> str:
+    if not any(map(_acts, text)):
+        return shlex.quote(text)
+    shown = (char if char.isalnum() and not _acts(char) else _bytes(char) for char in text)
+    return f"$'{''.join(shown)}'"
+
+
+def _bytes(char: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
 
 
 def markdown(text: str) -> str:

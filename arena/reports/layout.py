@@ -35,7 +35,9 @@ def wrap(text: str, room: int | None, *, indent: str) -> list[str]:
         return [text]
     lines: list[str] = []
     line = ""
-    for word in text.split(" "):
+    first, *rest = text.lstrip(" ").split(" ")
+    lead = text[: len(text) - len(text.lstrip(" "))]
+    for word in (lead + first, *rest):
         start = indent if lines else ""
         candidate = f"{line} {word}" if line else start + word
         if width(candidate) <= room or not word:

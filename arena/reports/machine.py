@@ -16,23 +16,32 @@ from arena.model import Table
 FORMAT = 1
 
 # What belongs to the machine that it was played on.
-_HOST_FACTS = ("confinement", "machine", "sandbox", "not_run")
+_HOST_FACTS = ("confinement", "machine", "machines", "sandbox", "not_run")
 
 
 def machine(table: Table, *, canonical: bool) -> str:
     """One JSON object, indented."""
     content: dict[str, Any] = msgspec.to_builtins(table)
     content["format"] = FORMAT
-    event = content["event"]
-    event["entrants"] = sorted(event["entrants"], key=lambda entrant: entrant["id"])
-    event["not_run"] = sorted(event["not_run"], key=lambda absent: sorted(absent.items()))
+    _settle(content["event"], canonical=canonical)
+    for source in content["sources"]:
+        _settle(source["event"], canonical=canonical)
+    for name in ("sources", "selected"):
+        if not content[name]:  # all of one event, as most tables are
+            del content[name]
     for row in content["rows"]:
         row["faults"] = dict(row["faults"])
         if canonical:
             del row["ms"], row["off_turn_ms"]
-    if canonical:
-        for key in _HOST_FACTS:
-            del event[key]
     made = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=True, allow_nan=False)
     # The one control character that JSON leaves as it is.
     return made.replace("\x7f", "\\u007f") + "\n"
+
+
+def _settle(event: dict[str, Any], *, canonical: bool) -> None:
+    """Put lists into an order, and leave out what is the host's."""
+    event["entrants"] = sorted(event["entrants"], key=lambda entrant: entrant["id"])
+    event["not_run"] = sorted(event["not_run"], key=lambda absent: sorted(absent.items()))
+    if canonical:
+        for key in _HOST_FACTS:
+            del event[key]

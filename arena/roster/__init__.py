@@ -4,6 +4,7 @@
     fetch(...)   ->  Fetched  the packages that bots' lock files name, into the cache
     build(...)   ->  Built    the builds that are needed, in the sandbox; how each bot is run
     restore(...) ->  Roster   the entrants of an earlier event, found again by content
+    carry, unload             their snapshots in the event's own folder, to be taken elsewhere
 
 Entrants (names, versions, hashes) are known before any build runs. Nothing here raises for a
 bad entrant: whatever is wrong with each is collected, so that the caller shows all of it at
@@ -13,6 +14,7 @@ trouble with the sandbox.
 
 from arena.roster.build import BuildLimits, build
 from arena.roster.cache import clean_cache, default_cache, in_use
+from arena.roster.carried import carry, unload
 from arena.roster.discover import load, restore
 from arena.roster.entries import Built, Candidate, Problem, Roster
 from arena.roster.manifest import Asked
@@ -28,6 +30,7 @@ __all__ = [
     "Problem",
     "Roster",
     "build",
+    "carry",
     "clean_cache",
     "default_cache",
     "fetch",
@@ -35,4 +38,5 @@ __all__ = [
     "load",
     "printable",
     "restore",
+    "unload",
 ]

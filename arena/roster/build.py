@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from arena.exhaustion import told
 from arena.model import Bot, Frozen, HostError, NotRun, canonical, sha256_hex
 from arena.roster.cache import BUILDS, publish, scratch, writing
 from arena.roster.commands import INSIDE, Command, CommandError, resolve
@@ -36,7 +37,7 @@ from arena.roster.plain import printable
 from arena.roster.process import Spawns, run
 from arena.roster.snapshot import copy, listing, mark_programs, settle
 from arena.roster.trees import ShapeError, measure, remove
-from arena.sandbox import Backend, Exited, Launch
+from arena.sandbox import Backend, Exited, Launch, inherited
 
 RESULT_FILES = 100_000
 """What a build may leave besides what it was given: a Rust target folder fits."""
@@ -223,9 +224,33 @@ class _Build:
     def _run(self, argv: tuple[str, ...], made: Path, deadline: float) -> None:
         ended, output = self._started(argv, made, deadline)
         if ended.code != 0:
+            if short := self._starved(output):
+                raise HostError(
+                    f"the build of {self.candidate.entrant.id} has failed for want of what this "
+                    f"machine limits: {short}"
+                )
             raise FailedError(f"build: {_shown(argv)} {self._end(ended)}", output)
         self._check(made)
         mark_programs(made)
+
+    def _starved(self, output: bytes) -> str:
+        """What a build that has failed was not given: if it complains of a want, and there is one.
+
+        Either alone says little: most builds get by with far less than they may use, and output
+        is its author's.
+        """
+        if not told(output.decode(errors="replace")):
+            return ""
+        promise = Launch(
+            run=(),
+            root="",
+            writable=True,
+            memory_mb=self.limits.memory_mb,
+            tasks=self.limits.tasks,
+            file_mb=self.limits.file_mb,
+            scratch_mb=self.limits.scratch_mb,
+        )
+        return inherited.lack(inherited.read(), promise)
 
     def _check(self, made: Path) -> None:
         """See that what a command left can be walked through, before anything else does."""

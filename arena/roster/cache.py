@@ -22,7 +22,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.model import UserError
+from arena.exhaustion import ran_out
+from arena.model import HostError, UserError
 from arena.roster.plain import printable
 from arena.roster.trees import ShapeError, measure, remove
 
@@ -64,12 +65,15 @@ def scratch(cache: Path, area: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def writing(cache: Path) -> Iterator[None]:
-    """Turn trouble with the cache into one line for the user: no bot is to blame for it."""
+    """Turn trouble with the cache into one line: the machine's if something has run out, else for
+    the user to see to. No bot is to blame for it.
+    """
     try:
         yield
     except OSError as e:
-        raise UserError(
-            f"can't write to the cache {printable(cache)}: {e.strerror}; "
+        what = ran_out(e)
+        raise (HostError if what else UserError)(
+            f"can't write to the cache {printable(cache)}: {what or e.strerror}; "
             "make room there, or set XDG_CACHE_HOME to another folder"
         ) from e
 

@@ -19,8 +19,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.labels import label_fault
 from arena.model import Entrant, NotRun
 from arena.roster import locks, manifest
+from arena.roster.carried import carried
 from arena.roster.commands import (
     LANGUAGES,
     CommandError,
@@ -42,6 +44,7 @@ from arena.roster.snapshot import (
     File,
     Snapshot,
     SnapshotError,
+    content_hash,
     find,
     listing,
     take,
@@ -49,6 +52,8 @@ from arena.roster.snapshot import (
 
 VERSION_DIGITS = 8
 """Digits of the content hash that stand for a version."""
+_HASH_SHOWN = 12
+"""And of one that is told."""
 _SHOWN = 6
 """Names listed in a note before it says how many more there are."""
 _LITTER = frozenset(
@@ -82,14 +87,18 @@ def load(paths: Sequence[Path], *, cache: Path) -> Roster:
     return look.roster()
 
 
-def restore(entrants: Sequence[tuple[Entrant, str]], *, cache: Path) -> Roster:
+def restore(
+    entrants: Sequence[tuple[Entrant, str]], *, cache: Path, folder: Path | None = None
+) -> Roster:
     """Find the entrants of an earlier event again, by content, each with its recorded path.
 
-    A snapshot that is no longer in the cache is taken again, and must have the same hash.
+    A snapshot that is no longer in the cache is taken again, from the event's own folder if it
+    lies there, else from that path, and must have the same hash. An empty path: none is known.
     """
-    look = _Look(cache, [Path(source) for _, source in entrants])
+    look = _Look(cache, [Path(source) for _, source in entrants if source])
     for entrant, source in entrants:
-        look.again(entrant, source)
+        place = carried(folder, entrant.hash) if folder else None
+        look.again(entrant, str(place or source))
     return look.roster()
 
 
@@ -144,21 +153,34 @@ class _Look:
 
     def again(self, entrant: Entrant, source: str) -> None:
         """Look for an entrant that is known by its content hash."""
-        shown = printable(source)
+        shown = printable(source or entrant.id)
         try:
             snapshot = find(self.cache, entrant.hash)
-            if snapshot is None:
-                snapshot = take(_content(Path(source)).files, self.cache)
-            if snapshot.hash != entrant.hash:
+            if snapshot is None and not source:
                 self._problem(
                     entrant.id,
                     shown,
-                    "its content is not what was entered: "
-                    f"entered {entrant.hash}, now {snapshot.hash}; put the old content back",
+                    f"what was entered ({entrant.hash[:_HASH_SHOWN]}…) is no longer in the cache, "
+                    "and no path to it is known",
                 )
                 return
+            if snapshot is None:
+                files = _content(Path(source)).files
+                # Nothing else is copied: a stranger's folder may name any path.
+                now = content_hash(files)
+                if now == entrant.hash:
+                    snapshot = take(files, self.cache)
+                    now = snapshot.hash
+                if snapshot is None or now != entrant.hash:
+                    self._problem(
+                        entrant.id,
+                        shown,
+                        "its content is not what was entered: "
+                        f"entered {entrant.hash}, now {now}; put the old content back",
+                    )
+                    return
             stated = _manifest(snapshot.folder)
-            candidate = _entered(entrant, stated, snapshot, Path(source))
+            candidate = _entered(entrant, stated, snapshot, Path(source or snapshot.folder))
             self.found[entrant.id] = candidate
             self._check_tools(candidate)
         except _Stray:
@@ -271,7 +293,7 @@ def _manifest(folder: Path) -> Manifest:
 
 def _default_name(text: str, path: Path) -> str:
     name = unicodedata.normalize("NFC", text)
-    fault = manifest.label_fault(name)
+    fault = label_fault(name)
     if not fault:
         return name
     remedy = "set `name` in its bot.toml"

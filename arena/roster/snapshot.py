@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -50,6 +51,7 @@ IGNORED = frozenset(
     }
 )
 
+HASH = re.compile(r"[0-9a-f]{64}")
 _HEADER = b"nine-arena bot 1\n"
 _CHUNK = 1 << 20
 _ELF = b"\x7fELF"
@@ -241,7 +243,8 @@ def _own(path: Path, info: os.stat_result) -> None:
 def find(cache: Path, content: str) -> Snapshot | None:
     """An intact snapshot with that content hash. One that was damaged is thrown away."""
     folder = cache / BOTS / content
-    if not folder.is_dir():
+    # A stranger's event may state any text for a hash: `..` too, and that must not be thrown away.
+    if not HASH.fullmatch(content) or not folder.is_dir():
         return None
     try:
         if content_hash(listing(folder)) == content:

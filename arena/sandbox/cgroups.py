@@ -55,6 +55,9 @@ _TRIAL_BYTES = 2 << 20
 _UNCOUNTED = 200
 """Exit status of a trial in a group that doesn't count; no errno is as high."""
 
+CHARGE_BYTES = 1 << 20
+"""More than the kernel ever kills for at once; huge pages, which are larger, it does without."""
+
 _FOLDER = re.compile(r"arena-(\d+)-(\d+)-(\d+)")
 
 
@@ -73,11 +76,13 @@ class Group:
 
         Version 2 kills them all at once. Version 1 kills one, and leaves the rest running.
         """
-        for line in self._hierarchy.read(self.path / self._hierarchy.events).splitlines():
-            name, _, count = line.partition(" ")
-            if name == "oom_kill":
-                return int(count)
-        return 0  # before Linux 4.13 it didn't tell
+        return self._hierarchy.event(self.path, "oom_kill")  # since Linux 4.13
+
+    def spent(self) -> bool:
+        """Whether it has come to its own limit. If not, whoever was killed in it was killed for a
+        group above, or for the machine: by no doing of his.
+        """
+        return self._hierarchy.spent(self.path)
 
     def peak_mb(self) -> float:
         """The most memory that it has held at a time; 0.0 where the kernel doesn't tell."""
@@ -149,6 +154,22 @@ class Hierarchy:
             with contextlib.suppress(OSError):
                 self._leave()
 
+    def event(self, path: Path, wanted: str) -> int:
+        """How often something has happened in a group; 0 where the kernel doesn't count it."""
+        for line in self.read(path / self.events).splitlines():
+            name, _, count = line.partition(" ")
+            if name == wanted:
+                return int(count)
+        return 0
+
+    def spent(self, path: Path) -> bool:
+        """Whether a group has come to its own limit. By its peak: kernels of today don't count
+        the charges that have failed for memory and swap together.
+        """
+        names = (self.peak, "memory.memsw.max_usage_in_bytes")
+        peak = max(int(self.read(path / name) or 0) for name in names)
+        return peak + CHARGE_BYTES >= int(self.read(path / "memory.limit_in_bytes") or 0)
+
     def read(self, path: Path) -> str:
         """A file of a group, or nothing where the kernel or the group doesn't have it."""
         try:
@@ -203,6 +224,10 @@ class Hierarchy2(Hierarchy):
         """Kill all that is in a group."""
         with contextlib.suppress(OSError):
             self._calls.write(path / "cgroup.kill", "1")
+
+    def spent(self, path: Path) -> bool:
+        """Whether a group has come to its own limit, and nothing could be given back."""
+        return bool(self.event(path, "oom"))
 
     def enter(self) -> None:
         """Step down if we have to, and turn the controllers on."""

@@ -16,6 +16,7 @@ Loaded into the spawner, so: standard library only, one thread.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -25,6 +26,7 @@ import signal
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
+from arena.exhaustion import NO_PROCESSES, ran_out
 from arena.sandbox import kernel, meter, seccomp, staging
 
 ENV = "/usr/bin/env"
@@ -109,9 +111,15 @@ def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
         else:
             _keep(plan, uid, join)
     except BaseException as error:  # noqa: BLE001 - whatever it is, this child must end here
-        os.write(errors, str(error).encode(errors="backslashreplace")[:ERROR_BYTES])
+        os.write(errors, reason(error).encode(errors="backslashreplace")[:ERROR_BYTES])
     finally:
         os._exit(1)
+
+
+def reason(error: BaseException) -> str:
+    """Why a program could not be begun; never nothing."""
+    short = isinstance(error, BlockingIOError)  # of a fork; nothing else here waits
+    return NO_PROCESSES if short else ran_out(error) or str(error) or "?"
 
 
 def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoReturn:
@@ -134,11 +142,18 @@ def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoRe
         staging.drop(uid)
     kernel.die_with(spawner)
     flags += ["--json-status-fd", _STATUS, "--block-fd", _GATE]
-    largest = str(plan["rlimits"]["FSIZE"] // 512) if "FSIZE" in plan["rlimits"] else "unlimited"
+    largest = _largest_file(plan["rlimits"])
     exactly = [] if _EXACT else [ENV, "-i", *_variables(plan)]
     shell = [_SHELL, "-c", _DOORMAN, _SHELL, largest, *exactly, *plan["argv"]]
     # An empty environment: what pid 1 was started with can be read inside.
     os.execve(options["tool"], ["bwrap", *map(str, flags), "--", *shell], {})  # noqa: S606
+
+
+def _largest_file(rlimits: Mapping[str, int]) -> str:
+    """In the shell's blocks; never above what we have, or the shell would end with an error."""
+    most = [limit for limit in (resource.getrlimit(resource.RLIMIT_FSIZE)[1],) if limit >= 0]
+    most += [rlimits["FSIZE"]] if "FSIZE" in rlimits else []
+    return str(min(most) // 512) if most else "unlimited"
 
 
 def _argument(text: str) -> bytes:
@@ -244,7 +259,12 @@ def _arrange(*sources: int) -> None:
     """Make the sources the descriptors 0, 1, 2… and close all others but what is the spawner's
     gift, which ends with the next program.
     """
-    moved = [fcntl.fcntl(source, fcntl.F_DUPFD_CLOEXEC, _ABOVE) for source in sources]
+    try:
+        moved = [fcntl.fcntl(source, fcntl.F_DUPFD_CLOEXEC, _ABOVE) for source in sources]
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from error  # so low is the limit
     for number, source in enumerate(moved):
         os.dup2(source, number, inheritable=True)
     kept = {*range(len(sources)), *staging.inherited()}
@@ -281,7 +301,7 @@ def _become(
         limit(0, plan["rlimits"])
         os.execve(ENV, [ENV, "-i", *variables, *plan["argv"]], {})  # noqa: S606
     except BaseException as error:  # noqa: BLE001 - whatever it is, this child must end here
-        os.write(failed, str(error).encode(errors="backslashreplace")[:ERROR_BYTES] or b"?")
+        os.write(failed, reason(error).encode(errors="backslashreplace")[:ERROR_BYTES])
     finally:
         os._exit(1)
 

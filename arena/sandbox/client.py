@@ -23,6 +23,7 @@ from typing import Any, Self
 
 import msgspec
 
+from arena.exhaustion import why_not, why_not_started
 from arena.model import HostError
 from arena.sandbox import Exited, Plan, Started, cgroups, scope
 
@@ -67,7 +68,10 @@ class Spawner:
 
     def start(self) -> None:
         """Launch the process."""
-        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        except OSError as error:
+            raise HostError(f"no socket for the spawner: {why_not(error)}") from error
         # It ignores the environment, but whoever wants no compiled files lying about means it too.
         cacheless = ["-B"] if sys.dont_write_bytecode else []
         delegated = scope.launcher()
@@ -84,7 +88,9 @@ class Spawner:
             )
         except OSError as error:
             ours.close()
-            raise HostError(f"the spawner could not be started: {error}") from error
+            raise HostError(
+                f"the spawner could not be started: {why_not_started(error)}"
+            ) from error
         finally:
             its.close()
         assert self._process.stderr is not None
@@ -113,7 +119,7 @@ class Spawner:
             for descriptor in ours:
                 os.close(descriptor)
             if isinstance(error, OSError):
-                raise HostError(f"no pipes for another program: {error}") from error
+                raise HostError(f"no pipes for another program: {why_not(error)}") from error
             raise
         finally:
             for descriptor in its:

@@ -30,6 +30,7 @@ from arena.sandbox.environment import (
 )
 from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.host import Host
+from arena.sandbox.inherited import users_tasks
 from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed
 
 SCOPES_SIGNALS = 6
@@ -134,13 +135,4 @@ class Landlock:
 
 @functools.cache
 def _users_tasks() -> int:
-    own = os.geteuid()
-    count = 0
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                if entry.stat().st_uid == own:
-                    count += len(os.listdir(f"/proc/{entry.name}/task"))  # noqa: PTH208 - cheaper
-            except OSError:
-                continue  # it has ended
-    return count + SLACK_TASKS
+    return users_tasks() + SLACK_TASKS

@@ -176,6 +176,10 @@ class Meter:
         self._most = max(self._most, self._ended + own)
         return self._most
 
+    def found(self) -> list[int]:
+        """The processes that were there at the last time, but for the root."""
+        return [pid for pid in self._known if pid != self._root]
+
     def _counts(self, process: _Process) -> bool:
         return process.pid != self._root
 

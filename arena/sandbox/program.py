@@ -11,7 +11,7 @@ import os
 import signal
 from typing import Any
 
-from arena.sandbox import cgroups, child, staging, watch
+from arena.sandbox import cgroups, child, oom, staging, watch
 
 STATUS_BYTES = 4096
 """bwrap's two lines take 300; nobody else can write there."""
@@ -38,11 +38,14 @@ class Program:
         """Why the sandbox, or the machine, could not run it."""
         self.group: cgroups.Group | None = None
         self.overstepped = ""
+        self.kills: oom.Kills | None = None
+        """Of the group that it shares with us, if it has none of its own."""
         self.cpu_ms = 0.0
         self.memory_mb = 0.0
         self._text = b""
         self._facts: dict[str, Any] = {}
         self._watch: watch.Watch | None = None
+        self._killed_before = 0
 
     @property
     def as_bwrap(self) -> bool:
@@ -89,28 +92,52 @@ class Program:
         if scratch and not self.plan["options"].get("mounts"):  # else it is limited by itself
             share["disk"] = [*share["disk"], scratch]
         self._watch = watch.Watch(share, self.tree, uid=self.uid)
+        if self.kills:
+            self._killed_before = self.kills.count()
 
     def look(self, now: float) -> bool:
-        """Whether it has used more than its share."""
+        """Whether it has used more than its share, or was robbed of it."""
         if self._watch is None or self.killed:
             return False
         if self.group is not None and self.group.kills():
             # It may have lost but one of its processes; it doesn't go on without.
-            self.overstepped = "memory"
+            self._judge_kill(self.group)
         else:
             self.overstepped = self._watch.look(now)
-        return bool(self.overstepped)
+        return bool(self.overstepped or self.failure)
+
+    def _judge_kill(self, group: cgroups.Group) -> None:
+        """The kernel has killed in its group: for its own limit, or another's."""
+        if group.spent():
+            self.overstepped = "memory"
+        else:
+            self.failure = self._robbed(group.peak_mb())
+
+    def _robbed(self, held: float) -> str:
+        most = self.plan["share"]["memory_mb"]
+        return (
+            "the machine, or a control group that all is in, ran out of memory: the kernel killed "
+            f"a program that held at most {held:.0f} MB of the {most} it may"
+        )
 
     def conclude(self) -> None:
         """Nothing of it is left: add up, and find out why it never ran, if it didn't."""
         if self.group:
             if self.group.kills():
-                self.overstepped = "memory"
+                self._judge_kill(self.group)
             self.memory_mb = self.group.peak_mb()
         elif self._watch:
             self.memory_mb = max(self.memory_mb, self._watch.peak_mb)
-        if not (self.failure or self.killed or self.overstepped or self.ended):
+        if self.failure or self.killed or self.overstepped:
+            return
+        if not self.ended:
             self.failure = self._last_words()
+        elif self._failed() and self.kills and self.kills.count() > self._killed_before:
+            self.failure = self._robbed(self.memory_mb)
+
+    def _failed(self) -> bool:
+        """Whether it ended otherwise than a program does that is content."""
+        return bool(self._facts.get("exit") or self._facts.get("exit-code"))
 
     def exited(self) -> dict[str, Any]:
         """How it ended, for the referee."""

@@ -23,6 +23,7 @@ memory doesn't grow with the number of programs that have been run.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import resource
@@ -39,11 +40,12 @@ from typing import Any
 if __name__ == "__main__":
     # The package's own __init__ needs msgspec, which has no place here: stand-ins for the two
     # packages let the sibling modules be found without it.
-    for _name, _folder in (("arena.sandbox", Path(__file__).parent), ("arena", None)):
+    _here = Path(__file__).parent
+    for _name, _folder in (("arena.sandbox", _here), ("arena", _here.parent)):
         sys.modules[_name] = types.ModuleType(_name)
-        sys.modules[_name].__path__ = [str(_folder)] if _folder else []
+        sys.modules[_name].__path__ = [str(_folder)]
 
-from arena.sandbox import cgroups, child, kernel, meter, staging
+from arena.sandbox import cgroups, child, kernel, meter, oom, staging
 from arena.sandbox.program import Program
 
 REQUEST_BYTES = 1 << 18
@@ -52,6 +54,9 @@ REQUEST_BYTES = 1 << 18
 LAST_KILL_S = 5.0
 """How long the tree of a closing spawner may take to die: a process in an uninterruptible wait
 can't be hurried, and its kill is already under way."""
+
+RAISED = ("AS", "CPU", "DATA", "FSIZE", "NOFILE", "NPROC", "SIGPENDING")
+"""What programs inherit, or we need ourselves: not the host's defaults hold, but its limits."""
 
 LOOK_S = 0.02
 """How often the shares are looked at. In this time a core fills 100 MB and forks 300 times."""
@@ -73,6 +78,7 @@ class Spawner:
         self.closing = 0.0
         self.looked = 0.0
         self.groups, self.groupless = cgroups.find()
+        self.kills = oom.Kills()
         self.poll = select.poll()
         self.news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -146,7 +152,7 @@ class Spawner:
         try:
             self.spawn(program, descriptors)
         except (OSError, ValueError, OverflowError) as error:
-            failure = f"could not start a process: {error}"
+            failure = f"could not start a process: {child.reason(error)}"
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -157,7 +163,7 @@ class Spawner:
     def spawn(self, program: Program, descriptors: list[int]) -> None:
         """Fork the guard. Raises OSError when the machine can't."""
         if len(descriptors) != 3:  # the kernel drops those for which there is no room
-            raise OSError("the spawner has run out of file descriptors")
+            raise OSError(errno.EMFILE, "the spawner has run out of file descriptors")
         opened: list[int] = []
         slot = self.slots.index(0) if 0 in self.slots else len(self.slots)
         if program.plan["options"]["spare uid"]:
@@ -167,6 +173,7 @@ class Spawner:
             for _ in range(3):
                 opened += os.pipe2(os.O_CLOEXEC)
             program.group = self.group(program)
+            program.kills = None if program.group else self.kills
             status, errors, gate = opened[0:2], opened[2:4], opened[4:6]
             stdin, stdout, stderr = descriptors
             ends = child.Ends(stdin, stdout, stderr, status[1], errors[1], gate[0])
@@ -374,8 +381,10 @@ def main() -> None:
     """Serve the socket on standard input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the referee's to handle
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # several for each program
+    for name in RAISED:
+        number = getattr(resource, f"RLIMIT_{name}")
+        _, most = resource.getrlimit(number)
+        resource.setrlimit(number, (most, most))
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     connection = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), 0)

@@ -28,6 +28,7 @@ from arena.model import Bot, Event, MatchRecord
 from arena.reports import render
 from arena.store import Private, Store
 from arena.tournament import Tournament
+from arena.waves import Wave
 from measures import SkippedError
 from measures.conversation import SECRET, settings_of
 from measures.stage import Stage
@@ -63,6 +64,9 @@ class Watched:
 
     def rated(self, rated: object) -> None:
         """A rated event is settled."""
+
+    def wave(self, wave: Wave) -> None:
+        """So much has been decided."""
 
     def trouble(self, series: str, message: str) -> None:
         """A series is void."""

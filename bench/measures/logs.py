@@ -14,7 +14,7 @@ from arena.model import Entrant, Event, MatchRecord
 from arena.ratings.standings import table
 from arena.reports import render
 from arena.store import Private, Store
-from arena.tournament import all_blocks, counting_of, schedule_of
+from arena.tournament import counting_of, first_wave, schedule_of
 from measures import RATE, Measure, Row
 from measures.conversation import SECRET, Conversation, series_of, settings_of
 from measures.stage import Stage
@@ -39,7 +39,7 @@ def _records() -> tuple[MatchRecord, ...]:
     played = [conversation.play(spec) for spec in series_of(("a", "b"), 40).matches]
 
     def records() -> Iterator[MatchRecord]:
-        for block in all_blocks(schedule_of(_event(), SECRET)):
+        for block in first_wave(schedule_of(_event(), SECRET)).blocks():
             for series in block.series:
                 for spec in series.matches:
                     record = msgspec.structs.replace(

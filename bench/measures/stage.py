@@ -30,6 +30,7 @@ FOLDERS = {
     "lean": BENCH / "bots" / "lean",
     "follower": BENCH / "bots" / "follower",
     "steady": BENCH / "bots" / "steady",
+    "timed": BENCH / "bots" / "timed",
     "quick": BENCH.parent / "example_bots" / "quick",
 }
 

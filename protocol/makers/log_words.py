@@ -1,4 +1,4 @@
-"""What the schemas say of fields of the log, and of `arena check --json`, without a docstring."""
+"""What the schemas say of fields of the log, and of JSON that is printed, without a docstring."""
 
 WORDS = {
     "MatchRecord": {
@@ -23,6 +23,7 @@ WORDS = {
         "hole": "On which hole; 0 is the start-up.",
         "turn": "At which of the match's questions; 0 is the start-up.",
         "message": "What happened, for people.",
+        "host": "What it used, and how the machine was, at that moment.",
     },
     "SeatUse": {
         "decisions": "How many questions it was asked.",
@@ -97,5 +98,71 @@ WORDS = {
         "p50_ms": "Half of them took no longer.",
         "p99_ms": "99 of 100 took no longer.",
         "max_ms": "The longest.",
+    },
+    "Audit": {
+        "v": "1; fields may be added without a new number.",
+        "game": "The game's name.",
+        "seats": "Players in each match.",
+        "tied_events": "By the sum of strokes over the rotations.",
+        "capped_pairs": "The most unusual pairs; empty where no hole came to the cap.",
+        "later": "By bot; what is tested is the rotation that was played first against the others.",
+        "feeding": "By pair of neighbours, at tables of three and more.",
+        "time": "By bot.",
+        "faults": "By bot and kind.",
+    },
+    "Question": {
+        "part": "What was asked.",
+        "p": "How often chance alone shows as much anywhere in a report.",
+    },
+    "Effect": {"high": "Its other end."},
+    "Share": {
+        "count": "How many.",
+        "of": "Of how many.",
+        "share": "The one by the other.",
+        "high": "Its other end.",
+    },
+    "Capped": {
+        "bots": "The pair.",
+        "holes": "Holes that the two have played at one table.",
+        "capped": "How many of these nobody ended.",
+        "p_alone": "How often chance alone shows as much in this one.",
+        "p": "How often it shows as much in any row of any part: see the whole report.",
+    },
+    "Luck": {
+        "bot": "The entrant's id.",
+        "error": "Its standard error.",
+        "z": "The one by the other.",
+        "p_alone": "How often chance alone shows as much in this one.",
+        "p": "How often it shows as much in any row of any part: see the whole report.",
+    },
+    "Later": {
+        "bot": "The entrant's id.",
+        "deals": "Deals that it has played in all rotations.",
+        "error": "Its standard error.",
+        "p_alone": "How often chance alone shows as much in this one.",
+        "p": "How often it shows as much in any row of any part: see the whole report.",
+    },
+    "Lift": {
+        "bots": "The pair.",
+        "p_alone": "How often chance alone shows as much in this one.",
+        "p": "How often it shows as much in any row of any part: see the whole report.",
+    },
+    "Feeding": {
+        "giver": "Who leaves the discards.",
+        "taker": "Who comes next.",
+        "left": "Discards that were left to the taker.",
+        "taken": "How many it took.",
+        "p_alone": "How often chance alone shows as much in this one.",
+        "p": "How often it shows as much in any row of any part: see the whole report.",
+    },
+    "TimeUse": {
+        "bot": "The entrant's id.",
+        "matches": "Matches of it that count.",
+        "max_ms": "The longest.",
+    },
+    "Faults": {
+        "bot": "The entrant's id.",
+        "kind": "Which fault: SPEC.md, section 7.",
+        "late": "In the other half.",
     },
 }

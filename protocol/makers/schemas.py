@@ -19,10 +19,11 @@ from makers.log_words import WORDS
 from makers.page import Field, Page
 from makers.transcripts import GAMES
 
-from arena import model
+from arena import model, unfolding
+from arena.auditing import report as audit_report
 from arena.check import report
-from arena.cli.options import Duration
-from arena.cli.run import run
+from arena.cli.options import NOT_IN_FILES, Duration
+from arena.cli.run import prepare, run
 from arena.model import Event, MatchRecord
 from arena.wire.messages import (
     Act,
@@ -51,8 +52,12 @@ MESSAGES: dict[str, Any] = {
 RECORDS: dict[str, Any] = {
     "match-record": MatchRecord,
     "event": Event,
+    "audit-report": audit_report.Audit,
     "check-report": report.Reports,
+    "match-steps": unfolding.MatchSteps,
 }
+DOCUMENTED = (model, audit_report, report, unfolding)
+"""Where the types of the log, and of what is printed as JSON, are."""
 
 # Where SPEC.md describes the fields of a type: the table under this heading.
 TABLES = {
@@ -138,7 +143,7 @@ def from_docstrings(part: dict[str, Any], title: str) -> None:
     """Describe the properties of a type of the log by its source's docstrings, or by our words."""
     for name, text in WORDS.get(title, {}).items():
         part["properties"][name]["description"] = text
-    kind = getattr(model, title, None) or getattr(report, title)
+    kind = next(getattr(module, title) for module in DOCUMENTED if hasattr(module, title))
     (body,) = ast.parse(inspect.getsource(kind)).body
     assert isinstance(body, ast.ClassDef)
     for at, text in zip(body.body, body.body[1:], strict=False):
@@ -163,8 +168,9 @@ def event_file() -> dict[str, Any]:
             "description": "Paths of the bots, relative to this file; * and ? match.",
         }
     }
-    for option in run.params:
-        if isinstance(option, click.Option) and option.opts[0] not in ("--event", "--help"):
+    # `arena prepare` has one more; the others are the same.
+    for option in {option.name: option for option in (*prepare.params, *run.params)}.values():
+        if isinstance(option, click.Option) and option.opts[0] not in NOT_IN_FILES:
             key = next(name for name in option.opts if name.startswith("--")).removeprefix("--")
             properties[key] = {**kind_of(option), "description": option.help or ""}
     return {
@@ -179,13 +185,16 @@ def event_file() -> dict[str, Any]:
 def kind_of(option: click.Option) -> dict[str, Any]:
     """What a flag takes, as a schema."""
     kind = option.type
+    if option.multiple:
+        return {"type": "array", "items": {"type": "string"}}
     if option.is_flag:
         return {"type": "boolean"}
     if isinstance(kind, Duration):
         return {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)\s*$"}
     if isinstance(kind, click.Choice):
         return {"enum": list(kind.choices)}
-    if isinstance(kind, click.IntRange):
+    if isinstance(kind, click.IntRange | click.FloatRange):
         bounds = {"minimum": kind.min, "maximum": kind.max}
-        return {"type": "integer"} | {k: v for k, v in bounds.items() if v is not None}
+        type_ = "integer" if isinstance(kind, click.IntRange) else "number"
+        return {"type": type_} | {k: v for k, v in bounds.items() if v is not None}
     return {"type": "string"}

@@ -9,10 +9,13 @@ import msgspec
 from makers.conversation import SECRET
 from makers.schemas import pretty
 
-from arena.deals import Deals, commitment, fingerprint, shuffled
+from arena.deals import Deals, commitment, fingerprint, shuffled, with_beacon
 from arena.games.four_card_golf import GAME as FOUR_CARD_GOLF
 from arena.games.play_nine import GAME as PLAY_NINE
-from arena.model import Entrant, Settings
+from arena.model import Entrant, Settings, pairing_id
+
+# Spelled and sorted otherwise by a language that has habits of its own.
+STRANGE = ('q"\\/', "a b", "\b\f\n\r\t\x01\x7f\u2028", "\uffe1", "\U0001f3cc")
 
 
 def vectors() -> Iterator[tuple[str, str]]:
@@ -63,13 +66,18 @@ def vectors() -> Iterator[tuple[str, str]]:
                     "seats": 3,
                     "order": deals.rotations(pairing, 3, 3),
                 },
+                "beacon": {
+                    "value": "drand round 4182001: 9f…",
+                    "instead": with_beacon(SECRET, "drand round 4182001: 9f…").hex(),
+                },
+                "pairing": {"entrants": STRANGE, "id": pairing_id(STRANGE)},
                 "match": match,
                 "seeds": [deals.seed(match, seat) for seat in range(3)],
                 "name": deals.opaque(match),
                 "turn_ids": [turn_ids(n) for n in (1, 2, 3, 300)],
                 "commitment": {
                     "settings": json.loads(msgspec.json.encode(settings)),
-                    "entrants": [[e.id, e.hash] for e in contestants],
+                    "entrants": [[e.id, e.author, e.hash] for e in contestants],
                     "value": commitment(SECRET, settings, contestants),
                 },
             }

@@ -66,9 +66,9 @@ def bot(tmp_path):
 def test_a_good_bot_passes(check, bot):
     """Exit 0, a tick for each check, a verdict."""
     out = check(bot("good"), "--quick", "--game", "four-card-golf", code=0).stdout
-    assert 16 == out.count("✓")
+    assert 17 == out.count("✓")
     assert "✗" not in out
-    assert "✓ good@1: 15 passed;" in out.splitlines()[-1]
+    assert "✓ good@1: 16 passed;" in out.splitlines()[-1]
 
 
 def test_the_report_of_a_mistake(check, bot):
@@ -88,8 +88,8 @@ def test_several_bots_have_a_line_each_and_details_where_one_fails(check, bot):
     bad = bot("bad", ('"move": draw', '"action": draw'))
     words = (bot("ann"), bad, bot("bob"), "--quick", "--game", "four-card-golf")
     out = check(*words, code=3).stdout
-    assert "✓ ann@1: 15 passed" in out
-    assert "✓ bob@1: 15 passed" in out
+    assert "✓ ann@1: 16 passed" in out
+    assert "✓ bob@1: 16 passed" in out
     assert "✗ bad@1: 1 failed" in out
     assert "its answer has no `move`" in out
 
@@ -176,7 +176,7 @@ def test_verbose_shows_lines_whole(check, bot):
     assert "more)…" in short
     assert "more)…" not in long
     assert "KeyError: 'trun'" in short
-    assert "16 more, skipped: it can't play yet" in short
+    assert "17 more, skipped: it can't play yet" in short
     assert "it can't play yet" in long
 
 
@@ -202,4 +202,4 @@ def test_the_page_s_own_bots_pass_without_a_warning(check, tmp_path, kind, name)
     program = re.search(rf"```{kind}\n(.*?)```", page, re.DOTALL)[1]
     (tmp_path / "mine" / name).write_text(program)
     done = check("mine", "--strict", "--quick", code=0)
-    assert "18 passed" in done.stdout
+    assert "19 passed" in done.stdout

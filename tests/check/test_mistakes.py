@@ -265,6 +265,12 @@ CONFINED = {
 }  # fmt: skip
 
 WARNINGS = {
+    "line ends": (
+        [("draw = ", "sys.stdin.reconfigure(newline='\\n')\ndraw = "),
+         (LOOP, LOOP + "\n    assert '\\r' not in line")],
+        Cause.NO_CRLF,
+        "With them it died of an exception.",
+    ),
     "not seeded": (
         [(MATCH, "draw.seed()")],
         Cause.NOT_REPEATABLE,

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import commands, main
-from arena.cli.options import Duration
+from arena.cli.options import NOT_IN_FILES, Duration
 from arena.cli.progress import Bar, Lines, Progress, spoken
 from arena.model import RatingSettings
 from arena.ratings.outcomes import Rated
@@ -116,8 +116,9 @@ def test_the_event_file_s_schema_knows_every_flag_and_the_readme_s_example():
     validator = jsonschema.Draft202012Validator(schema)
     flags = {
         option.opts[0].removeprefix("--")
-        for option in commands.commands["run"].params
-        if isinstance(option, click.Option) and option.opts[0] not in ("--event", "--help")
+        for command in ("prepare", "run")
+        for option in commands.commands[command].params
+        if isinstance(option, click.Option) and option.opts[0] not in NOT_IN_FILES
     }
     assert flags | {"bots"} == set(schema["properties"])
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")

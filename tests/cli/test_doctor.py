@@ -272,6 +272,14 @@ def test_memory(memory, said):
     assert said in report(WORKS, memory=memory)
 
 
+@pytest.mark.parametrize(
+    ("counted", "said"), [(True, "not for what it waits for a core"), (False, "by the clock")]
+)
+def test_time(counted, said):
+    """Whether bots are spared what the machine keeps them waiting."""
+    assert said in " ".join(report(WORKS, waits_counted=counted).split())
+
+
 def test_machine():
     """Kernel, user, Python, languages there and not there."""
     text = report(WORKS)
@@ -325,7 +333,7 @@ def test_scratch_space_that_is_refused(monkeypatch, tmp_path):
             return Probe(name="bwrap", works=True, detail="bwrap 0.11")
 
     def refused(spawner, backend):
-        raise HostError("the sandbox could not start a bot: mount /: Permission denied")
+        raise HostError("the sandbox could not run a bot: mount /: Permission denied")
 
     switch = tmp_path / "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
     switch.parent.mkdir(parents=True)

@@ -8,12 +8,20 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.deals import Deals, commitment, fingerprint, secret_from_seed, shuffled
+from arena.deals import Deals, commitment, fingerprint, secret_from_seed, shuffled, with_beacon
 from arena.games.play_nine import GAME
 from arena.model import Entrant, Settings
 
 VECTORS = Path(__file__).parents[2] / "protocol" / "vectors" / "deals.json"
 SECRET = secret_from_seed("tests")
+
+
+def test_a_beacon_changes_what_is_drawn_from():
+    """Without one it is the secret itself; with one it tells nothing of it."""
+    assert SECRET == with_beacon(SECRET, "")
+    drawn = {with_beacon(SECRET, beacon) for beacon in ("", "a", "b")}
+    assert 3 == len(drawn)
+    assert {32} == set(map(len, drawn))
 
 
 def plain_shuffle(key, items):

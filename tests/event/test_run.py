@@ -29,6 +29,7 @@ def test_an_event_ends_in_a_ranked_table(arena, bot, records, tmp_path):
     assert {
         "event.json",
         "matches.jsonl",
+        "matches.index",
         "lock",
         "table.txt",
         "table.md",

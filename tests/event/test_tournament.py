@@ -1,15 +1,19 @@
 """The tournament with executors that misbehave: void series, retries, a disk that fills up."""
 
+import errno
+import os
+
 import pytest
 import trio
 
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed
 from arena.executors import Finished, SeriesEnd
-from arena.formats.round_robin import RoundRobin
+from arena.exhaustion import why_not
+from arena.formats.dealing import Dealing
 from arena.model import Entrant, Event, HoleRecord, HostError, MatchRecord, Settings, UserError
 from arena.store import Private, Store, read_records
-from arena.tournament import RETRIES, Tournament, table_of
+from arena.tournament import RETRIES, Tournament, first_wave, table_of
 
 SECRET = secret_from_seed("tournament")
 SETTINGS = Settings(game="play-nine", deals=3, series=2)
@@ -29,6 +33,8 @@ class Watched:
 
     def rated(self, rated):
         self.events.append(rated)
+
+    def wave(self, wave): ...
 
     def trouble(self, series, message):
         self.troubles.append((series, message))
@@ -106,13 +112,13 @@ async def test_everything_is_played_once_and_concluded(store):
 async def test_an_event_makes_each_block_of_its_schedule_once(store, monkeypatch):
     """From what is left to the table; what a match costs doesn't depend on how many there are."""
     made = []
-    block = RoundRobin._block
+    block = Dealing._block
 
-    def counted(self, pairing, table, deals):
+    def counted(self, pairing, deals):
         made.append((pairing, deals))
-        return block(self, pairing, table, deals)
+        return block(self, pairing, deals)
 
-    monkeypatch.setattr(RoundRobin, "_block", counted)
+    monkeypatch.setattr(Dealing, "_block", counted)
     tournament = Tournament(store, SECRET, Watched())
     await tournament.play(Pretending(), trio.Event())
     assert 0 == tournament.left
@@ -218,21 +224,35 @@ def test_every_registered_name_loads():
     for name in registry.FORMATS:
         import msgspec
 
-        settings = msgspec.structs.replace(SETTINGS, format=name)
-        assert registry.schedule(settings, ENTRANTS, Deals(SECRET)).planned
+        settings = msgspec.structs.replace(SETTINGS, format=name, heroes=("ann@1",))
+        field = ENTRANTS[:2] if name == "trial" else ENTRANTS
+        assert first_wave(registry.schedule(settings, field, Deals(SECRET))).matches
     with pytest.raises(UserError, match="there are: play-nine"):
         registry.game("bridge")
 
 
 async def test_a_bot_that_most_void_series_have_in_common_is_named(store):
     """It could be voiding the games that it is losing."""
-    voided = [series for block in schedule().wave(0) for series in block.series]
+    voided = [series for block in first_wave(schedule()).blocks() for series in block.series]
     with_ann = {series.id for series in voided if "ann@1" in series.entrants}
     executor = Pretending(lambda s, attempt: "out of pids" if s in with_ann and not attempt else "")
     tournament = Tournament(store, SECRET, Watched())
     await tournament.play(executor, trio.Event())
     voids = len(with_ann)
     assert [("ann@1", voids, voids)] == tournament.suspects()
+
+
+async def test_what_the_machine_has_run_out_of_makes_nobody_a_suspect(store):
+    """Whoever was at the table had no part in it."""
+    voided = [series for block in first_wave(schedule()).blocks() for series in block.series]
+    with_ann = {series.id for series in voided if "ann@1" in series.entrants}
+    reason = why_not(OSError(errno.EMFILE, os.strerror(errno.EMFILE)))
+    executor = Pretending(lambda s, attempt: reason if s in with_ann and not attempt else "")
+    watched = Watched()
+    tournament = Tournament(store, SECRET, watched)
+    await tournament.play(executor, trio.Event())
+    assert len(with_ann) == len(watched.troubles)
+    assert [] == tournament.suspects()
 
 
 async def test_a_bug_of_ours_in_a_worker_is_a_traceback_and_not_retried(store):

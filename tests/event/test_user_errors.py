@@ -102,8 +102,8 @@ def test_results_are_never_overwritten(arena, bot):
     """A folder that holds an event, or anything else, is left alone."""
     bots = [bot("ann"), bot("bob")]
     arena("run", *bots, "--deals", "1", "--out", "out")
-    assert "arena resume out" in arena("run", *bots, "--out", "out", code=2).stderr
-    assert "arena resume out" in arena("run", "out", code=2).stderr
+    assert "choose another folder" in arena("run", *bots, "--out", "out", code=2).stderr
+    assert "is finished" in arena("run", "out", code=2).stderr
     assert "finished" in arena("resume", "out", code=2).stderr
 
 
@@ -111,6 +111,15 @@ def test_commands_on_a_folder_without_an_event(arena, tmp_path):
     """table, log, resume and stop say what is missing."""
     for command in ("table", "log", "resume", "stop"):
         assert "not a results folder" in arena(command, tmp_path, code=2).stderr
+
+
+@pytest.mark.parametrize("value", ["abc", "", "0x" + "0" * 62, "5f2c…", "0" * 65])
+def test_what_is_no_commitment_is_wrong_input(refused, value):
+    """Before anything is read: a mistyped one is no difference."""
+    said = str(refused("verify", "nowhere", "--commitment", value))
+    assert said.startswith("arena: --commitment: ")
+    assert said.endswith(" is none: it has 64 hex digits\n")
+    assert "no such folder" in refused("verify", "nowhere", "--commitment", "0F" * 32)
 
 
 def test_one_name_and_version_with_two_contents_is_an_error(arena, bot, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from arena.deals import Deals, secret_from_seed
 from arena.formats.round_robin import RoundRobin
 from arena.model import Entrant, Settings, UserError
+from arena.waves import End, Nothing
 
 DEALS = Deals(secret_from_seed("formats"))
 
@@ -32,9 +33,14 @@ def schedule(bots=4, authors=None, **settings):
     return RoundRobin(Settings(game="play-nine", **settings), field(bots, authors), DEALS)
 
 
+def whole(format_):
+    """Its only wave's blocks."""
+    return list(format_.wave((), Nothing()).blocks())
+
+
 def specs(format_):
     """All its matches in order."""
-    return [spec for b in format_.wave(0) for series in b.series for spec in series.matches]
+    return [spec for b in whole(format_) for series in b.series for spec in series.matches]
 
 
 @pytest.mark.parametrize(("bots", "seats"), [(2, 2), (5, 2), (4, 3), (8, 8)])
@@ -42,7 +48,9 @@ def test_every_table_plays_every_deal_in_every_rotation(bots, seats):
     """All subsets meet; on each deal every entrant sits in every seat once."""
     made = schedule(bots, seats=seats, deals=3)
     played = specs(made)
-    assert math.comb(bots, seats) * 3 * seats == len(played) == made.planned
+    assert math.comb(bots, seats) * 3 * seats == len(played)
+    wave = made.wave((), Nothing())
+    assert len(played) == wave.matches
     assert len(played) == len({spec.id for spec in played})
     for (_, _), group in itertools.groupby(
         sorted(played, key=lambda s: (s.pairing, s.deal)), key=lambda s: (s.pairing, s.deal)
@@ -52,13 +60,28 @@ def test_every_table_plays_every_deal_in_every_rotation(bots, seats):
         for seat in range(seats):
             assert seats == len({spec.seats[seat] for spec in group})
     counts = Counter(entrant for spec in played for entrant in spec.seats)
-    assert dict(counts) == made.planned_for()
+    assert dict(counts) == wave.by_entrant
+
+
+@pytest.mark.parametrize(
+    ("bots", "settings"),
+    [(3, {"deals": 7, "series": 3}), (4, {"seats": 3, "deals": 2}), (5, {"tables": 4})],
+)
+def test_a_match_is_found_by_its_pairing_deal_and_rotation(bots, settings):
+    """With its place in the schedule; what is not in it isn't found."""
+    made = schedule(bots, **settings)
+    for place, spec in enumerate(specs(made)):
+        assert (place, spec) == made.find(spec.pairing, spec.deal, spec.rotation)
+    for strange in (("x", 0, 0), (spec.pairing, -1, 0), (spec.pairing, 99, 0)):
+        assert made.find(*strange) is None
+    assert made.find(spec.pairing, 0, -1) is None
+    assert made.find(spec.pairing, 0, len(spec.seats)) is None
 
 
 def test_no_process_sees_a_deal_twice_and_a_block_s_series_share_its_deals():
     """Within a series every deal is there once; across a block's series in other rotations."""
     made = schedule(3, seats=3, deals=60, series=25)
-    for block in made.wave(0):
+    for block in whole(made):
         deals = [[spec.deal for spec in series.matches] for series in block.series]
         assert all(len(set(of_one)) == len(of_one) <= 25 for of_one in deals)
         assert 1 == len({tuple(of_one) for of_one in deals})
@@ -67,7 +90,7 @@ def test_no_process_sees_a_deal_twice_and_a_block_s_series_share_its_deals():
 def test_the_rotation_of_a_series_can_t_be_known():
     """The first series of a block plays every rotation about equally often."""
     made = schedule(2, deals=400, series=400)
-    (block,) = made.wave(0)
+    (block,) = whole(made)
     rotations = Counter(spec.rotation for spec in block.series[0].matches)
     assert 140 < rotations[0] < 260
 
@@ -96,7 +119,8 @@ def test_adding_a_bot_leaves_the_other_pairings_deals_alone():
 
 def test_there_is_one_wave():
     """A round robin decides nothing on the way."""
-    assert [] == list(schedule().wave(1))
+    made = schedule()
+    assert End() == made.wave([made.wave((), Nothing())], Nothing())
 
 
 def test_a_balanced_design_seats_everybody_about_equally():
@@ -150,3 +174,17 @@ def test_a_field_of_one_author_is_refused_when_authors_don_t_meet():
         schedule(3, ["ann"] * 3, same_author=False)
     with pytest.raises(UserError, match="only 0"):
         schedule(3, ["ann"] * 3, same_author=False, tables=1)
+
+
+@pytest.mark.parametrize(
+    ("bots", "settings", "words"),
+    [
+        (501, {"tables": 10}, "501 bots are more than 500"),
+        (20, {"deals": 1_000_000}, "380,000,000 matches are more than"),
+        (400, {"seats": 4, "tables": 50_000}, "would take too long to find"),
+    ],
+)
+def test_what_would_take_for_ever_is_refused(bots, settings, words):
+    """An event.json may state any numbers; nobody waits to learn that they are too large."""
+    with pytest.raises(UserError, match=words):
+        schedule(bots, **settings)

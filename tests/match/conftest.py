@@ -15,7 +15,7 @@ from arena.deals import Deals, secret_from_seed
 from arena.executors import Config, Finished
 from arena.executors.local import LocalExecutor
 from arena.match import Setting, play_series
-from arena.model import Block, MatchSpec, Series, Settings
+from arena.model import Block, Limits, MatchSpec, Series, Settings
 from arena.pipes import open_table
 from arena.roster import build, load
 from arena.sandbox.client import Spawner
@@ -156,12 +156,12 @@ def built(cache):
 def bots(built, tmp_path):
     """Bots that answer, or fail, as told: `bots(("late", 5), ("exit", 9))`."""
 
-    def make(*kinds):
+    def make(*kinds, program=BOT):
         folders = []
         for index, (how, number) in enumerate(kinds):
             folder = tmp_path / f"bot-{index}"
             folder.mkdir()
-            (folder / "bot.py").write_text(BOT)
+            (folder / "bot.py").write_text(program)
             run = json.dumps(["python3", "-S", "bot.py", how, str(number)])
             (folder / "bot.toml").write_text(f'version = "1"\nrun = {run}\n')
             folders.append(folder)
@@ -185,7 +185,7 @@ class Patient:
 class Ways:
     """One series, to be played in any way."""
 
-    def __init__(self, bots, game, matches, *, freeze=False, sandbox="none"):
+    def __init__(self, bots, game, matches, *, freeze=False, sandbox="none", limits=None):
         self.bots, self.sandbox = bots, sandbox
         seats = tuple(bot.entrant.id for bot in bots)
         self.settings = Settings(
@@ -193,6 +193,7 @@ class Ways:
             seats=len(seats),
             turn_cap=registry.game(game).turn_cap,
             freeze=freeze,
+            limits=limits or Limits(),
         )
         self.series = Series(
             id="s",

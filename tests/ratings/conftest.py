@@ -26,6 +26,7 @@ from arena.model import (
 )
 from arena.ratings.running import Counting
 from arena.ratings.standings import table
+from arena.waves import at_once, wave_of
 
 
 class Lab:
@@ -144,7 +145,7 @@ class Lab:
 
     def count(self, blocks: Sequence[Block], records: Iterable[MatchRecord]) -> Counting:
         """Everything fed."""
-        counting = Counting(lambda: blocks, rating=RatingSettings())
+        counting = Counting(at_once(wave_of(lambda: blocks)), rating=RatingSettings())
         for record in records:
             counting.add(record)
         return counting

@@ -7,6 +7,7 @@ import pytest
 from arena.model import FaultKind, RatingSettings, UserError, Withdrawal
 from arena.ratings.counting import Plan
 from arena.ratings.running import Counting
+from arena.waves import at_once, wave_of
 
 CRASH = (3, 12)
 
@@ -223,7 +224,9 @@ def test_rated_events_are_told_in_the_order_of_the_schedule(lab):
     """Live ratings see each rated event once, when all before it have been counted."""
     blocks = lab.schedule(["ab", "bc"], deals=1)
     told = []
-    counting = Counting(lambda: blocks, rating=RatingSettings(), rated=told.append)
+    counting = Counting(
+        at_once(wave_of(lambda: blocks)), rating=RatingSettings(), rated=told.append
+    )
     records = [
         lab.record(spec, {"a": 70, "b": 80, "c": 80}, kind=FaultKind.EXIT)
         for spec in lab.specs(blocks)

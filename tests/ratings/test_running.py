@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 
+import msgspec
 import pytest
 
 from arena.model import FaultKind, RatingSettings
 from arena.ratings.counting import Plan, count
-from arena.ratings.played import Archive, reduced
+from arena.ratings.played import Archive, packed, reduced
 from arena.ratings.running import Counting
+from arena.waves import at_once, wave_of
 
 CRASH = (3, 12)
 
@@ -26,6 +28,19 @@ class Watched:
             yield block
 
 
+def planned(blocks):
+    """How much there is to play."""
+    plan = Plan()
+    plan.add(wave_of(lambda: blocks))
+    return plan
+
+
+def watched(schedule):
+    """A schedule that is watched, counted from what it watches."""
+    wave = wave_of(lambda: schedule.blocks)
+    return at_once(msgspec.structs.replace(wave, blocks=schedule))
+
+
 def afresh(blocks, records):
     """What a whole count of the schedule finds, the archive apart."""
     played = {}
@@ -34,7 +49,7 @@ def afresh(blocks, records):
     return count(
         lambda: blocks,
         lambda series: played.get(series, ()),
-        plan=Plan.of(blocks),
+        plan=planned(blocks),
         rating=RatingSettings(),
     )
 
@@ -54,7 +69,7 @@ def test_a_whole_event_walks_the_schedule_once(lab, names):
     """Handing out, counting, what is left and the table: each block is made a single time."""
     blocks = lab.round_robin(names, deals=3)
     schedule = Watched(blocks)
-    counting = Counting(schedule, plan=Plan.of(blocks), rating=RatingSettings())
+    counting = Counting(watched(schedule), rating=RatingSettings())
     assert counting.plan.matches == counting.left
     for block in counting.ahead():
         for series in block.series:
@@ -99,13 +114,28 @@ def test_resuming_looks_no_further_than_the_records_reach(lab):
     """What is left after half an event is known without walking the other half."""
     blocks = lab.round_robin("abcdefghij", deals=2)
     schedule = Watched(blocks)
-    counting = Counting(schedule, plan=Plan.of(blocks), rating=RatingSettings())
+    counting = Counting(watched(schedule), rating=RatingSettings())
     half = blocks[:20] + blocks[21:24]
     for spec in lab.specs(half):
         counting.add(lab.record(spec))
     assert counting.left == counting.plan.matches - 4 * len(half)
     assert schedule.made <= 25
     assert next(counting.ahead()) is blocks[20]
+
+
+def test_a_table_in_between_walks_no_further_than_the_records_reach(lab):
+    """The rest is missing, and isn't walked along."""
+    blocks = lab.round_robin("abcdefghij", deals=2)
+    schedule = Watched(blocks)
+    counting = Counting(watched(schedule), rating=RatingSettings())
+    for spec in lab.specs(blocks[1:4]):
+        counting.add(lab.record(spec))
+    schedule.made = 0
+    assert counting.counted().missing == counting.plan.matches - 4 * 3
+    assert schedule.made <= 5
+    schedule.made = 0
+    assert len(list(counting.chosen())) == sum(len(block.series) for block in blocks[1:4])
+    assert schedule.made <= 2 * 5
 
 
 def test_any_order_of_records_gives_the_same_at_any_time(lab):
@@ -170,7 +200,9 @@ def test_a_late_record_is_counted_and_nothing_is_told_twice(lab):
     """A lower attempt that turns up behind the front takes the place of the higher one."""
     blocks = lab.round_robin("abc", deals=2)
     told = []
-    counting = Counting(lambda: blocks, rating=RatingSettings(), rated=told.append)
+    counting = Counting(
+        at_once(wave_of(lambda: blocks)), rating=RatingSettings(), rated=told.append
+    )
     late = []
     for number, spec in enumerate(lab.specs(blocks)):
         late += [lab.record(spec, {"a": 70}, attempt=0)] if number < 2 else []
@@ -189,7 +221,7 @@ def test_sealed_records_are_the_same_records(lab):
     archive, blocks = Archive(), lab.round_robin("ab", deals=3)
     records = [lab.record(spec, {"a": 60 + n}) for n, spec in enumerate(lab.specs(blocks))]
     for record in records:
-        archive.add(record)
+        archive.add(record.series, packed(record))
     series = records[0].series
     before = list(archive.of(series))
     archive.seal(series)
@@ -198,8 +230,21 @@ def test_sealed_records_are_the_same_records(lab):
     assert before == list(archive.of(series))
     assert [] == list(archive.of("nobody's"))
     assert {records[-1].series} == archive.open
-    assert 4 == archive.add(records[0])
+    archive.add(records[0].series, packed(records[0]))
+    assert [*before, before[0]] == list(archive.of(series))
     assert not archive.sealed(series)
     archive.reopen()
     assert not archive.sealed("nobody's")
     assert {record.series for record in records} == archive.series
+
+
+def test_in_a_part_of_an_event_nobody_is_withdrawn(lab):
+    """What lies between its series is elsewhere: each is judged by itself."""
+    blocks = lab.round_robin("abc", deals=4)
+    part = wave_of(lambda: blocks)
+    for apart in (True, False):
+        counting = Counting(at_once(part), rating=RatingSettings(), apart=apart)
+        for spec in lab.specs(blocks):
+            counting.add(lab.record(spec, fell={"a": CRASH} if "a" in spec.seats else {}))
+        assert apart == (not counting.counted().withdrawn)
+        assert 0 == counting.left

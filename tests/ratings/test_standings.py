@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
+import msgspec
 import pytest
 
-from arena.model import Duel
+from arena.model import ADJUSTED, Duel, Racing
 
 
 def test_a_small_event_by_hand(lab):
@@ -43,10 +46,10 @@ def test_rows_are_ranked_by_strength(lab):
     skill = {"a": 95, "b": 70, "c": 80, "d": 120}
     found = lab.table(blocks, [lab.record(s, skill) for s in lab.specs(blocks)], "abcd")
     assert [(row.rank, row.rank_last, row.entrant) for row in found.rows] == [
-        (1, 1, "b"),
-        (2, 2, "c"),
-        (3, 3, "a"),
-        (4, 4, "d"),
+        (1, 2, "b"),
+        (1, 3, "c"),
+        (2, 4, "a"),
+        (3, 4, "d"),
     ]
     assert all(row.p_next > 0.8 for row in found.rows[:-1])
     assert found.rows[0].win == 1.0
@@ -75,7 +78,7 @@ def test_annulled_bots_come_last(lab):
     found = lab.table(blocks, records, "abc")
     assert [(row.entrant, row.rank, row.note) for row in found.rows] == [
         ("b", 1, ""),
-        ("c", 2, ""),
+        ("c", 1, ""),
         ("a", 0, "annulled"),
     ]
     assert found.rows[1].p_next is None
@@ -112,3 +115,45 @@ def test_playoffs_show_in_the_results_and_not_in_the_rating(lab):
     ]
     assert found.rows[0].mu == found.rows[1].mu
     assert found.rows[0].win == 0.5
+
+
+def test_luck_is_taken_off_and_rows_that_change_places_by_it_are_marked(lab):
+    """The one that was lucky is ahead as played, and behind by strokes less luck."""
+    blocks = lab.round_robin("abc", deals=30)
+    draw = random.Random(6)
+    records = []
+    for spec in lab.specs(blocks):
+        totals = {"a": 85, "b": 95, "c": 150}
+        totals = {name: total + draw.randint(-3, 3) for name, total in totals.items()}
+        luck = {"a": -20_000, "b": 0, "c": 500}
+        record = lab.record(spec, totals)
+        records.append(
+            msgspec.structs.replace(record, luck=tuple(luck[name] for name in spec.seats))
+        )
+    played = lab.table(blocks, records, "abc", evaluator="golf-1")
+    assert ["a", "b", "c"] == [row.entrant for row in played.rows]
+    assert [True, True, False] == [row.disputed for row in played.rows]
+    for row in played.rows:
+        assert row.luck == pytest.approx(row.delta - row.adjusted, abs=0.0011)
+    a, b, _ = played.rows
+    assert a.adjusted - b.adjusted == pytest.approx(a.delta - b.delta + 30, abs=0.01)
+    rated = lab.table(blocks, records, "abc", evaluator="golf-1", rate_on=ADJUSTED)
+    assert ["b", "a", "c"] == [row.entrant for row in rated.rows]
+    assert [True, True, False] == [row.disputed for row in rated.rows]
+    plain = lab.table(blocks, records, "abc")
+    assert {(None, None, False)} == {(r.luck, r.adjusted, r.disputed) for r in plain.rows}
+
+
+def test_a_race_s_ranks_are_as_sure_as_its_stop_rule(lab):
+    """What one look would tell apart, several may not."""
+    blocks = lab.round_robin("ab", deals=40)
+    draw = random.Random(4)
+    records = [
+        lab.record(spec, {"a": 90 + draw.randint(-5, 4), "b": 90 + draw.randint(-4, 5)})
+        for spec in lab.specs(blocks)
+    ]
+    once = lab.table(blocks, records, "ab", rate_on=ADJUSTED)
+    raced = lab.table(blocks, records, "ab", rate_on=ADJUSTED, racing=Racing())
+    assert [(1, 1), (2, 2)] == [(row.rank, row.rank_last) for row in once.rows]
+    assert [(1, 2), (1, 2)] == [(row.rank, row.rank_last) for row in raced.rows]
+    assert [row.mu for row in once.rows] == [row.mu for row in raced.rows]

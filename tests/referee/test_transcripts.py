@@ -202,10 +202,14 @@ def test_the_time_left_is_interpolated():
 
 def test_a_log_that_does_not_fit_the_secret_is_refused():
     """What is played again has another digest."""
-    record, settings, rules, _, _ = played("play-nine", 2, {})
+    record, settings, rules, deals, _ = played("play-nine", 2, {})
     other = Deals(secret_from_seed("another"))
     with pytest.raises(UserError, match="give another digest"):
         list(retold([record], "bot0@1", settings=settings, game=rules, deals=other, lean=True))
+    hole = msgspec.structs.replace(record.holes[0], moves="fly 3")
+    record = msgspec.structs.replace(record, holes=(hole,))
+    with pytest.raises(UserError, match="give another digest"):
+        list(retold([record], "bot0@1", settings=settings, game=rules, deals=deals, lean=True))
 
 
 def test_a_long_line_of_the_log_is_a_comment():

@@ -19,6 +19,7 @@ from arena.model import (
     Machine,
     NotRun,
     Settings,
+    Source,
     Standing,
     Table,
     Withdrawal,
@@ -151,6 +152,32 @@ class Tables:
                 Withdrawal(entrant=names[2], after="79255c4b3c28-000006-1", annulled=False),
                 Withdrawal(entrant="gone@1", after="79255c4b3c28-000002-0", annulled=True),
             ),
+        )
+
+    def pooled(self) -> Table:
+        """A part of two events, one of which has everything that can happen to one."""
+        plain, eventful = self.plain(), self.eventful()
+        stranger = plain.rows[0].entrant
+        settings = msgspec.structs.replace(plain.event.settings, format="gauntlet+round-robin")
+        return msgspec.structs.replace(
+            plain,
+            event=msgspec.structs.replace(
+                plain.event, settings=settings, commitment="", secret="", finished=False
+            ),
+            sources=(
+                Source(event=plain.event, matches=plain.matches, planned=plain.planned),
+                Source(
+                    event=eventful.event,
+                    matches=7,
+                    planned=eventful.planned,
+                    withdrawn=eventful.withdrawn,
+                    ended="all are told apart",
+                    aliases=(("日本のボット@3", stranger),),
+                    damaged=2,
+                ),
+            ),
+            selected=("without gone@1",),
+            withdrawn=eventful.withdrawn,
         )
 
 

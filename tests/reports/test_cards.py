@@ -131,6 +131,13 @@ def test_the_legend_tells_of_what_there_is():
     assert "( 5) its owner alone does     5  everybody does" == lines[-1]
 
 
+def test_before_the_first_hole_there_is_no_pile():
+    """Nor a stock beside it."""
+    players = (Player(name="a", rows=((Card("5"),),)),)
+    shown = Picture(title="t", players=players, pile="", piled=0, stock=0)
+    assert not any("pile of" in line for line in picture(shown, Style(), room=79, height=30))
+
+
 def test_of_more_holes_than_fit_the_last_are_shown():
     """A playoff may need nine more."""
     lines = scorecard(["a"], [(n,) for n in range(18)], [99], room=60)

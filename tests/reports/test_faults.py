@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from arena.model import Fault, FaultKind, Limits, MatchRecord
+from arena.model import Fault, FaultHost, FaultKind, Limits, MatchRecord
 from arena.reports.faults import again, fault_lines, match_fault_lines
 
 
@@ -33,7 +33,7 @@ def test_a_fault_says_who_what_where_and_why():
         turn=52,
         message="died while it was asked",
         line="half an ans",
-        stderr="one\ntwo\n\nthree\nout of nectar\n",
+        stderr="one\ntwo\n\nthree\nfour\nfive\nsix\nout of nectar\n",
         status="exit 255",
     )
     assert [
@@ -41,8 +41,56 @@ def test_a_fault_says_who_what_where_and_why():
         "    its line: half an ans",
         "    stderr: two",
         "    stderr: three",
+        "    stderr: four",
+        "    stderr: five",
+        "    stderr: six",
         "    stderr: out of nectar",
     ] == list(match_fault_lines(record(fault)))
+
+
+@pytest.mark.parametrize(
+    ("memory", "turn", "told"),
+    [
+        (
+            11.4,
+            1,
+            [
+                "charged 101 of 512 ms for this decision; load 6.40",
+                "in the whole match: CPU 98 ms, memory 11 MB",
+            ],
+        ),
+        (
+            0.0,
+            0,
+            ["charged 101 of 512 ms for the start; load 6.40", "in all: CPU 98 ms"],
+        ),
+    ],
+)
+def test_what_the_bot_used_has_lines_that_say_in_which_time(memory, turn, told):
+    """A decision's time is not to be compared with a match's CPU; memory where somebody looked."""
+    facts = FaultHost(memory_mb=memory, cpu_ms=98.2, wall_ms=512.3, charged_ms=100.9, load=6.4)
+    fault = Fault(kind=FaultKind.TIMEOUT, seat=0, hole=1, turn=turn, message="no", host=facts)
+    assert [f"    host: {line}" for line in told] == list(match_fault_lines(record(fault)))[-2:]
+
+
+def test_what_is_ours_fits_eighty_columns():
+    """A headline that doesn't has its second half on a line; of a bot's words none is cut."""
+    facts = FaultHost(memory_mb=65536, cpu_ms=1e6, wall_ms=60_000, charged_ms=60_000, load=123.4)
+    fault = Fault(
+        kind=FaultKind.MALFORMED,
+        seat=1,
+        hole=18,
+        turn=1234,
+        message="it answered something that is no JSON object at all",
+        line="x" * 100,
+        status="signal SIGSEGV",
+        host=facts,
+    )
+    first, second, line, *host = match_fault_lines(record(fault))
+    assert "bob@2: malformed in p-000003-1, hole 18, turn 1234:" == first
+    assert "    it answered something that is no JSON object at all (signal SIGSEGV)" == second
+    assert line.endswith("x" * 100)
+    assert all(len(told) <= 80 for told in (first, second, *host))
 
 
 def test_a_fault_before_the_first_question_was_at_the_start():

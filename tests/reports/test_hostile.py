@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import re
+import shutil
+import subprocess
 import unicodedata
 
 import msgspec
@@ -16,7 +18,16 @@ from wcwidth import wcswidth
 
 from arena.model import NotRun
 from arena.reports import FORMATS, render
-from arena.reports.hostile import cell, markdown, markdown_name, plain
+from arena.reports.hostile import (
+    Legible,
+    cell,
+    json_line,
+    markdown,
+    markdown_name,
+    plain,
+    shell,
+    visible,
+)
 
 
 @given(st.text())
@@ -35,6 +46,80 @@ def test_markdown_holds_no_markup(text):
     assert not set(shown) & set('|`*[]<>\\\n\r\t~$!{}"@')
     assert not re.search(r"_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_", shown)
     assert plain(shown) == shown or len(shown) > 200
+
+
+@given(st.one_of(st.binary(), st.text().map(str.encode)), st.integers(1, 8))
+def test_what_a_program_writes_is_legible_however_it_comes(data, size):
+    """Whole or in pieces the same but for a line end that is torn; tabs and newlines stay."""
+    data = data.replace(b"\r", b"")
+    pieces = Legible()
+    parts = [pieces(data[at : at + size]) for at in range(0, len(data), size)]
+    shown = Legible()(data, last=True)
+    assert shown == b"".join([*parts, pieces(b"", last=True)])
+    acting = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    assert {c for c in shown.decode() if unicodedata.category(c) in acting} <= {"\t", "\n"}
+    assert data.count(b"\n") == shown.count(b"\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (b"\x1b[2Jlooking\tfor\r\n", "\\x1b[2Jlooking\tfor\n"),
+        ("é 漢字\u3000".encode(), "é 漢字\u3000"),
+        (b"\xff\xc3", r"\xff\xc3"),
+        ("\u202e\x9b".encode(), r"\u202e\x9b"),
+    ],
+)
+def test_what_a_program_writes_stays_what_it_is(data, shown):
+    """Letters are letters, and what would act is shown."""
+    assert shown == Legible()(data, last=True).decode()
+
+
+@given(st.text())
+def test_visible_text_keeps_its_length_and_its_lines(text):
+    """Nothing is cut, nothing acts, and no line is added that was not there."""
+    shown = visible(text)
+    acting = {c for c in shown if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}}
+    assert acting <= {"\n"}
+    assert text.count("\n") == shown.count("\n")
+    assert len(text) <= len(shown)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+def test_json_for_a_terminal_is_the_same_json(text):
+    """The value is unchanged, and what acts is escaped."""
+    line = json_line(msgspec.json.encode({"text": text}))
+    assert {"text": text} == json.loads(line)
+    assert visible(line.decode()) == line.decode()
+
+
+WORDS = [
+    "plain",
+    "it's",
+    "$(touch x)",
+    "`id`",
+    "a b\tc\nd",
+    "\x1b[31mred",
+    "\u202eevil",
+    "back\\slash\x1b",
+    "'\x07'",
+    "é\u200b",
+    "a\udcffb",
+    "",
+]
+
+
+def test_a_shell_takes_each_word_as_it_is(tmp_path):
+    """A command that is printed for copying runs nothing else; what is printed is plain."""
+    command = shell(["printf", "%s\\0", *WORDS])
+    assert visible(command) == command
+    assert "\n" not in command
+    bash = shutil.which("bash")
+    assert bash is not None
+    done = subprocess.run([bash, "-c", command], capture_output=True, check=True, cwd=tmp_path)
+    expected = [word.encode("utf-8", "surrogateescape") for word in WORDS]
+    assert [*expected, b""] == done.stdout.split(b"\0")
+    assert not list(tmp_path.iterdir())
 
 
 def test_ordinary_names_are_left_alone():

@@ -12,7 +12,7 @@ from arena.reports import FORMATS, render
 from arena.reports.delimited import NAMES
 
 
-@pytest.mark.parametrize("kind", ["plain", "eventful"])
+@pytest.mark.parametrize("kind", ["plain", "eventful", "pooled"])
 @pytest.mark.parametrize("canonical", [False, True], ids=["full", "canonical"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_reports_are_as_approved(tables, snapshot, kind, name, canonical):

@@ -135,6 +135,22 @@ def test_everything_that_was_agreed_is_told(tables):
     assert "machine" not in made
 
 
+def test_several_machines_and_a_beacon_are_told(tables):
+    """Each machine that an event was played on, the public value and where it came from."""
+    table = tables.plain()
+    machines = (Machine(system="Linux here"), Machine(system="Linux there"))
+    settings = msgspec.structs.replace(table.event.settings, beacon="drand round 7")
+    event = msgspec.structs.replace(table.event, settings=settings, machines=machines)
+    made = render(msgspec.structs.replace(table, event=event), "text")
+    assert "machine: Linux here\nmachine: Linux there" in made
+    assert "beacon not known yet (drand round 7)" in made
+    event = msgspec.structs.replace(event, beacon="8f3c")
+    for name in ("text", "md"):
+        made = render(msgspec.structs.replace(table, event=event), name, canonical=True)
+        assert "beacon 8f3c (drand round 7)" in made
+        assert "there" not in made
+
+
 def test_near_certainty_is_not_certainty(tables):
     """A probability that rounds to 0 or 100 is shown as beyond the last digit."""
     row = tables.row(1, "a@1", p_next=0.0001)

@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import subprocess
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -170,14 +171,19 @@ def program():
 
 
 @pytest.fixture
-def as_ordinary_user():
-    """Give up root's right to read everything, where the tests run as root."""
+def as_ordinary_user(tmp_path):
+    """Give up root's right to read everything, where the tests run as root; `tmp_path` and what
+    is above it can be entered.
+    """
 
     @contextlib.contextmanager
     def ordinary():
         if os.geteuid() != 0:
             yield
             return
+        for place in (tmp_path / "bots", tmp_path, *tmp_path.parents):
+            if place.parent.is_relative_to(tempfile.gettempdir()) and place.is_dir():
+                place.chmod(0o755)
         os.seteuid(65534)
         try:
             yield

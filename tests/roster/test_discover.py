@@ -230,8 +230,6 @@ def test_unreadable_folder_and_file(make, look, tmp_path, cache, as_ordinary_use
     closed.chmod(0)
     searched.chmod(0o644)
     single.chmod(0)
-    for place in (tmp_path, *tmp_path.parents[:2], tmp_path / "bots"):
-        place.chmod(0o755)
     cache.mkdir()
     cache.chmod(0o777)
     with as_ordinary_user():
@@ -321,6 +319,18 @@ def test_restore_without_source(make, look, tmp_path):
     assert [p.name for p in roster.problems] == [entrant.id] * 2
     assert "does not exist" in roster.problems[0].lines[0]
     assert "no longer" in roster.problems[1].lines[0]
+
+
+def test_restore_without_a_path_takes_no_folder_for_it(make, look, cache, tmp_path, monkeypatch):
+    """Not the current one: what isn't in the cache is named by its content."""
+    path = make("a", {"bot.sh": "1"})
+    entrant = look(path).candidates[0].entrant
+    monkeypatch.chdir(path)
+    (problem,) = restore([(entrant, "")], cache=tmp_path / "new").problems
+    told = f"{entrant.id}: what was entered ({entrant.hash[:12]}…) is no longer in the cache, and"
+    assert str(problem).startswith(told)
+    (found,) = restore([(entrant, "")], cache=cache).candidates
+    assert found.source == found.snapshot
 
 
 @pytest.mark.process

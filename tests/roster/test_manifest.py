@@ -5,7 +5,6 @@ from arena.roster.manifest import (
     Asked,
     Manifest,
     ManifestError,
-    label_fault,
     parse,
     read,
 )
@@ -129,21 +128,6 @@ def test_wrong_types_name_line_and_field(text, field, kind):
     assert "bot.toml:2:" in line
     assert field in line
     assert kind in line
-
-
-@pytest.mark.parametrize("name", ["a", "Bot-1.2_x", "ボット", "नमस्ते", "ж" * 40, "007"])
-def test_names_of_any_script_are_taken(name):
-    """Letters and digits of every script are letters and digits."""
-    assert label_fault(name) == ""
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["", "x" * 41, "a b", "a/b", "a@b", "..", "-", "a\u200bb", "a\ufe0f", "\u0301a", "ㅤ", "a½", "🂡"],
-)
-def test_other_names_are_refused(name):
-    """Separators, invisible characters and names of dots alone are refused."""
-    assert label_fault(name) != ""
 
 
 def test_bad_name_shows_its_line():

@@ -130,9 +130,7 @@ def test_unreadable_files_are_named(make, tmp_path, as_ordinary_user):
     """A file that its owner has closed is an error with its name."""
     folder = make("a", {"f": "x"})
     (folder / "f").chmod(0)
-    for place in (folder, *folder.parents):
-        if place.is_relative_to(tmp_path.parent.parent):
-            place.chmod(0o755)
+    folder.chmod(0o755)
     with as_ordinary_user(), pytest.raises(SnapshotError, match="f: Permission denied"):
         hash_of(folder)
 

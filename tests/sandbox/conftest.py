@@ -15,6 +15,7 @@ import pytest
 
 from arena.sandbox import Exited, Launch, Started
 from arena.sandbox.bwrap import Bubblewrap, candidates
+from arena.sandbox.cgroupfs import Unfit, membership
 from arena.sandbox.client import Spawner
 from arena.sandbox.landlock import Landlock
 from arena.sandbox.none import Unconfined
@@ -223,3 +224,37 @@ def processes():
                     os.close(handle)
 
     return Processes
+
+
+@pytest.fixture
+def group():
+    """Make a control group of version 1 below our own; gone afterwards."""
+    made = []
+
+    def make(controller, name, value):
+        try:
+            found = membership(Path("/proc/self"), controller)
+        except Unfit as unfit:
+            pytest.skip(str(unfit))
+        folder = found.own / f"arena-test-{os.getpid()}"
+        if found.version != 1 or os.geteuid():
+            pytest.skip("control groups of version 1 are made by root")
+        folder.mkdir()
+        made.append(folder)
+        (folder / name).write_text(value)
+        return folder
+
+    yield make
+    for folder in made:
+        folder.rmdir()
+
+
+@pytest.fixture
+def within():
+    """What to put before a command that is to run in some groups."""
+
+    def before(*groups):
+        enter = "".join(f"echo $$ > {group}/cgroup.procs; " for group in groups)
+        return ["sh", "-c", f'{enter}exec "$@"', "sh"]
+
+    return before

@@ -82,6 +82,7 @@ def test_no_more_processes_is_the_hosts_fault(host):
     if os.geteuid() == 0:
         pytest.skip("root has no limit of processes")
     pid = host.spawner._process.pid
+    host.start(Unconfined(), "true").exited()  # it has raised its own limits by now
     before = resource.prlimit(pid, resource.RLIMIT_NPROC)
     resource.prlimit(pid, resource.RLIMIT_NPROC, (0, before[1]))
     exited = host.start(Unconfined(), "true").exited()

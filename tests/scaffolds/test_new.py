@@ -188,7 +188,7 @@ def test_says_which_toolchain_is_missing(arena, tmp_path, monkeypatch):
         (["go", "..."], "it must have at least one letter or digit"),
         (["go", "."], "'.' names no new folder"),
         (["go", "there/.."], "'there/..' names no new folder"),
-        (["go", ""], "'' names no new folder"),
+        (["go", ""], "the path is empty"),
         (["go", "there"], "there exists already"),
         (["go", "lost"], "lost exists already"),
         (["go", "file"], "file exists already"),

@@ -1,9 +1,12 @@
 """The results folder: nothing finished is lost, nothing damaged is believed."""
 
+import errno
 import os
 import resource
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -13,16 +16,21 @@ from arena.store import (
     Store,
     canonical_line,
     is_results_folder,
+    read_by_id,
     read_event,
     read_private,
     read_records,
+    read_some,
     secret_of,
     writer,
 )
+from arena.store.index import Index
 
 EVENT = Event(
     settings=Settings(game="play-nine"),
-    entrants=(Entrant(id="a@1", name="a", version="1", hash="00"),),
+    entrants=tuple(
+        Entrant(id=f"{name}@1", name=name, version="1", hash="00") for name in ("a", "b")
+    ),
     commitment="c",
 )
 PRIVATE = Private(secret="ab" * 32, sources={"a@1": "/somewhere"}, cache="/cache")
@@ -103,6 +111,24 @@ def test_every_flipped_bit_is_found(folder):
             list(read_records(folder))
 
 
+def test_records_are_read_sorted_by_id(folder):
+    """Whatever the order of the file, and a record that isn't wanted is left out."""
+    with Store.open(folder) as store:
+        for number in (9, 5, 7):
+            store.append(record(number))
+    assert [0, 2, 5, 7, 9] == [
+        kept.deal for kept in read_by_id(folder, lambda head: head.id != "p-000001-0")
+    ]
+    assert [0, 1, 2, 9] == [
+        kept.deal for kept in read_some(folder, lambda head: head.id[-3] in "0129")
+    ]
+
+
+def test_no_log_has_no_records(tmp_path):
+    """A folder that was only prepared can be asked too."""
+    assert [] == list(read_by_id(tmp_path, lambda head: True))
+
+
 def test_a_damaged_event_file_is_refused(folder):
     """event.json carries a checksum too."""
     path = folder / "event.json"
@@ -150,7 +176,7 @@ def test_a_killed_writer_s_lock_is_gone_with_it(folder):
 
 def test_an_event_is_not_started_over_another(folder, tmp_path):
     """Nor in a folder with other things in it, nor where nothing can be written."""
-    with pytest.raises(UserError, match="arena resume"):
+    with pytest.raises(UserError, match="prepared.*arena run"):
         Store.create(folder, EVENT, PRIVATE)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").touch()
@@ -161,12 +187,22 @@ def test_an_event_is_not_started_over_another(folder, tmp_path):
         Store.create(tmp_path / "file" / "below", EVENT, PRIVATE)
 
 
+def test_a_preparation_that_was_killed_can_be_made_again(folder):
+    """Before event.json is there, there is no event."""
+    for name in ("event.json", "matches.jsonl", "matches.index"):
+        (folder / name).unlink()
+    (folder / ".event.json.new").write_text("half")
+    Store.create(folder, EVENT, PRIVATE).close()
+    assert EVENT == read_event(folder)
+
+
 def test_a_folder_without_an_event_is_named(tmp_path):
     """The message says what is missing."""
     assert not is_results_folder(tmp_path)
     with pytest.raises(UserError, match="no event.json"):
         read_event(tmp_path)
-    assert [] == list(read_records(tmp_path))
+    with pytest.raises(UserError, match="no event.json"):
+        next(read_records(tmp_path))
 
 
 def test_a_full_disk_leaves_no_half_record(folder):
@@ -188,9 +224,56 @@ def test_a_full_disk_leaves_no_half_record(folder):
     assert [record(0), record(1), record(2), record(4)] == list(read_records(folder))
 
 
+def test_a_record_is_durable_within_a_second_also_when_it_is_the_last(folder, monkeypatch):
+    """Nothing more comes, and it is synced all the same; the index says so afterwards."""
+    synced = threading.Event()
+    fsync = os.fsync
+    with Store.open(folder) as store:
+        monkeypatch.setattr("os.fsync", lambda fd: fsync(fd) or synced.set())
+        begun = time.monotonic()
+        store.append(record(3))
+        assert synced.wait(10)
+        assert time.monotonic() - begun < 1
+        size = (folder / "matches.jsonl").stat().st_size
+        store.sync()
+        assert size == Index.load(folder).mark
+        assert 4 == Index.load(folder).count
+
+
+def test_a_sync_that_fails_is_told_by_the_next_append(folder, monkeypatch):
+    """And by all that follow: what was about to be durable may be lost."""
+
+    def refuse(_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with Store.open(folder) as store:
+        with monkeypatch.context() as patched:
+            patched.setattr("os.fsync", refuse)
+            store.append(record(3))
+            with pytest.raises(HostError, match="Input/output error"):
+                store.sync()
+        with pytest.raises(HostError, match="Input/output error"):
+            store.append(record(4))
+    with Store.open(folder) as store:
+        store.append(record(5))
+    assert [0, 1, 2, 3, 5] == [kept.deal for kept in read_records(folder)]
+
+
+def test_a_file_system_without_locks_is_named(folder, monkeypatch):
+    """Two writers there could not be kept apart."""
+
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(UserError, match="has no locks"):
+        Store.open(folder)
+    assert writer(folder) is None
+
+
 def test_stderr_is_kept_per_bot_and_capped(folder, monkeypatch):
     """A bot that logs without end does not fill the disk."""
-    monkeypatch.setattr("arena.store.STDERR_KEPT", 100)
+    monkeypatch.setattr("arena.store.writing.STDERR_KEPT", 100)
     with Store.open(folder) as store:
         store.add_stderr("a@1", "p-1", "hello\n")
         store.add_stderr("b@1", "p-1", "x" * 500)
@@ -219,4 +302,6 @@ def test_finishing_rewrites_the_event_whole(folder):
         store.conclude(msgspec.structs.replace(EVENT, finished=True, secret="cd" * 32))
     assert read_event(folder).finished
     assert bytes.fromhex("cd" * 32) == secret_of(folder, read_event(folder))
-    assert {"event.json", "lock", "matches.jsonl"} == {path.name for path in folder.iterdir()}
+    assert {"event.json", "lock", "matches.index", "matches.jsonl"} == {
+        path.name for path in folder.iterdir()
+    }

@@ -1,0 +1,65 @@
+"""Records in the order of their ids, put together to rated events.
+
+Invariant: what is called whole is one deal in all rotations, each a turn of the others' seats,
+with no fault in any: only these are compared, so that a fault is never taken for skill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+import msgspec
+
+from arena.model import HoleRecord, MatchRecord, match_id
+from arena.ratings.outcomes import THOUSANDTHS
+
+HOLES = 9
+
+
+class RatedEvent(msgspec.Struct, frozen=True):
+    """What counts of one deal."""
+
+    pairing: str
+    deal: int
+    records: tuple[MatchRecord, ...]
+    """In the order of rotations."""
+    whole: bool
+
+    @property
+    def circle(self) -> tuple[str, ...]:
+        """Its entrants, clockwise."""
+        return self.records[0].seats
+
+
+def rated_events(records: Iterable[MatchRecord]) -> Iterator[RatedEvent]:
+    """Put together what belongs together; the records are in the order of their ids."""
+    for (pairing, deal), some in groupby(records, lambda record: (record.pairing, record.deal)):
+        together = tuple(some)
+        yield RatedEvent(pairing, deal, together, _whole(together))
+
+
+def _whole(records: tuple[MatchRecord, ...]) -> bool:
+    circle = records[0].seats
+    seats = len(circle)
+    return len(records) == seats and all(
+        record.id == match_id(record.pairing, record.deal, rotation)
+        and record.rotation == rotation
+        and record.seats == circle[rotation:] + circle[:rotation]
+        and not record.faults
+        for rotation, record in enumerate(records)
+    )
+
+
+def strokes(record: MatchRecord) -> list[int]:
+    """Thousandths by seat, less luck where the log has it: what a bot did shows sooner in these."""
+    luck = record.luck if len(record.luck) == len(record.seats) else (0,) * len(record.seats)
+    return [THOUSANDTHS * total - chance for total, chance in zip(record.totals, luck, strict=True)]
+
+
+def nine(record: MatchRecord) -> Iterator[HoleRecord]:
+    """The holes of a match that all seats have played to the end, a playoff left out."""
+    everybody = set(range(len(record.seats)))
+    for hole in record.holes[:HOLES]:
+        if hole.scores and set(hole.order) == everybody and len(hole.order) == len(everybody):
+            yield hole

@@ -1,0 +1,194 @@
+"""What `arena audit` has found, as data: `--json` writes this, the terminal shows it. Pure.
+
+Invariant: `p` is what chance alone does to a whole report: in a fair event one in twenty reports
+has any that is 0.05 or less, however many bots, pairs and parts it has. `p_alone` is of that row.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from arena.model import Frozen
+
+VERSION = 1
+UNUSUAL = 0.05
+"""Of a whole report, how often chance alone calls something unusual."""
+STRICT = 0.01
+"""What `--strict` counts as unusual."""
+
+
+class Part(enum.StrEnum):
+    """What can be unusual."""
+
+    CAPS = "caps"
+    """A pair whose holes the turn cap ends more often."""
+    LUCK = "luck"
+    """A bot with more or less luck than there is."""
+    LATER = "later"
+    """A bot that does better where its deal had been played before."""
+    LIFT = "lift"
+    """A pair that does better at one table than apart."""
+    FEEDING = "feeding"
+    """A bot whose discards are taken more often by one other."""
+
+
+class Question(Frozen, frozen=True, kw_only=True):
+    """A part of the report that could be tested, and its most unusual row."""
+
+    part: Part
+    rows: int
+    """How many bots or pairs were asked about."""
+    bots: tuple[str, ...]
+    """The most unusual of them."""
+    p: float
+
+
+class Effect(Frozen, frozen=True, kw_only=True):
+    """What a seat, or a place in the order of play, is worth."""
+
+    strokes: float
+    """Above (worse) or below the table's mean."""
+    low: float | None
+    """Of the 95 % interval; none with a single rated event."""
+    high: float | None
+
+
+class Share(Frozen, frozen=True, kw_only=True):
+    """How many of how many."""
+
+    count: int
+    of: int
+    share: float
+    low: float
+    """Of the 95 % interval, by rated event."""
+    high: float
+
+
+class Capped(Frozen, frozen=True, kw_only=True):
+    """A pair at one table, and how often the turn cap ended their holes."""
+
+    bots: tuple[str, str]
+    holes: int
+    capped: int
+    p_alone: float
+    p: float
+
+
+class Luck(Frozen, frozen=True, kw_only=True):
+    """What chance cost a bot."""
+
+    bot: str
+    strokes: float
+    """A match; expected is 0."""
+    error: float
+    z: float
+    p_alone: float
+    p: float
+
+
+class Later(Frozen, frozen=True, kw_only=True):
+    """A bot where its deal had been played before, against where it had not."""
+
+    bot: str
+    deals: int
+    strokes: float
+    """A match, less the opponents' and what the seats are worth; less than 0: better later."""
+    error: float
+    p_alone: float
+    p: float
+
+
+class Lift(Frozen, frozen=True, kw_only=True):
+    """A pair at one table, against both without each other."""
+
+    bots: tuple[str, str]
+    events: int
+    """Rated events that they shared."""
+    strokes: float
+    """A match, for each of the two; less than 0: better together."""
+    p_alone: float
+    p: float
+
+
+class Feeding(Frozen, frozen=True, kw_only=True):
+    """How often a bot takes what another leaves it."""
+
+    giver: str
+    taker: str
+    left: int
+    taken: int
+    expected: float
+    """How many it would take by what both do with others."""
+    p_alone: float
+    p: float
+
+
+class TimeUse(Frozen, frozen=True, kw_only=True):
+    """What a bot used of its time, over all matches that count."""
+
+    bot: str
+    matches: int
+    mean_ms: float
+    """A decision."""
+    max_ms: float
+    share: float
+    """Of the limit of a decision, the most it used."""
+    bank_share: float
+    """Of the bank of a match, the most it used."""
+    waited_ms: float
+    """A match, that the machine kept it waiting; charged to nobody."""
+    off_turn_ms: float
+    """A match, CPU time while it wasn't asked."""
+
+
+class Faults(Frozen, frozen=True, kw_only=True):
+    """A bot's faults of one kind."""
+
+    bot: str
+    kind: str
+    early: int
+    """In the half of the matches that ended first."""
+    late: int
+
+
+class Audit(Frozen, frozen=True, kw_only=True):
+    """The whole report: the object that `--json` writes."""
+
+    v: int = VERSION
+    game: str
+    seats: int
+    matches: int
+    """That count."""
+    events: int
+    """Rated events that are whole and without a fault: all but time and faults is about these."""
+    left_out: int
+    """Rated events that aren't."""
+    unusual: float = UNUSUAL
+    """Of fair events, the share in which chance alone makes some `p` no greater than this."""
+    tested: tuple[Question, ...]
+    """The parts that could be tested, the most unusual first."""
+    by_place: tuple[Effect, ...]
+    """By place in the order of play, strokes a hole."""
+    by_seat: tuple[Effect, ...]
+    """By seat, strokes a match."""
+    rotation: float
+    """What the seats are worth to the bot that they favour most, over all its matches that count:
+    0 where all rotations do."""
+    tied_matches: Share
+    """With more than one first."""
+    tied_events: Share
+    capped: Share
+    """Holes that nobody ended."""
+    capped_pairs: tuple[Capped, ...]
+    luck: tuple[Luck, ...]
+    """Empty: the log has none."""
+    adjusted: bool
+    """Whether what follows is about strokes less luck: where the log has it for all."""
+    later: tuple[Later, ...]
+    lift: tuple[Lift, ...]
+    """The most unusual pairs first, ten at most and all that are unusual; so in what follows."""
+    feeding: tuple[Feeding, ...]
+    time: tuple[TimeUse, ...]
+    faults: tuple[Faults, ...]
+    load: float
+    """The greatest load average that a fault was recorded with; 0: none."""

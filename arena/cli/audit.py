@@ -1,0 +1,55 @@
+"""`arena audit`: whether an event was fair, as far as its log can tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from arena.cli.paths import PathName
+
+STRANGE = 6
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  arena audit arena-results/20260102-150405
+  arena audit friday --json | jq .tested
+  arena audit friday --strict && publish friday
+
+\b
+Exit codes:
+  0 whatever was found
+  2 wrong input
+  6 with --strict: something is unusual at 1 %
+"""
+)
+@click.argument("folder", type=PathName(path_type=Path))
+@click.option(
+    "--strict", is_flag=True, help="Exit with 6 if something is that chance shows in 1 of 100."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+def audit(folder: Path, *, strict: bool, as_json: bool) -> int:
+    """Report what in the event in FOLDER is unusual, and how often chance alone shows as much.
+
+    From the log alone: what seats are worth, ties, holes that only the turn cap ended, luck, who
+    does better where a deal had been played before, pairs that do better together or feed each
+    other discards, time, faults and load. It says what is unusual, never why: two styles that
+    suit each other look like two bots that have agreed on something.
+    """
+    from arena.auditing.report import STRICT
+    from arena.cli.auditing import audit_folder, told
+    from arena.cli.screen import colour
+
+    report = audit_folder(folder)
+    if as_json:
+        import msgspec
+
+        from arena.reports.hostile import json_line
+
+        click.echo(json_line(msgspec.json.encode(report)))
+    else:
+        for line in told(report, str(folder), paint=colour()):
+            click.echo(line)
+    return STRANGE if strict and any(one.p <= STRICT for one in report.tested) else 0

@@ -1,0 +1,331 @@
+"""The report of `arena audit`, for people: each figure with what it means, in 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from arena.auditing import company
+from arena.auditing import feeding as feeding_
+from arena.auditing.auditor import audited
+from arena.auditing.report import (
+    UNUSUAL,
+    Audit,
+    Capped,
+    Effect,
+    Feeding,
+    Lift,
+    Part,
+    Question,
+    Share,
+)
+from arena.deals import Deals, with_beacon
+from arena.reports.hostile import plain
+from arena.reports.layout import clip, width, wrap
+from arena.store import read_by_id, read_event, secret_of
+from arena.tournament import Counts
+
+Row = TypeVar("Row", Capped, Lift, Feeding)
+
+WIDTH = 80
+_NAME = 20
+_PLACES = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th")
+_FEW = 3
+"""Pairs that are shown even if nothing is unusual about them."""
+
+_TITLES = {
+    Part.CAPS: "pairs with capped holes",
+    Part.LUCK: "luck",
+    Part.LATER: "rotations played later",
+    Part.LIFT: "pairs that do better together",
+    Part.FEEDING: "discards for a neighbour",
+}
+
+
+def audit_folder(folder: Path) -> Audit:
+    """The report of a results folder."""
+    event = read_event(folder)
+    deals = Deals(with_beacon(secret_of(folder, event), event.beacon))
+
+    def order(pairing: str, deal: int) -> Sequence[int]:
+        return deals.rotations(pairing, deal, event.settings.seats)
+
+    return audited(event, order, read_by_id(folder, Counts(folder)))
+
+
+def told(audit: Audit, folder: str, *, paint: bool) -> Iterator[str]:
+    """All of it, in lines."""
+    yield from wrap(
+        f"{plain(folder)}: {audit.game}, {audit.seats} seats, {audit.matches:,} matches that "
+        f"count, {audit.events:,} rated events (a deal in all its rotations)",
+        WIDTH,
+        indent="  ",
+    )
+    if audit.left_out:
+        yield from wrap(
+            f"{audit.left_out:,} more rated events have a fault, or are not complete: only time "
+            "and faults are about these too",
+            WIDTH,
+            indent="  ",
+        )
+    yield ""
+    yield from _verdict(audit, paint=paint)
+    for title, lines in (
+        ("Seats", _seats(audit)),
+        ("Ties and the turn cap", _ties(audit)),
+        ("Luck", _luck(audit)),
+        ("Rotations played later", _later(audit)),
+        ("Pairs", _pairs(audit)),
+        ("Time", _time(audit)),
+        ("Faults", _faults(audit)),
+    ):
+        yield ""
+        yield click.style(title, bold=True) if paint else title
+        yield from lines
+
+
+def _verdict(audit: Audit, *, paint: bool) -> Iterator[str]:
+    strange = [one for one in audit.tested if one.p <= audit.unusual]
+    if not audit.tested:
+        yield "Too little was played to say whether anything is unusual."
+        return
+    for one in strange:
+        bots = " and ".join(plain(bot) for bot in one.bots)
+        text = f"Unusual: {_TITLES[one.part]}: {bots} ({_odds(one.p)})"
+        for line in wrap(text, WIDTH, indent="  "):
+            yield click.style(line, fg="yellow") if paint else line
+    if not strange:
+        yield "Nothing is unusual."
+    names = ", ".join(_TITLES[one.part] for one in _in_order(audit.tested))
+    yield from wrap(
+        f"Tested: {names}. Chance alone makes something in this list unusual in at most "
+        f"{100 * audit.unusual:.0f} % of fair events, all bots and pairs taken together; p is so "
+        "corrected. What is unusual has a reason, not necessarily a bad one.",
+        WIDTH,
+        indent="",
+    )
+
+
+def _in_order(tested: Sequence[Question]) -> list[Question]:
+    return sorted(tested, key=lambda one: list(Part).index(one.part))
+
+
+def _odds(p: float) -> str:
+    return f"chance alone shows it in {100 * p:.{0 if p >= 0.1 else 1}f} of 100 reports"
+
+
+def _seats(audit: Audit) -> Iterator[str]:
+    yield from _grid(
+        ("", "order of play, strokes a hole", "seat, strokes a match"),
+        [
+            (name, _effect(place), _effect(seat))
+            for name, place, seat in zip(_PLACES, audit.by_place, audit.by_seat, strict=False)
+        ],
+    )
+    yield from _says(
+        "Less the table's mean, with 95 % intervals: the game gives this to whoever sits there, "
+        "whatever the bot. "
+        + (
+            "The rotation leaves nothing of it: each bot had each seat equally often."
+            if not audit.rotation
+            else f"The rotation leaves at most {audit.rotation:.3f} strokes a match of it to a "
+            "bot: not every rotation of every deal counts. In rated events it leaves nothing."
+        )
+    )
+
+
+def _effect(effect: Effect) -> str:
+    if effect.low is None or effect.high is None:
+        return f"{effect.strokes:+.2f}"
+    return f"{effect.strokes:+.2f} ± {(effect.high - effect.low) / 2:.2f}"
+
+
+def _ties(audit: Audit) -> Iterator[str]:
+    yield from _grid(
+        ("", "", "", "95 %"),
+        [
+            ("matches with more than one first", *_share(audit.tied_matches)),
+            ("rated events with more than one first", *_share(audit.tied_events)),
+            ("holes that only the turn cap ended", *_share(audit.capped)),
+        ],
+    )
+    yield from _says(
+        "A rated event adds up its rotations, so ties are rarer there. At the cap a hole ends "
+        "because nobody ended it."
+    )
+    rows = _shown(audit.capped_pairs)
+    if rows:
+        yield from _grid(
+            ("pair", "holes", "at the cap", "p"),
+            [(_pair(*row.bots), f"{row.holes:,}", f"{row.capped:,}", _p(row.p)) for row in rows],
+        )
+        yield from _says(
+            "Pairs that sat at one table, held against all: p is how often chance gives a pair so "
+            "many. A bot that never ends a hole shows with whomever it meets."
+        )
+
+
+def _share(share: Share) -> tuple[str, str, str]:
+    return (
+        f"{share.count:,} of {share.of:,}",
+        f"{share.share:.2%}",
+        f"{100 * share.low:.2f} to {100 * share.high:.2f}",
+    )
+
+
+def _luck(audit: Audit) -> Iterator[str]:
+    if not audit.luck:
+        yield from _says("The log has none: the event keeps no ledger of it.")
+        return
+    yield from _grid(
+        ("bot", "strokes a match", "z", "p"),
+        [
+            (_name(row.bot), f"{row.strokes:+.2f} ± {row.error:.2f}", f"{row.z:+.1f}", _p(row.p))
+            for row in audit.luck
+        ],
+    )
+    most = max(audit.luck, key=lambda row: abs(row.z))
+    yield from _says(
+        "What chance cost, with its standard error; 0 is expected of everybody, however it plays. "
+        f"The largest |z| of {len(audit.luck)} bots is {most.z:+.1f}: {_odds(most.p)}."
+    )
+
+
+def _later(audit: Audit) -> Iterator[str]:
+    if not audit.later:
+        yield from _says("No deal was played in all rotations.")
+        return
+    yield from _grid(
+        ("bot", "deals", "strokes a match", "p"),
+        [
+            (_name(row.bot), f"{row.deals:,}", f"{row.strokes:+.2f} ± {row.error:.2f}", _p(row.p))
+            for row in audit.later
+        ],
+    )
+    luck = ", luck" if audit.adjusted else ""
+    yield from _says(
+        "Where the deal had been played before, less where it had not; less the opponents' "
+        f"strokes{luck} and what the seats are worth; with the standard error. A bot that carries "
+        "something from process to process would be below 0. Which rotation comes first was drawn "
+        "by lot: p is how often another draw would have favoured a bot as much."
+    )
+
+
+def _pairs(audit: Audit) -> Iterator[str]:
+    if audit.seats == 2:
+        yield from _says("At tables of two nobody can play for somebody else.")
+        return
+    lift, feeding = _shown(audit.lift), _shown(audit.feeding)
+    if lift:
+        yield from _grid(
+            ("at one table", "rated events", "strokes a match", "p"),
+            [
+                (_pair(*row.bots), f"{row.events:,}", f"{row.strokes:+.2f}", _p(row.p))
+                for row in lift
+            ],
+        )
+        yield from _says(
+            "What each of the two gains (below 0) on its table when the other sits there, against "
+            "tables without it; less what skills explain. Only what goes beyond "
+            f"{company.TOLERATED:.0f} is asked about: styles suit each other, a little."
+        )
+    else:
+        yield from _says("Nobody sat both with and without somebody else.")
+    if feeding:
+        yield from _grid(
+            ("leaves > takes", "discards", "taken", "expected", "p"),
+            [
+                (
+                    _pair(row.giver, row.taker, " > "),
+                    f"{row.left:,}",
+                    f"{row.taken / max(1, row.left):.1%}",
+                    f"{row.expected / max(1, row.left):.1%}",
+                    _p(row.p),
+                )
+                for row in feeding
+            ],
+        )
+        yield from _says(
+            "How often the second takes what the first leaves it; expected is by what both do "
+            f"with others. Up to {100 * feeding_.TOLERATED:.0f} % of the discards more is not "
+            "asked about."
+        )
+
+
+def _time(audit: Audit) -> Iterator[str]:
+    yield from _grid(
+        ("bot", "ms", "max ms", "of limit", "of bank", "waited", "off turn"),
+        [
+            (
+                _name(use.bot),
+                f"{use.mean_ms:.3f}",
+                f"{use.max_ms:.1f}",
+                f"{use.share:.1%}",
+                f"{use.bank_share:.1%}",
+                f"{use.waited_ms:.1f}",
+                f"{use.off_turn_ms:.1f}",
+            )
+            for use in audit.time
+        ],
+    )
+    yield from _says(
+        "Milliseconds a decision, the longest, and what the longest decision and match used of "
+        "their limits; then, a match, how long the machine kept it waiting, which is charged to "
+        "nobody, and its CPU time while it wasn't asked. What comes close to its limit may have "
+        "lost on time elsewhere."
+    )
+
+
+def _faults(audit: Audit) -> Iterator[str]:
+    if not audit.faults:
+        yield "  None."
+        return
+    yield from _grid(
+        ("bot", "fault", "early", "late"),
+        [(_name(row.bot), row.kind, f"{row.early:,}", f"{row.late:,}") for row in audit.faults],
+    )
+    yield from _says(
+        "In the half of the matches that ended first, and in the other. Timeouts of many bots in "
+        "one half are a sign that it was the machine; its load was at most "
+        f"{audit.load:.1f} when something failed."
+    )
+
+
+def _shown(rows: Sequence[Row]) -> Sequence[Row]:
+    """The most unusual ones, and all that are."""
+    return [row for at, row in enumerate(rows) if at < _FEW or row.p <= UNUSUAL]
+
+
+def _name(bot: str) -> str:
+    return clip(plain(bot), _NAME)
+
+
+def _pair(one: str, other: str, between: str = ", ") -> str:
+    return f"{_name(one)}{between}{_name(other)}"
+
+
+def _p(p: float) -> str:
+    return "1" if p >= 1 else f"{p:.2g}"
+
+
+def _says(text: str) -> list[str]:
+    """What figures mean, below them."""
+    return wrap("  " + text, WIDTH, indent="  ")
+
+
+def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Columns, the first to the left and the others to the right."""
+    if not rows:
+        return
+    whole = [head, *rows]
+    wide = [max(width(row[at]) for row in whole) for at in range(len(head))]
+    for row in whole:
+        first, *rest = (
+            cell + " " * gap if not at else " " * gap + cell
+            for at, cell in enumerate(row)
+            for gap in (wide[at] - width(cell),)
+        )
+        yield "  ".join(["", first, *rest]).rstrip()

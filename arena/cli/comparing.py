@@ -1,0 +1,97 @@
+"""Comparing two bots: an event of the two, whose format ends it when the answer is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from arena.cli.entering import settings_of
+from arena.cli.event import entered, play_new
+from arena.cli.given import SETTINGS, keep_promises
+from arena.cli.progress import progress
+from arena.cli.screen import say
+from arena.formats.trial import CHUNK
+from arena.model import Entrant, Trial, UserError
+from arena.roster import Candidate, Roster, default_cache, in_use, load, printable
+
+
+def compare_bots(
+    *,
+    old: Path,
+    new: Path,
+    effect: float,
+    alpha: float,
+    beta: float,
+    budget: int,
+    seed: str | None,
+    out: Path | None,
+    sandbox: str,
+    jobs: int | None,
+    no_pin: bool,
+    max_time: int | None,
+    as_json: bool,
+    quiet: bool,
+    beacon: str | None,
+    **flags: Any,  # noqa: ANN401 - the settings' own flags
+) -> int:
+    """`arena compare`; its exit code."""
+    if beacon is not None:
+        raise UserError("--beacon goes with a prepared folder; leave it out")
+    cache = default_cache()
+    with in_use(cache):
+        roster, contender = _both(old, new, cache)
+        settings = settings_of(
+            seats=2,
+            tables=None,
+            deals=CHUNK,
+            series=CHUNK,
+            fresh="series",
+            playoff=False,
+            no_same_author=False,
+            trial=Trial(new=contender, effect=effect, alpha=alpha, beta=beta, budget=budget),
+            **flags,
+        )
+        room = keep_promises(
+            settings.limits, seats=2, series=settings.series, jobs=jobs, flags=SETTINGS
+        )
+        watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
+        entry = entered(
+            roster, settings, cache, seed=seed, sandbox=sandbox, skip_broken=False, room=2 * room
+        )
+        return play_new(
+            entry, out, cache, watcher, jobs=jobs, no_pin=no_pin, max_time=max_time, room=room
+        )
+
+
+def _both(old: Path, new: Path, cache: Path) -> tuple[Roster, str]:
+    """The two bots, with ids that tell them apart; and the new one's."""
+    rosters = [load([path], cache=cache) for path in (old, new)]
+    candidates: list[Candidate] = []
+    for path, roster in zip((old, new), rosters, strict=True):
+        if len(roster.candidates) > 1:
+            raise UserError(f"{printable(path)} holds several bots; name one of them")
+        candidates += roster.candidates
+    if len(candidates) == len(rosters):
+        before, after = (candidate.entrant for candidate in candidates)
+        if before.hash == after.hash:
+            say("note: both have the same content")
+        if before.id == after.id:
+            candidates = [
+                msgspec.structs.replace(candidate, entrant=_named(candidate.entrant, suffix))
+                for candidate, suffix in zip(candidates, ("old", "new"), strict=True)
+            ]
+    joined = Roster(
+        candidates=tuple(candidates),
+        notes=tuple(note for roster in rosters for note in roster.notes),
+        problems=tuple(problem for roster in rosters for problem in roster.problems),
+        skipped=tuple(left_out for roster in rosters for left_out in roster.skipped),
+    )
+    return joined, candidates[-1].entrant.id if candidates else ""
+
+
+def _named(entrant: Entrant, suffix: str) -> Entrant:
+    """Of two with one name and version."""
+    version = f"{entrant.version}-{suffix}"
+    return msgspec.structs.replace(entrant, version=version, id=f"{entrant.name}@{version}")

@@ -1,0 +1,169 @@
+"""A terminal that gives each key as it is pressed, on a screen of its own, and is put right again.
+
+Theory of operation. Within `with`, the terminal doesn't echo, keys come at once, and the other
+screen of the terminal is shown. Whatever ends or stops the process (a return, an exception,
+SIGTERM, SIGHUP, Ctrl-Z) puts the terminal back first; SIGCONT takes it again. Signals arrive at a
+pipe that is waited at together with the keys, so none is missed between looking and waiting.
+
+Invariant: whoever has the terminal after us finds it as it was before us.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import termios
+import tty
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+_SHOWN = b"\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J"
+"""Another screen, without a cursor."""
+_RESTORED = b"\x1b[0m\x1b[?25h\x1b[?1049l"
+# The bytes of one key come in one piece, or nearly: a lone Esc is a key too.
+_ESCAPE_S = 0.05
+_INPUT = 1024
+
+_SEQUENCES = {
+    "[A": "up",
+    "[B": "down",
+    "[C": "right",
+    "[D": "left",
+    "[H": "home",
+    "[F": "end",
+    "[1~": "home",
+    "[4~": "end",
+    "[7~": "home",
+    "[8~": "end",
+    "[5~": "pageup",
+    "[6~": "pagedown",
+}
+_NAMED = {"\r": "enter", "\n": "enter", "\x7f": "backspace", "\x08": "backspace", " ": "space"}
+
+
+def keys_of(data: str) -> tuple[list[str], str]:
+    """The keys in what was read, by name, and what may be the beginning of another."""
+    keys = []
+    at = 0
+    while at < len(data):
+        if data[at] != "\x1b":
+            keys.append(_NAMED.get(data[at], data[at]))
+            at += 1
+            continue
+        end = at + 1
+        if data[end : end + 1] in ("[", "O"):
+            end += 1
+            while end < len(data) and data[end] in "0123456789;":
+                end += 1
+        if end == len(data):
+            return keys, data[at:]
+        sequence = data[at + 1 : end + 1].replace("O", "[", 1)
+        if data[at + 1] in "[O":
+            keys.append(_SEQUENCES.get(sequence, ""))
+            at = end + 1
+        else:
+            keys.append("escape")
+            at += 1
+    return keys, ""
+
+
+class Keyboard:
+    """See the module's theory of operation."""
+
+    def __init__(self, source: int, out: int, encoding: str) -> None:
+        self._source = source
+        self._out = out
+        self._encoding = encoding
+        self._attributes = termios.tcgetattr(source)
+        self._before: dict[signal.Signals, object] = {}
+        self._woken, self._wake = os.pipe()
+        self._rest = ""
+
+    def __enter__(self) -> Self:
+        for end in (self._woken, self._wake):
+            os.set_blocking(end, False)
+        self._wakeup = signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        for number, handler in (
+            (signal.SIGTERM, self._killed),
+            (signal.SIGHUP, self._killed),
+            (signal.SIGTSTP, self._stopped),
+            (signal.SIGCONT, self._continued),
+            (signal.SIGWINCH, self._resized),
+        ):
+            self._before[number] = signal.signal(number, handler)
+        self._take()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type] # as signal gave it
+        signal.set_wakeup_fd(self._wakeup)
+        os.close(self._woken)
+        os.close(self._wake)
+
+    def keys(self, seconds: float | None) -> list[str]:
+        """The next keys; none after so many seconds, or when the picture has to be drawn anew.
+
+        EOFError when there is no terminal any more.
+        """
+        if self._rest:
+            seconds = _ESCAPE_S
+        ready, _, _ = select.select([self._source, self._woken], [], [], seconds)
+        if self._woken in ready:
+            os.read(self._woken, _INPUT)
+        if self._source not in ready:
+            rest, self._rest = self._rest, ""
+            return ["escape"] if rest and not ready else []
+        try:
+            data = os.read(self._source, _INPUT)
+        except OSError:
+            data = b""
+        if not data:
+            raise EOFError
+        keys, self._rest = keys_of(self._rest + data.decode("utf-8", "replace"))
+        return keys
+
+    def write(self, text: str) -> None:
+        """All of it, or nothing more: a terminal that has hung up is noticed at the next key."""
+        data = text.encode(self._encoding, "backslashreplace")
+        with suppress(OSError):
+            while data:
+                data = data[os.write(self._out, data) :]
+
+    def _take(self) -> None:
+        with suppress(termios.error):
+            # Ctrl-C and Ctrl-Z stay what they are.
+            tty.setcbreak(self._source, termios.TCSADRAIN)
+        self.write(_SHOWN.decode())
+
+    def _leave(self) -> None:
+        self.write(_RESTORED.decode())
+        with suppress(termios.error):
+            termios.tcsetattr(self._source, termios.TCSADRAIN, self._attributes)
+
+    def _killed(self, number: int, _: object) -> None:
+        self._leave()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    def _stopped(self, number: int, _: object) -> None:
+        self._leave()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+        # Here it goes on: after `fg`, or at once where there is no shell to come back to.
+        signal.signal(number, self._stopped)
+        self._take()
+
+    def _continued(self, *_: object) -> None:
+        self._take()
+
+    def _resized(self, *_: object) -> None:
+        """The pipe has woken whoever waits for keys."""

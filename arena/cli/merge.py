@@ -1,0 +1,51 @@
+"""`arena merge`: the shards of an event become the event; `arena.merging` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from arena.cli.paths import PathName
+
+
+@click.command(
+    epilog="""\b
+Example:
+  arena prepare bots/* --out friday; cp -a friday one; cp -a friday two
+  arena run one --shard 1/2                     on one machine
+  arena run two --shard 2/2                     on another
+  arena merge one two --out whole
+"""
+)
+@click.argument("folders", nargs=-1, required=True, type=PathName(path_type=Path))
+@click.option(
+    "--out", required=True, type=PathName(path_type=Path), help="A new folder for the event."
+)
+def merge(folders: tuple[Path, ...], out: Path) -> None:
+    """Put the shards of an event together and print its table.
+
+    Name the folders of all shards, in any order; they are only read. The new folder is what one
+    machine would have given, with the secret revealed.
+    """
+    from arena.cli.play import settle, show
+    from arena.cli.progress import Progress
+    from arena.cli.screen import say
+    from arena.merging import fill, join_stderr, merged, parts_of
+    from arena.model import UserError
+    from arena.store import Store, made_whole
+    from arena.tournament import Tournament
+
+    for folder in folders:
+        if folder.resolve() in out.resolve().parents:
+            raise UserError(f"{out} lies in {folder}, which is only read; choose another --out")
+    parts = parts_of(folders)
+    watcher = Progress()
+    with made_whole(out) as fresh, Store.create(fresh, merged(parts), parts[0].private) as store:
+        tournament = Tournament(store, parts[0].secret, watcher)
+        fill(tournament, parts)
+        assert tournament.left == 0, "each shard is whole, but not all of them together"
+        join_stderr(parts, fresh)
+        table = settle(store, tournament)
+    show(table, store, watcher)
+    say(f"{len(parts)} shards merged in {out}")

@@ -1,0 +1,99 @@
+"""`arena rate`: events rated again from their logs; `arena.rerating` does the work."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arena.cli.paths import PathName
+
+_DAY = len("2026-01-02")
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
+    """A day or a moment, in UTC unless it says otherwise. The value is seconds since 1970."""
+
+    name = "date"
+
+    def __init__(self, *, after: bool) -> None:
+        """`after`: of a day its end, not its beginning."""
+        self._after = after
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's own signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Read it, or say what it should look like."""
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        try:
+            moment = datetime.fromisoformat(text)
+            if self._after and len(text) <= _DAY:
+                moment += timedelta(days=1)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            self.fail(
+                f"{value!r} is no date: write it like 2026-01-02 or 2026-01-02T15:04", param, ctx
+            )
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  arena rate friday                       as arena table, its epochs included
+  arena rate friday saturday --format md  two events of the same bots
+  arena rate friday --without slowpoke    as if it had not been there
+  arena rate ladder/* --since 2026-01-01 --rate-on adjusted
+"""
+)
+@click.argument("folders", nargs=-1, required=True, type=PathName(path_type=Path))
+@click.option(
+    "--rate-on",
+    type=click.Choice(["results", "adjusted"]),
+    help="Results as played, or strokes less luck.  [default: the events']",
+)
+@click.option("--only", metavar="BOT", multiple=True, help="By name or id; can be given again.")
+@click.option("--without", metavar="BOT", multiple=True, help="By name or id; can be given again.")
+@click.option(
+    "--since", type=Moment(after=False), metavar="DATE", help="Matches that ended from then on."
+)
+@click.option(
+    "--until",
+    type=Moment(after=True),
+    metavar="DATE",
+    help="Matches that ended before then; of a day, to its end.",
+)
+@click.option("--skip-damaged", is_flag=True, help="Of damaged logs: rate what is whole.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["text", "md", "csv", "json"]),
+    default="text",
+    show_default=True,
+)
+@click.option("--canonical", is_flag=True, help="Without timings and host facts.")
+def rate(folders: tuple[Path, ...], *, kind: str, canonical: bool, **options: Any) -> None:  # noqa: ANN401 - flags
+    """Rate the events in FOLDERS again, together, from their logs; nothing is played.
+
+    They must be of one game and number of seats; bots are the same if their content is. The order
+    of the folders changes nothing. Dates are UTC; a deal of which one match lies outside of them is
+    left out in all of its rotations.
+    """
+    from arena.cli.screen import colour, columns
+    from arena.model import UserError
+    from arena.reports import render
+    from arena.rerating import Wanted, rated
+
+    wanted = Wanted(**options)
+    if wanted.since is not None and wanted.until is not None and wanted.since >= wanted.until:
+        raise UserError("--since and --until: there is no time between them")
+    click.echo(
+        render(rated(folders, wanted), kind, width=columns(), canonical=canonical, color=colour()),
+        nl=False,
+    )

@@ -1,0 +1,83 @@
+"""`arena verify`: whether a results folder is what follows from it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arena.cli.paths import PathName
+from arena.registry import SANDBOXES
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  arena verify arena-results/20260102-150405
+  arena verify friday --commitment 5f2c…    as published before the event
+  arena verify friday --json | jq .difference
+  arena verify friday --rerun 5             the bots play 5 matches again
+  arena verify friday bots/* --rerun 5      bots the cache no longer has
+
+\b
+Exit codes:
+  0 verified
+  2 wrong input, or the secret has not been revealed yet
+  3 bots that can't start, with --rerun
+  4 the machine's trouble
+  5 something differs: the first difference is printed
+"""
+)
+@click.argument("folder", type=PathName(path_type=Path))
+@click.argument("bots", nargs=-1, type=PathName(path_type=Path))
+@click.option("--commitment", metavar="HEX", help="The one that was published beforehand.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes.  [default: the cores]"
+)
+@click.option(
+    "--rerun",
+    "matches",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Have the bots play N matches again too.",
+)
+@click.option("--seed", metavar="TEXT", help="With --rerun: draws them.  [default: random]")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", *SANDBOXES]),
+    default="auto",
+    show_default=True,
+    help="With --rerun; `none` confines nothing.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noqa: ANN401 - flags
+    """Derive everything in the results folder FOLDER again, from the folder alone.
+
+    The commitment from the revealed secret, every deal, every move by the rules, scores, places,
+    the schedule with what was left out, the ratings and the tables. It needs no bots and no
+    sandbox, and uses all cores.
+
+    That a bot made its moves itself, only --rerun can tell: matches drawn at random are played
+    again, each with those before it in its series, and must come out as recorded. The bots are
+    those of the event: as they lie in the cache or the folder, or BOTS with the same content.
+
+    The epochs in FOLDER are verified with it, each against a commitment of its own; by
+    --commitment and --rerun each is verified alone: arena verify FOLDER/epoch-1 --rerun 5.
+    """
+    from arena.cli.run import need_linux
+    from arena.cli.verifying import Rerunning, verify_folder
+    from arena.model import UserError
+
+    published = options["commitment"]
+    if published is not None and not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", published):
+        raise UserError(f"--commitment: {published!r} is none: it has 64 hex digits")
+    bots, seed, sandbox = (options.pop(name) for name in ("bots", "seed", "sandbox"))
+    rerunning = None
+    if matches is not None:
+        need_linux()
+        rerunning = Rerunning(matches=matches, seed=seed, bots=bots, sandbox=sandbox)
+    elif bots or seed is not None:
+        raise UserError("BOTS and --seed go with --rerun N")
+    raise SystemExit(verify_folder(folder, rerunning=rerunning, **options))

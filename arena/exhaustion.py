@@ -1,0 +1,98 @@
+"""What the machine has run out of: the host's trouble, whoever happened to notice.
+
+Pure, and of the standard library alone: the spawner loads it. Invariant: nothing that a bot can do
+by itself is taken for it; `told` is for what the arena's own parts have said.
+"""
+
+from __future__ import annotations
+
+import errno
+
+_BY_NUMBER = {
+    errno.ENOSPC: "no space left on the disk",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EMFILE: "out of file descriptors (`ulimit -n` sets how many a process may have)",
+    errno.ENFILE: "the machine is out of file descriptors",
+    errno.ENOMEM: "out of memory",
+    errno.ENOLCK: "out of file locks",
+    errno.EFBIG: "a file has come to the largest size that this process may write (`ulimit -f`)",
+}
+NO_MAPPING = f"{_BY_NUMBER[errno.ENOMEM]} (a library can't be mapped into it)"
+_UNMAPPED = "failed to map segment"
+"""The dynamic loader's words; there is no number."""
+NO_PROCESSES = "no more processes (`ulimit -u`, or the control group's pids.max)"
+_LITTLE = 32 << 20  # what the largest library takes, and as much again
+_BY_WORDS = {
+    "no space left on device": _BY_NUMBER[errno.ENOSPC],
+    "disk quota exceeded": _BY_NUMBER[errno.EDQUOT],
+    "too many open files in system": _BY_NUMBER[errno.ENFILE],
+    "too many open files": _BY_NUMBER[errno.EMFILE],
+    "cannot allocate memory": _BY_NUMBER[errno.ENOMEM],
+    "could not reserve enough space": _BY_NUMBER[errno.ENOMEM],
+    "memory allocation of": _BY_NUMBER[errno.ENOMEM],
+    "memory exhausted": _BY_NUMBER[errno.ENOMEM],
+    "memoryerror": _BY_NUMBER[errno.ENOMEM],
+    "bad_alloc": _BY_NUMBER[errno.ENOMEM],
+    "out of memory": _BY_NUMBER[errno.ENOMEM],
+    "no locks available": _BY_NUMBER[errno.ENOLCK],
+    "file too large": _BY_NUMBER[errno.EFBIG],
+    "file size limit exceeded": _BY_NUMBER[errno.EFBIG],
+    "resource temporarily unavailable": NO_PROCESSES,
+    "can't start new thread": NO_PROCESSES,
+    "cannot fork": NO_PROCESSES,
+    "can't fork": NO_PROCESSES,
+    "unable to create native thread": NO_PROCESSES,
+    "failed to create new os thread": NO_PROCESSES,
+}
+"""How the system's library, shells and runtimes say it."""
+
+
+def why_not(error: OSError) -> str:
+    """Why something could not be done: what ran out, or the system's own words."""
+    return _BY_NUMBER.get(error.errno or 0) or error.strerror or str(error)
+
+
+def why_not_started(error: OSError) -> str:
+    """Why a process could not be started."""
+    return NO_PROCESSES if error.errno == errno.EAGAIN else why_not(error)
+
+
+def told(text: str) -> str:
+    """What ran out by somebody's words, ours or the system's; nothing if they say nothing of it."""
+    for reason in (*_BY_NUMBER.values(), NO_PROCESSES):
+        if reason in text:
+            return reason
+    lower = text.lower()
+    return next((reason for words, reason in _BY_WORDS.items() if words in lower), "")
+
+
+def ran_out(error: BaseException) -> str:
+    """What ran out, if that is all that an error is about; else nothing.
+
+    Also out of a group of errors, and out of what was raised because of it.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        found = [ran_out(each) for each in error.exceptions]
+        return found[0] if all(found) else ""
+    if isinstance(error, MemoryError):
+        return _BY_NUMBER[errno.ENOMEM]
+    if isinstance(error, ImportError) and _UNMAPPED in str(error):
+        return NO_MAPPING
+    if isinstance(error, OSError) and error.errno in _BY_NUMBER:
+        return _BY_NUMBER[error.errno]
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return NO_PROCESSES
+    return ran_out(error.__cause__) if error.__cause__ else ""
+
+
+def scarce() -> str:
+    """That memory has run out, if little more is to be had at this moment; else nothing.
+
+    For errors that nobody expects: without memory the interpreter loses some of its own, and
+    raises whatever came next (`SystemError: error return without exception set`).
+    """
+    try:
+        bytearray(_LITTLE)
+    except MemoryError:
+        return _BY_NUMBER[errno.ENOMEM]
+    return ""

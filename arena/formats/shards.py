@@ -1,0 +1,52 @@
+"""An event in n parts, to be played on n machines: blocks of its schedule in turns.
+
+Block number k, counted from 0 in the order of the specs, belongs to shard (k + k div L) mod n + 1,
+where L is the least common multiple of n and the number of tables. So the shards' numbers of blocks
+differ by one at most, and in the long run each has a share of every table, which k mod n alone
+would not give: with as many tables as shards each would have one table for itself, and all
+would wait for that of the slowest bots.
+
+Invariant: each block is in exactly one of the n shards.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from arena.model import Block, UserError
+
+_FORM = re.compile(r"\s*([0-9]{1,6})\s*/\s*([0-9]{1,6})\s*", re.ASCII)
+
+
+class Shard(NamedTuple):
+    """The `number`-th of `of` parts, counted from 1."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read "2/5"."""
+        match = _FORM.fullmatch(text)
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise UserError(f"{text!r} is no shard: say which of how many, from 1/5 to 5/5")
+        return cls(int(match[1]), int(match[2]))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def blocks(self, schedule: Callable[[], Iterable[Block]]) -> Iterator[Block]:
+        """Those of a schedule's blocks that are in it."""
+        period = first = None
+        for k, block in enumerate(schedule()):
+            pairing = block.series[0].matches[0].pairing
+            if first is None:
+                first = pairing
+            elif period is None and pairing == first:  # as many tables as came before
+                period = math.lcm(k, self.of)
+            turn = k if period is None else k + k // period
+            if turn % self.of == self.number - 1:
+                yield block

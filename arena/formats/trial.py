@@ -1,0 +1,122 @@
+"""A trial: is the new bot better than the old one? Both play each other until that is known.
+
+Theory of operation. Wald's sequential test on the mean difference of strokes over rated events,
+luck taken off: "not better" is 0 strokes a match, "better" is the effect. After each wave the
+logarithm of how much likelier the one makes what was seen than the other is held against two
+bounds, which follow from the error rates. The differences of rated events are nearly Gaussian;
+their spread is taken from themselves, so there are FIRST of them before the first look.
+
+Invariant: as of racing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from arena.deals import Deals
+from arena.formats.dealing import Dealing
+from arena.formats.tables import all_tables, field_of
+from arena.model import Entrant, MatchSpec, Settings, UserError, Verdict
+from arena.model import Trial as Test
+from arena.waves import End, Lead, Results, Wave
+
+FIRST = 20
+"""Deals before the first look: with fewer the spread is too unsure."""
+
+CHUNK = 5
+"""Deals of a series, if the event doesn't say otherwise."""
+
+STEP = 20
+"""Deals of a wave: several series, so that several cores have something to do."""
+
+MOST_DEALS = 1_000_000
+
+
+class Bounds(NamedTuple):
+    """Where a trial stands, and where it ends."""
+
+    lower: float
+    ratio: float
+    upper: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """What has been shown."""
+        if self.ratio >= self.upper:
+            return Verdict.BETTER
+        return Verdict.NOT_BETTER if self.ratio <= self.lower else Verdict.UNDECIDED
+
+
+def bounds(test: Test, lead: Lead) -> Bounds:
+    """Where a trial stands by the new bot's lead."""
+    ratio = test.effect * (lead.strokes - test.effect / 2) / lead.error**2
+    lower = math.log(test.beta / (1 - test.alpha))
+    upper = math.log((1 - test.beta) / test.alpha)
+    return Bounds(lower, ratio, upper)
+
+
+class Trial:
+    """See the module's docstring."""
+
+    name = "trial"
+    adaptive = True
+
+    def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
+        field = field_of(settings, entrants)
+        if settings.seats != 2 or len(field) != 2:
+            raise UserError("a trial is between two bots: name the old and the new one")
+        self._test = settings.trial or Test(new=field[1].id)
+        self._new = self._test.new
+        others = [entrant.id for entrant in field if entrant.id != self._new]
+        if len(others) != 1:
+            raise UserError(f"{self._new} is not one of the two bots")
+        self._old = others[0]
+        self._dealing = Dealing(settings, all_tables(settings, field), deals)
+        if not self._dealing.pairings:
+            raise UserError("these two have one author: leave --no-same-author out")
+        (self._pairing,) = self._dealing.pairings
+        chunk = self._dealing.chunk
+        self._first, self._step = (-(-deals // chunk) * chunk for deals in (FIRST, STEP))
+        self._most = min(self._test.budget, 2 * MOST_DEALS)
+        if 2 * self._first > self._most:
+            raise UserError(
+                f"{self._test.budget} matches are too few: {self._first} deals, "
+                f"{2 * self._first} matches, are played before the first look"
+            )
+
+    def wave(self, before: Sequence[Wave], results: Results) -> Wave | End:
+        """Some more deals, until it is known."""
+        played = before[-1].deals[self._pairing].stop if before else 0
+        if results.withdrawn:
+            return self._without(results.withdrawn)
+        note, more = f"{self._first} deals before the first look", 0
+        if before:
+            stand = bounds(self._test, results.lead(self._new, self._old))
+            if stand.verdict is not Verdict.UNDECIDED:
+                return End(f"{self._new} is {stand.verdict}", stand.verdict)
+            note = f"{stand.lower:+.2f} < {stand.ratio:+.2f} < {stand.upper:+.2f}"
+            more = self._likely(stand, played)
+        deals = range(played, played + (self._step if before else self._first))
+        if 2 * deals.stop > self._most:
+            return End(f"the budget of {self._most} matches", Verdict.UNDECIDED)
+        return self._dealing.wave({self._pairing: deals}, note=note, more=more)
+
+    def _without(self, withdrawn: Collection[str]) -> End:
+        """Who is left is the better one."""
+        if len(withdrawn) > 1:
+            return End("both were withdrawn", Verdict.UNDECIDED)
+        (out,) = withdrawn
+        verdict = Verdict.NOT_BETTER if out == self._new else Verdict.BETTER
+        return End(f"{out} was withdrawn", verdict)
+
+    def _likely(self, stand: Bounds, played: int) -> int:
+        """How many matches are to come after the next wave, if it goes on as it did."""
+        far = stand.upper - stand.ratio if stand.ratio > 0 else stand.ratio - stand.lower
+        deals = played * far / max(abs(stand.ratio), 0.5) - self._step
+        return max(0, min(math.ceil(2 * deals), self._most - 2 * (played + self._step)))
+
+    def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
+        """A match that some trial could come to."""
+        return self._dealing.find(pairing, deal, rotation, most=MOST_DEALS)

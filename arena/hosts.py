@@ -1,0 +1,66 @@
+"""Where and how an event was played, when that is more than one machine or one sandbox.
+
+An event that is resumed elsewhere, or merged from parts, was held as well as in the weakest of
+its places: a guarantee is kept if it was kept everywhere.
+
+Invariant: nothing here has a part in what is canonical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from arena.model import Confinement, Event, Machine
+from arena.registry import SANDBOXES
+
+_AND = " and "
+
+
+def hosted(
+    event: Event, sandbox: str, confinement: Confinement, machines: Iterable[Machine]
+) -> Event:
+    """The event, played in this sandbox and on these machines too."""
+    if not event.sandbox:  # prepared: nowhere as yet
+        event = msgspec.structs.replace(event, sandbox=sandbox, confinement=confinement)
+        known: tuple[Machine, ...] = ()
+    else:
+        known = machines_of(event)
+    every = tuple(dict.fromkeys((*known, *machines)))
+    return msgspec.structs.replace(
+        event,
+        sandbox=max(event.sandbox, sandbox, key=_weakness),
+        confinement=_both(event.confinement, confinement),
+        machine=every[0],
+        machines=every if len(every) > 1 else (),
+    )
+
+
+def machines_of(event: Event) -> tuple[Machine, ...]:
+    """Every machine that an event was played on."""
+    return event.machines or (event.machine,)
+
+
+def _weakness(sandbox: str) -> int:
+    """Its place among those that this arena knows, from the best; what it doesn't know is last."""
+    known = list(SANDBOXES)
+    return known.index(sandbox) if sandbox in known else len(known)
+
+
+def _both(one: Confinement, other: Confinement) -> Confinement:
+    return Confinement(
+        detail=_joined(one.detail, other.detail),
+        memory=_joined(one.memory, other.memory),
+        kept=tuple(name for name in one.kept if name in other.kept),
+        not_kept=_united(one.not_kept, other.not_kept),
+        gaps=_united(one.gaps, other.gaps),
+    )
+
+
+def _united(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def _joined(one: str, other: str) -> str:
+    return _AND.join(_united(one.split(_AND), other.split(_AND)))

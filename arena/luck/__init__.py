@@ -1,0 +1,133 @@
+"""The luck ledger: how much of a match's strokes was luck, seat by seat, from its record.
+
+Theory of operation. At every stroke of chance (a peek, the first card of the pile, a tee-off, a
+draw, a flip, a card that nobody knew going to the pile, the final reveal) a seat's luck is
+
+    V(after) - E[V(after)]
+
+where V is the arena's own estimate of the strokes that the seat will have, and E the exact mean
+over all cards that could have come, given all that the seats together know. So the expectation
+of each entry is zero whatever V is and however the bots play, and `strokes - luck` has the
+expectation of the strokes. V decides only how much of the variance goes away. Its coefficients are
+frozen in this package; version and digest say by which a ledger was made. LUCK.md beside this file
+says it all for people.
+
+`play_nine` and `four_card_golf` know what cards are worth, `walk` what both games share, `entries`
+what a ledger consists of, `coefficients` reads the frozen numbers.
+
+What counts: the finished holes among the nine, as in totals. Playoff holes and the hole in which a
+forfeit ended the match are left out. A seat that the game's fallback plays on is a seat like any
+other.
+
+Invariant: pure; the same record, deals and coefficients give the same bits on every machine, in any
+order of records.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
+from types import MappingProxyType
+from typing import Any
+
+from arena.deals import Deals
+from arena.games import Game
+from arena.luck import coefficients
+from arena.luck.entries import Entry, Evaluator, Kind, Ledger
+from arena.luck.walk import UNIT, Noted, Walk
+from arena.model import MatchRecord, Settings, UserError
+from arena.referee import HOLES
+
+__all__ = ["EVALUATORS", "Entry", "Evaluator", "Kind", "Ledger", "evaluator", "ledger", "sums"]
+
+EVALUATORS: Mapping[str, str] = MappingProxyType(
+    {
+        "play-nine": "arena.luck.play_nine:PlayNineWalk",
+        "four-card-golf": "arena.luck.four_card_golf:FourCardWalk",
+    }
+)
+"""By game, the walk that measures its luck."""
+
+_TO_THOUSANDTHS = UNIT // 1000
+
+
+@functools.cache
+def evaluator(game: str) -> Evaluator:
+    """By what the luck of a game is measured. UserError if it isn't."""
+    module, _ = _measure(game)
+    frozen, digest = coefficients.read(module.NAME)
+    return Evaluator(game=game, version=frozen.version, digest=digest)
+
+
+def ledger(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings) -> Ledger:
+    """All luck of a match. UserError if its moves don't make it what it is."""
+    seats = len(record.seats)
+    holes = list(_noted(record, game, deals, settings))
+    entries = [(hole, *noted) for hole, all_noted in enumerate(holes, 1) for noted in all_noted]
+    kinds = [kind for kind in Kind if any(entry[2] is kind for entry in entries)]
+    return Ledger(
+        evaluator=evaluator(game.name).name,
+        totals=_summed(seats, [entry[1:] for entry in entries]),
+        kinds=tuple(
+            (kind, _summed(seats, [entry[1:] for entry in entries if entry[2] is kind]))
+            for kind in kinds
+        ),
+        holes=tuple(_summed(seats, noted) for noted in holes),
+        entries=tuple(
+            Entry(hole=hole, move=move, kind=kind, seat=seat, luck=round(luck / _TO_THOUSANDTHS))
+            for hole, move, kind, seat, luck in entries
+        ),
+    )
+
+
+def sums(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings) -> tuple[int, ...]:
+    """The luck of a match by seat: the `totals` of its ledger, without the rest."""
+    noted = [entry for hole in _noted(record, game, deals, settings) for entry in hole]
+    return _summed(len(record.seats), noted)
+
+
+def _noted(
+    record: MatchRecord, game: Game, deals: Deals, settings: Settings
+) -> Iterator[Sequence[Noted]]:
+    """What was noted on each hole that counts."""
+    module, walk_type = _measure(game.name)
+    tables, seats = module.tables(), len(record.seats)
+    pack = game.pack(seats)
+    for number, hole in enumerate(record.holes[:HOLES], 1):
+        if not hole.scores:
+            return
+        deck = deals.deck(record.pairing, record.deal, number, pack)
+        try:
+            start = game.start(seats=seats, order=hole.order, deck=deck, turn_cap=settings.turn_cap)
+            walk: Walk = walk_type(start, seats=seats, order=hole.order, deck=deck, tables=tables)
+            scores = walk.walk(hole.moves.split(","))
+        except ValueError:
+            scores = ()
+        if scores != hole.scores:
+            raise UserError(
+                f"{record.id}: hole {number}, played again, comes to another end: the log and the "
+                "secret don't belong together, or another version of arena wrote them"
+            )
+        yield walk.noted
+
+
+@functools.cache
+def _measure(game: str) -> tuple[Any, Any]:
+    """The module that measures a game, and its walk."""
+    if game not in EVALUATORS:
+        raise UserError(
+            f"there is no measure of luck for {game!r}; there is for: {', '.join(EVALUATORS)}"
+        )
+    path, _, name = EVALUATORS[game].partition(":")
+    module = importlib.import_module(path)
+    return module, getattr(module, name)
+
+
+def _summed(seats: int, noted: Sequence[Noted]) -> tuple[int, ...]:
+    """By seat, in thousandths of a stroke. The sums are exact before they are rounded."""
+    return tuple(
+        round(fsum([luck for _, _, seat, luck in noted if seat == mine]) / _TO_THOUSANDTHS)
+        for mine in range(seats)
+    )

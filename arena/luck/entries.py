@@ -1,0 +1,73 @@
+"""What a ledger consists of.
+
+Pure data. Invariant: luck is told in whole thousandths of a stroke; below zero is good luck, as
+with strokes.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from arena.model import Frozen
+
+
+class Kind(enum.StrEnum):
+    """What chance has decided."""
+
+    PEEK = "peek"
+    """What a seat's near cards are, in four-card-golf."""
+    FIRST = "first"
+    """The first card of the pile."""
+    TEE = "tee"
+    """What a tee-off has turned."""
+    DRAW = "draw"
+    """The card that came from the stock."""
+    FLIP = "flip"
+    """The card that a flip has turned."""
+    OUT = "out"
+    """A card that nobody knew, replaced and laid onto the pile."""
+    REVEAL = "reveal"
+    """The cards that were still unknown when the hole was over."""
+
+
+class Entry(Frozen, frozen=True, kw_only=True):
+    """What one stroke of chance has done to one seat."""
+
+    hole: int
+    """From 1."""
+    move: int
+    """The move of the hole that it came with, from 1; 0 before the first."""
+    kind: Kind
+    seat: int
+    luck: int
+    """Thousandths of a stroke, below zero good; rounded by itself, so sums of entries are off by
+    some thousandths."""
+
+
+class Ledger(Frozen, frozen=True, kw_only=True):
+    """The luck of a match. All luck by seat, in thousandths of a stroke, below zero good."""
+
+    evaluator: str
+    """By what it was measured: `Evaluator.name`."""
+    totals: tuple[int, ...]
+    """Of the match: strokes less this are luck-adjusted strokes."""
+    kinds: tuple[tuple[Kind, tuple[int, ...]], ...]
+    """By kind of event, for the kinds that the game has."""
+    holes: tuple[tuple[int, ...], ...]
+    """By hole, of the finished ones among the nine."""
+    entries: tuple[Entry, ...]
+    """In the order of play."""
+
+
+class Evaluator(Frozen, frozen=True, kw_only=True):
+    """By what luck is measured; frozen, and published with whatever is derived from it."""
+
+    game: str
+    version: int
+    digest: str
+    """SHA-256 of its coefficients, as they stand in the package."""
+
+    @property
+    def name(self) -> str:
+        """For people: game, version and the beginning of the digest."""
+        return f"{self.game}/{self.version}-{self.digest[:12]}"

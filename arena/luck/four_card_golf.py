@@ -1,0 +1,232 @@
+"""The luck of a hole of four-card golf.
+
+What all seats together know decides, though no seat knows it all: the hand of each, four cards
+that are known or not. A seat is worth the strokes that its hand will have in the end, learned from
+games, by the hand and by the class of the best hand among the others: whoever is ahead knocks, and
+then there is one more turn. Once somebody has knocked, a hand is worth its cards, an unknown one
+being a mean card.
+
+- A card that is peeked at, drawn or revealed is worth what it makes of the hand; a drawn one takes
+  the place where it is best, or is discarded.
+- What it makes of the hand changes what the others are worth, by their class.
+- A card that nobody knew, replaced, lies on the pile: it is worth to the next seat what that gains
+  over the mean of a draw. So is the first card.
+
+Cards by kind are their points, 0 to 10; 11 is an unknown card. A hand is coded by how many it has
+of each kind, three bits a kind.
+
+Invariant: as in `walk`.
+"""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import combinations_with_replacement
+from operator import mul
+from typing import Final
+
+from arena.games import Hole, HoleDeck
+from arena.games.four_card_golf import CARDS, ONE_PACK
+from arena.luck import coefficients
+from arena.luck.entries import Kind
+from arena.luck.walk import Walk
+
+NAME: Final = "four_card_golf.json"
+KINDS: Final = 11
+UNKNOWN: Final = KINDS
+KIND: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 0)
+"""By rank; there is no rank 0."""
+PACK: Final = (*[4] * 10, 12)
+NEAR: Final = (2, 3)
+
+POINTS: Final = (*range(0, 1100, 100), 654)
+"""By kind, in hundredths; an unknown card is worth the pack's mean."""
+CODE: Final = tuple(8**kind for kind in range(KINDS + 1))
+HANDS: Final = tuple(
+    sum(CODE[kind] for kind in hand)
+    for hand in combinations_with_replacement(range(KINDS + 1), CARDS)
+)
+"""Every hand, coded."""
+CLASSES: Final = (500, 800, 1100, 1500, 2000)
+"""A hand is of the first class whose number it doesn't exceed, or of one more."""
+LAST: Final = len(CLASSES) + 1
+"""The class for whom this turn is the last."""
+
+_PLAIN: Final = {
+    sum(CODE[kind] for kind in hand): sum(POINTS[kind] for kind in hand)
+    for hand in combinations_with_replacement(range(KINDS + 1), CARDS)
+}
+"""By hand, its points."""
+CLASS: Final = {hand: bisect_left(CLASSES, points) for hand, points in _PLAIN.items()}
+_NONE: Final = CARDS * CODE[UNKNOWN]
+
+Best = tuple[list[int], list[int]]
+"""By card that comes: what the hand is then worth, and the hand."""
+
+
+class Tables:
+    """What hands are worth, and what follows from it."""
+
+    def __init__(self, rows: Sequence[Sequence[int]], weights: dict[str, int]) -> None:
+        self.own, self.cross = weights["own"], weights["cross"]
+        self.out, self.first = weights["out"], weights["first"]
+        self.value = [*(dict(zip(HANDS, row, strict=True)) for row in rows), _PLAIN]
+        """By class and hand."""
+        self.by_class = {hand: [value[hand] for value in self.value[:LAST]] for hand in HANDS}
+        """By hand and class."""
+        self._best: dict[tuple[int, int], Best] = {}
+        """What was asked for: at most seven thousand, 600 bytes each."""
+
+    def best(self, group: int, hand: int) -> Best:
+        """What each card does to a hand that makes the best of it."""
+        found = self._best.get((group, hand))
+        if found is None:
+            self._best[group, hand] = found = self._uses(self.value[group], hand)
+        return found
+
+    def _uses(self, value: dict[int, int], hand: int) -> Best:
+        kinds = [kind for kind in range(KINDS + 1) if hand // CODE[kind] % 8]
+        worth, hands = [], []
+        for card in range(KINDS):
+            least, best = value[hand], hand
+            for kind in kinds:
+                other = hand - CODE[kind] + CODE[card]
+                if value[other] < least:
+                    least, best = value[other], other
+            worth.append(least)
+            hands.append(best)
+        return worth, hands
+
+
+@functools.cache
+def tables() -> Tables:
+    """Those of the package."""
+    frozen, _ = coefficients.read(NAME)
+    return Tables(frozen.rows, frozen.weights)
+
+
+class FourCardWalk(Walk):
+    """See the module's docstring."""
+
+    def __init__(
+        self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: Tables
+    ) -> None:
+        packs = 1 if seats <= ONE_PACK else 2
+        super().__init__(
+            hole,
+            seats=seats,
+            order=order,
+            deck=deck,
+            size=CARDS,
+            kinds=KIND,
+            pack=[packs * cards for cards in PACK],
+        )
+        self._tables = tables
+        self._known = [[UNKNOWN] * CARDS for _ in range(seats)]
+        self._hands = [_NONE] * seats
+
+    def _begin(self) -> None:
+        tables = self._tables
+        for seat in self._order:
+            for at in NEAR:
+                hands = self._turned(seat)
+                value = tables.value[self._class(seat)]
+                card = self._cards[seat][at]
+                worth = [value[hand] for hand in hands]
+                self._note(Kind.PEEK, tables.own, seat, worth, card, self._hidden)
+                self._cross(Kind.PEEK, seat, hands, card, self._hidden)
+                self._know(seat, at, card)
+        (card,) = self._pile
+        first = self._order[0]
+        self._note(Kind.FIRST, tables.first, first, self._gains(first), card, self._hidden)
+        self._hidden[card] -= 1
+
+    def _move(self, seat: int, move: str) -> None:
+        if move == "draw":
+            self._draws(seat)
+            return
+        self._hole.apply(seat, move)
+        word, _, place = move.partition(" ")
+        if word == "knock":
+            self._ended = seat
+        elif word == "discard":
+            self._pile.append(self._hand)
+        else:
+            self._replace(seat, int(place), self._hand if word == "swap" else self._pile.pop())
+
+    def _reveal(self) -> None:
+        for seat in self._order:
+            for at, known in enumerate(self._known[seat]):
+                if known == UNKNOWN:
+                    worth = [_PLAIN[hand] for hand in self._turned(seat)]
+                    card = self._cards[seat][at]
+                    self._note(Kind.REVEAL, self._tables.own, seat, worth, card, self._hidden)
+                    self._know(seat, at, card)
+
+    def _draws(self, seat: int) -> None:
+        card = self._draw(seat)
+        tables, stock = self._tables, self._stock
+        worth, hands = tables.best(self._class(seat), self._hands[seat])
+        self._note(Kind.DRAW, tables.own, seat, worth, card, stock)
+        self._cross(Kind.DRAW, seat, hands, card, stock)
+        self._drawn(card)
+
+    def _replace(self, seat: int, at: int, card: int) -> None:
+        """Lay a card; what lay there goes onto the pile."""
+        cards, known = self._cards[seat], self._known[seat]
+        out, was = cards[at], known[at]
+        self._hands[seat] += CODE[card] - CODE[was]
+        cards[at] = known[at] = card
+        if was == UNKNOWN:
+            following = self._following[seat]
+            if following != self._ended:
+                gains = self._gains(following)
+                self._note(Kind.OUT, self._tables.out, following, gains, out, self._hidden)
+            self._hidden[out] -= 1
+        self._pile.append(out)
+
+    def _turned(self, seat: int) -> list[int]:
+        """By card, the seat's hand if an unknown card of it is that one."""
+        without = self._hands[seat] - CODE[UNKNOWN]
+        return [without + code for code in CODE[:KINDS]]
+
+    def _know(self, seat: int, at: int, card: int) -> None:
+        """Somebody has seen a card that nobody knew."""
+        self._hidden[card] -= 1
+        self._known[seat][at] = card
+        self._hands[seat] += CODE[card] - CODE[UNKNOWN]
+
+    def _class(self, seat: int) -> int:
+        """For whom the seat's hand is played: the best of the others."""
+        if self._ended is not None:
+            return LAST
+        hands = self._hands
+        return min([CLASS[hands[other]] for other in self._order if other != seat])
+
+    def _cross(
+        self, kind: Kind, seat: int, hands: Sequence[int], card: int, pool: Sequence[int]
+    ) -> None:
+        """What a card does to the others, by card the seat's hand being one of `hands`."""
+        if self._ended is not None:
+            return
+        classes = [CLASS[hand] for hand in hands]
+        tables, order = self._tables, self._order
+        for other in order:
+            if other == seat:
+                continue
+            worth = tables.by_class[self._hands[other]]
+            limit = min(
+                [CLASS[self._hands[third]] for third in order if third not in (seat, other)],
+                default=LAST,
+            )
+            values = [worth[min(limit, group)] for group in classes]
+            self._note(kind, tables.cross, other, values, card, pool)
+
+    def _gains(self, seat: int) -> list[int]:
+        """By card, what the seat gains if it lies on the pile in its turn: over the mean draw."""
+        worth, _ = self._tables.best(self._class(seat), self._hands[seat])
+        stock: Sequence[int] = self._stock if self._left else PACK
+        mean = sum(map(mul, worth, stock)) // sum(stock)
+        return [value - mean if value < mean else 0 for value in worth]

@@ -1,0 +1,286 @@
+"""The luck of a hole of Play Nine.
+
+A seat's grid is worth the sum of its columns. What a column is worth, the strokes that it will
+count in the end, was learned from games: by its two cards (or face-down places), and by the
+horizon, the face-down cards that the seat itself has left and the fewest that any other has. They
+are the time there is for better cards. Once nothing can be done any more, a horizon of its own.
+
+- A card that is turned is worth what its column then is.
+- A card that is drawn is worth its best use: in each place, or laid onto the pile, with a card
+  turned instead.
+- A hidden card that is replaced lies on the pile: it is worth to the next seat what that gains over
+  the mean of a draw. So is the first card.
+
+Several columns of one value count less than nothing: that is added where a column is already
+matched.
+
+Cards by kind: 0 to 12 are themselves, 13 is a Hole-in-One, 14 is face down.
+
+Invariant: as in `walk`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from operator import mul
+from typing import Final
+
+from arena.games import Hole, HoleDeck
+from arena.games.play_nine import CARDS, COLUMNS
+from arena.luck import coefficients
+from arena.luck.entries import Kind
+from arena.luck.walk import Walk
+
+NAME: Final = "play_nine.json"
+KINDS: Final = 14
+DOWN: Final = KINDS
+SQUARE: Final = KINDS + 1
+
+PACK: Final = (*[8] * 13, 4)
+KIND: Final = (*range(13), 13, 13, 13, 13, 13)
+"""By card; a Hole-in-One, -5, is the fifth from the end."""
+
+OWN_DOWN: Final = 5
+OTHER_DOWN: Final = 4
+"""More face-down cards than these are no other horizon."""
+OVER: Final = 0
+"""The horizon of a seat that has no turn left."""
+HORIZONS: Final = 1 + OWN_DOWN * OTHER_DOWN
+
+BONUS: Final = (0, -1000, -500, -500)
+"""What one more matched column adds to that many of the same value."""
+
+_TEED: Final = CARDS - 2
+
+
+def horizon(down: int, others: int) -> int:
+    """Of a seat with so many face-down cards, the fewest of the others being `others`."""
+    if not down:
+        return OVER
+    return 1 + (min(down, OWN_DOWN) - 1) * OTHER_DOWN + min(others, OTHER_DOWN) - 1
+
+
+_HORIZON: Final = [[horizon(d, max(1, o)) for o in range(CARDS + 1)] for d in range(CARDS + 1)]
+
+
+class Tables:
+    """What columns are worth, and what follows from it. A column's key is either way round."""
+
+    def __init__(self, rows: Sequence[Sequence[int]], weights: dict[str, int]) -> None:
+        *horizons, self.first = rows
+        self.own, self.out = weights["own"], weights["out"]
+        pairs = [(a, b) for a in range(SQUARE) for b in range(a, SQUARE)]
+        size = SQUARE * SQUARE
+        self.value: list[list[int]] = []
+        """By horizon and key: of the column."""
+        for row in horizons:
+            square = [row[0]] * size
+            for (a, b), value in zip(pairs, row, strict=True):
+                square[SQUARE * a + b] = square[SQUARE * b + a] = value
+            self.value.append(square)
+        self.beside = [
+            [square[SQUARE * b : SQUARE * b + KINDS] for b in range(SQUARE)]
+            for square in self.value
+        ]
+        """By horizon and neighbour: of the column, by the card that comes there."""
+        self.over: list[list[list[int]]] = []
+        """By horizon and key: what a card changes at most that comes onto a face-up one."""
+        self.under: list[list[list[int]]] = []
+        """The same, onto a face-down one, which it may also leave to be turned."""
+        self.flip: list[list[int]] = []
+        """By horizon and key: what the mean card changes that is turned there."""
+        whole = sum(PACK)
+        for square, beside in zip(self.value, self.beside, strict=True):
+            flips = [
+                sum(map(mul, row, PACK)) // whole - square[SQUARE * DOWN + b]
+                for b, row in enumerate(beside)
+            ]
+            overs, unders, flipped = [], [], []
+            for key, value in enumerate(square):
+                top, bottom = divmod(key, SQUARE)
+                shown = [beside[b] for a, b in ((top, bottom), (bottom, top)) if a != DOWN]
+                overs.append([min(worth) - value for worth in zip(*shown, strict=True)])
+                hidden = [b for a, b in ((top, bottom), (bottom, top)) if a == DOWN]
+                flipped.append(flips[hidden[0]] if hidden else 0)
+                unders.append(
+                    [min(flips[hidden[0]], worth - value) for worth in beside[hidden[0]]]
+                    if hidden
+                    else []
+                )
+            self.over.append(overs)
+            self.under.append(unders)
+            self.flip.append(flipped)
+
+
+@functools.cache
+def tables() -> Tables:
+    """Those of the package."""
+    frozen, _ = coefficients.read(NAME)
+    return Tables(frozen.rows, frozen.weights)
+
+
+class PlayNineWalk(Walk):
+    """See the module's docstring."""
+
+    def __init__(
+        self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: Tables
+    ) -> None:
+        super().__init__(
+            hole, seats=seats, order=order, deck=deck, size=CARDS, kinds=KIND, pack=PACK
+        )
+        self._tables = tables
+        self._down = [CARDS] * seats
+        self._shown = [[DOWN] * CARDS for _ in range(seats)]
+        self._columns = [[SQUARE * DOWN + DOWN] * COLUMNS for _ in range(seats)]
+        """By seat, the key of each column: 15 times the upper card and the lower one."""
+        self._matched: list[dict[int, int]] = [{} for _ in range(seats)]
+        """By seat and value, how many columns are matched."""
+        self._uses_of: list[dict[int, list[int]]] = [{} for _ in range(seats)]
+        """By seat: what `_uses` has found, as long as its grid stays as it is."""
+        self._others_of = {seat: [o for o in order if o != seat] for seat in order}
+
+    def _begin(self) -> None:
+        (card,) = self._pile
+        tables = self._tables
+        self._note(Kind.FIRST, tables.own, self._order[0], tables.first, card, self._hidden)
+        self._hidden[card] -= 1
+
+    def _move(self, seat: int, move: str) -> None:
+        if move == "draw":
+            card = self._draw(seat)
+            uses = self._uses(seat, 0 if self._ended is not None else self._others(seat))
+            self._note(Kind.DRAW, self._tables.own, seat, uses, card, self._stock)
+            self._drawn(card)
+            return
+        self._hole.apply(seat, move)
+        word, _, place = move.partition(" ")
+        if word == "flip":
+            self._pile.append(self._hand)
+            self._down[seat] -= 1
+            self._turn(seat, int(place), Kind.FLIP, self._horizon(seat))
+        elif word == "skip":
+            self._pile.append(self._hand)
+        elif word == "tee":
+            # Nobody's tee-off knows another's; each card is noted given those before it.
+            self._down[seat] -= 2
+            for at in place.split(" "):
+                self._turn(seat, int(at), Kind.TEE, _HORIZON[_TEED][_TEED])
+        else:
+            self._replace(seat, int(place), self._hand if word == "swap" else self._pile.pop())
+        if self._ended is None and not self._down[seat]:
+            self._ended = seat
+
+    def _reveal(self) -> None:
+        for seat in self._order:
+            for at, card in enumerate(self._shown[seat]):
+                if card == DOWN:
+                    self._turn(seat, at, Kind.REVEAL, OVER)
+
+    def _replace(self, seat: int, at: int, card: int) -> None:
+        """Lay a card; what lay there goes onto the pile."""
+        cards = self._cards[seat]
+        out = cards[at]
+        if self._shown[seat][at] == DOWN:
+            self._down[seat] -= 1
+            following = self._following[seat]
+            if following != self._ended:
+                gains = self._gains(following, seat)
+                self._note(Kind.OUT, self._tables.out, following, gains, out, self._hidden)
+            self._hidden[out] -= 1
+        self._pile.append(out)
+        cards[at] = card
+        self._show(seat, at, card)
+
+    def _turn(self, seat: int, at: int, kind: Kind, horizon: int) -> None:
+        """Turn up what lies there."""
+        beside = self._shown[seat][at ^ COLUMNS]
+        values = self._tables.beside[horizon][beside]
+        columns = self._matched[seat].get(beside)
+        if columns:
+            values = values.copy()
+            values[beside] += BONUS[columns]
+        card = self._cards[seat][at]
+        self._note(kind, self._tables.own, seat, values, card, self._hidden)
+        self._hidden[card] -= 1
+        self._show(seat, at, card)
+
+    def _show(self, seat: int, at: int, card: int) -> None:
+        """It lies there now, for all to see."""
+        shown = self._shown[seat]
+        before, beside, matched = shown[at], shown[at ^ COLUMNS], self._matched[seat]
+        shown[at] = card
+        column = at % COLUMNS
+        self._columns[seat][column] = SQUARE * shown[column] + shown[column + COLUMNS]
+        self._uses_of[seat].clear()
+        if before == beside != DOWN:
+            matched[beside] -= 1
+        if card == beside:
+            matched[card] = matched.get(card, 0) + 1
+
+    def _others(self, seat: int) -> int:
+        """The fewest face-down cards that another seat has."""
+        down = self._down
+        return min([down[other] for other in self._others_of[seat]])
+
+    def _horizon(self, seat: int) -> int:
+        """Of a seat that has just moved."""
+        if self._ended is not None:
+            return OVER
+        return _HORIZON[self._down[seat]][self._others(seat)]
+
+    def _gains(self, seat: int, before: int) -> list[int]:
+        """By card: what the seat gains, over a mean draw, if `before` it leaves it on the pile."""
+        last = self._ended is not None or not self._down[before]
+        uses = self._uses(seat, 0 if last else self._others(seat))
+        stock: Sequence[int] = self._stock if self._left else PACK
+        mean = sum(map(mul, uses, stock)) // sum(stock)
+        return [use - mean if use < mean else 0 for use in uses]
+
+    def _uses(self, seat: int, others: int) -> list[int]:
+        """By card: what changes if the seat makes the best of it.
+
+        `others` is the fewest face-down cards of another seat, 0 if this turn is the last.
+        """
+        found = self._uses_of[seat].get(others)
+        if found is None:
+            self._uses_of[seat][others] = found = self._best(seat, others)
+        return found
+
+    def _best(self, seat: int, others: int) -> list[int]:
+        """As `_uses`. All is counted from the grid as it is, at the horizon of one card less."""
+        columns, tables, down = self._columns[seat], self._tables, self._down[seat]
+        now = _HORIZON[down][others] if others else OVER
+        after = _HORIZON[down - 1][others] if others else OVER
+        before, value = tables.value[now], tables.value[after]
+        step = sum([before[key] - value[key] for key in columns])
+        unders, overs = tables.under[after], tables.over[now]
+        rows = [row for key in columns if (row := unders[key])]
+        best = list(map(min, *rows)) if len(rows) > 1 else rows[0]
+        rows = [row for key in columns if (row := overs[key])]
+        if len(rows) > 1:
+            least = map(min, *rows)
+            best = [x if x < (y := z + step) else y for x, z in zip(best, least, strict=True)]
+        if down == 1:  # it may skip
+            best = [min(x, step) for x in best]
+        for matched, many in self._matched[seat].items():
+            if many:
+                best = self._bonus(seat, best, matched, BONUS[many], (now, after, step))
+        return best
+
+    def _bonus(
+        self, seat: int, best: list[int], matched: int, bonus: int, horizons: tuple[int, int, int]
+    ) -> list[int]:
+        """`best`, if one more column of a value that is matched counts less by the bonus."""
+        now, after, step = horizons
+        shown, tables = self._shown[seat], self._tables
+        best = best.copy()
+        for at, beside in enumerate(shown):
+            if beside == matched != (card := shown[at ^ COLUMNS]):
+                key = SQUARE * card + beside
+                if card == DOWN:
+                    gained = tables.beside[after][beside][matched] - tables.value[after][key]
+                else:
+                    gained = tables.beside[now][beside][matched] - tables.value[now][key] + step
+                best[matched] = min(best[matched], gained + bonus)
+        return best

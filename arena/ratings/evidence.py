@@ -1,0 +1,88 @@
+"""What an event rates on, what follows from that, and what adaptive formats decide from.
+
+One thing is estimated in an event: the results as they were played, or the strokes less the
+luck. The order, the ranges of ranks, P(better) and when to stop all follow from that one.
+
+Invariant: a function of the event's settings and of what was counted.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeVar
+
+from arena.model import ADJUSTED, Event, Withdrawal
+from arena.ratings import normal
+from arena.ratings.fit import Fit, fit
+from arena.ratings.linear import fit_strokes, skill_of_a_stroke
+from arena.ratings.outcomes import Tally
+from arena.waves import Lead
+
+Sums = TypeVar("Sums")
+
+ERROR_RATE = 0.05
+"""That any two neighbours in a table are told apart though they are equal."""
+
+
+def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
+    """Skills by the results or by the adjusted strokes."""
+    entrants = [entrant.id for entrant in event.entrants]
+    settings = event.settings
+    if rate_on == ADJUSTED:
+        return fit_strokes(entrants, tally.gaps, seats=settings.seats, settings=settings.rating)
+    return fit(entrants, tally.pairs, seats=settings.seats, settings=settings.rating)
+
+
+def separation(entrants: int, *, looks: int) -> float:
+    """By how many standard errors two have to differ. 95 % for all neighbours together
+    (Bonferroni), and for all looks at them, each of which may err.
+    """
+    return normal.quantile(1 - ERROR_RATE / (2 * max(1, entrants - 1) * looks))
+
+
+class Evidence:
+    """The `Results` that a format decides from: of pairs, as such formats have no larger tables.
+
+    What pairs with an annulled entrant have shown is left out, as it will be in the table.
+    """
+
+    def __init__(self, event: Event, tally: Tally, withdrawn: Mapping[str, Withdrawal]) -> None:
+        self.withdrawn = frozenset(withdrawn)
+        self._event = event
+        self._tally = tally
+        annulled = {entrant for entrant, out in withdrawn.items() if out.annulled}
+        if annulled:
+            self._tally = Tally(margin=event.settings.rating.forfeit_margin)
+            self._tally.pairs = _without(annulled, tally.pairs)
+            self._tally.gaps = _without(annulled, tally.gaps)
+        self._stroke = skill_of_a_stroke(event.settings.rating)
+
+    @functools.cached_property
+    def _fit(self) -> Fit:
+        return fitted(self._event, self._tally, self._event.settings.rate_on)
+
+    @functools.cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self._fit.entrants)}
+
+    def order(self) -> Sequence[str]:
+        """All entrants, the best first."""
+        ranked = zip(self._fit.mu, self._fit.entrants, strict=True)
+        return [entrant for _, entrant in sorted((-mu, entrant) for mu, entrant in ranked)]
+
+    def lead(self, one: str, two: str) -> Lead:
+        """By how many strokes a match the first is ahead."""
+        found, first, second = self._fit, self._index[one], self._index[two]
+        ahead, error = found.ahead(first, second)
+        return Lead(ahead / self._stroke, error / self._stroke)
+
+    def separation(self, entrants: int, looks: int) -> float:
+        """As for the ranges of ranks in the table, but for more looks than one."""
+        return separation(entrants, looks=looks)
+
+
+def _without(
+    entrants: Collection[str], pairs: Mapping[tuple[str, str], Sums]
+) -> dict[tuple[str, str], Sums]:
+    return {pair: sums for pair, sums in pairs.items() if set(pair).isdisjoint(entrants)}

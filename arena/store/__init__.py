@@ -1,0 +1,72 @@
+"""The results folder: event.json, the append-only log of matches, and the bots' stderr.
+
+    event.json       what is played, by whom, under which limits; the secret once it is over
+    private.json     until the event is over: the secret, where the bots came from; its owner's
+    matches.jsonl    one finished match a line, in the order in which they finished
+    matches.index    beside it: where each match is, and how much of the log is durable
+    matches.damaged  lines of the log that were damaged and set aside
+    stderr/          what each bot wrote to stderr, by match
+    epoch-1/ …       what bots played that came to the event when it was over: results folders too
+    lock             held while somebody writes; a killed writer's lock is gone with it
+
+Everything else in the folder (tables) is derived and can be made again; so is the index.
+
+`lines` are what the log consists of, `index` finds them; `folder` has the other files, `lock` keeps
+to one writer; `reading` is for everybody; `opening` mends what a crash has left, `writing` goes on.
+
+Invariant: a line once synced is never changed; one writer at a time; what is damaged is never
+believed, and never passed over in silence.
+"""
+
+from arena.store.folder import (
+    Private,
+    is_results_folder,
+    made_whole,
+    others_read_private,
+    prepare,
+    read_event,
+    read_private,
+    secret_of,
+    write_atomically,
+)
+from arena.store.lines import Head, Line, canonical_line, read_lines, record_line, sealed, unsealed
+from arena.store.lock import await_writer, writer
+from arena.store.reading import (
+    DamagedError,
+    read_by_id,
+    read_records,
+    read_some,
+    read_whole,
+    records_of_match,
+    records_of_series,
+)
+from arena.store.writing import Store
+
+__all__ = [
+    "DamagedError",
+    "Head",
+    "Line",
+    "Private",
+    "Store",
+    "await_writer",
+    "canonical_line",
+    "is_results_folder",
+    "made_whole",
+    "others_read_private",
+    "prepare",
+    "read_by_id",
+    "read_event",
+    "read_lines",
+    "read_private",
+    "read_records",
+    "read_some",
+    "read_whole",
+    "record_line",
+    "records_of_match",
+    "records_of_series",
+    "sealed",
+    "secret_of",
+    "unsealed",
+    "write_atomically",
+    "writer",
+]

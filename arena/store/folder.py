@@ -1,0 +1,223 @@
+"""A results folder's other files: what is played, and what only its owner knows until the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from arena.exhaustion import ran_out, why_not
+from arena.model import FORMAT, Event, HostError, UserError, canonical
+from arena.sound import event_fault
+from arena.store.files import UNDECODABLE, content, reason
+from arena.store.lines import sealed, unsealed
+from arena.store.lock import lock, writer
+
+# What a file is called until it is whole; a killed writer leaves it behind.
+_UNFINISHED = ".new"
+# What a preparation that was killed before it came to event.json has left.
+_BEFORE = {"lock", "private.json", f".private.json{_UNFINISHED}", f".event.json{_UNFINISHED}"}
+
+
+class _Version(msgspec.Struct):
+    format: int = 0
+
+
+class Private(msgspec.Struct, frozen=True, kw_only=True):
+    """What is nobody else's business until the event is over, or ever."""
+
+    secret: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
+    sources: Mapping[str, str]
+    """Entrant id -> the path it was named by; where a lost snapshot can be found again."""
+    cache: str
+    """Where its bots' snapshots were when it was begun; for people."""
+    entered: Event | None = None
+    """The event as it was entered, to show what is no longer the same."""
+    options: Mapping[str, str | int | bool | None] = {}
+    """How this run was asked to behave (jobs, sandbox); a resume starts from it."""
+
+
+def is_results_folder(folder: Path) -> bool:
+    """Whether a folder holds an event."""
+    try:
+        return (folder / "event.json").is_file()
+    except OSError:  # not to be entered, so not to be told
+        return False
+
+
+def read_event(folder: Path) -> Event:
+    """The event of a results folder."""
+    path = folder / "event.json"
+    try:
+        line = content(path)
+    except OSError as error:
+        if not folder.exists():
+            raise UserError(f"{folder}: there is no such folder") from None
+        if not folder.is_dir():
+            raise UserError(f"{folder}: a file, not a results folder") from None
+        raise UserError(
+            f"{folder}: not a results folder (no event.json in it: {error.strerror})"
+        ) from None
+    body = unsealed(line.rstrip(b"\n"))
+    if body is None:
+        raise UserError(f"{path}: damaged: its checksum does not match its content")
+    try:
+        version = msgspec.json.decode(body, type=_Version).format
+        if version != FORMAT:
+            raise UserError(
+                f"{path}: written in format {version}, this arena reads format {FORMAT}"
+            )
+        event = msgspec.json.decode(body, type=Event)
+    except UNDECODABLE as error:
+        raise UserError(f"{path}: no event of an arena's: {reason(error)}") from None
+    if wrong := event_fault(event):
+        raise UserError(f"{path}: no event of an arena's: {wrong}")
+    return event
+
+
+def read_private(folder: Path) -> Private | None:
+    """What only the owner may read; None where there is nothing (a published folder)."""
+    path = folder / "private.json"
+    try:
+        private = msgspec.json.decode(content(path), type=Private)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UserError(f"{path}: can't be read: {error.strerror}") from None
+    except UNDECODABLE as error:
+        raise UserError(f"{path}: damaged: {reason(error)}") from None
+    if wrong := private.entered and event_fault(private.entered):
+        raise UserError(f"{path}: damaged: {wrong}")
+    return private
+
+
+def others_read_private(folder: Path) -> bool:
+    """Whether somebody else on this machine can read what is the owner's."""
+    try:
+        return bool((folder / "private.json").stat().st_mode & 0o077)
+    except OSError:
+        return False
+
+
+def secret_of(folder: Path, event: Event) -> bytes:
+    """The secret, from wherever it is."""
+    private = read_private(folder)
+    secret = event.secret or (private.secret if private else "")
+    if not secret:
+        raise UserError(
+            f"{folder}: the secret has not been revealed yet and private.json is not here"
+        )
+    return bytes.fromhex(secret)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write a file so that a reader, or a power cut, sees the old or the new one."""
+    temporary = path.with_name(f".{path.name}{_UNFINISHED}")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def write_event(folder: Path, event: Event) -> None:
+    """Write event.json."""
+    write_atomically(folder / "event.json", sealed(canonical(event)) + b"\n")
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a killed writer had not finished; for who holds the lock."""
+    for path in folder.glob(f".*{_UNFINISHED}"):
+        path.unlink(missing_ok=True)
+
+
+def trouble(path: Path, error: OSError) -> HostError:
+    """The machine's trouble in writing somewhere."""
+    return HostError(f"{path}: can't write: {why_not(error)}")
+
+
+def prepare(folder: Path, event: Event, private: Private) -> None:
+    """Make a new or empty folder one of an event that has not begun."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        sync_folder(folder.parent)
+        if writer(folder):
+            raise UserError(f"{folder}: an event is being played into it right now")
+        _see_empty(folder)  # before a lock is left there
+        with lock(folder):
+            _see_empty(folder)  # whoever had it may have made an event there
+            write_atomically(folder / "private.json", canonical(private), mode=0o600)
+            write_event(folder, event)
+    except OSError as error:
+        raise not_writable(folder, error) from None
+
+
+@contextmanager
+def made_whole(folder: Path) -> Iterator[Path]:
+    """A new folder, to be filled under another name: it gets its own when all is in it, so that
+    whoever dies on the way leaves no half of an event that looks like one.
+    """
+    try:
+        if folder.exists():
+            _see_empty(folder)
+        fresh = folder.with_name(f".{folder.name}{_UNFINISHED}")
+        if writer(fresh):
+            raise UserError(f"{folder}: another arena is making it right now")
+        _discard(fresh)
+        try:
+            yield fresh
+            fresh.rename(folder)
+        except BaseException:
+            _discard(fresh)
+            raise
+        sync_folder(folder.parent)
+    except OSError as error:
+        raise not_writable(folder, error) from None
+
+
+def _discard(folder: Path) -> None:
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder)
+
+
+def _see_empty(folder: Path) -> None:
+    if is_results_folder(folder):
+        raise UserError(_taken(folder))
+    if any(entry.name not in _BEFORE for entry in folder.iterdir()):
+        raise UserError(f"{folder} is not empty; choose another folder with --out")
+
+
+def not_writable(folder: Path, error: OSError) -> HostError | UserError:
+    """Whose trouble it is that a folder can't be opened for writing."""
+    if ran_out(error):
+        return trouble(folder, error)
+    return UserError(f"{folder}: can't write there: {error.strerror}")
+
+
+def _taken(folder: Path) -> str:
+    event = read_event(folder)
+    if not event.sandbox:
+        return f"{folder} holds a prepared event; play it: arena run {folder}"
+    if event.finished:
+        return f"{folder} holds a finished event; choose another folder with --out"
+    return f"{folder} holds an unfinished event; go on with it: arena resume {folder}"

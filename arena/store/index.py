@@ -1,0 +1,186 @@
+"""The index beside the log: where a match or a series is, and how much of the log is durable.
+
+    header   magic, the synced mark, a checksum of the two
+    entry    where a line begins, hash of its series, hash of its match, a running checksum
+
+An entry for each line, in the order of the lines, all of one width: so one match is found by a
+search for eight bytes (a million matches are 28 MB of index beside some 2 GB of log). The running
+checksum is that of all entries up to there, so the last one vouches for all, and entries can be
+added without touching others. The synced mark is how many bytes of the log are known to be on
+the disk; what is damaged behind it was durable once.
+
+The index is derived. It may lag behind the log (its entries are written when the log is synced),
+it may be missing, damaged or another log's: what it says is checked against the lines themselves,
+and whoever writes next makes it again.
+
+Invariant: an index that is believed names every line up to its last entry.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Self
+
+from arena.model import UserError
+from arena.store.files import opened
+from arena.store.lines import LOG, Head, head_of, line_at, read_lines
+
+INDEX = "matches.index"
+
+_MAGIC = b"arena-1\n"
+_HEADER = struct.Struct(">8sQI")
+_ENTRY = struct.Struct(">Q8s8sI")
+_SERIES_AT, _MATCH_AT = 8, 16
+
+
+def _hash(name: str) -> bytes:
+    return blake2b(name.encode(), digest_size=8).digest()
+
+
+class Index:
+    """An index as it is in its file, open for looking; `load` checks it."""
+
+    def __init__(self, data: bytes, mark: int | None, count: int) -> None:
+        self._data = data
+        self.mark = mark
+        """How many bytes of the log are durable; None: not known."""
+        self.count = count
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what can be believed; an index that can't be has neither mark nor entries."""
+        try:
+            with opened(folder / INDEX) as file, opened(folder / LOG) as log:
+                # No line is as short as an entry: an index that is larger than its log is none.
+                data = file.read(_HEADER.size + os.fstat(log.fileno()).st_size)
+        except (OSError, UserError):
+            return cls(b"", None, 0)
+        if len(data) < _HEADER.size:
+            return cls(b"", None, 0)
+        magic, mark, check = _HEADER.unpack_from(data)
+        if magic != _MAGIC or check != zlib.crc32(data[: _HEADER.size - 4]):
+            mark = None
+        count = (len(data) - _HEADER.size) // _ENTRY.size
+        index = cls(data, mark, count)
+        if count and not (magic == _MAGIC and index._sound() and index._fits(folder)):
+            index.count = 0
+        return index
+
+    def _sound(self) -> bool:
+        end = _HEADER.size + self.count * _ENTRY.size
+        return zlib.crc32(memoryview(self._data)[_HEADER.size : end - 4]) == self.check
+
+    def _fits(self, folder: Path) -> bool:
+        """Whether the last line that it knows, within the log's size, is where it says."""
+        try:
+            with opened(folder / LOG) as log:
+                count = self.within(os.fstat(log.fileno()).st_size)
+                return not count or self.names(count - 1, line_at(log, self.start(count - 1)))
+        except OSError:
+            return False
+
+    @property
+    def check(self) -> int:
+        """The running checksum."""
+        return self._entry(self.count - 1)[3] if self.count else 0
+
+    def _entry(self, number: int) -> tuple[int, bytes, bytes, int]:
+        entry: tuple[int, bytes, bytes, int] = _ENTRY.unpack_from(
+            self._data, _HEADER.size + number * _ENTRY.size
+        )
+        return entry
+
+    def start(self, number: int) -> int:
+        """Where the line of an entry begins."""
+        return self._entry(number)[0]
+
+    def names(self, number: int, body: bytes | None) -> bool:
+        """Whether an entry is the one of this line."""
+        if body is None:
+            return False
+        head = head_of(body)
+        return self._entry(number)[1:3] == (_hash(head.series), _hash(head.id))
+
+    def within(self, size: int) -> int:
+        """How many entries are of lines that begin within so many bytes of the log."""
+        low, high = 0, self.count
+        while low < high:
+            middle = (low + high) // 2
+            if self.start(middle) < size:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def match(self, match: str) -> Iterator[int]:
+        """The numbers of the entries that may be of a match."""
+        return self._search(_hash(match), _MATCH_AT)
+
+    def series(self, series: str) -> Iterator[int]:
+        """The numbers of the entries that may be of a series."""
+        return self._search(_hash(series), _SERIES_AT)
+
+    def _search(self, wanted: bytes, place: int) -> Iterator[int]:
+        end = _HEADER.size + self.count * _ENTRY.size
+        at = self._data.find(wanted, _HEADER.size, end)
+        while at >= 0:
+            number, where = divmod(at - _HEADER.size, _ENTRY.size)
+            if where == place:
+                yield number
+            at = self._data.find(wanted, at + 1, end)
+
+
+class IndexWriter:
+    """The index of a log that is open for writing; brought up to the log's size when made."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        index = Index.load(folder)
+        count = index.within(size)
+        self._file = (folder / INDEX).open("r+b" if count else "w+b", buffering=0)
+        try:
+            index.count = count
+            self._end = _HEADER.size + count * _ENTRY.size
+            # What the next entry's checksum goes on from: all bytes before it.
+            self._check = zlib.crc32(index.check.to_bytes(4), index.check) if count else 0
+            self._pending = bytearray()
+            self._file.truncate(self._end)
+            for line in read_lines(folder, index.start(count - 1) if count else 0, size):
+                # A damaged line has no names; who looks for a match will come upon it.
+                head = head_of(line.body) if line.body is not None else Head(id="", series="")
+                if count and line.start == index.start(count - 1):
+                    continue
+                self.add(line.start, head.series, head.id)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def add(self, start: int, series: str, match: str) -> None:
+        """An entry for the next line; written by the next `write`."""
+        body = struct.pack(">Q8s8s", start, _hash(series), _hash(match))
+        check = zlib.crc32(body, self._check)
+        tail = check.to_bytes(4)
+        self._check = zlib.crc32(tail, check)
+        self._pending += body + tail
+
+    def write(self, mark: int) -> None:
+        """Write the entries that are new, and how much of the log is durable."""
+        descriptor = self._file.fileno()
+        while self._pending:  # what is written in part fails with its reason at the next try
+            written = os.pwrite(descriptor, self._pending, self._end)
+            self._end += written
+            del self._pending[:written]
+        head = struct.pack(">8sQ", _MAGIC, mark)
+        os.pwrite(descriptor, head + zlib.crc32(head).to_bytes(4), 0)
+
+    def sync(self) -> None:
+        """Make it durable."""
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close its file."""
+        self._file.close()

@@ -1,0 +1,152 @@
+"""What a log is fit for before somebody writes on: what is damaged at its end is cut off.
+
+Theory of operation. A killed writer leaves half a line. A power cut can leave more: what was
+written since the last sync may be there, be zeros or be anything. So behind the synced mark the
+log ends before its first damaged line. And whatever was durable, damaged lines at the very end
+are cut off too: nothing is lost by it, their matches are played again. What is cut off, but for
+half a line, is kept beside the log. A damaged line with whole ones after it, all of them durable
+once, is neither's trace: that is told, and `repair` is asked for by name.
+
+Invariant: no whole line that was durable is ever cut off.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+from arena.store.folder import sync_folder
+from arena.store.index import INDEX, Index
+from arena.store.lines import LOG, read_lines, unsealed
+
+DAMAGED = "matches.damaged"
+
+_BLOCK = 65_536
+_LF = b"\n"
+
+
+def open_log(folder: Path) -> tuple[BinaryIO, str]:
+    """The log, unbuffered, behind its last whole line; and in words what was wrong with it."""
+    path = folder / LOG
+    new = not path.exists()
+    file = path.open("ab+", buffering=0)
+    try:
+        if new:
+            sync_folder(folder)
+        size = file.seek(0, os.SEEK_END)
+        mark = Index.load(folder).mark
+        if mark is not None and not _after_line(file, mark):
+            mark = None
+        told = ""
+        if mark is not None and mark > size:
+            told = f"{mark - size} bytes at the log's end are gone; what they held is played again"
+            mark = None
+        end = _sound_end(folder, file, size if mark is None else mark)
+        if end < size:
+            tail = _read(file, end, size)
+            if b"\n" in tail:
+                _set_aside(folder, [tail])
+                told = (
+                    f"the log's end is damaged from byte {end} on: "
+                    f"{counted(len(tail.removesuffix(_LF).split(_LF)))} moved to {DAMAGED}; "
+                    "what they held is played again"
+                )
+            elif not told:
+                told = (
+                    f"half a line at the log's end (byte {end}) is cut off, as a killed writer "
+                    "leaves it; its match is played again"
+                )
+            file.truncate(end)
+        if mark is not None and mark < end:
+            _write_again(path, _read(file, mark, end), mark)
+        os.fsync(file.fileno())
+        file.seek(0, os.SEEK_END)
+    except BaseException:
+        file.close()
+        raise
+    return file, told
+
+
+def repair(folder: Path) -> int:
+    """Set the damaged lines of a log aside; how many. For who holds the lock."""
+    if all(line.body is not None for line in read_lines(folder)):
+        return 0
+    path, fresh = folder / LOG, folder / f".{LOG}.new"
+    with path.open("rb") as log, fresh.open("wb") as whole:
+        bad = []
+        for data in log:
+            if _is_whole(data):
+                whole.write(data)
+            else:
+                bad.append(data)
+        _set_aside(folder, bad)
+        whole.flush()
+        os.fsync(whole.fileno())
+    (folder / INDEX).unlink(missing_ok=True)
+    fresh.replace(path)
+    sync_folder(folder)
+    return len(bad)
+
+
+def counted(lines: int) -> str:
+    """A number of lines, in words."""
+    return f"{lines} damaged line{'' if lines == 1 else 's'}"
+
+
+def _sound_end(folder: Path, log: BinaryIO, mark: int) -> int:
+    """Where the log is to end."""
+    end = log.seek(0, os.SEEK_END)
+    for line in read_lines(folder, mark):
+        if line.body is None:
+            end = line.start
+            break
+    while end:
+        start = _line_start(log, end)
+        if _is_whole(_read(log, start, end)):
+            break
+        end = start
+    return end
+
+
+def _is_whole(line: bytes) -> bool:
+    return line.endswith(b"\n") and unsealed(line[:-1]) is not None
+
+
+def _line_start(log: BinaryIO, end: int) -> int:
+    """Where the line begins that ends at a byte."""
+    at = end - 1  # its own newline, if it has one
+    while at > 0:
+        start = max(0, at - _BLOCK)
+        newline = _read(log, start, at).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        at = start
+    return 0
+
+
+def _after_line(log: BinaryIO, mark: int) -> bool:
+    return mark == 0 or _read(log, mark - 1, mark) in {b"", b"\n"}  # "": it is beyond the end
+
+
+def _read(log: BinaryIO, start: int, end: int) -> bytes:
+    return os.pread(log.fileno(), end - start, start)
+
+
+def _write_again(path: Path, tail: bytes, start: int) -> None:
+    """Write what is there once more: after a sync that failed the system takes it for written."""
+    # Not by the log's own descriptor, which can only append.
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.pwrite(descriptor, tail, start)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _set_aside(folder: Path, lines: list[bytes]) -> None:
+    with (folder / DAMAGED).open("ab") as file:
+        for line in lines:
+            file.write(line if line.endswith(b"\n") else line + _LF)
+        file.flush()
+        os.fsync(file.fileno())

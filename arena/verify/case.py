@@ -1,0 +1,146 @@
+"""An event as it was announced: event.json, held against the commitment in it.
+
+Invariant: what a `Case` holds has been checked as far as that goes without the log.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from arena import registry
+from arena.deals import Deals, commitment, with_beacon
+from arena.formats import Format
+from arena.formats.shards import Shard
+from arena.games import Game
+from arena.luck import evaluator
+from arena.model import FORMAT, Event, UserError
+from arena.store import read_event, read_private, unsealed
+from arena.store.files import UNDECODABLE, content
+from arena.verify.findings import EVENT, Difference, DiffersError, shown
+
+_SECRET = re.compile(r"[0-9a-f]{64}")
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """What everything in a folder has to follow from."""
+
+    folder: Path
+    event: Event
+    secret: bytes | None
+    """None: it has not been revealed, and what follows from it can't be verified yet."""
+
+    @property
+    def deals(self) -> Deals:
+        """All that was drawn."""
+        assert self.secret is not None
+        return Deals(with_beacon(self.secret, self.event.beacon))
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+        return registry.game(self.event.settings.game)
+
+    def schedule(self, deals: Deals) -> Format:
+        """What was to be played."""
+        return registry.schedule(self.event.settings, self.event.entrants, deals)
+
+
+def open_case(folder: Path, *, published: str | None = None) -> Case:
+    """Check event.json, against the commitment that was `published` too.
+
+    DiffersError if it isn't true; UserError if it can't be judged here.
+    """
+    event = _event(folder)
+    _check_rules(folder, event)
+    if published is not None and published.strip().lower() != event.commitment:
+        raise _differs("commitment", f"the published one, {published}", event.commitment)
+    _check_state(event)
+    secret = event.secret
+    if not secret:
+        private = read_private(folder)
+        secret = private.secret if private else ""
+    if not secret:
+        return Case(folder=folder, event=event, secret=None)
+    if not _SECRET.fullmatch(secret):
+        raise _differs("secret", "64 hex digits", secret)
+    revealed = bytes.fromhex(secret)
+    bound = commitment(revealed, event.settings, event.entrants)
+    if bound != event.commitment:
+        raise _differs(
+            "commitment", f"that of secret, settings and entrants, {bound}", event.commitment
+        )
+    case = Case(folder=folder, event=event, secret=revealed)
+    if event.shard and case.schedule(case.deals).adaptive:
+        raise _differs("shard", f"none, as {event.settings.format} is played whole", event.shard)
+    return case
+
+
+def _event(folder: Path) -> Event:
+    try:
+        line = content(folder / EVENT)
+    except (OSError, UserError):
+        return read_event(folder)  # says what is wrong
+    body = unsealed(line[:-1])
+    if body is None or not line.endswith(b"\n"):
+        raise _differs("checksum", "one that fits the file", "another: the file is damaged")
+    try:
+        return read_event(folder)
+    except UserError as error:
+        if _format(body) != FORMAT:
+            raise
+        raise _differs("content", "an event", str(error).partition(": ")[2]) from None
+
+
+def _format(body: bytes) -> object:
+    """The version of the format that it says it is in; as good as this one if none."""
+    try:
+        return msgspec.json.decode(body, type=dict[str, object]).get("format", FORMAT)
+    except UNDECODABLE:
+        return FORMAT
+
+
+def _check_rules(folder: Path, event: Event) -> None:
+    """What the schedule and the rules take for granted."""
+    settings = event.settings
+    game = registry.game(settings.game)
+    if settings.game_version != game.version:
+        raise UserError(
+            f"{folder}: played by version {settings.game_version} of {settings.game}, this arena "
+            f"has version {game.version}; verify it with the arena that it was played with"
+            + (f", {event.machine.arena}" if event.machine.arena else "")
+        )
+    if settings.evaluator and settings.evaluator != evaluator(settings.game).name:
+        raise UserError(
+            f"{folder}: luck was measured by {settings.evaluator}, this arena's evaluator is "
+            f"{evaluator(settings.game).name}; verify it with the arena that it was played with"
+        )
+    if not game.min_seats <= settings.seats <= game.max_seats:
+        raise _differs("seats", f"{game.min_seats} to {game.max_seats}", str(settings.seats))
+
+
+def _check_state(event: Event) -> None:
+    """Whether it is over, and what is known then."""
+    if event.shard:
+        try:
+            Shard.parse(event.shard)
+        except UserError:
+            raise _differs("shard", "one of how many, like 2/5", event.shard) from None
+        if event.finished:
+            raise _differs("finished", f"false, as this is shard {event.shard}", "true")
+    if event.finished and not event.secret:
+        raise _differs("secret", "that of an event that is over", "none")
+    if event.secret and not event.finished:
+        raise _differs("finished", "true, as the secret is revealed", "false")
+    if event.beacon and not event.settings.beacon:
+        raise _differs("beacon", "none, as none was announced", event.beacon)
+    if event.finished and event.settings.beacon and not event.beacon:
+        raise _differs("beacon", f"the value of {event.settings.beacon}", "none")
+
+
+def _differs(what: str, expected: str, found: str) -> DiffersError:
+    return DiffersError(
+        Difference(file=EVENT, what=what, expected=shown(expected), found=shown(found))
+    )

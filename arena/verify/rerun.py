@@ -1,0 +1,114 @@
+"""Which matches are to be played again by the bots themselves, and how the new records differ.
+
+A match was played by processes that had played the matches before it in its series, so these
+are played again too. Invariant: what is chosen is a function of the folder and the seed.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from arena import registry
+from arena.deals import Deals, with_beacon
+from arena.games.following import Followed, Moved
+from arena.model import Event, MatchRecord, Series, sha256_hex
+from arena.ratings.counting import Chosen
+from arena.ratings.running import Counting
+from arena.replaying import replayed
+from arena.store import records_of_series
+from arena.verify.findings import LOG, Difference
+from arena.verify.records import unlike
+
+
+class Again(msgspec.Struct, frozen=True, kw_only=True):
+    """A series that is played again as far as its last match that was chosen."""
+
+    series: Series
+    records: Mapping[str, MatchRecord]
+    """What was recorded, by match."""
+    chosen: frozenset[str]
+
+
+def choose(counting: Counting, folder: Path, number: int, seed: str) -> list[Again]:
+    """Draw that many of the matches that count, and find what is to be played for them."""
+
+    def drawn() -> Iterator[tuple[str, str, Chosen]]:
+        for chosen in counting.chosen():
+            for spec, _, _ in chosen.matches:
+                yield sha256_hex(f"{seed}/{spec.id}".encode()), spec.id, chosen
+
+    by_series: dict[str, tuple[Chosen, set[str]]] = {}
+    for _, match, chosen in heapq.nsmallest(number, drawn(), key=lambda one: one[:2]):
+        by_series.setdefault(chosen.series.id, (chosen, set()))[1].add(match)
+    return [
+        _again(folder, chosen, frozenset(matches))
+        for _, (chosen, matches) in sorted(by_series.items())
+    ]
+
+
+def _again(folder: Path, chosen: Chosen, matches: frozenset[str]) -> Again:
+    series = chosen.series
+    last = max(at for at, spec in enumerate(series.matches) if spec.id in matches)
+    specs = series.matches[: last + 1]
+    wanted = {spec.id for spec in specs}
+    return Again(
+        series=Series(id=series.id, matches=specs),
+        records={
+            record.id: record
+            for record in records_of_series(folder, series.id)
+            if record.attempt == chosen.attempt and record.id in wanted
+        },
+        chosen=matches,
+    )
+
+
+def difference(
+    event: Event, secret: bytes, recorded: MatchRecord, played: MatchRecord
+) -> Difference | None:
+    """How a match that was played again differs from its record, and who played otherwise."""
+    if recorded.digest == played.digest:
+        return None
+    found = unlike(played, recorded)
+    if found.move:
+        for record in (recorded, played):
+            seat = _mover(event, secret, record, found.hole, found.move)
+            if seat is not None and _failed(recorded) == _failed(played):
+                who = recorded.seats[seat]
+                return msgspec.structs.replace(found, what=f"played again, the move of {who}")
+    return Difference(
+        file=LOG,
+        match=recorded.id,
+        what="played again, faults",
+        expected=_failed(recorded),
+        found=_failed(played),
+    )
+
+
+def _failed(record: MatchRecord) -> str:
+    """The faults of a record, for people."""
+    told = [
+        f"{record.seats[fault.seat]}: {fault.kind.value} on hole {fault.hole}"
+        for fault in record.faults
+    ]
+    return "; ".join(told) or "none"
+
+
+def _mover(event: Event, secret: bytes, record: MatchRecord, hole: int, move: int) -> int | None:
+    """Whose move it was; None if there is no such move in the record."""
+    seats: list[int] = []
+
+    def moved(followed: Followed, moved: Moved) -> None:
+        if (followed.holes, len(followed.moves)) == (hole, move):
+            seats.append(moved.seat)
+
+    replayed(
+        record,
+        game=Followed(registry.game(event.settings.game), moved),
+        deals=Deals(with_beacon(secret, event.beacon)),
+        settings=event.settings,
+    )
+    return seats[0] if seats else None

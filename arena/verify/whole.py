@@ -1,0 +1,307 @@
+"""The verdict on a folder: what its lines tell one by one, and what only all of them tell.
+
+Invariant: of several differences the first is told: event.json's, else the first line's of the
+log, else the first match of the schedule that is missing, else the first table's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from arena import __version__
+from arena.epochs import epoch_fault
+from arena.model import Event, Frozen
+from arena.ratings.running import Counting
+from arena.ratings.standings import table
+from arena.reports import FILES, render
+from arena.store import read_records
+from arena.store.files import opened
+from arena.tournament import counting_of, first_wave, shard_of
+from arena.verify.case import Case, open_case
+from arena.verify.findings import EVENT, LOG, Difference, DiffersError, clipped, first_unlike
+from arena.verify.lines import Kept, Part
+from arena.verify.log import processes, read_log
+
+Progress = Callable[[int], None]
+"""Told how many bytes of the log have been read."""
+
+# Of bits: a log with few matches of a long schedule needs few of them.
+_PAGE = 4096
+
+
+class Verdict(Frozen, frozen=True, kw_only=True):
+    """What was found."""
+
+    event: Event | None = None
+    """None: event.json can't be believed."""
+    difference: Difference | None = None
+    """The first."""
+    differing: int = 0
+    """Lines of the log that differ."""
+    proven: bool = False
+    """The secret is known, so all was derived that can be."""
+    records: int = 0
+    moves: int = 0
+    matches: int = 0
+    """That count."""
+    planned: int = 0
+    torn: bool = False
+    processes: int = 1
+    published: bool = False
+    """The commitment is the one that was known beforehand."""
+    tables: tuple[str, ...] = ()
+    """The files that hold the table, and do so rightly."""
+    absent: tuple[str, ...] = ()
+    """Those that aren't there."""
+    not_reproducible: tuple[str, ...] = ()
+
+
+class Places:
+    """Which matches of the schedule have a record, by attempt: a bit for each."""
+
+    def __init__(self) -> None:
+        self._pages: dict[tuple[int, int], bytearray] = {}
+        self._attempts: set[int] = set()
+
+    def add(self, place: int, attempt: int) -> bool:
+        """Note a record; whether there was none before."""
+        page, at = divmod(place, _PAGE)
+        bits = self._pages.setdefault((attempt, page), bytearray(_PAGE // 8))
+        self._attempts.add(attempt)
+        new = not bits[at >> 3] >> (at & 7) & 1
+        bits[at >> 3] |= 1 << (at & 7)
+        return new
+
+    def __contains__(self, place: int) -> bool:
+        """Whether there is a record of any attempt."""
+        page, at = divmod(place, _PAGE)
+        return any(
+            (bits := self._pages.get((attempt, page))) is not None and bits[at >> 3] >> (at & 7) & 1
+            for attempt in self._attempts
+        )
+
+
+def verify(
+    folder: Path,
+    *,
+    jobs: int,
+    commitment: str | None = None,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Derive everything in a folder again. UserError if it can't be judged here at all.
+
+    `commitment`: as it was published before the event, if that is known.
+    """
+    try:
+        case = open_case(folder, published=commitment)
+    except DiffersError as error:
+        return Verdict(difference=error.difference)
+    log = _Log(case)
+    jobs = processes(case, jobs)
+    for stop, part in read_log(case, jobs):
+        log.take(part)
+        if progress is not None:
+            progress(stop)
+    verdict = Verdict(
+        event=case.event,
+        difference=log.first,
+        differing=log.differing,
+        proven=case.secret is not None,
+        records=log.lines,
+        moves=log.moves,
+        torn=log.torn,
+        processes=jobs,
+        published=commitment is not None,
+    )
+    if log.counting is None or log.first is not None:
+        return verdict
+    return _as_a_whole(case, log.counting, log.places, verdict)
+
+
+def verify_epoch(
+    folder: Path, before: Sequence[Event], *, jobs: int, progress: Progress | None = None
+) -> Verdict:
+    """The same of an epoch, which must also be one. `before`: the event and its epochs so far."""
+    verdict = verify(folder, jobs=jobs, progress=progress)
+    if verdict.event is None or not (fault := epoch_fault(before, verdict.event)):
+        return verdict
+    strange = Difference(
+        file=EVENT, what="epoch", expected="an epoch of the event that it lies in", found=fault
+    )
+    return msgspec.structs.replace(verdict, difference=strange)
+
+
+class _Log:
+    """What has been found in the log so far."""
+
+    def __init__(self, case: Case) -> None:
+        self.first: Difference | None = None
+        self.differing = 0
+        self.lines = 0
+        self.moves = 0
+        self.torn = False
+        self.places = Places()
+        self.counting: Counting | None = None
+        self._over = case.event.finished
+        self._shard = shard_of(case.event)
+        self._in_shard: frozenset[str] = frozenset()
+        """The series of the part that the folder holds."""
+        if case.secret is not None:
+            self.counting = counting_of(case.event, case.secret, shard=self._shard)
+            if self._shard:
+                blocks = self._shard.blocks(first_wave(case.schedule(case.deals)).blocks)
+                self._in_shard = frozenset(series.id for block in blocks for series in block.series)
+
+    def take(self, part: Part) -> None:
+        """Take in the next part."""
+        found = [] if part.first is None else [part.first]
+        self.differing += part.differing
+        for kept in part.kept:
+            if not self.places.add(kept.place, kept.attempt):
+                self.differing += 1
+                found.append(
+                    _misplaced(
+                        kept,
+                        "each match once an attempt",
+                        f"attempt {kept.attempt} of it a second time",
+                    )
+                )
+            elif self._shard and kept.series not in self._in_shard:
+                self.differing += 1
+                found.append(_misplaced(kept, f"a match of shard {self._shard}", "another's"))
+            elif self.counting is not None and self.first is None:
+                self.counting.take_in(kept.series, kept.id, kept.played, faulted=kept.faulted)
+        if part.torn is not None:
+            self.torn = True
+            if self._over:
+                self.differing += 1
+                found.append(_torn(part))
+        if found and self.first is None:
+            first = min(found, key=lambda difference: difference.line)
+            self.first = msgspec.structs.replace(first, line=self.lines + first.line)
+        self.lines += part.lines
+        self.moves += part.moves
+
+
+def _misplaced(kept: Kept, expected: str, found: str) -> Difference:
+    return Difference(
+        file=LOG,
+        line=kept.line,
+        byte=kept.byte,
+        match=kept.id,
+        what="schedule",
+        expected=expected,
+        found=found,
+    )
+
+
+def _torn(part: Part) -> Difference:
+    return Difference(
+        file=LOG,
+        line=part.lines + 1,
+        byte=part.torn,
+        what="line",
+        expected="a newline at its end, as the event is over",
+        found="none",
+    )
+
+
+def _as_a_whole(case: Case, counting: Counting, places: Places, verdict: Verdict) -> Verdict:
+    """What all lines together tell, each of which is true."""
+    counted = counting.counted()
+    if strange := counting.strange:
+        return msgspec.structs.replace(verdict, difference=_undecided(case, strange))
+    verdict = msgspec.structs.replace(
+        verdict,
+        matches=counted.tally.matches,
+        planned=counted.plan.matches,
+        not_reproducible=tuple(sorted(counted.not_reproducible)),
+    )
+    if not case.event.finished:
+        return verdict
+    if counted.missing:
+        missing = _missing(case, counting, places, counted.missing)
+        return msgspec.structs.replace(verdict, difference=missing)
+    tables, absent = [], []
+    right = table(case.event, counted)
+    for name, kind in FILES.items():
+        path = case.folder / name
+        if not path.is_file():
+            absent.append(name)
+        elif difference := _unlike_file(path, render(right, kind).encode(), case.event):
+            return msgspec.structs.replace(verdict, difference=difference)
+        else:
+            tables.append(name)
+    return msgspec.structs.replace(verdict, tables=tuple(tables), absent=tuple(absent))
+
+
+def _undecided(case: Case, strange: set[str]) -> Difference:
+    """The first line with a match that could have been played, had results been others."""
+    records = enumerate(read_records(case.folder), 1)
+    line, record = next((n, record) for n, record in records if record.series in strange)
+    return Difference(
+        file=LOG,
+        line=line,
+        match=record.id,
+        what="schedule",
+        expected="matches that follow from the results before them",
+        found=f"one of series {record.series}, on which nobody has decided",
+    )
+
+
+def _missing(case: Case, counting: Counting, places: Places, missing: int) -> Difference:
+    """The first match of the schedule that should be there."""
+    schedule = case.schedule(case.deals)
+    for block in counting.ahead():
+        for series in block.series:
+            if counting.wanted(series) is None:
+                continue
+            for spec in series.matches:
+                found = schedule.find(spec.pairing, spec.deal, spec.rotation)
+                assert found is not None
+                if found[0] not in places:
+                    return Difference(
+                        file=LOG,
+                        match=spec.id,
+                        what="schedule",
+                        expected="this match, as the event is over",
+                        found="no record of it; a series counts whole, so "
+                        f"{missing} of the event's matches don't count",
+                    )
+            return Difference(
+                file=LOG,
+                what=f"series {series.id}",
+                expected="an attempt with all of its matches, as the event is over",
+                found=f"none, so {missing} of the event's matches don't count",
+            )
+    raise AssertionError("what the count misses is wanted")
+
+
+def _unlike_file(path: Path, right: bytes, event: Event) -> Difference | None:
+    """How a published file differs from what follows from the log."""
+    with opened(path) as file:
+        found = file.read(len(right) + 1)  # one more is too many already
+    if found == right:
+        return None
+    mine, theirs = found.splitlines(keepends=True), right.splitlines(keepends=True)
+    at = first_unlike(mine, theirs)
+    by = event.machine.arena
+    played = f" (by arena {by}; this is {__version__})" if by and by != __version__ else ""
+    return Difference(
+        file=path.name,
+        line=at + 1,
+        byte=sum(map(len, mine[:at])),
+        what=f"table{played}",
+        expected=_line(theirs, at),
+        found=_line(mine, at),
+    )
+
+
+def _line(lines: Sequence[bytes], at: int) -> str:
+    """One of them, if there are so many."""
+    if at >= len(lines):
+        return "the end of the file"
+    return clipped(lines[at].decode("utf-8", "backslashreplace").rstrip("\n"))

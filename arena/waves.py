@@ -1,0 +1,122 @@
+"""What a format decides on together, and from what: the words between schedules and counts.
+
+An event is played in waves. A format decides a wave when all matches of those before it have
+been counted, from what they have shown; so what it decides depends on no order in which they
+were played, and whoever has the log decides the same again.
+
+Invariant: pure; a wave is a function of the event and of the counted matches before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from arena.model import Block, Verdict
+
+LOOKS = 10
+"""What it costs a race to look again and again, in looks at results of their own: some twelve looks
+at sums that grow by half each time, the first at few deals. With so many at most 5 % of races tell
+any neighbours apart wrongly, found by simulation (python bench/calibration.py looks): of 2 to 12
+bots, all equal or in pairs of equals, after warm-ups of 10 deals or more. Two bots need 8 to 10,
+and err in 6 % after 5 deals; larger fields would do with 3 or 4."""
+
+
+class Lead(NamedTuple):
+    """By how much one entrant is ahead of another, and how sure that is."""
+
+    strokes: float
+    """A match; by what the event rates on."""
+    error: float
+    """Its standard error."""
+
+
+class Results(Protocol):
+    """What the waves so far have shown."""
+
+    @property
+    def withdrawn(self) -> Collection[str]:
+        """Entrants that play no more."""
+
+    def order(self) -> Sequence[str]:
+        """All entrants, the best first."""
+
+    def lead(self, one: str, two: str) -> Lead:
+        """By how much the first is ahead; less than nothing if it is behind."""
+
+    def separation(self, entrants: int, looks: int) -> float:
+        """How many standard errors tell neighbours in so large a field apart, at so many looks."""
+
+
+class Wave(msgspec.Struct, frozen=True, kw_only=True):
+    """Matches that are decided on together."""
+
+    blocks: Callable[[], Iterable[Block]]
+    """From the first, each time it is called."""
+    matches: int
+    by_entrant: Mapping[str, int]
+    deals: Mapping[str, range] = {}
+    """By pairing, those of its deals that are in the wave; empty: the format has no use for it."""
+    more: int = 0
+    """Matches that are likely to come after it."""
+    note: str = ""
+    """What is still open, for people."""
+
+
+class End(msgspec.Struct, frozen=True):
+    """Nothing more is to be played."""
+
+    note: str = ""
+    """Why, for people; empty where it was known from the beginning."""
+    verdict: Verdict | None = None
+    """What has been shown, if something was to be."""
+
+
+Schedule = Callable[[Sequence[Wave], Results], Wave | End]
+"""Decides the wave after those that are given."""
+
+
+class Nothing:
+    """What is known before the first match."""
+
+    withdrawn: Collection[str] = ()
+
+    def order(self) -> Sequence[str]:
+        """No entrant has shown anything."""
+        return ()
+
+    def lead(self, one: str, two: str) -> Lead:
+        """Nobody is ahead."""
+        del one, two
+        return Lead(0.0, float("inf"))
+
+    def separation(self, entrants: int, looks: int) -> float:
+        """No number of errors is enough."""
+        del entrants, looks
+        return float("inf")
+
+
+def at_once(wave: Wave) -> Schedule:
+    """A schedule of which all is known from the beginning."""
+    return lambda before, results: End() if before else wave  # noqa: ARG005 - as they are asked
+
+
+def wave_of(blocks: Callable[[], Iterable[Block]]) -> Wave:
+    """A wave of these blocks, counted."""
+    matches = 0
+    by_entrant: dict[str, int] = {}
+    for block in blocks():
+        for series in block.series:
+            for spec in series.matches:
+                matches += 1
+                for entrant in spec.seats:
+                    by_entrant[entrant] = by_entrant.get(entrant, 0) + 1
+    return Wave(blocks=blocks, matches=matches, by_entrant=by_entrant)
+
+
+def all_blocks(waves: Iterable[Wave]) -> Iterator[Block]:
+    """The blocks of some waves, in the order of the specs."""
+    for wave in waves:
+        yield from wave.blocks()

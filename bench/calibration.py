@@ -1,0 +1,482 @@
+"""Do the ratings keep what they claim? Fields whose strengths are known, simulated.
+
+    python bench/calibration.py                    all of it, some ten minutes on one core
+    python bench/calibration.py races --runs 100   a part: results, strokes, races, trials, looks
+
+Nothing is played: rated events are drawn, and go as sums into the arena's own classes (`fit`,
+`fit_strokes`, `Evidence`, `Race`, `Trial`), which see what they would see in an event. Draws are
+seeded; the same command prints the same tables. In a race or a trial a rated event is two matches.
+
+Differences of rated events are Gaussian here, or have Student's t with five degrees of freedom
+(kurtosis 9), scaled to the same deviation; those of the reference events have a kurtosis of 3.1.
+Deviations are in strokes a match.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from arena.deals import Deals
+from arena.formats import racing
+from arena.formats.racing import Race
+from arena.formats.trial import CHUNK, Trial, bounds
+from arena.model import (
+    ADJUSTED,
+    Entrant,
+    Event,
+    Racing,
+    RatingSettings,
+    Settings,
+    Verdict,
+    pairing_id,
+    sha256_hex,
+)
+from arena.model import Trial as Test
+from arena.ratings import normal
+from arena.ratings.evidence import Evidence, separation
+from arena.ratings.fit import Fit, fit
+from arena.ratings.intervals import Z95, Moments
+from arena.ratings.likelihood import draw_margin
+from arena.ratings.linear import fit_strokes, skill_of_a_stroke
+from arena.ratings.outcomes import PairCount, Tally
+from arena.waves import End, Nothing, Results, Wave
+
+RATING = RatingSettings()
+DEALS = Deals(bytes(32))
+THOUSANDTHS = 1000
+TAILS = 5
+"""Degrees of freedom of the heavy-tailed differences."""
+
+Spread = tuple[float, float, float]
+"""The least and the largest deviation of a pair, and how many times the variance the pairs of the
+last entrant have."""
+
+
+def names(number: int) -> list[str]:
+    """So many entrants, in the order of their ids."""
+    return [f"bot{place:02d}" for place in range(number)]
+
+
+def row(*cells: object) -> None:
+    """A row of a Markdown table."""
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def head(title: str, *cells: str) -> None:
+    """What a table begins with."""
+    print(f"\n**{title}**\n")
+    row(*cells)
+    row(*("---" if place == 0 else "---:" for place in range(len(cells))))
+
+
+def percent(count: float, of: float) -> str:
+    """A share with its own standard error."""
+    if not of:
+        return "-"
+    share = count / of
+    return f"{100 * share:.1f} ± {100 * math.sqrt(share * (1 - share) / of):.1f}"
+
+
+class Chance:
+    """Differences of rated events, as sums."""
+
+    def __init__(self, seed: Sequence[int], *, tails: bool = False) -> None:
+        self.draw = np.random.default_rng(seed)
+        self.tails = tails
+
+    def noise(self, size: tuple[int, ...]) -> np.ndarray:
+        """Of deviation 1."""
+        if self.tails:
+            return self.draw.standard_t(TAILS, size) / math.sqrt(TAILS / (TAILS - 2))
+        return self.draw.standard_normal(size)
+
+    def play(self, gap: Moments, lead: float, sd: float, events: int, seats: int = 2) -> None:
+        """Add rated events in which the first is ahead by so much, give or take."""
+        add(gap, lead + sd * self.noise((events,)), seats)
+
+
+def add(gap: Moments, leads: np.ndarray, seats: int = 2) -> None:
+    """Add rated events by the strokes a match by which the first was ahead."""
+    values = np.rint(-seats * THOUSANDTHS * leads).astype(np.int64)
+    gap.events += len(values)
+    gap.weight += seats * len(values)
+    gap.value += int(values.sum())
+    gap.weight2 += seats * seats * len(values)
+    gap.value2 += int((values * values).sum())
+    gap.cross += seats * int(values.sum())
+
+
+# ------------------------------------------------------------------------------- intervals
+
+
+def probabilities(ahead: float, deviation: float, margin: float) -> tuple[float, float, float]:
+    """Of a win, a tie and a loss."""
+    win = normal.cdf((ahead - margin) / deviation)
+    loss = normal.cdf((-ahead - margin) / deviation)
+    return win, 1 - win - loss, loss
+
+
+class Held:
+    """How true intervals of differences are, and predictions of events that weren't seen."""
+
+    def __init__(self) -> None:
+        self.pairs = self.covered = 0
+        self.excess = 0.0
+
+    def take(self, found: Fit, skills: Sequence[float], margin: float) -> None:
+        """Hold a fit against the skills in its unit. What a log-loss is more than that of who
+        knows the skills is an expectation over all outcomes, so none need be drawn for it.
+        """
+        noise = math.sqrt(2) * RATING.beta
+        for one, two in itertools.combinations(range(len(skills)), 2):
+            ahead, error = found.ahead(one, two)
+            true = skills[one] - skills[two]
+            self.pairs += 1
+            self.covered += abs(ahead - true) <= Z95 * error
+            known = probabilities(true, noise, margin)
+            said = probabilities(ahead, math.hypot(noise, error), margin)
+            self.excess += sum(
+                p * math.log(p / max(q, 1e-300)) for p, q in zip(known, said, strict=True) if p > 0
+            )
+
+    def shown(self) -> tuple[str, str]:
+        """Coverage in percent, and the excess of the log-loss in thousandths of a nat."""
+        share = 100 * self.covered / self.pairs
+        return f"{share:.1f}", f"{1000 * self.excess / self.pairs:.1f}"
+
+
+def counts(
+    chance: Chance, skills: np.ndarray, seats: int, deals: int, margin: float
+) -> dict[tuple[str, str], PairCount]:
+    """Results of every table of the field."""
+    found: dict[tuple[str, str], PairCount] = {}
+    entrants = names(len(skills))
+    for table in itertools.combinations(range(len(skills)), seats):
+        shown = skills[list(table)] + RATING.beta * chance.draw.standard_normal((deals, seats))
+        for one, two in itertools.combinations(range(seats), 2):
+            ahead = shown[:, one] - shown[:, two]
+            pair = found.setdefault((entrants[table[one]], entrants[table[two]]), PairCount())
+            pair.first += int((ahead > margin).sum())
+            pair.second += int((ahead < -margin).sum())
+            pair.ties += int((abs(ahead) <= margin).sum())
+    return found
+
+
+def results(runs: int) -> None:
+    """Coverage and predictions of the fit to results."""
+    head(
+        "Results", "field", "seats", "deals a table", "skills' deviation", "95 % cover", "log-loss"
+    )
+    margin = draw_margin(RATING)
+    cases = [(4, 2), (8, 2), (12, 2), (20, 2), (5, 4), (7, 4)]
+    for (size, seats), (spread, deals) in itertools.product(
+        cases, [(RATING.sigma, 10), (RATING.sigma, 100), (2.0, 10), (2.0, 100)]
+    ):
+        held = Held()
+        for run in range(max(20, 8 * runs // size**2)):
+            chance = Chance((1, size, seats, int(spread), deals, run))
+            skills = RATING.mu + spread * chance.draw.standard_normal(size)
+            pairs = counts(chance, skills, seats, deals, margin)
+            held.take(fit(names(size), pairs, seats=seats, settings=RATING), skills, margin)
+        row(size, seats, deals, f"{spread:.3g}", *held.shown())
+
+
+def strokes(runs: int) -> None:
+    """Coverage and predictions of the fit to strokes."""
+    numbers = [1, 2, 5, 10, 40]
+    head(
+        "Strokes: 95 % cover, and the log-loss, by deals a table",
+        *("field", "seats", "deviations", "differences", *map(str, numbers)),
+    )
+    spreads: dict[str, Spread] = {
+        "all 12": (12.0, 12.0, 1.0),
+        "5 to 25": (5.0, 25.0, 1.0),
+        "one of 10 times the variance": (5.0, 25.0, 10.0),
+    }
+    for (size, seats), (told, spread), tails in itertools.product(
+        [(2, 2), (4, 2), (8, 2), (12, 2), (20, 2), (6, 4)], spreads.items(), [False, True]
+    ):
+        if (size <= 4 or seats > 2) and told != "all 12":
+            continue
+        cells = []
+        for deals in numbers:
+            held = Held()
+            for run in range(max(20, 16 * runs // size**2)):
+                chance = Chance((2, size, seats, deals, run, tails), tails=tails)
+                skills = 15 * chance.draw.standard_normal(size)
+                if seats > 2:
+                    gaps = crowded(chance, skills, seats, deals, spread[0])
+                else:
+                    gaps = pairwise(chance, skills, deals, spread)
+                found = fit_strokes(names(size), gaps, seats=seats, settings=RATING)
+                unit = skill_of_a_stroke(RATING)
+                held.take(found, [RATING.mu + unit * skill for skill in skills], 0.0)
+            cells.append("{} ({})".format(*held.shown()))
+        row(size, seats, told, "t(5)" if tails else "Gaussian", *cells)
+
+
+def deviations(chance: Chance, size: int, spread: Spread) -> np.ndarray:
+    """Of each pair."""
+    low, high, outlier = spread
+    found = np.exp(chance.draw.uniform(math.log(low), math.log(high), (size, size)))
+    found[:, -1] *= math.sqrt(outlier)
+    return found
+
+
+def pairwise(
+    chance: Chance, skills: np.ndarray, deals: int, spread: Spread
+) -> dict[tuple[str, str], Moments]:
+    """Differences of every pair."""
+    sd = deviations(chance, len(skills), spread)
+    entrants, gaps = names(len(skills)), {}
+    for one, two in itertools.combinations(range(len(skills)), 2):
+        gap = gaps[entrants[one], entrants[two]] = Moments()
+        chance.play(gap, skills[one] - skills[two], sd[one, two], deals)
+    return gaps
+
+
+def crowded(
+    chance: Chance, skills: np.ndarray, seats: int, deals: int, sd: float
+) -> dict[tuple[str, str], Moments]:
+    """Differences at every table of more than two, where each has luck of its own."""
+    gaps: dict[tuple[str, str], Moments] = {}
+    entrants = names(len(skills))
+    for table in itertools.combinations(range(len(skills)), seats):
+        shown = skills[list(table)] + sd / math.sqrt(2) * chance.noise((deals, seats))
+        for one, two in itertools.combinations(range(seats), 2):
+            gap = gaps.setdefault((entrants[table[one]], entrants[table[two]]), Moments())
+            add(gap, shown[:, one] - shown[:, two], seats)
+    return gaps
+
+
+# ----------------------------------------------------------------------------------- races
+
+
+def entered(size: int) -> tuple[Entrant, ...]:
+    """The entrants of an event."""
+    return tuple(
+        Entrant(id=name, name=name, version="1", hash=sha256_hex(name.encode()))
+        for name in names(size)
+    )
+
+
+Field = Callable[[Chance], tuple[np.ndarray, np.ndarray]]
+"""Draws strengths in strokes and the deviations of pairs."""
+
+
+def fields(size: int) -> Mapping[str, Field]:
+    """Those that races are simulated with."""
+    steps = np.arange(size, dtype=float)
+
+    def made(strengths: np.ndarray, outlier: float = 1.0) -> Field:
+        return lambda chance: (
+            -strengths,
+            deviations(chance, len(strengths), (5.0, 25.0, outlier)),
+        )
+
+    def drawn(chance: Chance) -> tuple[np.ndarray, np.ndarray]:
+        return made(20 * chance.draw.standard_normal(size))(chance)
+
+    ties = 8 * (steps // 2)
+    near = np.cumsum(np.resize([1.0, 2.0, 3.0], size))
+    away = np.append(4 * steps[:-1], 350.0)
+    return {
+        "drawn, deviation 20": drawn,
+        "all equal": made(0 * steps),
+        "pairs of equals, 8 apart": made(ties),
+        "1, 2, 3 strokes apart": made(near),
+        "4 apart, one 300 behind, 10 times the variance": made(away, 10.0),
+    }
+
+
+class Raced:
+    """What became of a race."""
+
+    def __init__(self, field: Field, chance: Chance, *, size: int, deals: int) -> None:
+        self._chance = chance
+        self.strengths, self._deviations = field(chance)
+        settings = Settings(
+            game="play-nine", format="racing", rate_on=ADJUSTED, deals=deals, racing=Racing()
+        )
+        entrants = entered(size)
+        self.place = {entrant.id: place for place, entrant in enumerate(entrants)}
+        event = Event(settings=settings, entrants=entrants, commitment="")
+        tally = Tally(margin=RATING.forfeit_margin)
+        race = Race(settings, entrants, DEALS)
+        seated = {pairing_id(pair): pair for pair in itertools.combinations(names(size), 2)}
+        self.waves: list[Wave] = []
+        self.evidence: Results = Nothing()
+        while isinstance(wave := race.wave(self.waves, self.evidence), Wave):
+            for pairing, dealt in wave.deals.items():
+                one, two = seated[pairing]
+                gap = tally.gaps.setdefault((one, two), Moments())
+                chance.play(gap, self.ahead(one, two), self._sd(one, two), len(dealt))
+            self.waves.append(wave)
+            self.evidence = Evidence(event, tally, {})
+
+    def ahead(self, one: str, two: str) -> float:
+        """By how much the first is better."""
+        return float(self.strengths[self.place[one]] - self.strengths[self.place[two]])
+
+    def _sd(self, one: str, two: str) -> float:
+        return float(self._deviations[self.place[one], self.place[two]])
+
+    def neighbours(self) -> Iterator[tuple[float, float, float]]:
+        """Lead, its error and the true lead of all neighbours in the final order."""
+        for one, two in itertools.pairwise(self.evidence.order()):
+            lead = self.evidence.lead(one, two)
+            yield lead.strokes, lead.error, self.ahead(one, two)
+
+    def wrong(self, errors: float) -> bool:
+        """Whether any neighbours are told apart though they aren't in this order."""
+        return any(lead > errors * error and true <= 0 for lead, error, true in self.neighbours())
+
+    def wrong_somewhere(self, errors: float) -> bool:
+        """Whether any two are, neighbours or not."""
+        for one, two in itertools.combinations(self.evidence.order(), 2):
+            lead = self.evidence.lead(one, two)
+            if lead.strokes > errors * lead.error and self.ahead(one, two) <= 0:
+                return True
+        return False
+
+    @property
+    def matches(self) -> int:
+        """That were played."""
+        return sum(wave.matches for wave in self.waves)
+
+
+def races(runs: int, *, size: int = 12) -> None:
+    """Error rates, coverage and length of races."""
+    head(
+        f"Races of {size}, LOOKS = {racing.LOOKS}",
+        *(
+            "field",
+            "differences",
+            "deals at first",
+            "neighbours wrongly apart %",
+            "any two %",
+            "neighbours, one look %",
+        ),
+        *("95 % cover", "matches", "waves"),
+    )
+    for (told, field), tails, deals in itertools.product(fields(size).items(), [False, True], [10]):
+        done = [
+            Raced(field, Chance((3, size, deals, run, tails), tails=tails), size=size, deals=deals)
+            for run in range(runs)
+        ]
+        several, one = (separation(size, looks=looks) for looks in (racing.LOOKS, 1))
+        pairs = [pair for race in done for pair in race.neighbours()]
+        covered = sum(abs(lead - true) <= Z95 * error for lead, error, true in pairs)
+        row(
+            told,
+            "t(5)" if tails else "Gaussian",
+            deals,
+            percent(sum(race.wrong(several) for race in done), runs),
+            percent(sum(race.wrong_somewhere(several) for race in done), runs),
+            percent(sum(race.wrong(one) for race in done), runs),
+            f"{100 * covered / len(pairs):.1f}",
+            f"{statistics.mean(race.matches for race in done):,.0f}",
+            f"{statistics.mean(len(race.waves) for race in done):.1f}",
+        )
+
+
+def looks(runs: int) -> None:
+    """Error rates by LOOKS, where there is most to err about."""
+    cases = [(2, 5, "all equal"), (2, 10, "all equal"), (2, 25, "all equal"), (3, 10, "all equal")]
+    cases += [(size, 10, "pairs of equals, 8 apart") for size in (4, 12)]
+    given = racing.LOOKS
+    shown = (f"{size} bots, {deals} deals at first, {told}" for size, deals, told in cases)
+    head("Races that tell neighbours apart wrongly, %, by LOOKS", "LOOKS", *shown)
+    for number in (1, 2, 3, 4, 6, 8, 10, 12):
+        racing.LOOKS = number
+        shares = []
+        for size, deals, told in cases:
+            errors = separation(size, looks=number)
+            wrong = 0
+            for run in range(runs):
+                chance = Chance((4, size, deals, run))
+                race = Raced(fields(size)[told], chance, size=size, deals=deals)
+                wrong += race.wrong(errors)
+            shares.append(percent(wrong, runs))
+        row(number, *shares)
+    racing.LOOKS = given
+
+
+# ---------------------------------------------------------------------------------- trials
+
+
+def tried(test: Test, lead: float, sd: float, chance: Chance) -> tuple[Verdict, int]:
+    """The verdict of a trial, and its matches."""
+    settings = Settings(game="play-nine", format="trial", rate_on=ADJUSTED, deals=CHUNK, trial=test)
+    entrants = entered(2)
+    event = Event(settings=settings, entrants=entrants, commitment="")
+    tally = Tally(margin=RATING.forfeit_margin)
+    old, new = names(2)
+    gap = tally.gaps[old, new] = Moments()
+    trial = Trial(settings, entrants, DEALS)
+    waves: list[Wave] = []
+    evidence: Results = Nothing()
+    while not isinstance(wave := trial.wave(waves, evidence), End):
+        chance.play(gap, -lead, sd, wave.matches // 2)
+        waves.append(wave)
+        evidence = Evidence(event, tally, {})
+    return bounds(test, evidence.lead(new, old)).verdict, sum(wave.matches for wave in waves)
+
+
+def trials(runs: int) -> None:
+    """Error rates and length of trials."""
+    head(
+        "Trials",
+        *("deviation", "differences", "alpha = beta", "better at 0, %", "not better at 2, %"),
+        *("undecided, %", "matches at 0", "at 2", "at 5"),
+    )
+    for rate, tails, sd in itertools.product([0.05, 0.01], [False, True], [5.0, 9.0, 15.0, 25.0]):
+        found = {}
+        for lead in (0.0, 2.0, 5.0):
+            test = Test(new=names(2)[1], alpha=rate, beta=rate, budget=20_000)
+            found[lead] = [
+                tried(test, lead, sd, Chance((5, int(sd), int(lead), run, tails), tails=tails))
+                for run in range(runs if lead < 5 else runs // 4)
+            ]
+        undecided = sum(verdict is Verdict.UNDECIDED for verdict, _ in found[0.0] + found[2.0])
+        row(
+            f"{sd:g}",
+            "t(5)" if tails else "Gaussian",
+            rate,
+            percent(sum(verdict is Verdict.BETTER for verdict, _ in found[0.0]), runs),
+            percent(sum(verdict is not Verdict.BETTER for verdict, _ in found[2.0]), runs),
+            percent(undecided, 2 * runs),
+            *(f"{statistics.median(matches for _, matches in some):g}" for some in found.values()),
+        )
+
+
+PARTS: Mapping[str, tuple[Callable[[int], None], int]] = {
+    "results": (results, 1000),
+    "strokes": (strokes, 1000),
+    "races": (races, 400),
+    "trials": (trials, 1500),
+    "looks": (looks, 1000),
+}
+
+
+def main() -> None:
+    """Simulate what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--runs", type=int, help="of each case; differs by part")
+    chosen = parser.parse_args()
+    if strange := set(chosen.parts).difference(PARTS):
+        parser.error(f"there is no part called {min(strange)}")
+    for name in chosen.parts or list(PARTS):
+        part, runs = PARTS[name]
+        part(chosen.runs or runs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""How many matches to a resolved ranking: plain round robins of wins and losses, and a race.
+
+    arena run example_bots/{strong,expectimax,...} --deals 100 --seed resolved --out LOG
+    python bench/resolved.py LOG [--times 20] [--without BOT]
+
+A log that was really played is drawn from again and again, with replacement: a plain round robin
+draws single matches on deals of their own and sees who won; the race is `arena.formats.racing`
+itself and draws rated events, both seatings of a deal, less their luck. Both end when neighbours
+are all separated with 95 % confidence (Bonferroni) or close: within 2 strokes a match, or,
+where only wins are seen, within what 2 strokes are in wins. The plain one pays nothing for looking
+again and again, which is in its favour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import random
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from arena import luck, registry
+from arena.deals import Deals, with_beacon
+from arena.formats.racing import Race
+from arena.model import ADJUSTED, Event, Racing, pairing_id
+from arena.ratings import normal
+from arena.ratings.evidence import Evidence, separation
+from arena.ratings.intervals import Moments
+from arena.ratings.outcomes import THOUSANDTHS, Tally
+from arena.store import read_event, read_records
+from arena.waves import End, Nothing, Wave
+
+CLOSE = 2.0
+GROWTH = 1.1
+
+
+class Pool(NamedTuple):
+    """What two bots have shown; the first is the smaller id."""
+
+    points: list[float]
+    """Of the first, match by match."""
+    strokes: list[int]
+    """By which it was above the other, match by match."""
+    gaps: list[int]
+    """Thousandths of strokes by which it was above the other, less luck, by rated event."""
+
+
+def pools_of(folder: Path, without: Sequence[str]) -> tuple[Event, dict[tuple[str, str], Pool]]:
+    """A log by pairs."""
+    event = read_event(folder)
+    game = registry.game(event.settings.game)
+    deals = Deals(with_beacon(bytes.fromhex(event.secret), event.beacon))
+    events: dict[tuple[str, str], dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    pools: dict[tuple[str, str], Pool] = defaultdict(lambda: Pool([], [], []))
+    for record in read_records(folder):
+        if record.faults or any(seat.partition("@")[0] in without for seat in record.seats):
+            continue
+        one, two = sorted(record.seats)
+        first, second = record.seats.index(one), record.seats.index(two)
+        cost = record.luck or luck.sums(record, game=game, deals=deals, settings=event.settings)
+        gap = record.totals[first] - record.totals[second]
+        pools[one, two].points.append(0.5 if not gap else float(gap < 0))
+        pools[one, two].strokes.append(gap)
+        adjusted = gap * THOUSANDTHS - cost[first] + cost[second]
+        events[one, two][record.deal].append(adjusted)
+    for pair, by_deal in events.items():
+        pools[pair].gaps.extend(sum(both) for both in by_deal.values() if len(both) == 2)
+    return event, dict(pools)
+
+
+def plain(pools: dict[tuple[str, str], Pool], bots: Sequence[str], draw: random.Random) -> int:
+    """Matches of a round robin that sees wins and losses until it is resolved."""
+    errors = separation(len(bots), looks=1)
+    sd = statistics.median(statistics.stdev(pool.strokes) for pool in pools.values())
+    near = normal.cdf(CLOSE / sd) - 0.5
+    won = dict.fromkeys(pools, (0.0, 0.0))
+    each = 0
+    while True:
+        more = max(10, int(each * (GROWTH - 1)))
+        for pair, pool in pools.items():
+            drawn = draw.choices(pool.points, k=more)
+            points, squares = won[pair]
+            won[pair] = points + sum(drawn), squares + sum(point * point for point in drawn)
+        each += more
+        share, variance = dict.fromkeys(bots, 0.0), dict.fromkeys(bots, 0.0)
+        for (one, two), (points, squares) in won.items():
+            mean = points / each
+            spread = max(squares / each - mean * mean, 1 / each) / each
+            share[one] += mean
+            share[two] += 1 - mean
+            variance[one] += spread
+            variance[two] += spread
+        order = sorted(bots, key=lambda bot: -share[bot])
+        if all(
+            _resolved(
+                (share[a] - share[b]) / (len(bots) - 1),
+                math.sqrt(variance[a] + variance[b]) / (len(bots) - 1),
+                errors,
+                near,
+            )
+            for a, b in itertools.pairwise(order)
+        ):
+            return each * len(pools)
+
+
+def _resolved(lead: float, error: float, errors: float, near: float) -> bool:
+    return abs(lead) > errors * error or abs(lead) + errors * error < near
+
+
+def race(event: Event, pools: dict[tuple[str, str], Pool], draw: random.Random) -> int:
+    """Matches of a race until it is resolved."""
+    pairs = {pairing_id(pair): pair for pair in pools}
+    format_ = Race(event.settings, event.entrants, Deals(bytes(32)))
+    tally = Tally(margin=event.settings.rating.forfeit_margin)
+    waves: list[Wave] = []
+    while True:
+        results = Evidence(event, tally, {}) if waves else Nothing()
+        wave = format_.wave(waves, results)
+        if isinstance(wave, End):
+            return sum(wave.matches for wave in waves)
+        waves.append(wave)
+        for pairing, deals in wave.deals.items():
+            pair = pairs[pairing]
+            gaps = tally.gaps.setdefault(pair, Moments())
+            for gap in draw.choices(pools[pair].gaps, k=len(deals)):
+                gaps.add(gap, 2)
+
+
+def main() -> None:
+    """Draw, and tell."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("log", type=Path)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--without", action="append", default=[], metavar="BOT")
+    options = parser.parse_args()
+    event, pools = pools_of(options.log, options.without)
+    bots = sorted({bot for pair in pools for bot in pair})
+    entrants = tuple(entrant for entrant in event.entrants if entrant.id in bots)
+    settings = msgspec.structs.replace(
+        event.settings,
+        format="racing",
+        rate_on=ADJUSTED,
+        deals=10,
+        tables=None,
+        racing=Racing(close=CLOSE),
+        evaluator=luck.evaluator(event.settings.game).name,
+    )
+    event = msgspec.structs.replace(event, settings=settings, entrants=entrants)
+    print(
+        f"{len(bots)} bots, {sum(len(pool.points) for pool in pools.values())} matches in the log"
+    )
+    raced = [race(event, pools, random.Random(f"race{n}")) for n in range(options.times)]
+    told = [plain(pools, bots, random.Random(f"plain{n}")) for n in range(options.times)]
+    for name, found in (("plain round robin", told), ("race", raced)):
+        low, *_, high = sorted(found)
+        print(f"{name:<18} median {statistics.median(found):>10,.0f}  ({low:,} to {high:,})")
+    print(f"ratio of the medians: 1/{statistics.median(told) / statistics.median(raced):.1f}")
+
+
+if __name__ == "__main__":
+    main()

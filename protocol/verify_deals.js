@@ -1,0 +1,299 @@
+#!/usr/bin/env node
+// A second verifier of an event's deals, written from DEALS.md alone and sharing no code with the
+// arena: node, its standard library, nothing else.
+//
+//     node protocol/verify_deals.js DIR
+//
+// It proves that the cards were not chosen: every line is as it was written, the secret is the one
+// that was committed to, each match's seats and packs follow from it, and no match is there twice.
+// Whether one is missing, the moves are legal and the scores right is for `arena verify`. Exit code 0:
+// agrees, 1: differs (the first difference, with its line), 2: can't tell. `check_vectors.js` tries it
+// on the test vectors.
+'use strict';
+const { isUtf8 } = require('node:buffer');
+const { createHash } = require('node:crypto');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const LONGEST_LINE = 16 << 20; // more than any record: what is longer is no line of ours
+const KEPT = 50000; // packs kept: a deal comes again with its other rotations
+
+class Differs extends Error {}
+class Cannot extends Error {}
+
+// ------------------------------------------------------------------------------------ bytes
+
+const CRC = new Uint32Array(256).map((_, n) => {
+  for (let bit = 0; bit < 8; bit++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
+  return n;
+});
+
+function crc32(bytes) {
+  let crc = ~0;
+  for (let i = 0; i < bytes.length; i++) crc = CRC[(crc ^ bytes[i]) & 255] ^ (crc >>> 8);
+  return ((~crc) >>> 0).toString(16).padStart(8, '0');
+}
+
+const sha256 = (data) => createHash('sha256').update(data).digest('hex');
+
+/** The object of a line, its checksum found right and taken off, as text. */
+function unsealed(line) {
+  const tail = ',"check":"00000000"}'.length;
+  const body = line.subarray(0, Math.max(0, line.length - tail));
+  if (line.subarray(body.length).toString('latin1') !== `,"check":"${crc32(body)}"}`) {
+    throw new Differs('its checksum does not match its content');
+  }
+  if (!isUtf8(body)) throw new Differs('it is not UTF-8');
+  return `${body}}`;
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Differs('it is not JSON');
+  }
+}
+
+/** JSON whose numbers keep their spelling (25.0 is not 25): strings as "s…", numbers as "n…". */
+const spelled = (text) =>
+  parsed(text.replace(/"((?:[^"\\]|\\.)*)"|-?\d[\d.eE+-]*/g, (all, inner) =>
+    inner === undefined ? `"n${all}"` : `"s${inner}"`));
+
+/** Order of code points, which is that of UTF-8 bytes and not that of JavaScript's strings. */
+const ascending = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/** Canonical JSON of what `spelled` returned. */
+function canonical(value) {
+  if (typeof value === 'string') return value[0] === 'n' ? value.slice(1) : JSON.stringify(value.slice(1));
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const keys = Object.keys(value).sort(ascending);
+  return `{${keys.map((key) => `${canonical(key)}:${canonical(value[key])}`).join(',')}}`;
+}
+
+/** For a terminal: what strangers wrote, in ASCII, and not too much of it. */
+const shown = (value) =>
+  String(JSON.stringify(value)).slice(0, 200).replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+// ------------------------------------------------------------------------------------ deals
+
+/** The list shuffled by the stream of `key` (a Buffer). */
+function shuffled(items, key) {
+  const list = [...items];
+  let stream = Buffer.alloc(0);
+  let at = 0;
+  for (let i = list.length - 1; i > 0; i--) {
+    const bound = 256 - (256 % (i + 1));
+    let byte;
+    do {
+      if (at === stream.length) {
+        stream = createHash('shake256', { outputLength: Math.max(272, 2 * at) }).update(key).digest();
+      }
+      byte = stream[at++];
+    } while (byte >= bound);
+    const j = byte % (i + 1);
+    [list[i], list[j]] = [list[j], list[i]];
+  }
+  return list;
+}
+
+const copies = (card, times) => Array(times).fill(card);
+const PACKS = {
+  'play-nine': () => [...copies(-5, 4), ...Array.from({ length: 13 }, (_, n) => copies(n, 8)).flat()],
+  'four-card-golf': (seats) => Array.from({ length: 13 }, (_, n) => copies(n + 1, seats < 5 ? 4 : 8)).flat(),
+};
+
+class Deals {
+  /** `secret`: 64 hex digits. */
+  constructor(secret, beacon = '') {
+    this.secret = Buffer.from(secret, 'hex');
+    if (beacon) this.secret = createHash('sha256').update(this.key(`beacon/${beacon}`)).digest();
+  }
+
+  key(label) {
+    return Buffer.concat([this.secret, Buffer.from(`nine-arena/1/${label}`)]);
+  }
+
+  stream(label, bytes) {
+    return createHash('shake256', { outputLength: bytes }).update(this.key(label)).digest();
+  }
+
+  pack(game, seats, pairing, deal, hole) {
+    return shuffled(PACKS[game](seats), this.key(`deck/${pairing}/${deal}/${hole}`));
+  }
+
+  circle(pairing, deal, entrants) {
+    return shuffled([...entrants].sort(ascending), this.key(`circle/${pairing}/${deal}`));
+  }
+}
+
+/** The bytes of a pack that a fingerprint is made of. */
+const packBytes = (cards) => Buffer.from(cards.map((card) => card + 5));
+
+const fingerprint = (packs) =>
+  sha256(Buffer.concat(packs.flatMap((pack, i) => (i ? [Buffer.from([255]), pack] : [pack])))).slice(0, 16);
+
+const pairingOf = (entrants) => sha256(JSON.stringify([...entrants].sort(ascending))).slice(0, 12);
+
+const matchOf = (pairing, deal, rotation) => `${pairing}-${String(deal).padStart(6, '0')}-${rotation}`;
+
+/** `entrants`: [id, author, hash] of each; `settings`: as `spelled` returned them. */
+const commitmentOf = (entrants, secret, settings) => {
+  const sorted = [...entrants].sort((a, b) => ascending(a[0], b[0]));
+  return sha256(`{"entrants":${JSON.stringify(sorted)},"secret":"${secret}","settings":${canonical(settings)}}`);
+};
+
+const digestOf = (record) =>
+  sha256(JSON.stringify([
+    record.id, record.seats, record.deck,
+    record.holes.map((hole) => [hole.order, hole.moves, hole.scores]),
+    record.totals, record.places,
+    record.faults.map((fault) => [fault.kind, fault.seat, fault.hole, fault.turn]),
+  ]));
+
+// ----------------------------------------------------------------------------------- folder
+
+function same(what, found, expected) {
+  if (found !== expected) throw new Differs(`${what} is ${shown(found)}, but it follows that it is ${shown(expected)}`);
+}
+
+/** The lines of a file that end in a newline; what comes after the last one is a torn line. */
+function* linesOf(file) {
+  const info = fs.statSync(file);
+  if (!info.isFile()) throw new Cannot(`${file}: not a regular file`);
+  const descriptor = fs.openSync(file, 'r');
+  const chunk = Buffer.alloc(1 << 20);
+  let rest = Buffer.alloc(0);
+  for (let size; (size = fs.readSync(descriptor, chunk)) > 0; ) {
+    let from = 0;
+    for (let to; (to = chunk.subarray(0, size).indexOf(10, from)) >= 0; from = to + 1) {
+      yield Buffer.concat([rest, chunk.subarray(from, to)]);
+      rest = Buffer.alloc(0);
+    }
+    rest = Buffer.concat([rest, chunk.subarray(from, size)]);
+    if (rest.length > LONGEST_LINE) throw new Cannot(`${file}: a line of more than ${LONGEST_LINE} bytes`);
+  }
+  fs.closeSync(descriptor);
+}
+
+const isArray = (value, of) => Array.isArray(value) && value.every((item) => of(item));
+const isText = (value) => typeof value === 'string';
+const isNumber = (value) => Number.isSafeInteger(value);
+const SHAPE = {
+  id: isText, pairing: isText, deck: isText, digest: isText, deal: isNumber, rotation: isNumber,
+  attempt: isNumber,
+  seats: (value) => isArray(value, isText),
+  holes: (value) => isArray(value, (h) => h && isArray(h.order, isNumber) && isText(h.moves) && isArray(h.scores, isNumber)),
+  totals: (value) => isArray(value, isNumber),
+  places: (value) => isArray(value, isNumber),
+  faults: (value) => isArray(value, (f) => f && isText(f.kind) && [f.seat, f.hole, f.turn].every(isNumber)),
+};
+
+/** An event, its commitment found right. */
+function readEvent(file) {
+  const [line] = linesOf(file);
+  const text = unsealed(line || Buffer.alloc(0));
+  const event = parsed(text);
+  if (event.format !== 1) throw new Cannot(`${file}: written in format ${shown(event.format)}, this reads format 1`);
+  if (event.secret === '') throw new Cannot(`${file}: the secret has not been revealed yet`);
+  if (!/^[0-9a-f]{64}$/.test(event.secret)) throw new Differs('the secret is not 64 hex digits');
+  const entrant = (e) => e && isText(e.id) && isText(e.author) && isText(e.hash);
+  const { game, seats, deals } = event.settings || {};
+  const sound = isNumber(deals) && isNumber(seats) && seats >= 2 && seats <= 8 && isText(event.beacon);
+  if (!sound || !isArray(event.entrants, entrant)) {
+    throw new Differs('it is not an event');
+  }
+  if (!Object.hasOwn(PACKS, game)) throw new Cannot(`${file}: the packs of ${shown(game)} are not known here`);
+  const entrants = event.entrants.map((e) => [e.id, e.author, e.hash]);
+  same('the commitment', event.commitment, commitmentOf(entrants, event.secret, spelled(text).ssettings));
+  return event;
+}
+
+/** A function that checks a record of an event; `pairings` gets the playings of each. */
+function checker(event, pairings) {
+  const { game, seats, deals } = event.settings;
+  const drawn = new Deals(event.secret, event.beacon);
+  const ids = new Set(event.entrants.map((entrant) => entrant.id));
+  const packs = new Map();
+
+  /** Take in a playing of a match, of which there may be no other. */
+  function once({ id, pairing, deal, rotation, attempt }) {
+    const playing = `${deal}-${rotation}-${attempt}`;
+    if (!pairings.has(pairing)) pairings.set(pairing, new Set());
+    if (pairings.get(pairing).has(playing)) throw new Differs(`attempt ${attempt} of ${shown(id)} is there a second time`);
+    pairings.get(pairing).add(playing);
+  }
+
+  /** The bytes of a pack: made once for the rotations of a deal, if they are not too far apart. */
+  function pack(pairing, deal, hole) {
+    const name = `${pairing}-${deal}-${hole}`;
+    if (!packs.has(name)) {
+      if (packs.size >= KEPT) packs.clear();
+      packs.set(name, packBytes(drawn.pack(game, seats, pairing, deal, hole)));
+    }
+    return packs.get(name);
+  }
+
+  return (record) => {
+    for (const [field, fits] of Object.entries(SHAPE)) {
+      if (!record || !fits(record[field])) throw new Differs(`no record: ${field} is missing or something else`);
+    }
+    const { pairing, deal, rotation } = record;
+    same('the number of seats', record.seats.length, seats);
+    for (const id of record.seats) if (!ids.has(id)) throw new Differs(`${shown(id)} is not an entrant`);
+    if (new Set(record.seats).size !== seats) throw new Differs('somebody sits in two seats');
+    if (deal < 0 || deal >= deals) throw new Differs(`deal ${deal} is not one of the event's ${deals}`);
+    if (rotation < 0 || rotation >= seats) throw new Differs(`there is no rotation ${rotation}`);
+    if (record.holes.length > 18) throw new Differs(`${record.holes.length} holes`);
+    same('the pairing', pairing, pairingOf(record.seats));
+    same('the id', record.id, matchOf(pairing, deal, rotation));
+    const circle = drawn.circle(pairing, deal, record.seats);
+    const seated = circle.map((_, seat) => circle[(seat + rotation) % seats]);
+    same('the seating', JSON.stringify(record.seats), JSON.stringify(seated));
+    const dealt = record.holes.map((_, i) => pack(pairing, deal, i + 1));
+    same('the fingerprint of the packs', record.deck, fingerprint(dealt));
+    same('the digest', record.digest, digestOf(record));
+    once(record);
+  };
+}
+
+/** Checks a folder; its verdict in a line. */
+function verify(folder) {
+  let file = path.join(folder, 'event.json');
+  let number = 1;
+  try {
+    const event = readEvent(file);
+    const pairings = new Map();
+    const check = checker(event, pairings);
+    file = path.join(folder, 'matches.jsonl');
+    number = 0;
+    let holes = 0;
+    for (const line of linesOf(file)) {
+      number++;
+      const record = parsed(unsealed(line));
+      check(record);
+      holes += record.holes.length;
+    }
+    if (number === 0) throw new Differs('it has no record, though the event is over');
+    const predictable = event.predictable ? '; the secret came from a seed: anybody could know the deals' : '';
+    return `agrees: ${number} records, ${pairings.size} pairings, ${holes} packs${predictable}; whether a match is missing is for \`arena verify\``;
+  } catch (error) {
+    if (error instanceof Differs) error.message = `${file}:${number}: ${error.message}`;
+    throw error;
+  }
+}
+
+function main(words) {
+  try {
+    if (words.length !== 1) throw new Cannot('usage: node verify_deals.js DIR');
+    console.log(verify(words[0]));
+  } catch (error) {
+    process.exitCode = error instanceof Differs ? 1 : 2;
+    if (error instanceof Differs) console.log(`differs: ${error.message}`);
+    else console.error(`can't tell: ${error.message}`);
+  }
+}
+
+if (require.main === module) main(process.argv.slice(2));
+else module.exports = { Deals, shuffled, packBytes, fingerprint, pairingOf, commitmentOf, spelled, sha256 };

@@ -1,0 +1,136 @@
+"""`arena audit`: what it prints of small events, and what it exits with."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from arena.auditing.report import Audit, Feeding, Lift, Luck, Part, Question, Share
+from arena.cli import commands
+from arena.cli.auditing import audit_folder, told
+from arena.reports.layout import width
+
+SCHEMA = Path(__file__).parents[2] / "protocol" / "schema" / "audit-report.json"
+
+
+@pytest.fixture
+def run():
+    """Run it."""
+
+    def call(*words, code=0):
+        done = CliRunner(env={"NO_COLOR": "1"}).invoke(
+            commands, ["audit", *map(str, words)], standalone_mode=False
+        )
+        assert done.exception is None, done.exception
+        assert code == done.return_value
+        return done.stdout
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def two(play_event, tmp_path_factory):
+    """Three bots at tables of two, one of whose matches has a fault."""
+    folder = tmp_path_factory.mktemp("audit") / "two"
+    return play_event(folder, ("ann@1", "bob@1", "cyd@1"), deals=3)
+
+
+@pytest.fixture(scope="session")
+def four(play_event, tmp_path_factory):
+    """Five bots at tables of four."""
+    folder = tmp_path_factory.mktemp("audit") / "four"
+    names = tuple(f"{name}@1" for name in ("ann", "bob", "cyd", "dan", "a" * 40))
+    return play_event(folder, names, game="four-card-golf", seats=4, deals=2, turn_cap=3)
+
+
+@pytest.mark.parametrize("event", ["two", "four"])
+def test_a_report_fits_80_columns_and_its_json_the_schema(event, run, request):
+    """Text for people, one object for programs; both exit with 0."""
+    folder = request.getfixturevalue(event)
+    text = run(folder)
+    assert max(map(width, text.splitlines())) <= 80
+    for heading in ("Seats", "Ties and the turn cap", "Luck", "Pairs", "Time", "Faults"):
+        assert f"\n{heading}\n" in text
+    assert "cheat" not in text
+    report = json.loads(run(folder, "--json"))
+    jsonschema.validate(report, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert 0 == report["rotation"]
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path):
+    """A user's error, as with every other command."""
+    done = CliRunner().invoke(commands, ["audit", str(tmp_path)])
+    assert 2 == done.exit_code
+
+
+def strange(report: Audit, p: float) -> Audit:
+    """The same, but somebody is unusual."""
+    bots = ("ann@1", "bob@1")
+    return msgspec.structs.replace(
+        report,
+        tested=(Question(part=Part.FEEDING, rows=12, bots=bots, p=p),),
+        luck=(Luck(bot="ann@1", strokes=1.0, error=0.5, z=2.0, p_alone=0.05, p=0.2),),
+        adjusted=True,
+        lift=(Lift(bots=bots, events=3, strokes=-3.0, p_alone=0.2, p=1.0),),
+        feeding=tuple(
+            Feeding(giver="ann@1", taker="bob@1", left=9, taken=8, expected=3.0, p_alone=p, p=p)
+            for _ in range(4)
+        ),
+    )
+
+
+def test_who_is_unusual_is_named_with_how_often_chance_does_it(four):
+    """And all unusual pairs are shown, not only the first few."""
+    lines = list(told(strange(audit_folder(four), 0.004), "four", paint=False))
+    text = "\n".join(lines)
+    assert "Unusual: discards for a neighbour: ann@1 and bob@1" in text
+    assert "shows it in 0.4 of 100" in " ".join(text.split())
+    assert 4 == text.count("ann@1 > bob@1")
+    assert "z| of 1 bots is +2.0: chance alone shows it in 20 of 100" in " ".join(text.split())
+    painted = "\n".join(told(strange(audit_folder(four), 0.004), "four", paint=True))
+    assert "\x1b[33mUnusual" in painted
+
+
+@pytest.mark.parametrize(("p", "code"), [(0.02, 0), (0.004, 6)])
+def test_strict_exits_with_6_at_1_per_cent(p, code, four, run, monkeypatch):
+    """What chance shows in one of fifty reports is no reason to stop a script."""
+    report = strange(audit_folder(four), p)
+    monkeypatch.setattr("arena.cli.auditing.audit_folder", lambda _: report)
+    run(four, "--strict", code=code)
+    run(four)
+
+
+def test_what_was_left_out_is_told(four):
+    """An event that is not over, has faults, and seats that the rotation leaves something of."""
+    report = msgspec.structs.replace(
+        audit_folder(four),
+        events=0,
+        left_out=10,
+        tested=(),
+        later=(),
+        lift=(),
+        feeding=(),
+        capped_pairs=(),
+        rotation=0.25,
+        tied_events=Share(count=0, of=0, share=0.0, low=0.0, high=1.0),
+        by_seat=tuple(
+            msgspec.structs.replace(effect, low=None, high=None)
+            for effect in audit_folder(four).by_seat
+        ),
+    )
+    text = " ".join(" ".join(told(report, "four", paint=False)).split())
+    assert "10 more rated events have a fault" in text
+    assert "Too little was played" in text
+    assert "at most 0.250 strokes a match" in text
+    assert "No deal was played in all rotations." in text
+
+
+def test_faults_are_told_by_half(play_event, tmp_path, a_fault):
+    """With the load that the host had."""
+    folder = play_event(tmp_path / "event", deals=2, faults={0: a_fault})
+    text = "\n".join(told(audit_folder(folder), "event", paint=False))
+    assert "illegal" in text
+    assert "1 more rated events" in text

@@ -1,0 +1,134 @@
+"""Bots that come to an event when it is over, with processes."""
+
+import json
+import shutil
+
+import pytest
+
+from arena.rerating import rated
+from arena.store import read_event
+
+pytestmark = pytest.mark.process
+
+GOLF = ["--game", "four-card-golf", "--deals", "2", "--turn-cap", "4"]
+
+
+@pytest.fixture
+def bot(bot):
+    """Make a bot whose name is part of its content: no two are the same."""
+
+    def make(folder, /, *how, **fields):
+        return bot(folder, *how, **{"name": folder, **fields})
+
+    return make
+
+
+@pytest.fixture
+def friday(arena, bot, tmp_path):
+    """A finished event of two bots."""
+    out = tmp_path / "friday"
+    arena("run", bot("ann"), bot("bob"), *GOLF, "--seed", "1", "--out", out)
+    return out
+
+
+def test_new_bots_play_what_is_missing(arena, bot, friday, sandbox):
+    """From the cache, under the event's settings, with a commitment of their own; then again."""
+    done = arena("run", "--into", friday, bot("cyd"), bot("dan"), "--seed", "2")
+    assert "with the whole event: arena table" in done.stderr
+    first = read_event(friday / "epoch-1")
+    assert first.finished
+    assert first.predictable
+    assert ("gauntlet", ("cyd@1", "dan@1"), 4) == (
+        first.settings.format,
+        first.settings.heroes,
+        first.settings.turn_cap,
+    )
+    assert first.commitment != read_event(friday).commitment
+    arena("run", "--into", friday, bot("eve", "crash", 3))
+    assert not read_event(friday / "epoch-2").predictable
+    found = rated([friday])
+    assert [4, 16, 20] == sorted(source.planned for source in found.sources)
+    assert {f"{name}@1" for name in ("ann", "bob", "cyd", "dan", "eve")} == {
+        row.entrant for row in found.rows
+    }
+    assert (
+        arena("table", friday, "--canonical").stdout == arena("rate", friday, "--canonical").stdout
+    )
+    assert arena("verify", friday).stdout.count("verified: ") == 3
+    told = arena("verify", friday / "epoch-1", "--rerun", "2", "--sandbox", sandbox).stdout
+    assert "as recorded" in told
+
+
+def test_an_epoch_that_was_stopped_goes_on(arena, bot, friday):
+    """By the command that it prints; nothing is added before it is over."""
+    done = arena("run", "--into", friday, bot("cyd", "slow", 1), "--max-time", "50ms")
+    assert "arena resume" in done.stderr
+    assert not read_event(friday / "epoch-1").finished
+    refused = arena("run", "--into", friday, bot("dan"), code=2).stderr
+    assert "epoch-1: the event is not finished; first: arena resume" in refused
+    arena("resume", friday / "epoch-1")
+    assert read_event(friday / "epoch-1").finished
+    assert {8} == {row.matches for row in rated([friday]).rows}
+
+
+def test_old_bots_can_be_named_when_the_cache_has_lost_them(
+    arena, bot, friday, environment, tmp_path
+):
+    """By their content; one line says which are missing."""
+    other = {**environment, "XDG_CACHE_HOME": str(tmp_path / "other-cache")}
+    cyd, old = bot("cyd"), [tmp_path / "bots" / name for name in ("ann", "bob")]
+    refused = arena("run", "--into", friday, cyd, code=2, env=other).stderr
+    assert 1 == len(refused.splitlines())
+    assert "no longer in the cache, of the event's bots: ann@1, bob@1; name them too" in refused
+    refused = arena("run", "--into", friday, cyd, old[0], code=2, env=other).stderr
+    assert "of the event's bots: bob@1; name them too" in refused
+    done = arena("run", "--into", friday, cyd, *old, env=other)
+    assert "in the event already, and no newcomers" in done.stderr
+    assert ("cyd@1",) == read_event(friday / "epoch-1").settings.heroes
+
+
+def test_what_can_not_be_added_is_refused(arena, bot, friday, tmp_path):
+    """In one line each, and nothing is written."""
+    same = shutil.copytree(tmp_path / "bots" / "ann", tmp_path / "copy")
+    other = bot("elsewhere", "fine", 6, name="ann")
+    cyd = bot("cyd")
+    for words, told in (
+        ([friday], "name the bots to add"),
+        ([friday, tmp_path / "bots" / "ann"], "(as ann@1)"),
+        ([friday, same], "in the event already, with this content"),
+        ([friday, other], "ann@1 is in the event already, with different content"),
+        ([tmp_path, cyd], "not a results folder"),
+        ([tmp_path / "nowhere", cyd], "there is no such folder"),
+        ([friday, cyd, "--deals", "3"], "--deals: bots are added to an event by its own settings"),
+        ([friday, cyd, "--out", "x"], "--out: bots are added"),
+        ([friday, tmp_path / "nobody"], "does not exist"),
+        ([friday, bot("broken", "no-start")], None),
+    ):
+        code = 2 if told else 3
+        refused = arena("run", "--into", *words, code=code).stderr
+        assert told is None or told in refused, refused
+        assert told is None or 1 == len(refused.splitlines()), refused
+    assert not (friday / "epoch-1").exists()
+
+
+def test_an_epoch_and_an_unfinished_event_take_nobody(arena, bot, friday, tmp_path):
+    """An epoch says where to add; a prepared event that it is to be run first."""
+    arena("run", "--into", friday, bot("cyd"))
+    refused = arena("run", "--into", friday / "epoch-1", bot("dan"), code=2).stderr
+    assert f"is an epoch of the event in {friday}; add to that" in refused
+    arena(
+        "prepare", tmp_path / "bots" / "ann", tmp_path / "bots" / "bob", "--out", tmp_path / "new"
+    )
+    refused = arena("run", "--into", tmp_path / "new", tmp_path / "bots" / "cyd", code=2).stderr
+    assert "the event is not finished; first: arena run" in refused
+
+
+def test_what_would_be_played_is_told(arena, bot, friday):
+    """--dry-run writes nothing; --json tells the epoch as any event."""
+    cyd = bot("cyd")
+    arena("run", "--into", friday, cyd, "--dry-run")
+    assert not (friday / "epoch-1").exists()
+    out = arena("run", "--into", friday, cyd, "--json").stdout
+    events = [json.loads(line) for line in out.splitlines()]
+    assert 8 == events[0]["planned"]
+    assert str(friday / "epoch-1") == events[0]["folder"]

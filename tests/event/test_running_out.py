@@ -1,0 +1,249 @@
+"""The machine runs out of something: nobody is blamed, and nothing that was played is lost.
+
+Each time the event either gets over it or stops with one line that says what ran out and one that
+says how to go on; and in the end it has the bytes of an event that had plenty.
+"""
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.store import read_lines
+
+pytestmark = pytest.mark.process
+
+HOST = 4
+
+
+@pytest.fixture
+def field(bot):
+    """Three bots and the flags of an event of theirs."""
+    bots = [bot("ann"), bot("bob"), bot("cyd")]
+    return [*bots, "--deals", "12", "--series", "4", "--seed", "s", "--jobs", "2"]
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """The bytes of the event played without interruption, once that is known."""
+    return []
+
+
+@pytest.fixture
+def same_in_the_end(arena, field, comparable, expected):
+    """Resume, and compare with the event played without interruption."""
+
+    def check(out):
+        if (Path(out) / "private.json").exists():
+            arena("resume", out)
+        if not expected:
+            arena("run", *field, "--out", "whole")
+            expected.append(comparable("whole"))
+        assert expected == [comparable(out)]
+        assert '"faults":[{' not in (Path(out) / "matches.jsonl").read_text()
+
+    return check
+
+
+@pytest.fixture
+def begun(environment, sandbox, field, tmp_path):
+    """Start the event and wait until its first match is over."""
+
+    def begin(out):
+        words = ["run", *map(str, field), "--sandbox", sandbox, "--out", str(out), "--quiet"]
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "arena", *words],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+        )
+        log = Path(out) / "matches.jsonl"
+        while not (log.exists() and log.stat().st_size):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                assert process.wait(0.002) == 0, process.stderr.read()
+        return process
+
+    return begin
+
+
+def ended(process, *reasons):
+    """Its lines when it stopped: one that says what ran out, one how to go on."""
+    told = process.communicate(timeout=120)[1]
+    assert HOST == process.returncode, told
+    assert "Traceback" not in told
+    lines = told.splitlines()
+    assert 1 == sum("arena resume" in line for line in lines), told
+    assert any(reason in lines[-1] for reason in reasons), told
+    return lines
+
+
+def whole(out):
+    return all(line.body is not None for line in read_lines(Path(out)))
+
+
+def mount(target, size):
+    """A small file system of its own, or a larger one than before."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    remount = 32 if os.path.ismount(target) else 0
+    if libc.mount(b"tmpfs", str(target).encode(), b"tmpfs", remount, f"size={size}".encode()):
+        pytest.skip(f"no tmpfs to be had: {os.strerror(ctypes.get_errno())}")
+    return libc
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of 128 KB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    libc = mount(place, "128k")
+    yield place
+    libc.umount2(str(place).encode(), 2)
+
+
+def test_a_disk_that_fills_up_stops_the_event_and_keeps_what_was_played(
+    begun, arena, small_disk, same_in_the_end
+):
+    """No half line; while it is full nothing goes on; with room again it ends as it should."""
+    out = small_disk / "out"
+    lines = ended(begun(out), "no space left on the disk")
+    assert 2 == len(lines)
+    assert whole(out)
+    kept = (out / "matches.jsonl").read_bytes()
+    told = arena("resume", out, code=HOST).stderr
+    assert "no space left on the disk" in told
+    assert (out / "matches.jsonl").read_bytes().startswith(kept)
+    assert whole(out)
+    mount(small_disk, "64m")
+    same_in_the_end(out)
+
+
+def test_a_disk_that_is_full_before_the_event_begins(arena, field, small_disk):
+    """One line; and the folder can be used when there is room."""
+    out = small_disk / "out"
+    (small_disk / "stuff").write_bytes(b"x" * (128 << 10))
+    told = arena("run", *field, "--out", out, code=HOST).stderr
+    assert told.splitlines()[-1].endswith("can't write: no space left on the disk")
+    (small_disk / "stuff").unlink()
+    arena("run", *field, "--max-time", "1ms", "--out", out)
+
+
+def test_a_log_that_may_not_grow_any_more(begun, tmp_path, same_in_the_end):
+    """It isn't the disk: the limit on the size of files is named, and no half line is left."""
+    out = tmp_path / "out"
+    process = begun(out)
+    limit(process.pid, resource.RLIMIT_FSIZE, (out / "matches.jsonl").stat().st_size + 10_000)
+    ended(process, "ulimit -f")
+    assert whole(out)
+    same_in_the_end(out)
+
+
+@pytest.mark.parametrize("command", ["run", "prepare"])
+def test_a_cache_on_a_full_disk(arena, field, small_disk, environment, command):
+    """It is the machine's trouble, whoever fills the cache."""
+    (small_disk / "stuff").write_bytes(b"x" * (128 << 10))
+    cache = {**environment, "XDG_CACHE_HOME": str(small_disk)}
+    settings = field if command == "run" else field[:-2]
+    told = arena(command, *settings, "--out", "out", code=HOST, env=cache).stderr
+    assert "no space left on the disk" in told.splitlines()[-1]
+    assert "Traceback" not in told
+
+
+def test_bots_that_find_no_room_in_a_prepared_folder(arena, field, small_disk):
+    """They are carried along by copies, and a copy that fails is the machine's trouble."""
+    (field[0] / "weights").write_bytes(b"x" * (128 << 10))
+    told = arena("prepare", *field[:-2], "--out", small_disk / "out", code=HOST).stderr
+    assert "no space left on the disk" in told.splitlines()[-1]
+
+
+def test_descriptors_that_do_not_suffice_for_a_bot(begun, tmp_path, same_in_the_end):
+    """A worker can be started with them, and a bot can't: they are named."""
+    process = begun(tmp_path / "out")
+    resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (25, 25))
+    for worker in children(process.pid):
+        os.kill(worker, signal.SIGKILL)
+    ended(process, "out of file descriptors")
+    same_in_the_end(tmp_path / "out")
+
+
+def test_out_of_descriptors_a_lost_worker_is_not_replaced(begun, tmp_path, same_in_the_end):
+    """The parent can't make pipes; the series in play are kept or played again."""
+    process = begun(tmp_path / "out")
+    limit(process.pid, resource.RLIMIT_NOFILE, 5)
+    kill_a_worker(process.pid)
+    ended(process, "out of file descriptors")
+    same_in_the_end(tmp_path / "out")
+
+
+def test_out_of_memory_in_the_parent(begun, tmp_path, same_in_the_end):
+    """Whatever it was about to do: it gets by with what it has, or says so in one line."""
+    process = begun(tmp_path / "out")
+    limit(process.pid, resource.RLIMIT_AS, 1 << 20)
+    kill_a_worker(process.pid)
+    told = process.communicate(timeout=120)[1]
+    assert process.returncode in {0, HOST}, told
+    assert "Traceback" not in told
+    same_in_the_end(tmp_path / "out")
+
+
+def test_out_of_processes(begun, tmp_path, pids, same_in_the_end):
+    """Neither workers nor bots can be started."""
+    process = begun(tmp_path / "out")
+    pids(process.pid)
+    ended(process, "no more processes", "Resource temporarily unavailable")
+    same_in_the_end(tmp_path / "out")
+
+
+@pytest.fixture
+def pids():
+    """Put a tree of processes into a control group in which there may be no more of them."""
+    made = []
+
+    def hold(pid):
+        for root in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/pids")):
+            group = root / f"arena-test-{pid}"
+            with contextlib.suppress(OSError):
+                group.mkdir()
+                made.append(group)
+                if (group / "pids.max").exists():
+                    for member in tree(pid):
+                        (group / "cgroup.procs").write_text(str(member))
+                    (group / "pids.max").write_text("1")
+                    return
+        pytest.skip("no control groups for processes")
+
+    yield hold
+    for group in made:
+        with contextlib.suppress(OSError):
+            group.rmdir()
+
+
+def tree(pid):
+    """A process and all below it."""
+    yield pid
+    for child in children(pid):
+        yield from tree(child)
+
+
+def children(pid):
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    with contextlib.suppress(OSError):
+        return [int(word) for word in path.read_text().split()]
+    return []
+
+
+def kill_a_worker(pid):
+    os.kill(children(pid)[0], signal.SIGKILL)
+
+
+def limit(pid, what, value):
+    """Lower a limit of a process that is running."""
+    _, most = resource.prlimit(pid, what)
+    resource.prlimit(pid, what, (value, most))

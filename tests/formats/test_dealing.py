@@ -1,0 +1,72 @@
+"""From tables to blocks: chunks that depend on nothing but the deal."""
+
+import pytest
+
+from arena.formats.dealing import Dealing
+from arena.model import Settings, UserError, pairing_id
+
+TABLES = [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def dealing(drawn, tables=TABLES, chunk=None, **settings):
+    """Dealing for pairs."""
+    return Dealing(Settings(game="play-nine", **settings), tables, drawn, chunk=chunk)
+
+
+def test_a_chunk_is_a_series_and_never_longer_than_the_event(drawn):
+    """Or what a format says."""
+    assert 25 == dealing(drawn, deals=60).chunk
+    assert 10 == dealing(drawn, deals=10).chunk
+    assert 4 == dealing(drawn, deals=10, series=4).chunk
+    assert 5 == dealing(drawn, deals=10, chunk=5).chunk
+
+
+def test_tables_play_their_own_deals_chunk_by_chunk(drawn):
+    """Of several chunks each table's first come first; the last of all may be shorter."""
+    made = dealing(drawn, deals=10, series=4)
+    one, two, three = made.pairings
+    wave = made.wave({one: range(10), two: range(4, 8)}, more=7, note="so")
+    assert (28, 7, "so") == (wave.matches, wave.more, wave.note)
+    blocks = [(b.id, [s.deal for s in b.series[0].matches]) for b in wave.blocks()]
+    assert [
+        (f"{one}-000000", [0, 1, 2, 3]),
+        (f"{two}-000004", [4, 5, 6, 7]),
+        (f"{one}-000004", [4, 5, 6, 7]),
+        (f"{one}-000008", [8, 9]),
+    ] == blocks
+    assert {"a", "b", "c"} >= set(wave.by_entrant)
+    assert 56 == sum(wave.by_entrant.values())
+    assert list(made.wave({}).blocks()) == []
+    assert three not in wave.deals
+
+
+def test_a_deal_is_in_the_same_series_whatever_wave_it_is_in(drawn):
+    """So what was played for one wave is not played again for another."""
+    made = dealing(drawn, deals=12, series=4)
+    pairing = pairing_id(("a", "b"))
+    whole = list(made.wave({pairing: range(12)}).blocks())
+    parts = [b for n in (0, 4, 8) for b in made.wave({pairing: range(n, n + 4)}).blocks()]
+    assert whole == parts
+
+
+def test_no_place_is_two_matches(drawn):
+    """Every match of a table, the last chunk's too, has a number of its own."""
+    made = dealing(drawn, deals=10, series=4)
+    found = [
+        made.find(pairing, deal, rotation, most=10)
+        for pairing in made.pairings
+        for deal in range(10)
+        for rotation in range(2)
+    ]
+    assert set(range(60)) == {place for place, _ in found}
+    assert 60 == len({spec.id for _, spec in found})
+    assert made.find(next(iter(made.pairings)), 10, 0, most=10) is None
+    assert made.find("nobody", 0, 0, most=10) is None
+
+
+def test_what_nobody_could_walk_along_is_refused(drawn):
+    """A wave of more than five million matches."""
+    made = dealing(drawn)
+    pairing = next(iter(made.pairings))
+    with pytest.raises(UserError, match=r"6,000,000 matches are more than 5,000,000"):
+        made.wave({pairing: range(3_000_000)})

@@ -1,0 +1,205 @@
+"""A race: who plays on, from where, and when it is over."""
+
+import pytest
+
+from arena.formats import racing
+from arena.formats.racing import Race
+from arena.model import Racing, Settings, UserError, pairing_id
+from arena.waves import Nothing, Wave
+
+
+@pytest.fixture
+def race(drawn, entered):
+    """Makes a race."""
+
+    def make(names="abcd", authors=None, close=2.0, budget=None, **settings):
+        settings = Settings(
+            game="play-nine",
+            format="racing",
+            racing=Racing(close=close, budget=budget),
+            **{"deals": 10, **settings},
+        )
+        return Race(settings, entered(names, authors), drawn)
+
+    return make
+
+
+def met(wave):
+    """Who plays whom in a wave, and how many deals."""
+    pairs = {}
+    for block in wave.blocks():
+        specs = block.series[0].matches
+        pair = "".join(sorted(specs[0].seats))
+        pairs[pair] = pairs.get(pair, 0) + len(specs)
+    return pairs
+
+
+def dealt(wave, pair):
+    """The deals of a pair in a wave."""
+    return wave.deals[pairing_id(pair)]
+
+
+def test_the_warm_up_is_everybody(race):
+    """Every pair plays the event's deals, whatever is known."""
+    first = race().wave((), Nothing())
+    assert dict.fromkeys(["ab", "ac", "ad", "bc", "bd", "cd"], 10) == met(first)
+    assert "warm-up: every pair" == first.note
+    assert race().adaptive
+
+
+@pytest.mark.parametrize(
+    ("deals", "series", "chunk", "warm_up"),
+    [(10, 25, 10, 10), (30, 25, 15, 30), (27, 25, 14, 28), (3, 1, 1, 3), (50, 25, 25, 50)],
+)
+def test_the_warm_up_is_cut_into_series_of_one_length(race, deals, series, chunk, warm_up):
+    """So that later waves go on where series end, and it is hardly longer than was asked for."""
+    first = race("ab", deals=deals, series=series).wave((), Nothing())
+    assert {"ab": warm_up} == met(first)
+    assert {chunk} == {len(b.series[0].matches) for b in first.blocks()}
+
+
+def test_only_groups_that_are_open_play_on(race, shown, checked):
+    """Those who are cut off from all others by their results have met enough."""
+    made = race("abcde")
+    waves = [made.wave((), Nothing())]
+    results = shown({"e": 20.0, "c": 11.0, "a": 10.5, "d": 3.0, "b": 2.0})
+    waves.append(made.wave(waves, results))
+    assert {"ac": 10, "bd": 10} == met(waves[1])
+    assert range(10, 20) == dealt(waves[1], "ac")
+    assert "open: c to a (2), d to b (2)" == waves[1].note
+    checked(made, waves)
+
+
+def test_all_whose_order_is_open_in_a_group_play_on_not_only_neighbours(race, shown):
+    """Who will be neighbours isn't known yet; a pair that is apart or close needs no more."""
+    made = race()
+    first = made.wave((), Nothing())
+    results = shown({"a": 4.0, "b": 2.5, "c": 1.0, "d": 0.5})
+    results.errors = {frozenset("cd"): 0.1}
+    assert {"ab": 10, "ac": 10, "bc": 10, "bd": 10} == met(made.wave([first], results))
+
+
+@pytest.mark.parametrize(
+    ("close", "error", "over"), [(2.0, 0.3, True), (2.0, 0.5, False), (0.0, 0.3, False)]
+)
+def test_who_is_shown_to_be_close_needs_no_order(race, shown, close, error, over):
+    """The whole interval has to be within it."""
+    made = race("abc", close=close)
+    first = made.wave((), Nothing())
+    results = shown({"a": 8.0, "b": 0.6, "c": 0.0}, error=error)
+    end = made.wave([first], results)
+    assert over == (not isinstance(end, Wave))
+    if over:
+        assert "all neighbours told apart or shown to be close, in one wave" == end.note
+
+
+def test_it_is_over_when_all_are_told_apart(race, shown):
+    """However many waves it took."""
+    made = race("abc")
+    waves = [made.wave((), Nothing())]
+    waves.append(made.wave(waves, shown(dict.fromkeys("abc", 0.0))))
+    end = made.wave(waves, shown({"a": 9.0, "b": 5.0, "c": 0.0}))
+    assert "all neighbours told apart or shown to be close, in 2 waves" == end.note
+    assert end.verdict is None
+
+
+def test_a_withdrawn_bot_plays_no_more(race, shown):
+    """Its rank is nobody's question."""
+    made = race("abcd")
+    waves = [made.wave((), Nothing())]
+    results = shown(dict.fromkeys("abcd", 0.0), withdrawn={"b"})
+    assert {"ac": 10, "ad": 10, "cd": 10} == met(made.wave(waves, results))
+    results.withdrawn = {"b", "c", "d"}
+    assert "in one wave" in made.wave(waves, results).note
+
+
+def test_waves_grow_by_half_in_whole_series_and_no_deal_comes_twice(race, shown, checked):
+    """Each pair goes on where it has ended, a wave later or two."""
+    made = race("abc", deals=4, series=2)
+    open_ = shown({"a": 1.0, "b": 0.5, "c": 0.0})
+    closed = shown({"a": 1.0, "b": 0.5, "c": -9.0})
+    waves = [made.wave((), Nothing())]
+    for results in (open_, closed, open_, closed, open_):
+        waves.append(made.wave(waves, results))
+    assert [4, 2, 4, 4, 8, 12] == [len(dealt(wave, "ab")) for wave in waves]
+    assert [range(4), range(4, 6), range(6, 10)] == [
+        dealt(waves[number], "ac") for number in (0, 1, 3)
+    ]
+    checked(made, waves)
+
+
+def test_the_budget_ends_it_before_it_is_exceeded(race, shown):
+    """A wave is played whole or not at all."""
+    results = shown(dict.fromkeys("abc", 0.0))
+    for budget, waves in ((60, 1), (119, 1), (120, 2), (299, 3), (300, 4)):
+        made = race("abc", budget=budget)
+        played = []
+        while isinstance(wave := made.wave(played, results), Wave):
+            played.append(wave)
+            if len(played) == 5:
+                break
+        assert waves == len(played)
+        assert sum(w.matches for w in played) <= budget
+        if len(played) < 5:
+            assert f"the budget of {budget} matches, with open: a to c (3)" == wave.note
+
+
+def test_a_pair_has_an_end(race, shown, checked, monkeypatch):
+    """After the last of its deals it doesn't play on, and a race of such pairs is over."""
+    monkeypatch.setattr(racing, "MOST_DEALS", 25)
+    made = race("abc", close=0.0)
+    results = shown(dict.fromkeys("abc", 0.0))
+    waves = []
+    while isinstance(wave := made.wave(waves, results), Wave):
+        waves.append(wave)
+    assert [10, 10, 5] == [len(dealt(wave, "ab")) for wave in waves]
+    assert "nobody can be told apart by playing on, with open: a to c (3)" == wave.note
+    checked(made, waves)
+    assert made.find(pairing_id("ab"), 25, 0) is None
+    with pytest.raises(UserError, match="25 deals at most"):
+        race("abc", deals=26)
+
+
+def test_two_that_may_not_meet_are_compared_through_the_nearest_whom_both_may(race, shown):
+    """Else their order would stay open for ever, or be told to be known."""
+    made = race("abcde", authors="xxyzw", same_author=False)
+    first = made.wave((), Nothing())
+    assert "ab" not in met(first)
+    results = shown({"d": 30.0, "c": 12.0, "a": 1.0, "b": 0.5, "e": -30.0})
+    assert {"ac": 10, "bc": 10} == met(made.wave([first], results))
+
+
+def test_two_with_nobody_between_them_stay_where_they_are(race, shown):
+    """It is said that their order is open."""
+    made = race("abc", authors="xxx", same_author=True)
+    assert 3 == len(met(made.wave((), Nothing())))
+    made = race("abc", authors=["x", "x", "y"], same_author=False)
+    first = made.wave((), Nothing())
+    results = shown({"a": 1.0, "b": 0.5, "c": -30.0}, withdrawn={"c"})
+    end = made.wave([first], results)
+    assert "nobody can be told apart by playing on, with open: a to b (2)" == end.note
+
+
+def test_what_is_likely_to_come_follows_from_the_errors(race, shown):
+    """An error falls with the root of the deals; the next wave is not counted again."""
+    made = race("ab", close=0.0)
+    first = made.wave((), Nothing())
+    wave = made.wave([first], shown({"a": 3.0, "b": 0.0}, error=4.0))
+    assert 2 * 10 * (16 - 1) - 20 == wave.more
+    assert 0 == made.wave([first], shown({"a": 3.0, "b": 0.0}, error=1.1)).more
+
+
+@pytest.mark.parametrize(
+    ("names", "settings", "words"),
+    [
+        ("abc", {"seats": 3}, "leave --seats out"),
+        ("abc", {"tables": 2}, "in a race every pair meets"),
+        ("a", {}, "at least 2 bots"),
+        ("abc", {"authors": "xxx", "same_author": False}, "none of these bots may meet"),
+        ("abc", {"budget": 59}, "--budget 59: the warm-up alone, 10 deals for each pair, has 60"),
+    ],
+)
+def test_a_race_that_can_t_be_is_refused(race, names, settings, words):
+    """One line that says what to do."""
+    with pytest.raises(UserError, match=words):
+        race(names, **settings)

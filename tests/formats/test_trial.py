@@ -1,0 +1,151 @@
+"""A trial: its looks, its bounds and its verdicts."""
+
+import math
+
+import pytest
+
+from arena.formats import trial
+from arena.formats.trial import FIRST, STEP, Trial, bounds
+from arena.model import Settings, UserError, Verdict
+from arena.model import Trial as Question
+from arena.waves import End, Lead, Nothing, Wave
+
+
+@pytest.fixture
+def made(drawn, entered):
+    """Makes a trial of "new" against "old"."""
+
+    def make(names=("new", "old"), authors=None, test=None, **settings):
+        settings = Settings(
+            game="play-nine",
+            format="trial",
+            trial=Question(new="new") if test is None else test or None,
+            **{"deals": 5, **settings},
+        )
+        return Trial(settings, entered(names, authors), drawn)
+
+    return make
+
+
+def test_the_bounds_are_wald_s():
+    """And the ratio is that of two Gaussians."""
+    test = Question(new="new", effect=2.0, alpha=0.05, beta=0.1)
+    found = bounds(test, Lead(1.7, 0.8))
+    assert (math.log(0.1 / 0.95), math.log(0.9 / 0.05)) == (found.lower, found.upper)
+    gaussians = (-((1.7 - 2.0) ** 2) + 1.7**2) / (2 * 0.8**2)
+    assert found.ratio == pytest.approx(gaussians)
+    assert found.verdict is Verdict.UNDECIDED
+    assert bounds(test, Lead(4.0, 0.8)).verdict is Verdict.BETTER
+    assert bounds(test, Lead(-1.0, 0.8)).verdict is Verdict.NOT_BETTER
+
+
+def test_it_goes_on_until_it_is_known(made, shown, checked):
+    """FIRST deals before the first look, STEP before each other, in whole series."""
+    format_ = made()
+    waves = [format_.wave((), Nothing())]
+    unsure = shown({"new": 1.1, "old": 0.0}, error=1.0)
+    waves.append(format_.wave(waves, unsure))
+    waves.append(format_.wave(waves, unsure))
+    (pairing,) = waves[0].deals
+    assert [range(FIRST), range(FIRST, FIRST + STEP), range(FIRST + STEP, FIRST + 2 * STEP)] == [
+        wave.deals[pairing] for wave in waves
+    ]
+    assert {5} == {len(b.series[0].matches) for wave in waves for b in wave.blocks()}
+    assert f"{FIRST} deals before the first look" == waves[0].note
+    assert "-2.94 < +0.20 < +2.94" == waves[1].note
+    checked(format_, waves)
+    better = format_.wave(waves, shown({"new": 3.0, "old": 0.0}, error=0.5))
+    assert End("new is better", Verdict.BETTER) == better
+    worse = format_.wave(waves, shown({"new": 0.0, "old": 3.0}, error=0.5))
+    assert End("new is not better", Verdict.NOT_BETTER) == worse
+    assert format_.adaptive
+
+
+def test_looks_come_where_series_end(made):
+    """A series of seven deals makes it 21 before the first."""
+    format_ = made(deals=7, series=7)
+    first = format_.wave((), Nothing())
+    assert 42 == first.matches
+    assert format_.find(next(iter(first.deals)), trial.MOST_DEALS, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("budget", "waves"), [(40, 1), (79, 1), (80, 2), (100, 2), (10**6, 5), (5_000_000, 5)]
+)
+def test_the_budget_is_never_exceeded(made, shown, budget, waves):
+    """Then nothing has been shown."""
+    format_ = made(test=Question(new="new", budget=budget))
+    results = shown({"new": 1.0, "old": 0.0})
+    played = []
+    while len(played) < 5 and isinstance(wave := format_.wave(played, results), Wave):
+        played.append(wave)
+    assert waves == len(played)
+    if waves < 5:
+        assert End(f"the budget of {budget} matches", Verdict.UNDECIDED) == wave
+
+
+def test_a_pair_has_an_end(made, shown, monkeypatch):
+    """However large the budget."""
+    monkeypatch.setattr(trial, "MOST_DEALS", 50)
+    format_ = made(test=Question(new="new", budget=10**6))
+    results = shown({"new": 1.0, "old": 0.0})
+    waves = [format_.wave((), results)]
+    waves.append(format_.wave(waves, results))
+    assert End("the budget of 100 matches", Verdict.UNDECIDED) == format_.wave(waves, results)
+
+
+@pytest.mark.parametrize(
+    ("withdrawn", "note", "verdict"),
+    [
+        (["new"], "new was withdrawn", Verdict.NOT_BETTER),
+        (["old"], "old was withdrawn", Verdict.BETTER),
+        (["new", "old"], "both were withdrawn", Verdict.UNDECIDED),
+    ],
+)
+def test_who_is_withdrawn_has_lost(made, shown, withdrawn, note, verdict):
+    """Whatever the strokes say."""
+    format_ = made()
+    waves = [format_.wave((), Nothing())]
+    results = shown({"new": 30.0, "old": 0.0}, withdrawn=withdrawn)
+    assert End(note, verdict) == format_.wave(waves, results)
+
+
+def test_what_is_likely_to_come(made, shown):
+    """To the bound it is heading for, at the pace so far, less the next wave; never over budget."""
+    format_ = made()
+    waves = [format_.wave((), Nothing())]
+    bound = math.log(19)
+    for lead in (2.0, 0.0):  # a ratio of 1 either way
+        wave = format_.wave(waves, shown({"new": lead, "old": 0.0}, error=math.sqrt(2)))
+        assert math.ceil(2 * (FIRST * (bound - 1) - STEP)) == wave.more
+    level = format_.wave(waves, shown({"new": 1.0, "old": 0.0}))
+    assert math.ceil(2 * (FIRST * bound / 0.5 - STEP)) == level.more
+    small = made(test=Question(new="new", budget=90))
+    assert 10 == small.wave(waves, shown({"new": 1.0, "old": 0.0})).more
+    nearly = format_.wave(waves, shown({"new": 2.4, "old": 0.0}))
+    assert 0 == nearly.more
+
+
+def test_without_a_word_the_second_is_the_new_one(made, shown):
+    """In the order of ids."""
+    format_ = made(test=False)
+    waves = [format_.wave((), Nothing())]
+    end = format_.wave(waves, shown({"new": 0.0, "old": 9.0}, error=0.5))
+    assert "old is better" == end.note
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"names": ("new", "old", "x")}, "between two bots"),
+        ({"names": ("new", "old", "x"), "seats": 3}, "between two bots"),
+        ({"names": ("new",)}, "at least 2 bots"),
+        ({"test": Question(new="x")}, "x is not one of the two"),
+        ({"authors": "xx", "same_author": False}, "leave --no-same-author out"),
+        ({"test": Question(new="new", budget=39)}, "39 matches are too few: 20 deals, 40 matches"),
+    ],
+)
+def test_a_trial_that_can_t_be_is_refused(made, changes, words):
+    """One line that says why."""
+    with pytest.raises(UserError, match=words):
+        made(**changes)

@@ -1,0 +1,210 @@
+"""The ledger of a record: what it adds up to, what it leaves out, and what it refuses."""
+
+import random
+
+import msgspec
+import pytest
+
+from arena import luck
+from arena.deals import Deals, secret_from_seed
+from arena.luck import Kind
+from arena.luck.walk import Walk
+from arena.model import FaultKind, MatchSpec, Settings, UserError
+from arena.referee import Failure, Referee
+from arena.registry import GAMES, game
+
+from .conftest import low
+
+DEALS = Deals(secret_from_seed("ledger"))
+PINNED = {
+    "play-nine": (
+        1,
+        "a404a132d2724944f6a8b69114ba787b5b51b83349a6c97d0943fe9ab54bca04",
+    ),
+    "four-card-golf": (
+        1,
+        "c1953482444a559d458a0a4dd9ca6410829b953fe50e16aeba01b5cb5344258f",
+    ),
+}
+"""Version and digest of the coefficients: who changes these, or how they are used, changes the
+luck of every event; so the version goes up, and LUCK.md's figures are measured anew."""
+SUMS = {
+    "play-nine": ((12799, -19953), (48998, -1117, 8610)),
+    "four-card-golf": ((-14491, 230), (-763, -9784, 4435)),
+}
+"""Of two matches, to the thousandth: the same on every machine."""
+
+
+def match(name, seats=2, *, deal=0, rotation=0, fails=None, playoff=False, seed=0):
+    """A match between low players; `fails` is (question, seat) or None."""
+    lot = random.Random(f"{name}/{seats}/{seed}")
+    settings = Settings(game=name, seats=seats, turn_cap=game(name).turn_cap, playoff=playoff)
+    spec = MatchSpec(
+        id=f"p-{deal:06d}-{rotation}",
+        series="s",
+        pairing="p",
+        deal=deal,
+        rotation=rotation,
+        seats=tuple(f"bot-{seat}" for seat in range(seats)),
+    )
+    referee = Referee(spec, game=game(name), deals=DEALS, settings=settings)
+    referee.begin()
+    turn = 0
+    while referee.asked:
+        turn += 1
+        for seat in referee.asked:
+            question = referee.question(seat, bank_ms=1)
+            if fails == (turn, seat):
+                referee.fail(seat, Failure(kind=FaultKind.CRASH, message=""))
+            else:
+                referee.answer(seat, low(lot, question.view, question.legal))
+    record = referee.record()
+    record = msgspec.structs.replace(record, digest=record.computed_digest())
+    return record, {"game": game(name), "deals": DEALS, "settings": settings}
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_every_game_has_an_evaluator_and_it_is_pinned(name):
+    """Version and digest say by what luck was measured; both change only on purpose."""
+    found = luck.evaluator(name)
+    assert PINNED[name] == (found.version, found.digest)
+    assert f"{name}/1-{found.digest[:12]}" == found.name
+
+
+def test_a_game_without_an_evaluator_is_refused():
+    """In one line that says which games have one."""
+    with pytest.raises(UserError, match="'chess'; there is for: play-nine, four-card-golf"):
+        luck.evaluator("chess")
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_sums_are_pinned(name):
+    """The luck of two matches, to the thousandth of a stroke."""
+    found = []
+    for seats in (2, 3):
+        record, named = match(name, seats)
+        found.append(luck.sums(record, **named))
+    assert SUMS[name] == tuple(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "seats"), [("play-nine", 2), ("play-nine", 6), ("four-card-golf", 8)]
+)
+def test_the_ledger_adds_up(name, seats):
+    """Totals, kinds, holes and entries are the same luck; the fast path has the same totals."""
+    record, named = match(name, seats)
+    found = luck.ledger(record, **named)
+    assert found.totals == luck.sums(record, **named)
+    assert found.evaluator == luck.evaluator(name).name
+    assert len(found.holes) == 9
+    kinds = dict(found.kinds)
+    own = {Kind.TEE, Kind.FLIP} if name == "play-nine" else {Kind.PEEK}
+    assert {Kind.FIRST, Kind.DRAW, Kind.OUT, Kind.REVEAL} | own == set(kinds)
+    for seat in range(seats):
+        assert abs(sum(hole[seat] for hole in found.holes) - found.totals[seat]) <= 5
+        assert abs(sum(by_seat[seat] for by_seat in kinds.values()) - found.totals[seat]) <= 5
+        mine = [entry for entry in found.entries if entry.seat == seat]
+        assert abs(sum(entry.luck for entry in mine) - found.totals[seat]) < len(mine) / 2
+    order = [(entry.hole, entry.move) for entry in found.entries]
+    assert sorted(order) == order
+    assert (1, 0) == order[0]
+    for hole, played in enumerate(record.holes, 1):
+        moves = len(played.moves.split(","))
+        assert max(move for of, move in order if of == hole) <= moves
+
+
+def test_the_order_of_records_changes_nothing():
+    """What was computed before leaves no trace."""
+    matches = [match(name, deal=deal) for name in GAMES for deal in range(4)]
+    there = [luck.sums(record, **named) for record, named in matches]
+    back = [luck.sums(record, **named) for record, named in reversed(matches)]
+    assert there == back[::-1]
+
+
+def test_both_seatings_of_a_deal_differ_by_their_moves_alone():
+    """Equal players have equal luck in equal seats: rotation cancels what is left."""
+    first, named = match("play-nine", deal=2)
+    second, _ = match("play-nine", deal=2, rotation=1)
+    assert luck.sums(first, **named) == luck.sums(second, **named)
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_the_hole_that_a_forfeit_ended_does_not_count(name):
+    """As in the totals: finished holes alone."""
+    whole, named = match(name)
+    cut, _ = match(name, fails=(60, 0))
+    assert cut.faults
+    finished = sum(bool(hole.scores) for hole in cut.holes)
+    assert 0 < finished < 9
+    assert finished == len(cut.holes) - 1
+    found = luck.ledger(cut, **named)
+    assert luck.ledger(whole, **named).holes[:finished] == found.holes
+
+
+def test_a_match_that_never_began_has_no_luck():
+    """Nobody's, and no entry."""
+    record, named = match("play-nine")
+    record = msgspec.structs.replace(record, holes=(), totals=(0, 0))
+    found = luck.ledger(record, **named)
+    assert ((0, 0), (), (), ()) == (found.totals, found.kinds, found.holes, found.entries)
+
+
+def test_a_seat_that_the_fallback_plays_is_a_seat_like_any_other():
+    """At a larger table the others' holes count, and so does what chance did in them."""
+    record, named = match("play-nine", 3, fails=(1, 1))
+    assert record.faults
+    found = luck.ledger(record, **named)
+    assert len(found.holes) == 9
+    assert all(found.totals)
+
+
+def test_a_playoff_has_no_luck():
+    """It adds nothing to the totals either."""
+    for seed in range(200):  # pragma: no branch - one of them ties
+        record, named = match("four-card-golf", deal=seed, playoff=True)
+        if len(record.holes) > 9:
+            break
+    found = luck.ledger(record, **named)
+    assert len(found.holes) == 9
+    without = msgspec.structs.replace(record, holes=record.holes[:9])
+    assert luck.sums(without, **named) == found.totals
+
+
+def changed(record, **fields):
+    """The record with another first hole."""
+    hole = msgspec.structs.replace(record.holes[0], **fields)
+    return msgspec.structs.replace(record, holes=(hole, *record.holes[1:]))
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_a_record_that_is_not_true_is_refused(name):
+    """Other scores, other moves, too few, too many, another order: one line for each."""
+    record, named = match(name)
+    hole = record.holes[0]
+    for fields in (
+        {"scores": (1, 99)},
+        {"moves": hole.moves.rpartition(",")[0]},
+        {"moves": hole.moves + ",draw"},
+        {"moves": ""},
+        {"moves": "nonsense," + hole.moves},
+        {"order": (0, 0)},
+    ):
+        with pytest.raises(UserError, match="hole 1, played again, comes to another end"):
+            luck.sums(changed(record, **fields), **named)
+
+
+def test_a_walk_of_no_game_walks_nowhere(play):
+    """Each game says what chance does in it."""
+    played = play("play-nine", 2, (low, low), 0)
+    walk = Walk(
+        played.start(played.deck),
+        seats=2,
+        order=(0, 1),
+        deck=played.deck,
+        size=8,
+        kinds=played.module.KIND,
+        pack=played.module.PACK,
+    )
+    for step in (walk._begin, lambda: walk._move(0, "draw"), walk._reveal):
+        with pytest.raises(NotImplementedError):
+            step()

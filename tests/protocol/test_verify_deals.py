@@ -1,0 +1,241 @@
+"""The second verifier of the deals, in another language: both agree, or neither does."""
+
+import json
+import shutil
+import subprocess
+import zlib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from arena.deals import Deals, commitment, fingerprint, with_beacon
+from arena.model import Entrant
+from arena.registry import game
+from arena.store import read_event, read_records
+
+ROOT = Path(__file__).parents[2]
+NODE = shutil.which("node")
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(NODE is None, reason="node is not installed"),
+]
+
+# Names whose order differs between languages: by UTF-16 the last two are the other way round.
+STRANGE = ("a@1", "a-b@1", "é@1", "नमस्ते@1", "\uffdc@1", "\U00020000@1")
+
+
+def node(*words):
+    """Run a script: (exit code, standard output, standard error)."""
+    done = subprocess.run(
+        [NODE, *map(str, words)], capture_output=True, text=True, timeout=60, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def verdict(folder):
+    """What the second verifier says of a folder."""
+    return node(ROOT / "protocol" / "verify_deals.js", folder)
+
+
+def first_verdict(folder):
+    """The same question to the arena's own code."""
+    event = read_event(folder)
+    secret = bytes.fromhex(event.secret)
+    deals = Deals(with_beacon(secret, event.beacon))
+    seats = event.settings.seats
+    pack = game(event.settings.game).pack(seats)
+    if commitment(secret, event.settings, event.entrants) != event.commitment:
+        return 1
+    for record in read_records(folder):
+        circle = deals.circle(record.pairing, record.deal, record.seats)
+        decks = [
+            deals.deck(record.pairing, record.deal, hole, pack).cards
+            for hole in range(1, len(record.holes) + 1)
+        ]
+        seated = tuple(circle[(seat + record.rotation) % seats] for seat in range(seats))
+        right = (record.seats, record.deck, record.digest)
+        if right != (seated, fingerprint(decks), record.computed_digest()):
+            return 1
+    return 0
+
+
+def sealed(value):
+    """A line with a right checksum, as whoever forges one would write it."""
+    body = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()[:-1]
+    return body + b',"check":"%08x"}\n' % zlib.crc32(body)
+
+
+def forge_line(folder, number, **changes):
+    """Change a line of the log, its checksum put right."""
+    path = folder / "matches.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    value = json.loads(lines[number - 1])
+    del value["check"]
+    lines[number - 1] = sealed({**value, **changes})
+    path.write_bytes(b"".join(lines))
+
+
+@pytest.fixture
+def folder(play_event, tmp_path):
+    """A small event of two bots."""
+    return play_event(tmp_path / "event", deals=3)
+
+
+def test_the_vectors_are_what_it_computes():
+    """Streams, shuffles, seatings, ids, the commitment."""
+    assert (0, "agrees with every vector\n", "") == node(ROOT / "protocol/check_vectors.js")
+
+
+@pytest.mark.parametrize("name", ["play-nine", "four-card-golf"])
+def test_both_agree_on_a_published_event_played_by_processes(name):
+    """On every record of the reference results."""
+    folder = ROOT / "results" / name
+    code, out, err = verdict(folder)
+    records = (folder / "matches.jsonl").read_bytes().count(b"\n")
+    assert (0, "") == (code, err)
+    assert out.startswith(f"agrees: {records} records, ")
+    assert 0 == first_verdict(folder)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"names": [f"b{n}@1" for n in range(8)], "game": "four-card-golf", "seats": 8},
+        {"names": STRANGE, "seats": 3},
+        {"names": ("a@1", "b@1", "c@1"), "seats": 3, "playoff": True, "deals": 6},
+        {"names": ("a@1", "b@1"), "beacon": "drand 4182001: é…", "game": "four-card-golf"},
+    ],
+    ids=["eight", "strange", "playoff", "beacon"],
+)
+def test_both_agree_on(play_event, tmp_path, settings):
+    """Two packs, strange names, a playoff, a beacon."""
+    names = settings.pop("names")
+    folder = play_event(tmp_path / "event", names, **settings)
+    assert 0 == first_verdict(folder)
+    assert (0, "") == verdict(folder)[::2]
+
+
+def test_both_agree_on_matches_cut_short(play_event, a_fault, tmp_path):
+    """The packs that were dealt until a forfeit are in the fingerprint."""
+    folder = play_event(tmp_path / "event", faults={0: a_fault}, deals=2)
+    assert [1, 9, 9, 9] == [len(record.holes) for record in read_records(folder)]
+    assert 0 == first_verdict(folder)
+    assert (0, "") == verdict(folder)[::2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"deck": "0" * 16}, 'the fingerprint of the packs is "0000000000000000", but'),
+        ({"deal": 2}, "the id is"),
+        ({"rotation": 7}, "there is no rotation 7"),
+        ({"deal": 10**30}, "deal is missing or something else"),
+        ({"seats": ["bob@1", "bob@1"]}, "somebody sits in two seats"),
+        (
+            {"seats": ["ann@1", "\x1b[31m\u202eeve@1"]},
+            '"\\u001b[31m\\u202eeve@1" is not an entrant',
+        ),
+        ({"totals": [0, 0]}, "the digest is"),
+        ({"holes": None}, "holes is missing or something else"),
+    ],
+)
+def test_a_forged_line_is_found(folder, changes, words):
+    """The first difference by its line, though the checksum is right."""
+    forge_line(folder, 4, **changes)
+    code, out, err = verdict(folder)
+    assert (1, "") == (code, err)
+    assert out.startswith("differs: ")
+    assert f"matches.jsonl:4: {words}" in out or f"matches.jsonl:4: no record: {words}" in out
+    assert 1 == out.count("\n")
+    assert out.isascii()
+
+
+def test_a_match_that_is_there_twice_is_found(folder):
+    """The second line of it; that of another attempt is another playing."""
+    path = folder / "matches.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines, lines[1]]))
+    match, number = json.loads(lines[1])["id"], len(lines) + 1
+    code, out, _ = verdict(folder)
+    assert 1 == code
+    assert f'matches.jsonl:{number}: attempt 0 of "{match}" is there a second time' in out
+    forge_line(folder, number, attempt=1)
+    assert 0 == verdict(folder)[0]
+
+
+def test_a_log_without_a_record_is_found_and_one_that_lacks_some_is_not(folder):
+    """Which matches there should be is not for this verifier, and it says so."""
+    path = folder / "matches.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[1:]))
+    code, out, _ = verdict(folder)
+    assert (0, len(lines) - 1) == (code, int(out.split()[1]))
+    assert out.endswith("; whether a match is missing is for `arena verify`\n")
+    for rest in (b"", lines[0].rstrip(b"\n")):
+        path.write_bytes(rest)
+        code, out, _ = verdict(folder)
+        assert 1 == code
+        assert "matches.jsonl:0: it has no record, though the event is over" in out
+
+
+def test_a_changed_card_is_found_though_everything_is_made_to_fit(folder):
+    """Whoever deals other cards can put right all but what follows from the secret."""
+    record = next(read_records(folder))
+    forged = msgspec.structs.replace(record, deck="f" * 16)
+    forge_line(folder, 1, deck=forged.deck, digest=forged.computed_digest())
+    assert 1 == verdict(folder)[0]
+    assert 1 == first_verdict(folder)
+
+
+def test_another_secret_setting_or_bot_breaks_the_commitment(folder):
+    """The deals were fixed together with who plays and what."""
+    event = json.loads((folder / "event.json").read_bytes())
+    del event["check"]
+    other = Entrant(id="bob@1", name="bob", version="1", hash="1" * 64)
+    for changes in (
+        {"secret": "00" * 32},
+        {"settings": {**event["settings"], "deals": 4}},
+        {"entrants": [event["entrants"][0], msgspec.to_builtins(other)]},
+    ):
+        (folder / "event.json").write_bytes(sealed({**event, **changes}))
+        code, out, _ = verdict(folder)
+        assert 1 == code
+        assert "event.json:1: the commitment is" in out
+        assert 1 == first_verdict(folder)
+
+
+def test_a_flipped_byte_is_found_wherever_it_is(folder):
+    """In any line; a torn last one is no record."""
+    path = folder / "matches.jsonl"
+    whole = path.read_bytes()
+    for at in range(0, len(whole), len(whole) // 6):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        code, out, _ = verdict(folder)
+        number = 1 + whole[:at].count(b"\n")
+        assert 1 == code
+        assert f"matches.jsonl:{number}: " in out
+    path.write_bytes(whole[:-1])
+    assert "agrees: 5 records" in verdict(folder)[1]
+
+
+def test_what_cannot_be_told_is_not_called_a_difference(folder, tmp_path):
+    """No folder, no secret yet, a game of the future, a pipe instead of a file: exit code 2."""
+    event = json.loads((folder / "event.json").read_bytes())
+    del event["check"]
+    assert 2 == verdict(tmp_path / "nothing")[0]
+    for changes, words in (
+        ({"secret": ""}, "not been revealed"),
+        ({"format": 2}, "format 2"),
+        ({"settings": {**event["settings"], "game": "constructor"}}, "not known here"),
+    ):
+        (folder / "event.json").write_bytes(sealed({**event, **changes}))
+        code, out, err = verdict(folder)
+        assert (2, "") == (code, out)
+        assert words in err
+    (folder / "event.json").unlink()
+    (folder / "event.json").symlink_to("/dev/zero")
+    code, _, err = verdict(folder)
+    assert 2 == code
+    assert "not a regular file" in err

@@ -1,0 +1,83 @@
+"""What formats decide from."""
+
+import pytest
+
+from arena.model import ADJUSTED, RESULTS, Withdrawal
+from arena.ratings import normal
+from arena.ratings.evidence import Evidence, separation
+from arena.ratings.outcomes import Tally
+
+
+def tally(lab, names, strokes, deals=4, out=()):
+    """Each plays each; who needs how many strokes, give or take one."""
+    found = Tally(margin=100.0)
+    for number, spec in enumerate(lab.specs(lab.round_robin(names, deals=deals))):
+        gone = frozenset(out).intersection(spec.seats)
+        if gone and spec.deal >= 2:
+            found.void(spec, gone)
+            continue
+        totals = {name: strokes[name] + (number + place) % 3 for place, name in enumerate(names)}
+        played = lab.record(spec, totals)
+        found.match(spec, reduced(played))
+    return found
+
+
+def reduced(record):
+    from arena.ratings.played import reduced
+
+    return reduced(record)
+
+
+@pytest.mark.parametrize("rate_on", [RESULTS, ADJUSTED])
+def test_order_and_leads_are_those_of_what_the_event_rates_on(lab, rate_on):
+    """In strokes a match, by either."""
+    event = lab.event("abc", rate_on=rate_on)
+    evidence = Evidence(event, tally(lab, "abc", {"a": 90, "b": 80, "c": 85}), {})
+    assert ["b", "c", "a"] == evidence.order()
+    assert evidence.lead("b", "a").strokes > evidence.lead("b", "c").strokes > 0
+    assert evidence.lead("a", "b").strokes == -evidence.lead("b", "a").strokes
+    assert evidence.lead("a", "b").error == evidence.lead("b", "a").error
+    if rate_on == ADJUSTED:
+        assert evidence.lead("b", "a").strokes == pytest.approx(10, abs=1)
+
+
+def test_equals_are_in_the_order_of_their_ids(lab):
+    """Never in that of a list."""
+    evidence = Evidence(lab.event("cab"), Tally(margin=0.0), {})
+    assert ["a", "b", "c"] == evidence.order()
+
+
+def test_neighbours_are_told_apart_at_the_stated_rate():
+    """All of them together, at all looks; one alone has no neighbour."""
+    assert normal.cdf(-separation(2, looks=1)) == pytest.approx(0.025)
+    assert normal.cdf(-separation(5, looks=3)) == pytest.approx(0.025 / 12)
+    assert separation(1, looks=1) == separation(2, looks=1)
+
+
+def test_it_has_as_many_looks_as_it_is_asked_for(lab):
+    """The format knows."""
+    evidence = Evidence(lab.event("ab"), Tally(margin=0.0), {})
+    assert separation(7, looks=4) == evidence.separation(7, 4)
+
+
+def test_what_the_annulled_have_shown_is_left_out(lab):
+    """As in the table; what the withdrawn have is not."""
+    event = lab.event("abc", rate_on=ADJUSTED)
+    whole = tally(lab, "abc", {"a": 90, "b": 80, "c": 85})
+    for annulled in (False, True):
+        out = {"c": Withdrawal(entrant="c", after="x", annulled=annulled)}
+        evidence = Evidence(event, whole, out)
+        assert {"c"} == evidence.withdrawn
+        far = evidence.lead("c", "a").error
+        assert (far > 10) == annulled
+        assert evidence.lead("b", "a").strokes == pytest.approx(10, abs=1)
+
+
+def test_what_was_not_played_any_more_tells_nothing_of_who_would_have(lab):
+    """The withdrawn bot's forfeits are in everybody's Δ, but in no skill by strokes."""
+    strokes = {"a": 90, "b": 90, "c": 90}
+    event = lab.event("abc", rate_on=ADJUSTED)
+    found = tally(lab, "abc", strokes, out="c")
+    assert (4, 2) == (found.gaps["a", "b"].events, found.gaps["a", "c"].events)
+    assert 4 == next(iter(found.accounts["a"].margin.values())).events
+    assert abs(Evidence(event, found, {}).lead("a", "c").strokes) < 2

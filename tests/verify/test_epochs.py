@@ -1,0 +1,193 @@
+"""Bots that came to an event when it was over: what they played is rated and verified with it."""
+
+import json
+import shutil
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from arena.cli import commands
+from arena.cli.verifying import verify_folder
+from arena.deals import secret_from_seed
+from arena.epochs import (
+    epoch_fault,
+    epochs_of,
+    field_before,
+    next_epoch,
+    settings_of_epoch,
+    whose_epoch,
+)
+from arena.model import Racing, Settings, UserError
+from arena.rerating import rated
+from arena.store import read_event
+from arena.tournament import table_of
+from arena.verify.whole import verify
+
+from .conftest import field, forge, make, restate
+
+GOLF = Settings(game="four-card-golf", deals=2, series=2, turn_cap=2)
+
+
+def epoch(folder, old, new, settings=GOLF, **options):
+    """The next epoch of an event, played by bots of these names."""
+    heroes = [f"{name}@1" for name in new]
+    path = next_epoch(folder)
+    secret = secret_from_seed(path.name)
+    return make(path, settings_of_epoch(settings, heroes), (*old, *new), secret=secret, **options)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """An event to which bots came twice."""
+    folder = make(tmp_path_factory.mktemp("epochs") / "event", GOLF, ("ann", "bob"))
+    epoch(folder, ("ann", "bob"), ("cyd", "dan"))
+    epoch(folder, ("ann", "bob", "cyd", "dan"), ("eve",), faults={"eve@1": (3, "crash")})
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    """A copy of it, to be changed."""
+    return shutil.copytree(made, tmp_path / "event")
+
+
+def arena(*words):
+    """Run a command of the arena's in this process."""
+    return CliRunner().invoke(commands, [str(word) for word in words])
+
+
+# ------------------------------------------------------------------------------ where they are
+
+
+def test_epochs_come_in_their_order(tmp_path):
+    """By number, not by letter; what is no results folder is none, nor is a link to one."""
+    for name in ("epoch-10", "epoch-2", "epoch-02", "epoch-x", "epoch-3"):
+        (tmp_path / name).mkdir()
+        if name != "epoch-3":
+            (tmp_path / name / "event.json").touch()
+    (tmp_path / "epoch-4").symlink_to(tmp_path / "epoch-2")
+    assert ["epoch-2", "epoch-10"] == [path.name for path in epochs_of(tmp_path)]
+    assert "epoch-11" == next_epoch(tmp_path).name
+    assert "epoch-1" == next_epoch(tmp_path / "epoch-3").name
+    assert [] == epochs_of(tmp_path / "nowhere")
+
+
+def test_an_epoch_knows_its_event(tmp_path):
+    """By its name and where it lies."""
+    (tmp_path / "epoch-1").mkdir()
+    assert whose_epoch(tmp_path / "epoch-1") is None
+    (tmp_path / "event.json").touch()
+    assert tmp_path == whose_epoch(tmp_path / "epoch-1")
+    assert whose_epoch(tmp_path / "friday") is None
+
+
+def test_an_epoch_has_the_settings_of_its_event():
+    """But for what belongs to its format."""
+    settings = msgspec.structs.replace(GOLF, format="racing", racing=Racing(), tables=None)
+    made = settings_of_epoch(settings, ["b", "a"])
+    assert ("gauntlet", ("a", "b"), None) == (made.format, made.heroes, made.racing)
+    assert settings == msgspec.structs.replace(made, format="racing", heroes=(), racing=Racing())
+
+
+def test_only_new_pairings_are_played(made):
+    """New bots against all others and each other, each deal in both rotations."""
+    assert [4, 20, 16] == [
+        table_of(path).matches for path in (made, made / "epoch-1", made / "epoch-2")
+    ]
+
+
+# ---------------------------------------------------------------------------- what they make
+
+
+def test_the_table_has_all_pairings(made):
+    """As of one event of all bots: every pair has met on as many deals."""
+    found = rated([made])
+    assert {row.entrant: (row.deals, row.matches) for row in found.rows} == {
+        f"{name}@1": (8, 16) for name in ("ann", "bob", "cyd", "dan", "eve")
+    }
+    assert 3 == len(found.sources)
+    assert 20 == len(found.duels)
+    told = arena("table", made, "--format", "md").output
+    assert told == arena("rate", made, "--format", "md").output
+    assert told == arena("rate", made / "epoch-2", made, "--format", "md").output
+    assert table_of(made / "epoch-1") == rated([made / "epoch-1"])
+
+
+def test_all_of_it_is_verified(made, capsys):
+    """Each epoch by its own commitment."""
+    assert 0 == verify_folder(made, commitment=None, jobs=1, as_json=False)
+    out = capsys.readouterr().out
+    for path in (made, made / "epoch-1", made / "epoch-2"):
+        assert read_event(path).commitment in out
+    assert 3 == out.count("verified: ")
+    assert 0 == verify_folder(made, commitment=None, jobs=1, as_json=True)
+    content = json.loads(capsys.readouterr().out)
+    assert content["verified"]
+    assert [20, 16] == [each["matches"] for each in content["epochs"]]
+
+
+def test_a_forgery_in_an_epoch_is_found(folder, capsys):
+    """Told as in the event itself, with the same exit code."""
+    forge(folder / "epoch-2", 3, lambda old: msgspec.structs.replace(old, totals=(0, 1)))
+    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert "epoch-2 is not as it should be" in capsys.readouterr().err
+    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=True)
+    assert not json.loads(capsys.readouterr().out)["verified"]
+
+
+def test_what_follows_a_false_event_is_not_judged(folder, capsys):
+    """An event.json that can't be believed says nothing of later ones."""
+    restate(folder / "epoch-1", commitment="0" * 64)
+    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert "epoch-2" not in "".join(capsys.readouterr())
+    restate(folder, commitment="0" * 64)
+    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert "epoch-1" not in "".join(capsys.readouterr())
+
+
+def test_an_epoch_that_is_gone_is_missed(folder, capsys):
+    """By those after it, in which its bots are; in the table and by the verifier."""
+    shutil.rmtree(folder / "epoch-1")
+    with pytest.raises(UserError, match="no epoch of the event .*cyd@1 was not in the event"):
+        rated([folder])
+    assert verify(folder, jobs=1).difference is None
+    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert "expected an epoch of the event" in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_unfinished_epoch_is_told_as_such(made, tmp_path, capsys):
+    """Its matches count as far as they go."""
+    folder = make(tmp_path / "event", GOLF, ("ann", "bob"))
+    epoch(folder, ("ann", "bob"), ("cyd",), stop_after=3)
+    found = rated([folder])
+    assert not found.event.finished
+    assert 4 < found.matches < 12
+    (folder / "epoch-1" / "private.json").unlink()
+    with pytest.raises(UserError, match="epoch-1: the secret has not been revealed yet"):
+        verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert 0 == capsys.readouterr().err.count("not as it should be")
+
+
+# --------------------------------------------------------------------------------- what is one
+
+
+def test_whatever_is_no_epoch_is_told(made):
+    """Other settings, other bots, other contents, nobody new."""
+    base, first = read_event(made), read_event(made / "epoch-1")
+    assert ["ann@1", "bob@1"] == [entrant.id for entrant in field_before([base])]
+    assert "" == epoch_fault([base], first)
+
+    def fault(entrants=first.entrants, heroes=("cyd@1", "dan@1"), **settings):
+        changed = msgspec.structs.replace(first.settings, heroes=heroes, **settings)
+        event = msgspec.structs.replace(first, settings=changed, entrants=entrants)
+        return epoch_fault([base], event)
+
+    assert "its deals is not that of the event" == fault(deals=3)
+    assert "its format is not that of the event" == fault(format="round-robin")
+    assert "ann@1 was in the event before it" == fault(heroes=("ann@1", "cyd@1", "dan@1"))
+    assert "bob@1 was in the event before it, and is not in it" == fault(field("ann", "cyd", "dan"))
+    assert "dan@1 was not in the event before it" == fault(heroes=("cyd@1",))
+    ann, *rest = first.entrants
+    other = msgspec.structs.replace(ann, hash="f" * 64)
+    assert "ann@1 has another content in it" == fault((other, *rest))
