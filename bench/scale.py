@@ -1,12 +1,13 @@
-"""How big logs are: `arena table` and `arena verify` on logs of any number of matches.
+"""How big logs are: what the arena derives from logs of any number of matches.
 
     python bench/scale.py make FOLDER 100000    # a log whose matches are what their moves make
     python bench/scale.py make FOLDER 1000000 --copied
-    python bench/scale.py table FOLDER          # seconds, peak memory
+    python bench/scale.py table FOLDER          # seconds, peak memory; also rate and audit
     python bench/scale.py verify FOLDER         # matches a second, peak memory of all processes
 
-Everybody plays legal moves at random. With --copied the moves of a thousand matches are those of
-all: enough for a table, which plays nothing again, and made in a sixth of the time.
+Everybody plays legal moves at random, and every match has its luck in it, unless made with
+--no-luck. With --copied moves and luck of a thousand matches are those of all: enough for what
+plays nothing again, and made in a sixth of the time.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from arena import registry
+from arena import luck, registry
 from arena.deals import Deals, commitment, secret_from_seed
 from arena.model import Entrant, Event, MatchRecord, MatchSpec, SeatUse, Settings, canonical
 from arena.referee import Referee
@@ -46,11 +47,14 @@ def field() -> tuple[Entrant, ...]:
     return tuple(Entrant(id=f"{n}@1", name=n, version="1", hash="0" * 64) for n in names)
 
 
-def event_of(matches: int) -> Event:
+def event_of(matches: int, *, with_luck: bool) -> Event:
     """One of so many matches, or a few more: all pairs meet equally often."""
     rounds = BOTS * (BOTS - 1)
     settings = Settings(
-        game="play-nine", deals=-(-matches // rounds), rating=registry.rating("play-nine")
+        game="play-nine",
+        deals=-(-matches // rounds),
+        rating=registry.rating("play-nine"),
+        evaluator=luck.evaluator("play-nine").name if with_luck else "",
     )
     entrants = field()
     return Event(
@@ -85,7 +89,12 @@ def played(spec: MatchSpec, event: Event, deals: Deals) -> MatchRecord:
             referee.answer(seat, legal[int(draw() * len(legal))])
         referee.take_notices()
     use = tuple(msgspec.structs.replace(USE, decisions=decisions) for decisions in asked)
-    return finished(msgspec.structs.replace(referee.record(), use=use))
+    record = msgspec.structs.replace(referee.record(), use=use)
+    if event.settings.evaluator:
+        game, settings = registry.game("play-nine"), event.settings
+        cost = luck.sums(record, game=game, deals=deals, settings=settings)
+        record = msgspec.structs.replace(record, luck=cost)
+    return finished(record)
 
 
 def finished(record: MatchRecord) -> MatchRecord:
@@ -140,9 +149,9 @@ def chunks(event: Event) -> Iterator[tuple[Event, list[MatchSpec]]]:
     yield event, some
 
 
-def make(folder: Path, matches: int, *, copied: bool) -> None:
+def make(folder: Path, matches: int, *, copied: bool, with_luck: bool) -> None:
     """Write a log and its event.json."""
-    event = event_of(matches)
+    event = event_of(matches, with_luck=with_luck)
     folder.mkdir(parents=True)
     (folder / "event.json").write_bytes(sealed(canonical(event)) + b"\n")
     with (folder / "matches.jsonl").open("wb") as log:
@@ -187,12 +196,13 @@ def main() -> None:
     maker.add_argument("folder", type=Path)
     maker.add_argument("matches", type=int)
     maker.add_argument("--copied", action="store_true")
-    for name in ("table", "verify"):
+    maker.add_argument("--no-luck", action="store_true")
+    for name in ("table", "rate", "audit", "verify"):
         what.add_parser(name).add_argument("folder", type=Path)
     asked = parser.parse_args()
     if asked.what == "make":
         began = time.monotonic()
-        make(asked.folder, asked.matches, copied=asked.copied)
+        make(asked.folder, asked.matches, copied=asked.copied, with_luck=not asked.no_luck)
         size = (asked.folder / "matches.jsonl").stat().st_size
         print(f"{size / 1e6:,.0f} MB in {time.monotonic() - began:.1f} s")
         return

@@ -140,16 +140,17 @@ class Feeder:
         """Wait for the answer, and judge it."""
         self._asked += isinstance(step.message, Act | Next)
         silent = last and self._script.kind in _TIME and step.said is None
-        if silent and self._seconds > QUIET_S:
+        seconds = self._patience(step)
+        if silent and seconds > QUIET_S:
             say(
                 f"{self._where(step)}: here it said nothing in time; waiting "
                 "(Ctrl-C ends it; --timeout 2s sets a limit)"
             )
-        patient = min(self._seconds, PATIENT_S)
+        patient = min(seconds, PATIENT_S)
         while (event := session.next_event()) is Pending.NEED_DATA:
             heard = await solo.line(patient)
-            if isinstance(heard, Silence) and patient < self._seconds:
-                patient = self._seconds - patient
+            if isinstance(heard, Silence) and patient < seconds:
+                patient = seconds - patient
                 if not silent:
                     say(
                         f"{self._where(step)}: no answer yet; waiting "
@@ -163,7 +164,7 @@ class Feeder:
             elif isinstance(heard, Silence):
                 starting = isinstance(step.message, Hello)
                 kind = FaultKind.START if starting else FaultKind.TIMEOUT
-                message = f"no answer within {self._seconds * 1000:.0f} ms"
+                message = f"no answer within {seconds * 1000:.0f} ms"
                 if heard.held:
                     message += f"; {len(heard.held)} bytes without a newline were received"
                 return Failure(kind=kind, message=message)
@@ -175,6 +176,12 @@ class Feeder:
             )
         assert isinstance(event, Ready | Answer)
         return event
+
+    def _patience(self, step: Step) -> float:
+        """Seconds for an answer; what started when it was recorded may take as long as then."""
+        if isinstance(step.message, Hello) and self._script.kind is not FaultKind.START:
+            return max(self._seconds, step.message.limits.start_ms / 1000)
+        return self._seconds
 
     def _end(self, solo: Solo, end: End, step: Step) -> Failure:  # noqa: ARG002 - solo knows it
         return solo.contestant.end(starting=isinstance(step.message, Hello))

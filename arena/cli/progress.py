@@ -39,6 +39,8 @@ class Progress:
         self.planned = 0
         self.more = 0
         """Matches that are likely to be decided on later."""
+        self.open = ""
+        """What is being played for."""
         self.done = 0
         self.faults = 0
         self.first_faults: dict[str, str] = {}
@@ -68,11 +70,10 @@ class Progress:
 
     def wave(self, wave: Wave) -> None:
         """So much has been decided to be played next."""
-        if not self._marks:
-            return  # in the log already
-        self.planned += wave.matches
-        self.more = wave.more
-        self.note(f"{wave.matches} more matches; {wave.note}")
+        self.open = wave.note
+        if self._marks:  # else it is in the log already
+            self.planned += wave.matches
+            self.more = wave.more
 
     def trouble(self, series: str, message: str) -> None:
         """A series is void."""
@@ -127,6 +128,12 @@ class Lines(Progress):
             self._said = now
             self.note(self.status())
 
+    def wave(self, wave: Wave) -> None:
+        """So much more is to be played, and why."""
+        super().wave(wave)
+        if self._marks:
+            self.note(f"{wave.matches} more matches; {wave.note}")
+
     def trouble(self, series: str, message: str) -> None:
         """A series is void."""
         self.note(f"series {series} is void and will be played again: {message}")
@@ -146,7 +153,7 @@ class Lines(Progress):
 
 
 class Bar(Lines):
-    """A bar and the provisional ranking, redrawn in place on a terminal."""
+    """A bar, what is open, and the provisional ranking, redrawn in place on a terminal."""
 
     def __init__(self, rating: RatingSettings, out: TextIO) -> None:
         # Loaded here: it is the only display that rates, and the package takes a while to load.
@@ -156,6 +163,10 @@ class Bar(Lines):
         self._live = Live(rating)
         self._drawn = 0
 
+    def wave(self, wave: Wave) -> None:
+        """It is drawn, not said again and again."""
+        Progress.wave(self, wave)
+
     def rated(self, rated: Rated) -> None:
         """A rated event is settled."""
         self._live.update(rated)
@@ -163,7 +174,9 @@ class Bar(Lines):
     def tick(self) -> None:
         """Draw again."""
         columns, rows = _size(self._out)
-        lines = [self._bar(columns), *self._ranking(columns, max(0, min(ROWS, rows - 4)))]
+        what = [_cut(f"  {visible(self.open)}", columns - 1)] if self.open else []
+        lines = [self._bar(columns), *what]
+        lines += self._ranking(columns, max(0, min(ROWS, rows - 3 - len(lines))))
         text = self._erasure() + "".join(f"{line}\n" for line in lines)
         self._drawn = len(lines)
         self._write(text)
@@ -236,8 +249,8 @@ class JsonLines(Progress):
 
     def wave(self, wave: Wave) -> None:
         """So much more is to be played, and why."""
+        super().wave(wave)
         if self._marks:
-            self.planned += wave.matches
             self.say(
                 "wave", matches=wave.matches, planned=self.planned, likely=wave.more, open=wave.note
             )

@@ -93,10 +93,15 @@ class Trial:
             return self._without(results.withdrawn)
         note, more = f"{self._first} deals before the first look", 0
         if before:
-            stand = bounds(self._test, results.lead(self._new, self._old))
+            lead = results.lead(self._new, self._old)
+            stand = bounds(self._test, lead)
             if stand.verdict is not Verdict.UNDECIDED:
                 return End(f"{self._new} is {stand.verdict}", stand.verdict)
-            note = f"{stand.lower:+.2f} < {stand.ratio:+.2f} < {stand.upper:+.2f}"
+            where = "ahead" if lead.strokes > 0 else "behind"
+            note = (
+                f"not better {stand.lower:+.2f} < {stand.ratio:+.2f} < {stand.upper:+.2f} better; "
+                f"{where} by {abs(lead.strokes):.1f} ± {2 * lead.error:.1f} strokes"
+            )
             more = self._likely(stand, played)
         deals = range(played, played + (self._step if before else self._first))
         if 2 * deals.stop > self._most:

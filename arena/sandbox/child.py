@@ -165,9 +165,14 @@ def _argument(text: str) -> bytes:
     return os.fsencode(text) + b"\0"
 
 
+_IGNORED = [n for n in signal.valid_signals() if signal.getsignal(n) == signal.SIG_IGN]
+
+
 def _reset_signals() -> None:
-    """Those that were caught or ignored in the spawner, as Python itself ignores some."""
-    for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+    """Those that are caught or ignored in the spawner, whether by it, by Python, or since the arena
+    was started so (nohup, a shell's background).
+    """
+    for number in (signal.SIGCHLD, signal.SIGINT, *_IGNORED):
         signal.signal(number, signal.SIG_DFL)
 
 

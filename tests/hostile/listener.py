@@ -1,8 +1,8 @@
 """A referee that listens to a program that writes without end, and says how much it has grown.
 
 Reads a plan from its standard input. `listener.py table`: with the pipes of the arena itself;
-`listener.py naive`: as `subprocess.run(capture_output=True)` would. Half a second of the flood is
-listened to; what grew in this process is printed as JSON.
+`listener.py naive`: as `subprocess.run(capture_output=True)` would, until it has got enough to make
+its point. Half a second of the flood is listened to; what grew in this process is printed as JSON.
 """
 
 import json
@@ -24,8 +24,9 @@ LISTEN_S = 0.5
 LINES = 10_000
 """Taken at a time."""
 
-ENOUGH = 256 << 20
-"""What the control collects at most: it has made its point long before."""
+ENOUGH = 64 << 20
+LONGEST_S = 30.0
+"""The control listens until it has so much, or for so long."""
 
 
 def resident_mb():
@@ -71,7 +72,7 @@ def naive(plan):
         bot = spawner.spawn(plan)
         before = resident_mb()
         kept = {bot.stdout: bytearray(), bot.stderr: bytearray()}
-        deadline = time.monotonic() + LISTEN_S
+        deadline = time.monotonic() + LONGEST_S
         while time.monotonic() < deadline and sum(map(len, kept.values())) < ENOUGH:
             for descriptor, text in kept.items():
                 try:

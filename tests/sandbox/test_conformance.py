@@ -142,6 +142,32 @@ def test_signals_are_as_after_boot(host, backend):
     assert {int(line.split()[1], 16) for line in bot.output().splitlines()} == {0}
 
 
+def test_signals_that_the_arena_ignores_are_not_ignored_by_bots():
+    """As under nohup, or in the background of a shell without job control."""
+    again = f"{__file__}::{test_signals_are_as_after_boot.__name__}[none]"
+    deaf = """trap "" HUP INT QUIT TERM; exec "$@" """
+    done = subprocess.run(
+        [
+            "sh",
+            "-c",
+            deaf,
+            "sh",
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            again,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout
+
+
 def test_core_dumps_and_files_are_off(host, backend):
     """The limits of the plan are in force: no core file, open files, file size."""
     bot = host.start(backend, "/bin/sh", "-c", "ulimit -c; ulimit -f; ulimit -n; ulimit -d")
