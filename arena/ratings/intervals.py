@@ -72,6 +72,7 @@ def average(strata: Iterable[Moments]) -> Average | None:
     weight = sum(stratum.weight for stratum in strata)
     if not weight:
         return None
+    events = sum(stratum.events for stratum in strata)
     spread = 0.0
     freedom = 0
     for stratum in strata:
@@ -80,11 +81,11 @@ def average(strata: Iterable[Moments]) -> Average | None:
             spread += stratum.spread(stratum.value, stratum.weight) * n / (n - 1)
             freedom += n - 1
         else:
-            spread += stratum.spread(value, weight)
+            # It has a share in the average that it is held against, which makes it look closer.
+            spread += stratum.spread(value, weight) * events / max(1, events - 1)
             freedom += 1
     if all(stratum.events == 1 for stratum in strata):
         freedom -= 1
-    events = sum(stratum.events for stratum in strata)
     return Average(value / weight, math.sqrt(spread) / weight, events, freedom)
 
 

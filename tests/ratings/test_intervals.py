@@ -41,10 +41,13 @@ def test_opponents_are_not_chance():
 
 
 def test_single_events_are_compared_with_the_whole():
-    """A pairing dealt once has no spread of its own."""
+    """A pairing dealt once has no spread of its own: with nothing else it is the textbook's."""
     found = average([stratum((0, 1)), stratum((4, 1))])
     assert (found.mean, found.freedom) == (2.0, 1)
-    assert found.error == pytest.approx(math.sqrt(8) / 2)
+    assert found.error == pytest.approx(math.sqrt(8) / math.sqrt(2))
+    mixed = average([stratum((0, 1)), stratum((3, 1), (5, 1), (4, 1))])
+    assert (mixed.mean, mixed.freedom) == (3.0, 3)
+    assert mixed.error == pytest.approx(math.sqrt(9 * 4 / 3 + 2 * 3 / 2) / 4)
 
 
 def test_one_event_says_nothing():
@@ -76,16 +79,17 @@ def test_student():
         assert student95(freedom) == pytest.approx(expected, abs=0.003)
 
 
-def test_stated_coverage():
+@pytest.mark.parametrize(("events", "means"), [(5, (-30, 0, 200)), (1, (7, 7)), (1, (7, 7, 7, 7))])
+def test_stated_coverage(events, means):
     """In simulation the interval of strokes covers 95 % within the error of 2,000 trials."""
     rng = random.Random(5)
     hits = 0
     for _ in range(2000):
         strata = [
-            stratum(*[(round(1000 * rng.gauss(mean, 40)), 1) for _ in range(5)])
-            for mean in (-30, 0, 200)
+            stratum(*[(round(1000 * rng.gauss(mean, 40)), 1) for _ in range(events)])
+            for mean in means
         ]
         found = average(strata)
-        truth = 1000 * (-30 + 0 + 200) / 3
+        truth = 1000 * sum(means) / len(means)
         hits += abs(found.mean - truth) <= half_width(found, unknown=0)
     assert 0.937 <= hits / 2000 <= 0.963
