@@ -46,8 +46,20 @@ def test_single_events_are_compared_with_the_whole():
     assert (found.mean, found.freedom) == (2.0, 1)
     assert found.error == pytest.approx(math.sqrt(8) / math.sqrt(2))
     mixed = average([stratum((0, 1)), stratum((3, 1), (5, 1), (4, 1))])
-    assert (mixed.mean, mixed.freedom) == (3.0, 3)
-    assert mixed.error == pytest.approx(math.sqrt(9 * 4 / 3 + 2 * 3 / 2) / 4)
+    assert (mixed.mean, mixed.freedom) == (2.0, 2)
+    # Of the single one's variance a quarter is left, and of the mean of three another twelfth.
+    assert mixed.error == pytest.approx(math.sqrt(4 / (1 / 4 + 1 / 12) + 1 / 3) / 2)
+
+
+def test_everybody_counts_alike_however_often_they_have_met():
+    """Whose pairing goes on in a race is no larger part of the field."""
+    met = [stratum((-30, 1), (-32, 1)), stratum(*[(1, 1), (-1, 1)] * 50)]
+    found = average(met)
+    assert found.mean == -15.5
+    assert found.error == pytest.approx(math.sqrt(2 / 2 + 100 / 99 / 100) / 2)
+    assert found == average(met[::-1])
+    halves = average([stratum(*[(4, 4)] * 30), stratum((0, 2), (2, 2))])
+    assert halves.mean == 0.75
 
 
 def test_one_event_says_nothing():
@@ -79,15 +91,23 @@ def test_student():
         assert student95(freedom) == pytest.approx(expected, abs=0.003)
 
 
-@pytest.mark.parametrize(("events", "means"), [(5, (-30, 0, 200)), (1, (7, 7)), (1, (7, 7, 7, 7))])
+@pytest.mark.parametrize(
+    ("events", "means"),
+    [
+        ((5, 5, 5), (-30, 0, 200)),
+        ((4, 40, 15), (-30, 0, 200)),
+        ((1, 1), (7, 7)),
+        ((1, 1, 1, 1), (7, 7, 7, 7)),
+    ],
+)
 def test_stated_coverage(events, means):
     """In simulation the interval of strokes covers 95 % within the error of 2,000 trials."""
     rng = random.Random(5)
     hits = 0
     for _ in range(2000):
         strata = [
-            stratum(*[(round(1000 * rng.gauss(mean, 40)), 1) for _ in range(events)])
-            for mean in means
+            stratum(*[(round(1000 * rng.gauss(mean, 40)), 1) for _ in range(number)])
+            for number, mean in zip(events, means, strict=True)
         ]
         found = average(strata)
         truth = 1000 * sum(means) / len(means)
