@@ -14,7 +14,7 @@ import trio
 from arena.cli.progress import JsonLines, Progress
 from arena.cli.screen import colour, columns, command_line, going_on, say
 from arena.executors.local import LocalExecutor
-from arena.model import Table, Verdict
+from arena.model import ADJUSTED, Table, Verdict
 from arena.reports import FILES, render
 from arena.reports.hostile import plain
 from arena.roster import unload
@@ -169,10 +169,12 @@ def _verdict(table: Table) -> str:
     assert trial is not None
     (row,) = (row for row in table.rows if row.entrant == trial.new)
     (other,) = (row for row in table.rows if row.entrant != trial.new)
-    above, error = row.delta, row.delta_ci
-    if row.adjusted is not None:
-        above, error = row.adjusted, row.adjusted_ci
     told = f"{plain(trial.new)} against {plain(other.entrant)}: {table.verdict}"
+    if table.withdrawn:  # what it did may count for nothing, and it is not what decided
+        return f"{told}, since {plain(table.ended)}"
+    above, error = row.delta, row.delta_ci
+    if row.adjusted is not None and table.event.settings.rate_on == ADJUSTED:
+        above, error = row.adjusted, row.adjusted_ci
     where = "ahead" if above < 0 else "behind"
     return f"{told}, {where} by {abs(above):.1f} ± {error:.1f} strokes a match in {table.matches}"
 

@@ -1,6 +1,7 @@
 """Cholesky factors in plain floats: a few hundred rows in about a second, without numpy.
 
-Invariant: a fixed order of operations, so the same matrix gives the same bits.
+Invariant: a fixed order of operations, so the same matrix gives the same bits on the same Python
+(from 3.12 on `sum` is compensated).
 """
 
 from __future__ import annotations

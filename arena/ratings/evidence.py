@@ -68,8 +68,7 @@ class Evidence:
 
     def order(self) -> Sequence[str]:
         """All entrants, the best first."""
-        ranked = zip(self._fit.mu, self._fit.entrants, strict=True)
-        return [entrant for _, entrant in sorted((-mu, entrant) for mu, entrant in ranked)]
+        return self._fit.order()
 
     def lead(self, one: str, two: str) -> Lead:
         """By how many strokes a match the first is ahead."""

@@ -24,7 +24,9 @@ among near equals, and up to 98 % where strengths are far apart, which errs on t
 (The weight 2/k, as if a ranking told no more than a chain of k-1 comparisons, is too cautious.)
 
 Invariant: entrants in the order of their ids, sums in that order, so the same counts give the
-same ratings to the last bit.
+same ratings to the last bit, on one build of Python. On another the last bits may differ (`sum` is
+compensated from 3.12 on, and the C library's `exp` is its own), so nothing goes by them: what is
+published, and who comes before whom, is rounded.
 """
 
 from __future__ import annotations
@@ -40,6 +42,9 @@ from arena.ratings import normal
 from arena.ratings.cholesky import factor, inverse, solve
 from arena.ratings.likelihood import Model, Pair, draw_margin
 from arena.ratings.outcomes import PairCount
+
+DECIMALS = 3
+"""Of a rating, as it is published."""
 
 _CLOSE = 1e-9
 _LEVEL = 1e-12
@@ -62,6 +67,11 @@ class Fit(msgspec.Struct, frozen=True):
     entrants: tuple[str, ...]
     mu: tuple[float, ...]
     covariance: tuple[tuple[float, ...], ...]
+
+    def order(self) -> list[str]:
+        """The best first, by what is published; equals by their ids."""
+        ranked = zip(self.mu, self.entrants, strict=True)
+        return [name for _, name in sorted((-round(mu, DECIMALS), name) for mu, name in ranked)]
 
     def sigma(self, index: int) -> float:
         """How unsure a skill is."""

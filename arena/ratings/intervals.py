@@ -2,14 +2,17 @@
 
 The matches of a rated event share a deal, so the unit is the event and never the match. An
 event contributes a value out of a weight (half points of those at stake, strokes of so many
-comparisons); an average is the sum of values over the sum of weights.
+comparisons); the average of a pairing is the sum of values over the sum of weights, and that of
+all is the mean of the pairings'. So everybody counts alike, however often they have met: in a race
+those who are close meet many times as often, and such an average would tell of them alone.
 
 The field is what it is: who the opponents are is not chance, only the deals are. So the
 variance is taken within each pairing around that pairing's own average and summed up
 (stratified). A pairing with a single event has no variance of its own; its event is compared
 with the overall average instead, which is wider, never narrower on average.
 
-- Strokes: value ± t · se, with Student's t for the degrees of freedom that were left.
+- Strokes: value ± t · se, with Student's t for the degrees of freedom that were left; they are
+  fewer where some have met much less often than others, since these make most of the error.
 - Wins: Wilson's score interval with n·p·(1-p) replaced by what the events show, so that ties,
   rotations and tables of more than two count as what they are. It keeps its width at 0 and
   100 %, where the plain interval shrinks to nothing, and is not symmetric.
@@ -20,7 +23,7 @@ Invariant: from whole-number sums to floats in one fixed order.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -67,25 +70,34 @@ class Average(msgspec.Struct, frozen=True):
 
 def average(strata: Iterable[Moments]) -> Average | None:
     """The mean over all events, and its error from within the strata; None without events."""
-    strata = list(strata)
-    value = sum(stratum.value for stratum in strata)
-    weight = sum(stratum.weight for stratum in strata)
-    if not weight:
+    strata = [stratum for stratum in strata if stratum.weight]
+    if not strata:
         return None
-    spread = 0.0
-    freedom = 0
+    many = len(strata)
+    common = math.lcm(*(stratum.weight for stratum in strata))
+    value = sum(stratum.value * (common // stratum.weight) for stratum in strata)
+    weight = common * many
+    # What a single event keeps of its variance when it is held against an average that it is in.
+    kept = 1 - 2 / many + math.fsum(1 / stratum.events for stratum in strata) / many**2
+    variance = 0.0
     for stratum in strata:
         n = stratum.events
         if n > 1:
-            spread += stratum.spread(stratum.value, stratum.weight) * n / (n - 1)
-            freedom += n - 1
+            spread = stratum.spread(stratum.value, stratum.weight) * n / (n - 1)
         else:
-            spread += stratum.spread(value, weight)
-            freedom += 1
-    if all(stratum.events == 1 for stratum in strata):
-        freedom -= 1
+            spread = stratum.spread(value, weight) / kept if many > 1 else 0.0
+        variance += spread / stratum.weight**2
     events = sum(stratum.events for stratum in strata)
-    return Average(value / weight, math.sqrt(spread) / weight, events, freedom)
+    return Average(value / weight, math.sqrt(variance) / many, events, _freedom(strata))
+
+
+def _freedom(strata: Sequence[Moments]) -> int:
+    """Satterthwaite's, as if all events varied alike: those who met least say how sure it is."""
+    if all(stratum.events == 1 for stratum in strata):
+        return len(strata) - 1
+    unsure = math.fsum(1 / stratum.events for stratum in strata)
+    parts = math.fsum(1 / (n * n * max(1, n - 1)) for n in (stratum.events for stratum in strata))
+    return max(1, round(unsure * unsure / parts))
 
 
 def half_width(found: Average, *, unknown: float) -> float:

@@ -80,8 +80,6 @@ class Account(msgspec.Struct):
     """By pairing: thousandths of a stroke, against comparisons made."""
     adjusted: dict[str, Moments] = msgspec.field(default_factory=dict)
     """The same, less luck."""
-    luck: int = 0
-    """Thousandths of strokes, over its matches."""
 
 
 class _Part(msgspec.Struct):
@@ -156,8 +154,6 @@ class Tally:
             account.decisions += played.decisions[seat]
             account.think_us += played.think_us[seat]
             account.off_turn_us += played.off_turn_us[seat]
-            if played.luck:
-                account.luck += played.luck[seat]
         self._add(spec, _Part(spec.seats, played, out, gone))
 
     def void(self, spec: MatchSpec, out: frozenset[str]) -> None:

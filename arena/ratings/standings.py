@@ -13,12 +13,11 @@ from collections.abc import Mapping, Sequence
 from arena.model import ADJUSTED, RESULTS, Duel, Event, Standing, Table, Withdrawal
 from arena.ratings.counting import Counted
 from arena.ratings.evidence import fitted, separation
-from arena.ratings.fit import Fit
+from arena.ratings.fit import DECIMALS, Fit
 from arena.ratings.intervals import Moments, average, half_width, win_interval
 from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount, Tally
 from arena.waves import LOOKS
 
-DECIMALS = 3
 SHARE_DECIMALS = 4
 
 NOT_REPRODUCIBLE = "not reproducible"
@@ -130,14 +129,10 @@ def _elsewhere(
         return set()
     other = RESULTS if event.settings.rate_on == ADJUSTED else ADJUSTED
     found = fitted(event, tally, other)
-    order = sorted(
-        (-_rounded(mu), entrant)
-        for mu, entrant in zip(found.mu, found.entrants, strict=True)
-        if entrant in rated
-    )
+    order = [entrant for entrant in found.order() if entrant in rated]
     return {
         entrant
-        for place, (_, entrant) in enumerate(order, 1)
+        for place, entrant in enumerate(order, 1)
         if not ranks[entrant][0] <= place <= ranks[entrant][1]
     }
 

@@ -25,6 +25,7 @@ from arena.model import (
     Entrant,
     Event,
     MatchSpec,
+    Racing,
     RateOn,
     Settings,
     Source,
@@ -203,6 +204,9 @@ def _common_settings(all_of_them: Sequence[Settings]) -> Settings:
         if all(getattr(other, name) == getattr(first, name) for other in all_of_them)
     }
     shared.setdefault("format", "+".join(sorted({settings.format for settings in all_of_them})))
+    if any(settings.racing for settings in all_of_them):
+        # Its ranks stay as sure as somebody may be who has looked again and again.
+        shared.setdefault("racing", Racing())
     return Settings(**shared)
 
 

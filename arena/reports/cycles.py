@@ -49,8 +49,10 @@ def _chance(duel: Duel) -> float:
     events = duel.wins + duel.losses
     if 2 * duel.wins <= events:
         return 1.0
-    ways = term = math.comb(events, duel.wins)
+    # In logarithms and ratios: whole numbers of so many digits take minutes in a large event.
+    ways = math.lgamma(events + 1) - math.lgamma(duel.wins + 1) - math.lgamma(duel.losses + 1)
+    sum_ = term = 1.0
     for wins in range(duel.wins, events):
-        term = term * (events - wins) // (wins + 1)
-        ways += term
-    return float(ways / 2**events)
+        term *= (events - wins) / (wins + 1)
+        sum_ += term
+    return sum_ * math.exp(ways - events * math.log(2))

@@ -5,7 +5,7 @@ import pytest
 from arena.model import ADJUSTED, RESULTS, Withdrawal
 from arena.ratings import normal
 from arena.ratings.evidence import Evidence, separation
-from arena.ratings.outcomes import Tally
+from arena.ratings.outcomes import PairCount, Tally
 
 
 def tally(lab, names, strokes, deals=4, out=()):
@@ -45,6 +45,16 @@ def test_equals_are_in_the_order_of_their_ids(lab):
     """Never in that of a list."""
     evidence = Evidence(lab.event("cab"), Tally(margin=0.0), {})
     assert ["a", "b", "c"] == evidence.order()
+
+
+@pytest.mark.parametrize(("a", "b", "d"), [(0, 7, 6), (1, 3, 3), (2, 5, 3), (4, 9, 6), (7, 0, 4)])
+def test_equals_by_their_results_are_in_the_order_of_their_ids(lab, a, b, d):
+    """Though sums that run otherwise leave them ratings that differ in the last bits."""
+    found = Tally(margin=0.0)
+    for pair, won in {"ab": a, "ac": a, "ad": d, "bc": 5, "bd": b, "cd": b}.items():
+        found.pairs[pair[0], pair[1]] = PairCount(first=won, second=10 - won)
+    order = Evidence(lab.event("abcd"), found, {}).order()
+    assert order.index("b") < order.index("c")
 
 
 def test_neighbours_are_told_apart_at_the_stated_rate():

@@ -41,10 +41,25 @@ def test_opponents_are_not_chance():
 
 
 def test_single_events_are_compared_with_the_whole():
-    """A pairing dealt once has no spread of its own."""
+    """A pairing dealt once has no spread of its own: with nothing else it is the textbook's."""
     found = average([stratum((0, 1)), stratum((4, 1))])
     assert (found.mean, found.freedom) == (2.0, 1)
-    assert found.error == pytest.approx(math.sqrt(8) / 2)
+    assert found.error == pytest.approx(math.sqrt(8) / math.sqrt(2))
+    mixed = average([stratum((0, 1)), stratum((3, 1), (5, 1), (4, 1))])
+    assert (mixed.mean, mixed.freedom) == (2.0, 2)
+    # Of the single one's variance a quarter is left, and of the mean of three another twelfth.
+    assert mixed.error == pytest.approx(math.sqrt(4 / (1 / 4 + 1 / 12) + 1 / 3) / 2)
+
+
+def test_everybody_counts_alike_however_often_they_have_met():
+    """Whose pairing goes on in a race is no larger part of the field."""
+    met = [stratum((-30, 1), (-32, 1)), stratum(*[(1, 1), (-1, 1)] * 50)]
+    found = average(met)
+    assert found.mean == -15.5
+    assert found.error == pytest.approx(math.sqrt(2 / 2 + 100 / 99 / 100) / 2)
+    assert found == average(met[::-1])
+    halves = average([stratum(*[(4, 4)] * 30), stratum((0, 2), (2, 2))])
+    assert halves.mean == 0.75
 
 
 def test_one_event_says_nothing():
@@ -76,16 +91,25 @@ def test_student():
         assert student95(freedom) == pytest.approx(expected, abs=0.003)
 
 
-def test_stated_coverage():
+@pytest.mark.parametrize(
+    ("events", "means"),
+    [
+        ((5, 5, 5), (-30, 0, 200)),
+        ((4, 40, 15), (-30, 0, 200)),
+        ((1, 1), (7, 7)),
+        ((1, 1, 1, 1), (7, 7, 7, 7)),
+    ],
+)
+def test_stated_coverage(events, means):
     """In simulation the interval of strokes covers 95 % within the error of 2,000 trials."""
     rng = random.Random(5)
     hits = 0
     for _ in range(2000):
         strata = [
-            stratum(*[(round(1000 * rng.gauss(mean, 40)), 1) for _ in range(5)])
-            for mean in (-30, 0, 200)
+            stratum(*[(round(1000 * rng.gauss(mean, 40)), 1) for _ in range(number)])
+            for number, mean in zip(events, means, strict=True)
         ]
         found = average(strata)
-        truth = 1000 * (-30 + 0 + 200) / 3
+        truth = 1000 * sum(means) / len(means)
         hits += abs(found.mean - truth) <= half_width(found, unknown=0)
     assert 0.937 <= hits / 2000 <= 0.963

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import random
+
 import msgspec
 import pytest
 
-from arena.model import Entrant, NotRun, RatingSettings, Settings, UserError, sha256_hex
+from arena.model import (
+    ADJUSTED,
+    Entrant,
+    NotRun,
+    Racing,
+    RatingSettings,
+    Settings,
+    UserError,
+    sha256_hex,
+)
 from arena.ratings import together
 from arena.ratings.standings import table
 from arena.ratings.together import (
@@ -186,6 +197,28 @@ def test_the_same_content_under_two_ids_is_one_bot(lab):
     account = pool.counted().tally.accounts["a"]
     assert 1 == len(account.beaten)
     assert {"crash": 1} == account.faults
+
+
+@pytest.mark.parametrize("other", [Racing(budget=99), None])
+def test_ranks_are_as_sure_as_the_stop_rule_of_any_event_among_them(lab, other):
+    """A race that others were added to has looked as often as before."""
+    draw = random.Random(4)
+    blocks = lab.round_robin("ab", deals=40)
+    records = [
+        lab.record(spec, {"a": 90 + draw.randint(-5, 4), "b": 90 + draw.randint(-4, 5)})
+        for spec in lab.specs(blocks)
+    ]
+    whole = (blocks, records)
+    few = played(lab, "ab", deals=1, skill={"a": 89, "b": 90})
+    race = (named(lab, "race", rate_on=ADJUSTED, racing=Racing()), *whole)
+    added = (named(lab, "added", rate_on=ADJUSTED, racing=other), *few)
+    never = [
+        (named(lab, name, rate_on=ADJUSTED), *part) for name, part in (("x", whole), ("y", few))
+    ]
+    for parts, ranks in ((never, [(1, 1), (2, 2)]), ([race, added], 2 * [(1, 2)])):
+        for order in (parts, parts[::-1]):
+            found, _ = pooled(lab, order)
+            assert ranks == [(row.rank, row.rank_last) for row in found.rows]
 
 
 # --------------------------------------------------------------------------------- who is who

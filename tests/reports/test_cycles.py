@@ -54,10 +54,12 @@ def test_a_ranking_has_none(made):
         ((14, 0, 6), False),
         ((0, 9, 0), False),
         ((600, 0, 500), True),
+        ((500_990, 0, 499_010), True),
+        ((500_970, 0, 499_030), False),
     ],
 )
 def test_each_has_to_have_won_more_than_chance_lets_an_equal(made, result, told):
-    """By the sign test: two sweeps of two are nothing; ties say nothing."""
+    """By the sign test: two sweeps of two are nothing; ties say nothing; a million is easy."""
     results = {("a", "b"): CLEAR, ("b", "c"): CLEAR, ("a", "c"): result[::-1]}
     assert told == bool(cycles(made("abc", results)))
 
