@@ -329,11 +329,11 @@ def ends(scene):
 
 
 def _cpu_seconds(root):
-    """What a process and its children have used."""
+    """What a process has used, and its children, dead ones too."""
     used = 0.0
     with contextlib.suppress(OSError):
         fields = Path(f"/proc/{root}/stat").read_text().rpartition(")")[2].split()
-        used += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        used += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
         children = Path(f"/proc/{root}/task/{root}/children").read_text().split()
         used += sum(map(_cpu_seconds, children))
     return used
