@@ -88,7 +88,7 @@ def rated(folders: Sequence[Path], wanted: Wanted = EVERYTHING) -> Table:
     held = sorted(_every(folders), key=lambda each: (each.event.commitment, str(each.folder)))
     named = [Named(str(folder), event) for folder, event in held]
     refuse_unlike(named, wanted.rate_on)
-    aliases = same_bots(named)
+    aliases = same_bots(named, wanted.without)
     field = field_of(named, aliases)
     gone = left_out(field, aliases, only=wanted.only, without=wanted.without)
     rest = [entrant for entrant in field if entrant.id not in gone]
@@ -100,6 +100,8 @@ def rated(folders: Sequence[Path], wanted: Wanted = EVERYTHING) -> Table:
     for each, other in zip(held, aliases, strict=True):
         parted += _take(pool, each, other, wanted)
     found = table(event, pool.counted())
+    if wanted.dated and not found.matches:
+        raise UserError("no rated event was played within that time; nothing can be rated")
     selected = tuple(_selected(event, held, sorted(gone), wanted, parted))
     if len(held) == 1 and not selected and not pool.sources[0].damaged:
         return found
@@ -155,11 +157,11 @@ def _take(pool: Pool, held: _Held, aliases: Aliases, wanted: Wanted) -> int:
             f"arena resume --repair {folder}"
         )
     counted = counting.counted()
-    if event.finished and counted.missing and not damaged:
+    if event.finished and counted.missing and not wanted.skip_damaged:
         raise UserError(
             f"{folder}: the event is finished, but {counted.missing} of {counted.plan.matches} "
-            f"matches are missing from matches.jsonl; to play them again: arena resume --repair "
-            f"{folder}"
+            "matches are missing from matches.jsonl; to play them again: arena resume --repair "
+            f"{folder}; to rate what is there: --skip-damaged"
         )
     late = _Late(counting, outside) if wanted.dated else None
     pool.take(

@@ -135,12 +135,16 @@ def table_of(folder: Path) -> Table:
     event, counting = count_folder(folder)
     counted = counting.counted()
     if event.finished and counted.missing:
-        raise UserError(
-            f"{folder}: the event is finished, but {counted.missing} of "
-            f"{counted.plan.matches} matches are missing from matches.jsonl; "
-            f"to play them again: arena resume --repair {folder}"
-        )
+        raise incomplete(folder, counted.missing, counted.plan.matches)
     return table(event, counted)
+
+
+def incomplete(folder: Path, missing: int, planned: int) -> UserError:
+    """A log that has lost some of what its event had."""
+    return UserError(
+        f"{folder}: the event is finished, but {missing} of {planned} matches are missing from "
+        f"matches.jsonl; to play them again: arena resume --repair {folder}"
+    )
 
 
 class Counts:
@@ -151,6 +155,9 @@ class Counts:
 
     def __init__(self, folder: Path) -> None:
         _, counting = count_folder(folder)
+        counted = counting.counted()
+        self.missing, self.planned = counted.missing, counted.plan.matches
+        """Of the matches of the event, as far as they are decided on."""
         keys = array(
             "Q",
             (
@@ -159,7 +166,7 @@ class Counts:
                 for _, played, _ in chosen.matches
             ),
         )
-        del counting  # before more is held
+        del counting, counted  # before more is held
         self._keys = array("Q", sorted(keys))
         self._told = bytearray(len(keys))
 

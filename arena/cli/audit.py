@@ -40,8 +40,14 @@ def audit(folder: Path, *, strict: bool, as_json: bool) -> int:
     """
     from arena.auditing.report import STRICT
     from arena.cli.auditing import audit_folder, told
-    from arena.cli.screen import colour
+    from arena.cli.screen import colour, command_line, say
+    from arena.epochs import epochs_of
 
+    if epochs := epochs_of(folder):
+        say(
+            "note: this is about the event alone; of those who came later: "
+            + command_line("audit", epochs[-1])
+        )
     report = audit_folder(folder)
     if as_json:
         import msgspec

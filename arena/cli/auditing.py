@@ -11,6 +11,7 @@ import click
 from arena.auditing import company
 from arena.auditing import feeding as feeding_
 from arena.auditing.auditor import audited
+from arena.auditing.fortune import FEWEST
 from arena.auditing.report import (
     UNUSUAL,
     Audit,
@@ -26,7 +27,7 @@ from arena.deals import Deals, with_beacon
 from arena.reports.hostile import plain
 from arena.reports.layout import clip, width, wrap
 from arena.store import read_by_id, read_event, secret_of
-from arena.tournament import Counts
+from arena.tournament import Counts, incomplete
 
 Row = TypeVar("Row", Capped, Lift, Feeding)
 
@@ -53,7 +54,10 @@ def audit_folder(folder: Path) -> Audit:
     def order(pairing: str, deal: int) -> Sequence[int]:
         return deals.rotations(pairing, deal, event.settings.seats)
 
-    return audited(event, order, read_by_id(folder, Counts(folder)))
+    counts = Counts(folder)
+    if event.finished and counts.missing:
+        raise incomplete(folder, counts.missing, counts.planned)
+    return audited(event, order, read_by_id(folder, counts))
 
 
 def told(audit: Audit, folder: str, *, paint: bool) -> Iterator[str]:
@@ -178,7 +182,10 @@ def _share(share: Share) -> tuple[str, str, str]:
 
 def _luck(audit: Audit) -> Iterator[str]:
     if not audit.luck:
-        yield from _says("The log has none: the event keeps no ledger of it.")
+        yield from _says(
+            f"Nothing to say: that takes {FEWEST} rated events of a bot with their luck in the "
+            "log, where it is not if the event was played with --no-luck."
+        )
         return
     yield from _grid(
         ("bot", "strokes a match", "z", "p"),
@@ -189,8 +196,9 @@ def _luck(audit: Audit) -> Iterator[str]:
     )
     most = max(audit.luck, key=lambda row: abs(row.z))
     yield from _says(
-        "What chance cost, with its standard error; 0 is expected of everybody, however it plays. "
-        f"The largest |z| of {len(audit.luck)} bots is {most.z:+.1f}: {_odds(most.p)}."
+        "What chance cost it, whatever it cost its opponents, with its standard error; 0 is "
+        f"expected of everybody, however it plays. The largest |z| of {len(audit.luck)} bots is "
+        f"{most.z:+.1f}: {_odds(most.p)}."
     )
 
 

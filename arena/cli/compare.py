@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from arena.cli.options import limit_options, run_options, sandbox_option
+from arena.cli.options import Finite, limit_options, run_options, sandbox_option
 from arena.cli.paths import PathName
 from arena.registry import GAMES
 
@@ -33,15 +33,15 @@ Exit codes:
     help="What is played.",
 )  # fmt: skip
 @click.option(
-    "--effect", type=click.FloatRange(0, 1000, min_open=True), default=2.0, show_default=True,
+    "--effect", type=Finite(0, 1000, min_open=True), default=2.0, show_default=True,
     metavar="STROKES", help="What counts as better: so many strokes a match.",
 )  # fmt: skip
 @click.option(
-    "--alpha", type=click.FloatRange(0, 0.5, min_open=True, max_open=True), default=0.05,
+    "--alpha", type=Finite(0, 0.5, min_open=True, max_open=True), default=0.05,
     show_default=True, metavar="P", help="How often one that isn't better may pass.",
 )  # fmt: skip
 @click.option(
-    "--beta", type=click.FloatRange(0, 0.5, min_open=True, max_open=True), default=0.05,
+    "--beta", type=Finite(0, 0.5, min_open=True, max_open=True), default=0.05,
     show_default=True, metavar="P", help="How often one that is better by --effect may fail.",
 )  # fmt: skip
 @click.option(

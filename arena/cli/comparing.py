@@ -58,7 +58,14 @@ def compare_bots(
         )
         watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
         entry = entered(
-            roster, settings, cache, seed=seed, sandbox=sandbox, skip_broken=False, room=2 * room
+            roster,
+            settings,
+            cache,
+            seed=seed,
+            sandbox=sandbox,
+            skip_broken=False,
+            room=2 * room,
+            way_out="a comparison needs both",
         )
         return play_new(
             entry, out, cache, watcher, jobs=jobs, no_pin=no_pin, max_time=max_time, room=room

@@ -11,7 +11,7 @@ import trio
 
 from arena.cli.progress import JsonLines, Progress, spoken
 from arena.match import Played, Setting, play_series
-from arena.model import Event, Series
+from arena.model import Event, Series, Settings
 from arena.pipes import open_table
 from arena.roster import printable
 from arena.tournament import first_wave, schedule_of
@@ -51,6 +51,7 @@ def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher
     click.echo(
         f"{len(event.entrants)} bots, {settings.game} at {settings.seats} seats: {tables} tables x "
         f"{deals} deals x {settings.seats} rotations = {wave.matches} matches"
+        + (_later(settings) if schedule.adaptive else "")
     )
     click.echo(
         f"about {spoken(seconds)} with {workers} at a time "
@@ -58,6 +59,14 @@ def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher
         f"from {len(samples)} matches just played)"
     )
     return 0
+
+
+def _later(settings: Settings) -> str:
+    """What the first wave is followed by."""
+    most = settings.racing.budget if settings.racing else None
+    return " to begin with; what follows depends on results" + (
+        f", {most} matches at most" if most else ""
+    )
 
 
 async def _sample(setting: Setting, samples: Sequence[Series]) -> tuple[float, float]:

@@ -6,6 +6,7 @@ What is wrong with any of them is told at once, as a UserError or a StartError; 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
@@ -70,7 +71,7 @@ def settings_of(
     gauntlet: Sequence[str] = (),
     until_resolved: bool = False,
     budget: int | None = None,
-    close: float = 2.0,
+    close: float | None = None,
     rate_on: RateOn | None = None,
     no_luck: bool = False,
     trial: Trial | None = None,
@@ -82,9 +83,15 @@ def settings_of(
         raise UserError("--gauntlet and --until-resolved are two ways to run an event; choose one")
     if budget is not None and not until_resolved:
         raise UserError("--budget is a race's; add --until-resolved, or choose --deals")
+    if close is not None and not until_resolved:
+        raise UserError("--close is a race's; add --until-resolved")
     if no_luck and rate_on == ADJUSTED:
         raise UserError("--rate-on adjusted takes the luck off, and --no-luck doesn't measure it")
-    race = Racing(close=close, budget=budget) if until_resolved else None
+    race = Racing(budget=budget) if until_resolved else None
+    if race and close is not None:
+        race = msgspec.structs.replace(race, close=close)
+    if race and no_luck:
+        say("note: without its luck measured, a race rates on results and needs many more matches")
     by_results = race or trial
     if move_time > match_time:
         raise UserError(
@@ -141,8 +148,13 @@ def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -
             if name in {bot.entrant.id, bot.entrant.name} or path == Path(bot.source).absolute()
         ]
         if len(found) != 1:
-            which = "several of the bots are" if found else "none of the bots is"
-            raise UserError(f"--gauntlet {printable(name)}: {which} called so; name its path")
+            if found:
+                what = "several of the bots are called so; name its path"
+            else:
+                known = sorted({bot.entrant.name for bot in bots})
+                near = get_close_matches(name, known, n=3) or known[:3]
+                what = f"none of the bots is called so; there are {', '.join(map(printable, near))}"
+            raise UserError(f"--gauntlet {printable(name)}: {what}")
         heroes += found
     return msgspec.structs.replace(settings, heroes=tuple(sorted(set(heroes))))
 
@@ -229,7 +241,7 @@ def enter(
 
 
 def without(
-    bots: Sequence[Bot], broken: Broken, *, skip_broken: bool
+    bots: Sequence[Bot], broken: Broken, *, skip_broken: bool, way_out: str = SKIP
 ) -> tuple[list[Bot], tuple[NotRun, ...]]:
     """Leave out the bots that can't start, or say why each one can't."""
     told = []
@@ -250,7 +262,7 @@ def without(
         told += [f"  | {printable(line)}" for line in tail]
         told.append(f"  what to do: {command_line('check', Path(bot.source))}")
     if not skip_broken:
-        raise StartError("\n".join([*told, SKIP]))
+        raise StartError("\n".join([*told, way_out]))
     for line in told:
         say(f"note: {line}")
     rest = [bot for bot in bots if bot.entrant.id not in broken]

@@ -15,6 +15,7 @@ import trio
 from arena import registry
 from arena.cli.dry_run import dry_run as dry_run_event
 from arena.cli.entering import (
+    SKIP,
     enter,
     find_sandbox,
     setting_of,
@@ -59,13 +60,16 @@ def entered(
     skip_broken: bool,
     room: int,
     gauntlet: Sequence[str] = (),
+    way_out: str = SKIP,
 ) -> Entered:
     """Find, build and start the bots of a new event; choose its secret.
 
-    `room`: how many bots may be alive at a time.
+    `room`: how many bots may be alive at a time; `way_out`: what to do if one can't take part.
     """
     backend = find_sandbox(sandbox)
-    ready, not_run = enter(roster, backend, settings, cache, skip_broken=skip_broken)
+    ready, not_run = enter(
+        roster, backend, settings, cache, skip_broken=skip_broken, way_out=way_out
+    )
     if gauntlet:
         settings = with_heroes(settings, gauntlet, ready)
     secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
@@ -73,7 +77,7 @@ def entered(
     registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
     broken = trio.run(try_starts, setting, room)
     if broken:
-        ready, gone = without(ready, broken, skip_broken=skip_broken)
+        ready, gone = without(ready, broken, skip_broken=skip_broken, way_out=way_out)
         not_run += gone
         registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
         setting = setting_of(settings, secret, ready, backend)

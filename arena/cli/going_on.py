@@ -14,6 +14,7 @@ from arena.cli.play import MERGE, conclude, play
 from arena.cli.progress import progress
 from arena.cli.screen import command_line, say
 from arena.drift import beacon_value, refuse_drift
+from arena.epochs import epochs_of
 from arena.executors.cores import cores
 from arena.executors.local import LocalExecutor
 from arena.formats.shards import Shard
@@ -32,6 +33,7 @@ from arena.store import (
 from arena.tournament import Tournament, counting_of, left_of, shard_of
 
 UNCONFINED = "none"
+AS_BEFORE = "they must be as they were"
 # More workers a core than this only wait for each other.
 MOST_JOBS = 4
 
@@ -137,12 +139,24 @@ def _asked_for(folder: Path, event: Event, private: Private) -> str:
     return str(sandbox)
 
 
+def _finished(folder: Path) -> UserError:
+    """What there is to be done with an event that is over."""
+    for epoch in epochs_of(folder):
+        if not read_event(epoch).finished:
+            go_on = command_line("resume", epoch)
+            return UserError(f"{folder}: the event is finished, its epoch isn't; go on: {go_on}")
+    return UserError(
+        f"{folder}: the event is finished; its table: {command_line('table', folder)}; "
+        f"if its log is damaged: {command_line('resume', folder)} --repair"
+    )
+
+
 def _owned(folder: Path, *, repair: bool = False) -> tuple[Event, Private, bytes]:
     """An event that can be gone on with here, and its secret."""
     event = read_event(folder)
     private = read_private(folder)
     if event.finished and private is None and not repair:
-        raise UserError(f"{folder}: the event is finished; its table: arena table {folder}")
+        raise _finished(folder)
     if private is None and event.secret:
         # It was over once: it is nobody's own any more.
         private = Private(secret=event.secret, sources={}, cache="")
@@ -200,12 +214,12 @@ def _play_on(
             event.settings,
             cache,
             skip_broken=False,
-            way_out="they must be as they were; a bot that has left the cache is put back into it "
-            "by: arena check BOT",
+            way_out=f"{AS_BEFORE}; a bot that has left the cache is put back into it by: "
+            "arena check BOT",
         )
         setting = setting_of(event.settings, secret, ready, backend)
         if broken := trio.run(try_starts, setting, room * settings.seats):
-            without(ready, broken, skip_broken=False)
+            without(ready, broken, skip_broken=False, way_out=AS_BEFORE)
         workers = workers_of(asked, room)
         pin = not (no_pin or private.options.get("no_pin"))
         here = msgspec.structs.replace(played_here(event, backend), finished=False)

@@ -32,6 +32,8 @@ from arena.roster import Candidate, Roster, default_cache, in_use, load, printab
 from arena.store import read_event, read_private, secret_of
 from arena.tournament import schedule_of
 
+ALL = "they must all be able to play"
+
 
 class _Asked(NamedTuple):
     """What an epoch is to be made of."""
@@ -172,7 +174,7 @@ def _entered(asked: _Asked, cache: Path, *, seed: str | None, sandbox: str, room
         base,
         cache,
         skip_broken=False,
-        way_out="they must all be able to play",
+        way_out=ALL,
     )
     entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
     ids = {entrant.id for entrant in entrants}
@@ -193,5 +195,5 @@ def _entered(asked: _Asked, cache: Path, *, seed: str | None, sandbox: str, room
     )
     schedule_of(event, secret)  # whether they can be seated, before anybody is started
     if broken := trio.run(try_starts, setting, room):
-        without(ready, broken, skip_broken=False)
+        without(ready, broken, skip_broken=False, way_out=ALL)
     return Entered(event, secret, setting, tuple(ready), backend)

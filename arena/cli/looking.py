@@ -34,6 +34,7 @@ from arena.cli.printing import (
 )
 from arena.cli.replay import KINDS
 from arena.cli.screen import columns, say
+from arena.luck import evaluator
 from arena.model import Event, MatchRecord, UserError
 from arena.reports.cards import Style
 from arena.reports.hostile import json_line, plain, shell
@@ -147,6 +148,13 @@ def _list_as_json(folder: Path, event: Event, found: Found) -> None:
         click.echo(json_line(msgspec.json.encode(line)))
 
 
+def _tell_of_unlike_luck(event: Event) -> None:
+    mine = evaluator(event.settings.game).name
+    if event.settings.evaluator not in {"", mine}:
+        theirs = plain(event.settings.evaluator)
+        say(f"note: luck was measured by {theirs}; this arena has {mine}, and shows none")
+
+
 def _show(
     folder: Path,
     event: Event,
@@ -170,6 +178,7 @@ def _show(
         game=registry.game(event.settings.game),
         secret=secret_of(folder, event),
     )
+    _tell_of_unlike_luck(event)
     if as_json or export is not None:
         _export(json_line(msgspec.json.encode(steps)) + b"\n", export or "-")
         return

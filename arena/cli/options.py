@@ -7,6 +7,7 @@ it for editors.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,22 @@ class Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer
         if milliseconds < 1:
             self.fail(f"{value!r} is no time to do anything in", param, ctx)
         return milliseconds
+
+
+class Finite(click.FloatRange):
+    """A number in a range; `nan` is in none."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's own signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - click's own signature
+        """Read it, or say what it should look like."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
 
 
 def _load_event_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
@@ -256,11 +273,9 @@ def event_options(command: F) -> F:
         ),
         click.option(
             "--close",
-            type=click.FloatRange(0, 1000),
+            type=Finite(0, 1000),
             metavar="STROKES",
-            default=2.0,
-            show_default=True,
-            help="Of a race: a difference a match that needn't be told apart.",
+            help="Of a race: a difference a match that needn't be told apart.  [default: 2]",
         ),
         click.option(
             "--rate-on",

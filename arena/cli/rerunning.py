@@ -64,7 +64,7 @@ def rerun(
         ready, _ = enter(roster, backend, event.settings, cache, skip_broken=False, way_out=way_out)
         setting = setting_of(event.settings, secret, ready, backend)
         if broken := trio.run(try_starts, setting, room * settings.seats):
-            without(ready, broken, skip_broken=False)
+            without(ready, broken, skip_broken=False, way_out=way_out)
         config = config_of(event, secret, ready, backend)
         executor = LocalExecutor(config, jobs=min(jobs, room), pin=True)
         played = trio.run(_play, executor, [again.series for again in drawn])

@@ -73,6 +73,22 @@ def refuse_unlike(events: Sequence[Named], rate_on: RateOn | None) -> None:
                 f"{other.event.settings.rate_on}; say what counts here: --rate-on"
             )
         first = other
+    if rate_on is None:
+        _refuse_unlike_evaluators(events)
+
+
+def _refuse_unlike_evaluators(events: Sequence[Named]) -> None:
+    """Luck of two measures has no sum. Who rates on results without a doubt can do without."""
+    known: dict[str, str] = {}
+    for name, event in events:
+        if event.settings.evaluator:
+            known.setdefault(event.settings.evaluator, name)
+    if len(known) > 1:
+        (one, mine), (other, theirs), *_ = known.items()
+        raise UserError(
+            f"{mine} and {theirs} can't be rated together: luck was measured by {one} and {other}; "
+            "to leave it out: --rate-on results"
+        )
 
 
 def _unlike(one: Settings, other: Settings, rate_on: RateOn | None) -> Iterator[str]:
@@ -84,7 +100,8 @@ def _unlike(one: Settings, other: Settings, rate_on: RateOn | None) -> Iterator[
         mine, theirs = getattr(one, name), getattr(other, name)
         if mine != theirs:
             what = {"game_version": "rules", "rating": "constants of rating"}.get(name, name)
-            yield f"their {what} differ, {_told(mine, theirs)} and {_told(theirs, mine)}"
+            verb = "differ" if what.endswith("s") else "differs"
+            yield f"their {what} {verb}, {_told(mine, theirs)} and {_told(theirs, mine)}"
 
 
 def _told(value: Any, other: Any) -> str:  # noqa: ANN401 - any setting
@@ -98,8 +115,10 @@ def _told(value: Any, other: Any) -> str:  # noqa: ANN401 - any setting
     return str(value) or "none"
 
 
-def same_bots(events: Sequence[Named]) -> list[Aliases]:
-    """For each event those of its bots that have another id in the table."""
+def same_bots(events: Sequence[Named], without: Collection[str] = ()) -> list[Aliases]:
+    """For each event those of its bots that have another id in the table. UserError if two bots
+    have one id, unless it is left out anyway.
+    """
     known: dict[str, tuple[Entrant, str]] = {}
     ids: dict[str, set[str]] = {}
     crowded: set[str] = set()
@@ -107,10 +126,11 @@ def same_bots(events: Sequence[Named]) -> list[Aliases]:
         here: set[str] = set()
         for entrant in event.entrants:
             other, where = known.setdefault(entrant.id, (entrant, name))
-            if other.hash != entrant.hash:
+            if other.hash != entrant.hash and not {entrant.id, entrant.name} & set(without):
                 raise UserError(
                     f"{entrant.id} is one bot in {where} (content {other.hash[:_HASH_SHOWN]}…) and "
-                    f"another in {name} ({entrant.hash[:_HASH_SHOWN]}…); rate them apart"
+                    f"another in {name} ({entrant.hash[:_HASH_SHOWN]}…); rate them apart, or "
+                    f"--without {entrant.id}"
                 )
             if entrant.hash in here:
                 crowded.add(entrant.hash)

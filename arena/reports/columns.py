@@ -103,7 +103,7 @@ def _p_next(row: Standing) -> str:
     """A probability is never certain, however it is rounded."""
     if row.p_next is None:
         return NOTHING
-    if row.p_next > 0.9995:
+    if row.p_next >= 0.9995:
         return ">99.9"
     return "<0.1" if row.p_next < 0.0005 else f"{100 * row.p_next:.1f}"
 

@@ -80,6 +80,10 @@ def _sources(table: Table, *, brief: bool) -> Iterator[Fact]:
     yield Fact("matches", f"{table.matches} counted")
     for line in table.selected:
         yield Fact("selected", line)
+    if not table.event.settings.evaluator and any(
+        source.event.settings.evaluator for source in table.sources
+    ):
+        yield Fact("luck", "not measured, or not by one evaluator, in all of the events: left out")
     for source in table.sources:
         yield Fact("event", "; ".join(_source(source, brief=brief)))
         for old, new in source.aliases:
@@ -95,7 +99,8 @@ def _source(source: Source, *, brief: bool) -> Iterator[str]:
     if not event.finished:
         yield "THE EVENT IS NOT FINISHED"
     if source.damaged:
-        yield f"{source.damaged} DAMAGED LINES OF ITS LOG PASSED OVER"
+        lines = "LINE" if source.damaged == 1 else "LINES"
+        yield f"{source.damaged} DAMAGED {lines} OF ITS LOG PASSED OVER"
     yield _game(event.settings)
     yield _limits(event.settings)
     if source.ended:

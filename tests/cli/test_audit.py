@@ -1,6 +1,7 @@
 """`arena audit`: what it prints of small events, and what it exits with."""
 
 import json
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from arena.auditing.report import Audit, Feeding, Lift, Luck, Part, Question, Share
 from arena.cli import commands
 from arena.cli.auditing import audit_folder, told
+from arena.model import UserError
 from arena.reports.layout import width
 
 SCHEMA = Path(__file__).parents[2] / "protocol" / "schema" / "audit-report.json"
@@ -44,6 +46,16 @@ def four(play_event, tmp_path_factory):
     folder = tmp_path_factory.mktemp("audit") / "four"
     names = tuple(f"{name}@1" for name in ("ann", "bob", "cyd", "dan", "a" * 40))
     return play_event(folder, names, game="four-card-golf", seats=4, deals=2, turn_cap=3)
+
+
+def test_a_log_that_has_lost_some_of_itself_is_refused(two, tmp_path):
+    """What is left would be called fair as easily as what is gone."""
+    folder = shutil.copytree(two, tmp_path / "cut")
+    log = folder / "matches.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[: len(lines) // 2]))
+    with pytest.raises(UserError, match="of 18 matches are missing"):
+        audit_folder(folder)
 
 
 @pytest.mark.parametrize("event", ["two", "four"])

@@ -40,6 +40,13 @@ def test_without_an_answer_it_ends_on_its_budget(arena, compare, bot, tmp_path, 
     )
 
 
+def test_a_bot_that_can_t_start_is_named(arena, bot, sandbox):
+    """There is no going on without one of two."""
+    done = arena("compare", bot("old"), bot("bad", "no-start"), "--sandbox", sandbox, code=3)
+    assert "bad@1: can't start" in done.stderr
+    assert done.stderr.endswith("a comparison needs both\n")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code", "told"),
     [

@@ -69,6 +69,9 @@ def test_bots_that_can_t_start_are_reported_before_the_first_match(
         (["--tables", "5"], "--tables 5"),
         (["--event", "nowhere.toml"], "nowhere.toml"),
         (["--sandbox", "firejail"], "bwrap"),
+        (["--close", "1"], "--until-resolved"),
+        (["--until-resolved", "--close", "nan"], "'nan' is not a number"),
+        (["--gauntlet", "amn"], "none of the bots is called so; there are ann"),
     ],
 )
 def test_a_wrong_flag_is_one_line_that_says_what_is_right(arena, bot, flags, words):
@@ -98,6 +101,16 @@ def test_an_event_file_s_mistakes_are_named_by_line(arena, bot, tmp_path, text, 
     assert words in arena("run", "--event", "event.toml", code=2).stderr.replace("\n", " ")
 
 
+def test_a_race_s_dry_run_says_that_it_is_the_beginning(arena, bot):
+    """How long it takes depends on results; how long at most, on its budget."""
+    ask = ["--until-resolved", "--deals", "1", "--budget", "60", "--no-luck", "--dry-run"]
+    done = arena("run", bot("ann"), bot("bob"), *ask)
+    assert "2 matches to begin with; what follows depends on results, 60 matches at most" in (
+        done.stdout
+    )
+    assert "rates on results and needs many more matches" in done.stderr
+
+
 def test_results_are_never_overwritten(arena, bot):
     """A folder that holds an event, or anything else, is left alone."""
     bots = [bot("ann"), bot("bob")]
@@ -105,6 +118,9 @@ def test_results_are_never_overwritten(arena, bot):
     assert "choose another folder" in arena("run", *bots, "--out", "out", code=2).stderr
     assert "is finished" in arena("run", "out", code=2).stderr
     assert "finished" in arena("resume", "out", code=2).stderr
+    assert "arena resume out --repair" in arena("resume", "out", code=2).stderr
+    never = arena("rate", "out", "--since", "2999-01-01", code=2).stderr
+    assert "within that time; nothing can be rated" in never
 
 
 def test_commands_on_a_folder_without_an_event(arena, tmp_path):

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from arena.deals import Deals, commitment, fingerprint, with_beacon
-from arena.model import Entrant
+from arena.model import Entrant, Trial
 from arena.registry import game
 from arena.store import read_event, read_records
 
@@ -106,11 +106,12 @@ def test_both_agree_on_a_published_event_played_by_processes(name):
         {"names": STRANGE, "seats": 3},
         {"names": ("a@1", "b@1", "c@1"), "seats": 3, "playoff": True, "deals": 6},
         {"names": ("a@1", "b@1"), "beacon": "drand 4182001: é…", "game": "four-card-golf"},
+        {"names": ("a@1", "b@1"), "format": "trial", "deals": 5, "trial": Trial(new="b@1")},
     ],
-    ids=["eight", "strange", "playoff", "beacon"],
+    ids=["eight", "strange", "playoff", "beacon", "trial"],
 )
 def test_both_agree_on(play_event, tmp_path, settings):
-    """Two packs, strange names, a playoff, a beacon."""
+    """Two packs, strange names, a playoff, a beacon; more deals than an event begins with."""
     names = settings.pop("names")
     folder = play_event(tmp_path / "event", names, **settings)
     assert 0 == first_verdict(folder)

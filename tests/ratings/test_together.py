@@ -242,6 +242,12 @@ def test_one_id_with_two_contents_is_refused_by_name(lab):
     assert sha256_hex(b"new")[:12] in str(refused.value)
 
 
+def test_one_id_with_two_contents_is_no_matter_if_it_is_left_out(lab):
+    """By its name or its id."""
+    events = [named(lab, "one"), named(lab, "two", contents={"b": "new"})]
+    assert [{}, {}] == same_bots(events, without=["b"])
+
+
 def test_the_field_has_each_bot_once(lab, monkeypatch):
     """In whatever order the events come, and no more than can be rated."""
     events = [named(lab, "one", "ab"), named(lab, "two", "bc")]
@@ -277,7 +283,7 @@ def test_bots_are_chosen_by_name_or_id(lab):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"game": "four-card-golf"}, "their game differ, play-nine and four-card-golf"),
+        ({"game": "four-card-golf"}, "their game differs, play-nine and four-card-golf"),
         ({"game_version": 2}, "their rules differ, 1 and 2"),
         ({"seats": 3}, "their seats differ, 2 and 3"),
         (
@@ -297,14 +303,22 @@ def test_unlike_events_are_refused_with_the_reason(lab, changes, reason):
 
 
 def test_the_evaluator_matters_where_it_is_rated_on(lab):
-    """Rated on results, events with other evaluators go together."""
-    events = [named(lab, "one", evaluator="grid-2"), named(lab, "two", evaluator="grid-1")]
-    refuse_unlike(events, None)
-    with pytest.raises(UserError, match="their evaluator differ, grid-2 and grid-1"):
+    """Rated on results, and that said, events with other evaluators go together."""
+    events = [
+        named(lab, "one", evaluator="grid-2"),
+        named(lab, "none"),
+        named(lab, "two", evaluator="grid-1"),
+    ]
+    refuse_unlike(events, "results")
+    refuse_unlike(events[:2], None)
+    with pytest.raises(UserError, match="one and two.* by grid-2 and grid-1; .*--rate-on results"):
+        refuse_unlike(events, None)
+    events = [events[0], events[2]]
+    with pytest.raises(UserError, match="their evaluator differs, grid-2 and grid-1"):
         refuse_unlike(events, "adjusted")
     with pytest.raises(UserError, match="one: luck was not measured"):
         refuse_unlike([named(lab, "one")], "adjusted")
-    with pytest.raises(UserError, match="their evaluator differ, none and grid-1"):
+    with pytest.raises(UserError, match="their evaluator differs, none and grid-1"):
         refuse_unlike(
             [
                 named(lab, "one", rate_on="adjusted"),

@@ -87,6 +87,13 @@ def test_steps_are_what_the_rules_make_of_the_moves(events, game, seats):
     assert not any(step.unasked for hole in steps.holes for step in hole.steps)
 
 
+def test_luck_by_another_evaluator_is_not_made_up(events):
+    """The steps have none, rather than that of this arena's."""
+    event = events.event_of("four-card-golf", seats=2, evaluator="four-card-golf/0-0123456789ab")
+    steps = opened(event, events.play(event, next(events.specs(event))), events.secret)
+    assert not any(hole.luck or any(step.luck for step in hole.steps) for hole in steps.holes)
+
+
 def test_a_playoff_adds_nothing_and_leaves_seats_out(events):
     """Who does not play has no cards; totals stay those of nine holes."""
     event = events.event_of("four-card-golf", seats=3, playoff=True, turn_cap=1)

@@ -105,3 +105,15 @@ def test_no_text_of_a_stranger_acts(tables, rows):
     """An event.json may name anybody as hero; a note may hold any name."""
     text = told(tables, rows, heroes=("\x1b[2Jeve",), ended="\x1b[2Jeve was withdrawn")
     assert "\x1b" not in text
+
+
+def test_luck_that_not_all_events_have_is_said_to_be_left_out(tables):
+    """Else whoever knows one of them looks for its columns."""
+    table = tables.pooled()
+    assert "left out" not in render(table, "text")
+    one, two = table.sources
+    settings = msgspec.structs.replace(one.event.settings, evaluator="play-nine/1-0123456789ab")
+    one = msgspec.structs.replace(one, event=msgspec.structs.replace(one.event, settings=settings))
+    table = msgspec.structs.replace(table, sources=(one, two))
+    told = " ".join(render(table, "text").split())
+    assert "luck: not measured, or not by one evaluator, in all of the events: left out" in told
