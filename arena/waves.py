@@ -16,13 +16,6 @@ import msgspec
 
 from arena.model import Block, Verdict
 
-LOOKS = 10
-"""What it costs a race to look again and again, in looks at results of their own: some twelve looks
-at sums that grow by half each time, the first at few deals. With so many at most 5 % of races tell
-any neighbours apart wrongly, found by simulation (python bench/calibration.py looks): of 2 to 12
-bots, all equal or in pairs of equals, after warm-ups of 10 deals or more. Two bots need 8 to 10,
-and err in 6 % after 5 deals; larger fields would do with 3 or 4."""
-
 
 class Lead(NamedTuple):
     """By how much one entrant is ahead of another, and how sure that is."""

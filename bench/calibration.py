@@ -20,10 +20,10 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import msgspec
 import numpy as np
 
 from arena.deals import Deals
-from arena.formats import racing
 from arena.formats.racing import Race
 from arena.formats.trial import CHUNK, Trial, bounds
 from arena.model import (
@@ -48,6 +48,7 @@ from arena.ratings.outcomes import PairCount, Tally
 from arena.waves import End, Nothing, Results, Wave
 
 RATING = RatingSettings()
+RACING = Racing()
 DEALS = Deals(bytes(32))
 THOUSANDTHS = 1000
 TAILS = 5
@@ -295,14 +296,21 @@ def fields(size: int) -> Mapping[str, Field]:
     }
 
 
+def apart(size: int, looks: int) -> float:
+    """How many standard errors tell two in such a field apart."""
+    return separation(size, looks=looks, error_rate=RATING.error_rate)
+
+
 class Raced:
     """What became of a race."""
 
-    def __init__(self, field: Field, chance: Chance, *, size: int, deals: int) -> None:
+    def __init__(
+        self, field: Field, chance: Chance, *, size: int, deals: int, racing: Racing = RACING
+    ) -> None:
         self._chance = chance
         self.strengths, self._deviations = field(chance)
         settings = Settings(
-            game="play-nine", format="racing", rate_on=ADJUSTED, deals=deals, racing=Racing()
+            game="play-nine", format="racing", rate_on=ADJUSTED, deals=deals, racing=racing
         )
         entrants = entered(size)
         self.place = {entrant.id: place for place, entrant in enumerate(entrants)}
@@ -354,7 +362,7 @@ class Raced:
 def races(runs: int, *, size: int = 12) -> None:
     """Error rates, coverage and length of races."""
     head(
-        f"Races of {size}, LOOKS = {racing.LOOKS}",
+        f"Races of {size}, looks = {RACING.looks}",
         *(
             "field",
             "differences",
@@ -370,7 +378,7 @@ def races(runs: int, *, size: int = 12) -> None:
             Raced(field, Chance((3, size, deals, run, tails), tails=tails), size=size, deals=deals)
             for run in range(runs)
         ]
-        several, one = (separation(size, looks=looks) for looks in (racing.LOOKS, 1))
+        several, one = (apart(size, looks) for looks in (RACING.looks, 1))
         pairs = [pair for race in done for pair in race.neighbours()]
         covered = sum(abs(lead - true) <= Z95 * error for lead, error, true in pairs)
         row(
@@ -387,25 +395,23 @@ def races(runs: int, *, size: int = 12) -> None:
 
 
 def looks(runs: int) -> None:
-    """Error rates by LOOKS, where there is most to err about."""
+    """Error rates by looks, where there is most to err about."""
     cases = [(2, 5, "all equal"), (2, 10, "all equal"), (2, 25, "all equal"), (3, 10, "all equal")]
     cases += [(size, 10, "pairs of equals, 8 apart") for size in (4, 12)]
-    given = racing.LOOKS
     shown = (f"{size} bots, {deals} deals at first, {told}" for size, deals, told in cases)
-    head("Races that tell neighbours apart wrongly, %, by LOOKS", "LOOKS", *shown)
+    head("Races that tell neighbours apart wrongly, %, by looks", "looks", *shown)
     for number in (1, 2, 3, 4, 6, 8, 10, 12):
-        racing.LOOKS = number
+        racing = msgspec.structs.replace(RACING, looks=number)
         shares = []
         for size, deals, told in cases:
-            errors = separation(size, looks=number)
+            errors = apart(size, number)
             wrong = 0
             for run in range(runs):
                 chance = Chance((4, size, deals, run))
-                race = Raced(fields(size)[told], chance, size=size, deals=deals)
+                race = Raced(fields(size)[told], chance, size=size, deals=deals, racing=racing)
                 wrong += race.wrong(errors)
             shares.append(percent(wrong, runs))
         row(number, *shares)
-    racing.LOOKS = given
 
 
 # ---------------------------------------------------------------------------------- trials

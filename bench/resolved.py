@@ -28,7 +28,7 @@ import msgspec
 from arena import luck, registry
 from arena.deals import Deals, with_beacon
 from arena.formats.racing import Race
-from arena.model import ADJUSTED, Event, Racing, pairing_id
+from arena.model import ADJUSTED, Event, Racing, RatingSettings, pairing_id
 from arena.ratings import normal
 from arena.ratings.evidence import Evidence, separation
 from arena.ratings.intervals import Moments
@@ -76,7 +76,7 @@ def pools_of(folder: Path, without: Sequence[str]) -> tuple[Event, dict[tuple[st
 
 def plain(pools: dict[tuple[str, str], Pool], bots: Sequence[str], draw: random.Random) -> int:
     """Matches of a round robin that sees wins and losses until it is resolved."""
-    errors = separation(len(bots), looks=1)
+    errors = separation(len(bots), looks=1, error_rate=RatingSettings().error_rate)
     sd = statistics.median(statistics.stdev(pool.strokes) for pool in pools.values())
     near = normal.cdf(CLOSE / sd) - 0.5
     won = dict.fromkeys(pools, (0.0, 0.0))

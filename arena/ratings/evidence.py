@@ -21,9 +21,6 @@ from arena.waves import Lead
 
 Sums = TypeVar("Sums")
 
-ERROR_RATE = 0.05
-"""That any two neighbours in a table are told apart though they are equal."""
-
 
 def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
     """Skills by the results or by the adjusted strokes."""
@@ -34,11 +31,11 @@ def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
     return fit(entrants, tally.pairs, seats=settings.seats, settings=settings.rating)
 
 
-def separation(entrants: int, *, looks: int) -> float:
-    """By how many standard errors two have to differ. 95 % for all neighbours together
-    (Bonferroni), and for all looks at them, each of which may err.
+def separation(entrants: int, *, looks: int, error_rate: float) -> float:
+    """By how many standard errors two have to differ, for the error rate of all neighbours together
+    (Bonferroni), and of all looks at them, each of which may err.
     """
-    return normal.quantile(1 - ERROR_RATE / (2 * max(1, entrants - 1) * looks))
+    return normal.quantile(1 - error_rate / (2 * max(1, entrants - 1) * looks))
 
 
 class Evidence:
@@ -79,7 +76,8 @@ class Evidence:
 
     def separation(self, entrants: int, looks: int) -> float:
         """As for the ranges of ranks in the table, but for more looks than one."""
-        return separation(entrants, looks=looks)
+        rate = self._event.settings.rating.error_rate
+        return separation(entrants, looks=looks, error_rate=rate)
 
 
 def _without(

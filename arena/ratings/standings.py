@@ -16,7 +16,6 @@ from arena.ratings.evidence import fitted, separation
 from arena.ratings.fit import Fit
 from arena.ratings.intervals import Moments, average, half_width, win_interval
 from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount, Tally
-from arena.waves import LOOKS
 
 DECIMALS = 3
 SHARE_DECIMALS = 4
@@ -34,7 +33,10 @@ def table(event: Event, counted: Counted) -> Table:
     duels = _duels(tally.pairs)
     rated = {entrant for entrant, account in tally.accounts.items() if account.deals}
     found = fitted(event, tally, settings.rate_on)
-    ranks = _ranks(found, rated, looks=LOOKS if settings.racing else 1)
+    # Who has looked several times, and stopped when things were clear, has to be surer.
+    looks = settings.racing.looks if settings.racing else 1
+    errors = separation(len(rated), looks=looks, error_rate=settings.rating.error_rate)
+    ranks = _ranks(found, rated, errors)
     withdrawn = {out.entrant: out for out in counted.withdrawn}
     annulled = {entrant for entrant, out in withdrawn.items() if out.annulled}
     elsewhere = _elsewhere(event, tally, rated, ranks)
@@ -103,12 +105,9 @@ def table(event: Event, counted: Counted) -> Table:
     )
 
 
-def _ranks(found: Fit, rated: set[str], *, looks: int) -> dict[str, tuple[int, int]]:
-    """First and last rank of each that is rated. Who has looked several times, and stopped when
-    things were clear, has to be surer.
-    """
+def _ranks(found: Fit, rated: set[str], errors: float) -> dict[str, tuple[int, int]]:
+    """First and last rank of each that is rated, apart from others by so many standard errors."""
     placed = [index for index, entrant in enumerate(found.entrants) if entrant in rated]
-    errors = separation(len(placed), looks=looks)
 
     def apart(one: int, two: int) -> bool:
         lead, error = found.ahead(one, two)

@@ -12,11 +12,11 @@ from arena.waves import Nothing, Wave
 def race(drawn, entered):
     """Makes a race."""
 
-    def make(names="abcd", authors=None, close=2.0, budget=None, **settings):
+    def make(names="abcd", authors=None, racing=None, close=2.0, budget=None, **settings):
         settings = Settings(
             game="play-nine",
             format="racing",
-            racing=Racing(close=close, budget=budget),
+            racing=racing or Racing(close=close, budget=budget),
             **{"deals": 10, **settings},
         )
         return Race(settings, entered(names, authors), drawn)
@@ -126,6 +126,22 @@ def test_waves_grow_by_half_in_whole_series_and_no_deal_comes_twice(race, shown,
         dealt(waves[number], "ac") for number in (0, 1, 3)
     ]
     checked(made, waves)
+
+
+@pytest.mark.parametrize(
+    ("growth", "deals"), [(0.5, [10, 10, 10]), (1.0, [10, 10, 20]), (3.0, [10, 30, 120])]
+)
+def test_how_waves_grow_is_the_event_s(race, shown, growth, deals):
+    """And in how many looks' name it has to be sure."""
+    made = race("abc", racing=Racing(growth=growth, looks=7))
+    results = shown(dict.fromkeys("abc", 0.0))
+    asked = []
+    results.separation = lambda *of: asked.append(of) or 3.0
+    waves = []
+    for number in deals:
+        waves.append(made.wave(waves, results))
+        assert number == len(dealt(waves[-1], "ab"))
+    assert {(3, 7)} == set(asked)
 
 
 def test_the_budget_ends_it_before_it_is_exceeded(race, shown):
