@@ -122,8 +122,8 @@ class Racing(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What it costs to look again and again, in looks at results of their own: some twelve looks
     at sums that grow by half each time, the first at few deals. With so many at most 5 % of races
     tell any neighbours apart wrongly, found by simulation (python bench/calibration.py looks): of 2
-    to 12 bots, all equal or in pairs of equals, after warm-ups of 10 deals or more. Two bots need 8
-    to 10, and err in 6 % after 5 deals; larger fields would do with 3 or 4."""
+    to 12 bots, all equal or in pairs of equals, after warm-ups of 10 deals or more. Two bots, and
+    four in pairs, need 8 to 10; two err in 6 to 7 % after 5 deals; twelve need 6 to 8."""
 
 
 class Trial(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):

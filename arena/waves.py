@@ -39,8 +39,8 @@ class Results(Protocol):
     def lead(self, one: str, two: str) -> Lead:
         """By how much the first is ahead; less than nothing if it is behind."""
 
-    def separation(self, entrants: int, looks: int) -> float:
-        """How many standard errors tell neighbours in so large a field apart, at so many looks."""
+    def separation(self, pairs: int, looks: int) -> float:
+        """How many standard errors tell so many pairs apart, at so many looks."""
 
 
 class Wave(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,10 +85,23 @@ class Nothing:
         del one, two
         return Lead(0.0, float("inf"))
 
-    def separation(self, entrants: int, looks: int) -> float:
+    def separation(self, pairs: int, looks: int) -> float:
         """No number of errors is enough."""
-        del entrants, looks
+        del pairs, looks
         return float("inf")
+
+
+def step_down(leads: Iterable[Lead], pairs: int, separation: Callable[[int], float]) -> float:
+    """How many standard errors tell two apart, by the leads of neighbours (Holm): the surest has to
+    be sure enough for all pairs, the next for all but that one. So a pair that is open doesn't pay
+    for those that nobody doubts. One that is shown to be close still counts: who is equal to
+    everybody else may yet be told apart from somebody.
+    """
+    for sure in sorted((abs(lead.strokes) / lead.error for lead in leads), reverse=True):
+        if pairs <= 1 or sure <= separation(pairs):
+            break
+        pairs -= 1
+    return separation(pairs)
 
 
 def at_once(wave: Wave) -> Schedule:

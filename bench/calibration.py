@@ -45,7 +45,7 @@ from arena.ratings.intervals import Z95, Moments
 from arena.ratings.likelihood import draw_margin
 from arena.ratings.linear import fit_strokes, skill_of_a_stroke
 from arena.ratings.outcomes import PairCount, Tally
-from arena.waves import End, Nothing, Results, Wave
+from arena.waves import End, Nothing, Results, Wave, step_down
 
 RATING = RatingSettings()
 RACING = Racing()
@@ -284,21 +284,17 @@ def fields(size: int) -> Mapping[str, Field]:
     def drawn(chance: Chance) -> tuple[np.ndarray, np.ndarray]:
         return made(20 * chance.draw.standard_normal(size))(chance)
 
-    ties = 8 * (steps // 2)
     near = np.cumsum(np.resize([1.0, 2.0, 3.0], size))
     away = np.append(4 * steps[:-1], 350.0)
     return {
         "drawn, deviation 20": drawn,
         "all equal": made(0 * steps),
-        "pairs of equals, 8 apart": made(ties),
+        "pairs of equals, 8 apart": made(8 * (steps // 2)),
+        "pairs of equals, 30 apart": made(30 * (steps // 2)),
+        "pairs 2 apart, 30 between them": made(30 * (steps // 2) + 2 * (steps % 2)),
         "1, 2, 3 strokes apart": made(near),
         "4 apart, one 300 behind, 10 times the variance": made(away, 10.0),
     }
-
-
-def apart(size: int, looks: int) -> float:
-    """How many standard errors tell two in such a field apart."""
-    return separation(size, looks=looks, error_rate=RATING.error_rate)
 
 
 class Raced:
@@ -341,12 +337,32 @@ class Raced:
             lead = self.evidence.lead(one, two)
             yield lead.strokes, lead.error, self.ahead(one, two)
 
-    def wrong(self, errors: float) -> bool:
+    def errors(self, looks: int) -> float:
+        """How many standard errors tell two apart at its end, if it had so many looks."""
+        order = self.evidence.order()
+        leads = itertools.starmap(self.evidence.lead, itertools.pairwise(order))
+        return step_down(
+            leads,
+            len(order) - 1,
+            lambda pairs: separation(pairs, looks=looks, error_rate=RATING.error_rate),
+        )
+
+    def wrong(self, looks: int) -> bool:
         """Whether any neighbours are told apart though they aren't in this order."""
+        errors = self.errors(looks)
         return any(lead > errors * error and true <= 0 for lead, error, true in self.neighbours())
 
-    def wrong_somewhere(self, errors: float) -> bool:
+    def wrongly_close(self) -> bool:
+        """Whether any neighbours are shown to be close though they aren't."""
+        errors = self.errors(RACING.looks)
+        return any(
+            abs(lead) + errors * error < RACING.close <= abs(true)
+            for lead, error, true in self.neighbours()
+        )
+
+    def wrong_somewhere(self, looks: int) -> bool:
         """Whether any two are, neighbours or not."""
+        errors = self.errors(looks)
         for one, two in itertools.combinations(self.evidence.order(), 2):
             lead = self.evidence.lead(one, two)
             if lead.strokes > errors * lead.error and self.ahead(one, two) <= 0:
@@ -367,9 +383,10 @@ def races(runs: int, *, size: int = 12) -> None:
             "field",
             "differences",
             "deals at first",
-            "neighbours wrongly apart %",
-            "any two %",
-            "neighbours, one look %",
+            "neighbours wrongly apart, %",
+            "any two, %",
+            "neighbours if it were one look, %",
+            "neighbours wrongly close, %",
         ),
         *("95 % cover", "matches", "waves"),
     )
@@ -378,16 +395,16 @@ def races(runs: int, *, size: int = 12) -> None:
             Raced(field, Chance((3, size, deals, run, tails), tails=tails), size=size, deals=deals)
             for run in range(runs)
         ]
-        several, one = (apart(size, looks) for looks in (RACING.looks, 1))
         pairs = [pair for race in done for pair in race.neighbours()]
         covered = sum(abs(lead - true) <= Z95 * error for lead, error, true in pairs)
         row(
             told,
             "t(5)" if tails else "Gaussian",
             deals,
-            percent(sum(race.wrong(several) for race in done), runs),
-            percent(sum(race.wrong_somewhere(several) for race in done), runs),
-            percent(sum(race.wrong(one) for race in done), runs),
+            percent(sum(race.wrong(RACING.looks) for race in done), runs),
+            percent(sum(race.wrong_somewhere(RACING.looks) for race in done), runs),
+            percent(sum(race.wrong(1) for race in done), runs),
+            percent(sum(race.wrongly_close() for race in done), runs),
             f"{100 * covered / len(pairs):.1f}",
             f"{statistics.mean(race.matches for race in done):,.0f}",
             f"{statistics.mean(len(race.waves) for race in done):.1f}",
@@ -397,19 +414,20 @@ def races(runs: int, *, size: int = 12) -> None:
 def looks(runs: int) -> None:
     """Error rates by looks, where there is most to err about."""
     cases = [(2, 5, "all equal"), (2, 10, "all equal"), (2, 25, "all equal"), (3, 10, "all equal")]
-    cases += [(size, 10, "pairs of equals, 8 apart") for size in (4, 12)]
+    cases += [
+        (size, 10, f"pairs of equals, {apart} apart") for size in (4, 12) for apart in (8, 30)
+    ]
     shown = (f"{size} bots, {deals} deals at first, {told}" for size, deals, told in cases)
     head("Races that tell neighbours apart wrongly, %, by looks", "looks", *shown)
     for number in (1, 2, 3, 4, 6, 8, 10, 12):
         racing = msgspec.structs.replace(RACING, looks=number)
         shares = []
         for size, deals, told in cases:
-            errors = apart(size, number)
             wrong = 0
             for run in range(runs):
                 chance = Chance((4, size, deals, run))
                 race = Raced(fields(size)[told], chance, size=size, deals=deals, racing=racing)
-                wrong += race.wrong(errors)
+                wrong += race.wrong(number)
             shares.append(percent(wrong, runs))
         row(number, *shares)
 

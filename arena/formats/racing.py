@@ -2,12 +2,12 @@
 
 Theory of operation. The first wave is a warm-up: every pair plays the event's deals. After each
 wave the field is put in order, and cut wherever everybody above is separated from everybody below:
-by more standard errors than chance alone makes, for all neighbours and all looks together. What
-lies between two cuts is a group. In a group of more than one whose neighbours aren't all separated
-or shown to be close, each pair whose order is open plays on: `growth` times as many deals as it has
-played. Two that may not meet are compared through somebody whom both may: they play on against the
-nearest in the order. The event is over when no group is open, or when the next wave would exceed
-the budget.
+by more standard errors than chance alone makes, for all neighbours that aren't known yet and all
+looks together. What lies between two cuts is a group. In a group of more than one whose neighbours
+aren't all separated or shown to be close, each pair whose order is open plays on: `growth` times as
+many deals as it has played. Two that may not meet are compared through somebody whom both may: they
+play on against the nearest in the order. The event is over when no group is open, or when the next
+wave would exceed the budget.
 
 Waves grow, so there are few looks; a look may err with a share of the error rate. The constants of
 all this are in the event's settings, for a race is decided again long after it was played.
@@ -25,7 +25,7 @@ from arena.deals import Deals
 from arena.formats.dealing import MOST_MATCHES, Dealing
 from arena.formats.tables import all_tables, field_of
 from arena.model import Entrant, MatchSpec, Racing, Settings, UserError
-from arena.waves import End, Results, Wave
+from arena.waves import End, Results, Wave, step_down
 
 MOST_DEALS = 100_000
 """Of one pair: then even a tenth of a stroke has been told."""
@@ -121,8 +121,12 @@ class _Standing:
     def __init__(self, results: Results, racing: Racing, entrants: int) -> None:
         self._results = results
         self._close = racing.close
-        self._errors = results.separation(entrants, racing.looks)
         self.order: Sequence[str] = [e for e in results.order() if e not in results.withdrawn]
+        self._errors = step_down(
+            itertools.starmap(results.lead, itertools.pairwise(self.order)),
+            entrants - 1,
+            lambda pairs: results.separation(pairs, racing.looks),
+        )
 
     def open_groups(self) -> Iterator[Sequence[str]]:
         """Those in which neighbours are neither separated nor close."""

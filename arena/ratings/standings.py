@@ -8,14 +8,16 @@ last, behind them those whose results were annulled. Every entrant of the event 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Collection, Mapping, Sequence
 
-from arena.model import ADJUSTED, RESULTS, Duel, Event, Standing, Table, Withdrawal
+from arena.model import ADJUSTED, RESULTS, Duel, Event, Settings, Standing, Table, Withdrawal
 from arena.ratings.counting import Counted
-from arena.ratings.evidence import fitted, separation
+from arena.ratings.evidence import fitted, lead_of, separation
 from arena.ratings.fit import Fit
 from arena.ratings.intervals import Moments, average, half_width, win_interval
 from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount, Tally
+from arena.waves import step_down
 
 DECIMALS = 3
 SHARE_DECIMALS = 4
@@ -33,11 +35,8 @@ def table(event: Event, counted: Counted) -> Table:
     duels = _duels(tally.pairs)
     rated = {entrant for entrant, account in tally.accounts.items() if account.deals}
     found = fitted(event, tally, settings.rate_on)
-    # Who has looked several times, and stopped when things were clear, has to be surer.
-    looks = settings.racing.looks if settings.racing else 1
-    errors = separation(len(rated), looks=looks, error_rate=settings.rating.error_rate)
-    ranks = _ranks(found, rated, errors)
     withdrawn = {out.entrant: out for out in counted.withdrawn}
+    ranks = _ranks(found, rated, _errors(found, rated, withdrawn, settings))
     annulled = {entrant for entrant, out in withdrawn.items() if out.annulled}
     elsewhere = _elsewhere(event, tally, rated, ranks)
     order = sorted(
@@ -119,6 +118,30 @@ def _ranks(found: Fit, rated: set[str], errors: float) -> dict[str, tuple[int, i
         below = sum(apart(index, other) for other in placed if other != index)
         ranks[found.entrants[index]] = (1 + above, len(placed) - below)
     return ranks
+
+
+def _errors(
+    found: Fit, rated: Collection[str], withdrawn: Collection[str], settings: Settings
+) -> float:
+    """How many standard errors tell two apart. Who has looked several times, and stopped when
+    things were clear, has to be surer: in a race they are those that it was decided by.
+    """
+
+    def apart(pairs: int, looks: int) -> float:
+        return separation(pairs, looks=looks, error_rate=settings.rating.error_rate)
+
+    if (racing := settings.racing) is None:
+        return apart(len(rated) - 1, 1)
+    order = sorted(
+        (-mu, entrant, index)
+        for index, (mu, entrant) in enumerate(zip(found.mu, found.entrants, strict=True))
+        if entrant not in withdrawn
+    )
+    leads = (
+        lead_of(found, one, two, settings.rating)
+        for (*_, one), (*_, two) in itertools.pairwise(order)
+    )
+    return step_down(leads, len(found.entrants) - 1, lambda pairs: apart(pairs, racing.looks))
 
 
 def _elsewhere(

@@ -49,10 +49,10 @@ def test_equals_are_in_the_order_of_their_ids(lab):
 
 def test_neighbours_are_told_apart_at_the_stated_rate():
     """All of them together, at all looks; one alone has no neighbour."""
-    assert normal.cdf(-separation(2, looks=1, error_rate=0.05)) == pytest.approx(0.025)
-    assert normal.cdf(-separation(5, looks=3, error_rate=0.02)) == pytest.approx(0.01 / 12)
-    one, two = (separation(size, looks=1, error_rate=0.05) for size in (1, 2))
-    assert one == two
+    assert normal.cdf(-separation(1, looks=1, error_rate=0.05)) == pytest.approx(0.025)
+    assert normal.cdf(-separation(4, looks=3, error_rate=0.02)) == pytest.approx(0.01 / 12)
+    none, one = (separation(pairs, looks=1, error_rate=0.05) for pairs in (0, 1))
+    assert none == one
 
 
 def test_it_has_as_many_looks_as_it_is_asked_for(lab):
