@@ -81,7 +81,11 @@ ADJUSTED: RateOn = "adjusted"
 
 
 class RatingSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """TrueSkill's constants, published with every table. tau is 0: the field is fixed."""
+    """TrueSkill's constants, published with every table. tau is 0: the field is fixed.
+
+    What decides who plays on stands here too, as in `Racing` and `Trial`: so the commitment covers
+    it, and whoever has the event decides the same again when defaults have changed.
+    """
 
     mu: Rating = 25.0
     sigma: Width = 25.0 / 3
@@ -95,16 +99,31 @@ class RatingSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     event_sd: Width = 23.0
     """Standard deviation of the strokes a match by which two equals differ over a rated event,
     as played: what makes strokes and skills one scale."""
+    error_rate: Annotated[float, Meta(ge=1e-6, le=0.5)] = 0.05
+    """That any neighbours in a table are told apart though they are equal: for ranges of ranks, and
+    for when a race is over."""
+    borrowed: Annotated[int, Meta(ge=0, le=1_000)] = 4
+    """Rated events for which other pairs' spread of strokes counts in a pair's own, at most."""
+    least_spread: Annotated[float, Meta(ge=1e-4, le=1)] = 0.01
+    """Of strokes, in event_sd: bots that always tie show none, and nobody is surer than by this."""
 
 
 class Racing(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """When a race is over. Its `deals` are those of the warm-up."""
+    """Who plays on in a race, and when it is over. Its `deals` are those of the warm-up."""
 
     close: Annotated[float, Meta(ge=0, le=1000)] = 2.0
     """Neighbours that differ by fewer strokes a match, shown with confidence, needn't be told
     apart."""
     budget: Annotated[int, Meta(ge=1, le=5_000_000)] | None = None
     """Matches at most."""
+    growth: Annotated[float, Meta(ge=0.05, le=10)] = 0.5
+    """By which share of its deals a pair plays on."""
+    looks: Annotated[int, Meta(ge=1, le=1_000)] = 10
+    """What it costs to look again and again, in looks at results of their own: some twelve looks
+    at sums that grow by half each time, the first at few deals. With so many at most 5 % of races
+    tell any neighbours apart wrongly, found by simulation (python bench/calibration.py looks): of 2
+    to 12 bots, all equal or in pairs of equals, after warm-ups of 10 deals or more. Two bots, and
+    four in pairs, need 8 to 10; two err in 6 to 7 % after 5 deals; twelve need 6 to 8."""
 
 
 class Trial(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -120,6 +139,14 @@ class Trial(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The probability that one that is better by the effect is not called so."""
     budget: Annotated[int, Meta(ge=1, le=5_000_000)] = 4_000
     """Matches at most."""
+    first: Annotated[int, Meta(ge=2, le=100_000)] = 20
+    """Deals before the first look: with fewer the spread is too unsure."""
+    step: Annotated[int, Meta(ge=1, le=100_000)] = 20
+    """Deals of each wave after it: several series, so that several cores have something to do."""
+    looks: Annotated[int, Meta(ge=1, le=1_000)] = 4
+    """What it costs its lead's interval that it ends when things are clear, in looks at results of
+    their own: with so many it holds the truth in 94 to 99 % of trials, without in 88 to 95 %
+    (python bench/calibration.py trials)."""
 
 
 class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -16,13 +16,6 @@ import msgspec
 
 from arena.model import Block, Verdict
 
-LOOKS = 10
-"""What it costs a race to look again and again, in looks at results of their own: some twelve looks
-at sums that grow by half each time, the first at few deals. With so many at most 5 % of races tell
-any neighbours apart wrongly, found by simulation (python bench/calibration.py looks): of 2 to 12
-bots, all equal or in pairs of equals, after warm-ups of 10 deals or more. Two bots need 8 to 10,
-and err in 6 % after 5 deals; larger fields would do with 3 or 4."""
-
 
 class Lead(NamedTuple):
     """By how much one entrant is ahead of another, and how sure that is."""
@@ -46,8 +39,8 @@ class Results(Protocol):
     def lead(self, one: str, two: str) -> Lead:
         """By how much the first is ahead; less than nothing if it is behind."""
 
-    def separation(self, entrants: int, looks: int) -> float:
-        """How many standard errors tell neighbours in so large a field apart, at so many looks."""
+    def separation(self, pairs: int, looks: int) -> float:
+        """How many standard errors tell so many pairs apart, at so many looks."""
 
 
 class Wave(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,10 +85,23 @@ class Nothing:
         del one, two
         return Lead(0.0, float("inf"))
 
-    def separation(self, entrants: int, looks: int) -> float:
+    def separation(self, pairs: int, looks: int) -> float:
         """No number of errors is enough."""
-        del entrants, looks
+        del pairs, looks
         return float("inf")
+
+
+def step_down(leads: Iterable[Lead], pairs: int, separation: Callable[[int], float]) -> float:
+    """How many standard errors tell two apart, by the leads of neighbours (Holm): the surest has to
+    be sure enough for all pairs, the next for all but that one. So a pair that is open doesn't pay
+    for those that nobody doubts. One that is shown to be close still counts: who is equal to
+    everybody else may yet be told apart from somebody.
+    """
+    for sure in sorted((abs(lead.strokes) / lead.error for lead in leads), reverse=True):
+        if pairs <= 1 or sure <= separation(pairs):
+            break
+        pairs -= 1
+    return separation(pairs)
 
 
 def at_once(wave: Wave) -> Schedule:

@@ -19,11 +19,12 @@ import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from arena.deals import Deals
-from arena.formats import racing
 from arena.formats.racing import Race
 from arena.formats.trial import CHUNK, Trial, bounds
 from arena.model import (
@@ -45,9 +46,10 @@ from arena.ratings.intervals import Z95, Moments
 from arena.ratings.likelihood import draw_margin
 from arena.ratings.linear import fit_strokes, skill_of_a_stroke
 from arena.ratings.outcomes import PairCount, Tally
-from arena.waves import End, Nothing, Results, Wave
+from arena.waves import End, Nothing, Results, Wave, step_down
 
 RATING = RatingSettings()
+RACING = Racing()
 DEALS = Deals(bytes(32))
 THOUSANDTHS = 1000
 TAILS = 5
@@ -283,13 +285,14 @@ def fields(size: int) -> Mapping[str, Field]:
     def drawn(chance: Chance) -> tuple[np.ndarray, np.ndarray]:
         return made(20 * chance.draw.standard_normal(size))(chance)
 
-    ties = 8 * (steps // 2)
     near = np.cumsum(np.resize([1.0, 2.0, 3.0], size))
     away = np.append(4 * steps[:-1], 350.0)
     return {
         "drawn, deviation 20": drawn,
         "all equal": made(0 * steps),
-        "pairs of equals, 8 apart": made(ties),
+        "pairs of equals, 8 apart": made(8 * (steps // 2)),
+        "pairs of equals, 30 apart": made(30 * (steps // 2)),
+        "pairs 2 apart, 30 between them": made(30 * (steps // 2) + 2 * (steps % 2)),
         "1, 2, 3 strokes apart": made(near),
         "4 apart, one 300 behind, 10 times the variance": made(away, 10.0),
     }
@@ -298,11 +301,13 @@ def fields(size: int) -> Mapping[str, Field]:
 class Raced:
     """What became of a race."""
 
-    def __init__(self, field: Field, chance: Chance, *, size: int, deals: int) -> None:
+    def __init__(
+        self, field: Field, chance: Chance, *, size: int, deals: int, racing: Racing = RACING
+    ) -> None:
         self._chance = chance
         self.strengths, self._deviations = field(chance)
         settings = Settings(
-            game="play-nine", format="racing", rate_on=ADJUSTED, deals=deals, racing=Racing()
+            game="play-nine", format="racing", rate_on=ADJUSTED, deals=deals, racing=racing
         )
         entrants = entered(size)
         self.place = {entrant.id: place for place, entrant in enumerate(entrants)}
@@ -333,12 +338,32 @@ class Raced:
             lead = self.evidence.lead(one, two)
             yield lead.strokes, lead.error, self.ahead(one, two)
 
-    def wrong(self, errors: float) -> bool:
+    def errors(self, looks: int) -> float:
+        """How many standard errors tell two apart at its end, if it had so many looks."""
+        order = self.evidence.order()
+        leads = itertools.starmap(self.evidence.lead, itertools.pairwise(order))
+        return step_down(
+            leads,
+            len(order) - 1,
+            lambda pairs: separation(pairs, looks=looks, error_rate=RATING.error_rate),
+        )
+
+    def wrong(self, looks: int) -> bool:
         """Whether any neighbours are told apart though they aren't in this order."""
+        errors = self.errors(looks)
         return any(lead > errors * error and true <= 0 for lead, error, true in self.neighbours())
 
-    def wrong_somewhere(self, errors: float) -> bool:
+    def wrongly_close(self) -> bool:
+        """Whether any neighbours are shown to be close though they aren't."""
+        errors = self.errors(RACING.looks)
+        return any(
+            abs(lead) + errors * error < RACING.close <= abs(true)
+            for lead, error, true in self.neighbours()
+        )
+
+    def wrong_somewhere(self, looks: int) -> bool:
         """Whether any two are, neighbours or not."""
+        errors = self.errors(looks)
         for one, two in itertools.combinations(self.evidence.order(), 2):
             lead = self.evidence.lead(one, two)
             if lead.strokes > errors * lead.error and self.ahead(one, two) <= 0:
@@ -354,14 +379,15 @@ class Raced:
 def races(runs: int, *, size: int = 12) -> None:
     """Error rates, coverage and length of races."""
     head(
-        f"Races of {size}, LOOKS = {racing.LOOKS}",
+        f"Races of {size}, looks = {RACING.looks}",
         *(
             "field",
             "differences",
             "deals at first",
-            "neighbours wrongly apart %",
-            "any two %",
-            "neighbours, one look %",
+            "neighbours wrongly apart, %",
+            "any two, %",
+            "neighbours if it were one look, %",
+            "neighbours wrongly close, %",
         ),
         *("95 % cover", "matches", "waves"),
     )
@@ -370,16 +396,16 @@ def races(runs: int, *, size: int = 12) -> None:
             Raced(field, Chance((3, size, deals, run, tails), tails=tails), size=size, deals=deals)
             for run in range(runs)
         ]
-        several, one = (separation(size, looks=looks) for looks in (racing.LOOKS, 1))
         pairs = [pair for race in done for pair in race.neighbours()]
         covered = sum(abs(lead - true) <= Z95 * error for lead, error, true in pairs)
         row(
             told,
             "t(5)" if tails else "Gaussian",
             deals,
-            percent(sum(race.wrong(several) for race in done), runs),
-            percent(sum(race.wrong_somewhere(several) for race in done), runs),
-            percent(sum(race.wrong(one) for race in done), runs),
+            percent(sum(race.wrong(RACING.looks) for race in done), runs),
+            percent(sum(race.wrong_somewhere(RACING.looks) for race in done), runs),
+            percent(sum(race.wrong(1) for race in done), runs),
+            percent(sum(race.wrongly_close() for race in done), runs),
             f"{100 * covered / len(pairs):.1f}",
             f"{statistics.mean(race.matches for race in done):,.0f}",
             f"{statistics.mean(len(race.waves) for race in done):.1f}",
@@ -387,32 +413,40 @@ def races(runs: int, *, size: int = 12) -> None:
 
 
 def looks(runs: int) -> None:
-    """Error rates by LOOKS, where there is most to err about."""
+    """Error rates by looks, where there is most to err about."""
     cases = [(2, 5, "all equal"), (2, 10, "all equal"), (2, 25, "all equal"), (3, 10, "all equal")]
-    cases += [(size, 10, "pairs of equals, 8 apart") for size in (4, 12)]
-    given = racing.LOOKS
+    cases += [
+        (size, 10, f"pairs of equals, {apart} apart") for size in (4, 12) for apart in (8, 30)
+    ]
     shown = (f"{size} bots, {deals} deals at first, {told}" for size, deals, told in cases)
-    head("Races that tell neighbours apart wrongly, %, by LOOKS", "LOOKS", *shown)
+    head("Races that tell neighbours apart wrongly, %, by looks", "looks", *shown)
     for number in (1, 2, 3, 4, 6, 8, 10, 12):
-        racing.LOOKS = number
+        racing = msgspec.structs.replace(RACING, looks=number)
         shares = []
         for size, deals, told in cases:
-            errors = separation(size, looks=number)
             wrong = 0
             for run in range(runs):
                 chance = Chance((4, size, deals, run))
-                race = Raced(fields(size)[told], chance, size=size, deals=deals)
-                wrong += race.wrong(errors)
+                race = Raced(fields(size)[told], chance, size=size, deals=deals, racing=racing)
+                wrong += race.wrong(number)
             shares.append(percent(wrong, runs))
         row(number, *shares)
-    racing.LOOKS = given
 
 
 # ---------------------------------------------------------------------------------- trials
 
 
-def tried(test: Test, lead: float, sd: float, chance: Chance) -> tuple[Verdict, int]:
-    """The verdict of a trial, and its matches."""
+class Tried(NamedTuple):
+    """How a trial ended."""
+
+    verdict: Verdict
+    matches: int
+    off: float
+    """By how many standard errors its lead is off the truth."""
+
+
+def tried(test: Test, lead: float, sd: float, chance: Chance) -> Tried:
+    """Play one."""
     settings = Settings(game="play-nine", format="trial", rate_on=ADJUSTED, deals=CHUNK, trial=test)
     entrants = entered(2)
     event = Event(settings=settings, entrants=entrants, commitment="")
@@ -426,7 +460,9 @@ def tried(test: Test, lead: float, sd: float, chance: Chance) -> tuple[Verdict, 
         chance.play(gap, -lead, sd, wave.matches // 2)
         waves.append(wave)
         evidence = Evidence(event, tally, {})
-    return bounds(test, evidence.lead(new, old)).verdict, sum(wave.matches for wave in waves)
+    shown = evidence.lead(new, old)
+    matches = sum(wave.matches for wave in waves)
+    return Tried(bounds(test, shown).verdict, matches, abs(shown.strokes - lead) / shown.error)
 
 
 def trials(runs: int) -> None:
@@ -435,6 +471,7 @@ def trials(runs: int) -> None:
         "Trials",
         *("deviation", "differences", "alpha = beta", "better at 0, %", "not better at 2, %"),
         *("undecided, %", "matches at 0", "at 2", "at 5"),
+        *("cover at 0, %", "at 2", "at 5", "as after one look"),
     )
     for rate, tails, sd in itertools.product([0.05, 0.01], [False, True], [5.0, 9.0, 15.0, 25.0]):
         found = {}
@@ -444,15 +481,20 @@ def trials(runs: int) -> None:
                 tried(test, lead, sd, Chance((5, int(sd), int(lead), run, tails), tails=tails))
                 for run in range(runs if lead < 5 else runs // 4)
             ]
-        undecided = sum(verdict is Verdict.UNDECIDED for verdict, _ in found[0.0] + found[2.0])
+        undecided = sum(one.verdict is Verdict.UNDECIDED for one in found[0.0] + found[2.0])
+        once, errors = (
+            separation(1, looks=looks, error_rate=RATING.error_rate) for looks in (1, test.looks)
+        )
         row(
             f"{sd:g}",
             "t(5)" if tails else "Gaussian",
             rate,
-            percent(sum(verdict is Verdict.BETTER for verdict, _ in found[0.0]), runs),
-            percent(sum(verdict is not Verdict.BETTER for verdict, _ in found[2.0]), runs),
+            percent(sum(one.verdict is Verdict.BETTER for one in found[0.0]), runs),
+            percent(sum(one.verdict is not Verdict.BETTER for one in found[2.0]), runs),
             percent(undecided, 2 * runs),
-            *(f"{statistics.median(matches for _, matches in some):g}" for some in found.values()),
+            *(f"{statistics.median(one.matches for one in some):g}" for some in found.values()),
+            *(percent(sum(o.off <= errors for o in some), len(some)) for some in found.values()),
+            percent(sum(one.off <= once for one in found[0.0] + found[2.0]), 2 * runs),
         )
 
 

@@ -1,14 +1,15 @@
 """How many matches to a resolved ranking: plain round robins of wins and losses, and a race.
 
     arena run example_bots/{strong,expectimax,...} --deals 100 --seed resolved --out LOG
-    python bench/resolved.py LOG [--times 20] [--without BOT]
+    python bench/resolved.py LOG [--times 200] [--without BOT] [--deals 10]
 
 A log that was really played is drawn from again and again, with replacement: a plain round robin
 draws single matches on deals of their own and sees who won; the race is `arena.formats.racing`
 itself and draws rated events, both seatings of a deal, less their luck. Both end when neighbours
 are all separated with 95 % confidence (Bonferroni) or close: within 2 strokes a match, or,
 where only wins are seen, within what 2 strokes are in wins. The plain one pays nothing for looking
-again and again, which is in its favour.
+again and again, which is in its favour. What decides both is how close neighbours are: that is
+told too, by all of the log and by what the two have shown against each other.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ import msgspec
 from arena import luck, registry
 from arena.deals import Deals, with_beacon
 from arena.formats.racing import Race
-from arena.model import ADJUSTED, Event, Racing, pairing_id
+from arena.model import ADJUSTED, Event, Racing, RatingSettings, pairing_id
 from arena.ratings import normal
 from arena.ratings.evidence import Evidence, separation
-from arena.ratings.intervals import Moments
+from arena.ratings.intervals import Z95, Moments
 from arena.ratings.outcomes import THOUSANDTHS, Tally
 from arena.store import read_event, read_records
 from arena.waves import End, Nothing, Wave
@@ -76,7 +77,7 @@ def pools_of(folder: Path, without: Sequence[str]) -> tuple[Event, dict[tuple[st
 
 def plain(pools: dict[tuple[str, str], Pool], bots: Sequence[str], draw: random.Random) -> int:
     """Matches of a round robin that sees wins and losses until it is resolved."""
-    errors = separation(len(bots), looks=1)
+    errors = separation(len(bots) - 1, looks=1, error_rate=RatingSettings().error_rate)
     sd = statistics.median(statistics.stdev(pool.strokes) for pool in pools.values())
     near = normal.cdf(CLOSE / sd) - 0.5
     won = dict.fromkeys(pools, (0.0, 0.0))
@@ -132,12 +133,45 @@ def race(event: Event, pools: dict[tuple[str, str], Pool], draw: random.Random) 
                 gaps.add(gap, 2)
 
 
+def strokes(pool: Pool) -> list[float]:
+    """By which the first was ahead, a match, by rated event."""
+    return [-gap / (2 * THOUSANDTHS) for gap in pool.gaps]
+
+
+def neighbours(event: Event, pools: dict[tuple[str, str], Pool]) -> None:
+    """Tell how close they are, by the log, the four closest; and whether skills add up."""
+    tally = Tally(margin=event.settings.rating.forfeit_margin)
+    for pair, pool in pools.items():
+        gaps = tally.gaps[pair] = Moments()
+        for gap in pool.gaps:
+            gaps.add(gap, 2)
+    evidence = Evidence(event, tally, {})
+    found = [
+        (evidence.lead(one, two), one, two) for one, two in itertools.pairwise(evidence.order())
+    ]
+    for lead, one, two in sorted(found)[:4]:
+        gaps = strokes(pools[min(one, two), max(one, two)])
+        direct = statistics.mean(gaps) * (1 if one < two else -1)
+        print(
+            f"{one + ' / ' + two:<28} {lead.strokes:5.2f} ± {Z95 * lead.error:.2f} strokes, "
+            f"{direct:+.2f} between the two; {statistics.stdev(gaps):.1f} is one deviation"
+        )
+    misfit = 0.0
+    for (one, two), pool in pools.items():
+        gaps = strokes(pool)
+        off = statistics.mean(gaps) - evidence.lead(one, two).strokes
+        misfit += len(gaps) * off * off / statistics.variance(gaps)
+    free = len(pools) - len(evidence.order()) + 1
+    print(f"squared misfits of one number a bot: {misfit / free:.1f} times those of chance")
+
+
 def main() -> None:
     """Draw, and tell."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("log", type=Path)
-    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--without", action="append", default=[], metavar="BOT")
+    parser.add_argument("--deals", type=int, default=10, help="of the race's warm-up")
     options = parser.parse_args()
     event, pools = pools_of(options.log, options.without)
     bots = sorted({bot for pair in pools for bot in pair})
@@ -146,7 +180,7 @@ def main() -> None:
         event.settings,
         format="racing",
         rate_on=ADJUSTED,
-        deals=10,
+        deals=options.deals,
         tables=None,
         racing=Racing(close=CLOSE),
         evaluator=luck.evaluator(event.settings.game).name,
@@ -155,11 +189,16 @@ def main() -> None:
     print(
         f"{len(bots)} bots, {sum(len(pool.points) for pool in pools.values())} matches in the log"
     )
+    neighbours(event, pools)
     raced = [race(event, pools, random.Random(f"race{n}")) for n in range(options.times)]
     told = [plain(pools, bots, random.Random(f"plain{n}")) for n in range(options.times)]
     for name, found in (("plain round robin", told), ("race", raced)):
         low, *_, high = sorted(found)
-        print(f"{name:<18} median {statistics.median(found):>10,.0f}  ({low:,} to {high:,})")
+        tenth, *_, ninth = statistics.quantiles(found, n=10)
+        print(
+            f"{name:<18} median {statistics.median(found):>10,.0f}  ({low:,} to {high:,}; "
+            f"eight of ten {tenth:,.0f} to {ninth:,.0f})"
+        )
     print(f"ratio of the medians: 1/{statistics.median(told) / statistics.median(raced):.1f}")
 
 

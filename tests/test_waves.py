@@ -2,8 +2,10 @@
 
 import math
 
+import pytest
+
 from arena.model import Block, MatchSpec, Series
-from arena.waves import End, Nothing, all_blocks, at_once, wave_of
+from arena.waves import End, Lead, Nothing, all_blocks, at_once, step_down, wave_of
 
 
 def block(name, *tables):
@@ -39,3 +41,23 @@ def test_what_is_known_from_the_beginning_is_one_wave():
     schedule = at_once(wave)
     assert wave == schedule((), Nothing())
     assert End() == schedule((wave,), Nothing())
+
+
+@pytest.mark.parametrize(
+    ("strokes", "pairs", "errors"),
+    [
+        ((), 1, 1.0),
+        ((0.5,), 1, 1.0),
+        ((9.0,), 1, 1.0),
+        ((9.0, 2.5, 0.5), 3, 1.0),
+        ((0.5, 2.5, -9.0), 3, 1.0),
+        ((9.0, 1.9, 0.5), 3, 2.0),
+        ((2.9, 2.5, 1.9), 3, 3.0),
+        ((9.0, 8.0), 5, 3.0),
+        ((9.0, 8.0, 7.0, 6.0), 3, 1.0),
+    ],
+)
+def test_who_is_surely_apart_is_no_burden_for_the_others(strokes, pairs, errors):
+    """As many errors as pairs are left: the surest has to pass for all, the next for one less."""
+    leads = [Lead(each, 1.0) for each in strokes]
+    assert errors == step_down(leads, pairs, float)

@@ -2,14 +2,15 @@
 
 Theory of operation. The first wave is a warm-up: every pair plays the event's deals. After each
 wave the field is put in order, and cut wherever everybody above is separated from everybody below:
-by more standard errors than chance alone makes, for all neighbours and all looks together. What
-lies between two cuts is a group. In a group of more than one whose neighbours aren't all separated
-or shown to be close, each pair whose order is open plays on: about half as many deals again as it
-has played. Two that may not meet are compared through somebody whom both may: they play on
-against the nearest in the order. The event is over when no group is open, or when the next wave
-would exceed the budget.
+by more standard errors than chance alone makes, for all neighbours that aren't known yet and all
+looks together. What lies between two cuts is a group. In a group of more than one whose neighbours
+aren't all separated or shown to be close, each pair whose order is open plays on: `growth` times as
+many deals as it has played. Two that may not meet are compared through somebody whom both may: they
+play on against the nearest in the order. The event is over when no group is open, or when the next
+wave would exceed the budget.
 
-Waves grow, so there are few looks; a look may err with a share of the error rate.
+Waves grow, so there are few looks; a look may err with a share of the error rate. The constants of
+all this are in the event's settings, for a race is decided again long after it was played.
 
 Invariant: a wave is a function of the waves before it and of what they have shown.
 """
@@ -24,10 +25,7 @@ from arena.deals import Deals
 from arena.formats.dealing import MOST_MATCHES, Dealing
 from arena.formats.tables import all_tables, field_of
 from arena.model import Entrant, MatchSpec, Racing, Settings, UserError
-from arena.waves import LOOKS, End, Results, Wave
-
-GROWTH = 0.5
-"""By which share of its deals a pair plays on."""
+from arena.waves import End, Results, Wave, step_down
 
 MOST_DEALS = 100_000
 """Of one pair: then even a tenth of a stroke has been told."""
@@ -72,7 +70,7 @@ class Race:
         """The pairs whose order is open, in the groups that are."""
         if not before:
             return self._first
-        standing = _Standing(results, self._racing.close, self._entrants)
+        standing = _Standing(results, self._racing, self._entrants)
         pairs = [pair for group in standing.open_groups() for pair in standing.open_pairs(group)]
         if not pairs:
             waves = "one wave" if len(before) == 1 else f"{len(before)} waves"
@@ -105,7 +103,7 @@ class Race:
 
     def _more(self, played: int) -> range:
         """The next deals of a pair: whole chunks; none where it has had them all."""
-        chunks = max(1, round(GROWTH * played / self._dealing.chunk))
+        chunks = max(1, round(self._racing.growth * played / self._dealing.chunk))
         return range(played, min(MOST_DEALS, played + chunks * self._dealing.chunk))
 
 
@@ -120,11 +118,15 @@ def _played(waves: Sequence[Wave]) -> dict[str, int]:
 class _Standing:
     """Who is apart from whom after the waves so far."""
 
-    def __init__(self, results: Results, close: float, entrants: int) -> None:
+    def __init__(self, results: Results, racing: Racing, entrants: int) -> None:
         self._results = results
-        self._close = close
-        self._errors = results.separation(entrants, LOOKS)
+        self._close = racing.close
         self.order: Sequence[str] = [e for e in results.order() if e not in results.withdrawn]
+        self._errors = step_down(
+            itertools.starmap(results.lead, itertools.pairwise(self.order)),
+            entrants - 1,
+            lambda pairs: results.separation(pairs, racing.looks),
+        )
 
     def open_groups(self) -> Iterator[Sequence[str]]:
         """Those in which neighbours are neither separated nor close."""

@@ -4,7 +4,7 @@ Theory of operation. Wald's sequential test on the mean difference of strokes ov
 luck taken off: "not better" is 0 strokes a match, "better" is the effect. After each wave the
 logarithm of how much likelier the one makes what was seen than the other is held against two
 bounds, which follow from the error rates. The differences of rated events are nearly Gaussian;
-their spread is taken from themselves, so there are FIRST of them before the first look.
+their spread is taken from themselves, so there are some of them before the first look.
 
 Invariant: as of racing.
 """
@@ -22,14 +22,8 @@ from arena.model import Entrant, MatchSpec, Settings, UserError, Verdict
 from arena.model import Trial as Test
 from arena.waves import End, Lead, Results, Wave
 
-FIRST = 20
-"""Deals before the first look: with fewer the spread is too unsure."""
-
 CHUNK = 5
-"""Deals of a series, if the event doesn't say otherwise."""
-
-STEP = 20
-"""Deals of a wave: several series, so that several cores have something to do."""
+"""Deals of a series in an event that `arena compare` makes: its settings state them."""
 
 MOST_DEALS = 1_000_000
 
@@ -78,7 +72,9 @@ class Trial:
             raise UserError("these two have one author: leave --no-same-author out")
         (self._pairing,) = self._dealing.pairings
         chunk = self._dealing.chunk
-        self._first, self._step = (-(-deals // chunk) * chunk for deals in (FIRST, STEP))
+        self._first, self._step = (
+            -(-deals // chunk) * chunk for deals in (self._test.first, self._test.step)
+        )
         self._most = min(self._test.budget, 2 * MOST_DEALS)
         if 2 * self._first > self._most:
             raise UserError(

@@ -12,7 +12,7 @@ import functools
 from collections.abc import Collection, Mapping, Sequence
 from typing import TypeVar
 
-from arena.model import ADJUSTED, Event, Withdrawal
+from arena.model import ADJUSTED, Event, RatingSettings, Withdrawal
 from arena.ratings import normal
 from arena.ratings.fit import Fit, fit
 from arena.ratings.linear import fit_strokes, skill_of_a_stroke
@@ -20,9 +20,6 @@ from arena.ratings.outcomes import Tally
 from arena.waves import Lead
 
 Sums = TypeVar("Sums")
-
-ERROR_RATE = 0.05
-"""That any two neighbours in a table are told apart though they are equal."""
 
 
 def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
@@ -34,11 +31,18 @@ def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
     return fit(entrants, tally.pairs, seats=settings.seats, settings=settings.rating)
 
 
-def separation(entrants: int, *, looks: int) -> float:
-    """By how many standard errors two have to differ. 95 % for all neighbours together
-    (Bonferroni), and for all looks at them, each of which may err.
+def separation(pairs: int, *, looks: int, error_rate: float) -> float:
+    """By how many standard errors two have to differ, for the error rate of so many pairs together
+    (Bonferroni), and of all looks at them, each of which may err.
     """
-    return normal.quantile(1 - ERROR_RATE / (2 * max(1, entrants - 1) * looks))
+    return normal.quantile(1 - error_rate / (2 * max(1, pairs) * looks))
+
+
+def lead_of(found: Fit, one: int, two: int, settings: RatingSettings) -> Lead:
+    """By how many strokes a match the first is ahead of the second."""
+    ahead, error = found.ahead(one, two)
+    stroke = skill_of_a_stroke(settings)
+    return Lead(ahead / stroke, error / stroke)
 
 
 class Evidence:
@@ -56,7 +60,6 @@ class Evidence:
             self._tally = Tally(margin=event.settings.rating.forfeit_margin)
             self._tally.pairs = _without(annulled, tally.pairs)
             self._tally.gaps = _without(annulled, tally.gaps)
-        self._stroke = skill_of_a_stroke(event.settings.rating)
 
     @functools.cached_property
     def _fit(self) -> Fit:
@@ -72,13 +75,13 @@ class Evidence:
 
     def lead(self, one: str, two: str) -> Lead:
         """By how many strokes a match the first is ahead."""
-        found, first, second = self._fit, self._index[one], self._index[two]
-        ahead, error = found.ahead(first, second)
-        return Lead(ahead / self._stroke, error / self._stroke)
+        rating = self._event.settings.rating
+        return lead_of(self._fit, self._index[one], self._index[two], rating)
 
-    def separation(self, entrants: int, looks: int) -> float:
+    def separation(self, pairs: int, looks: int) -> float:
         """As for the ranges of ranks in the table, but for more looks than one."""
-        return separation(entrants, looks=looks)
+        rate = self._event.settings.rating.error_rate
+        return separation(pairs, looks=looks, error_rate=rate)
 
 
 def _without(

@@ -8,10 +8,11 @@ what makes one win a rated event with the probability of one standard deviation.
 
 The fit. Everything is Gaussian, so there is one solution and it is exact. How much the differences
 of a pair vary is taken from its own events, and with few of them from the other pairs too, whose
-median counts as up to PRIOR events more: bots that play alike differ less than others. A variance
-that was estimated is not known, so it counts for as much more as Student's interval of 95 % is
-wider than the Gaussian one (simulated in bench/calibration.py: without that, five deals a pair
-cover 92 to 93 % and ten 94). Where no pair has a second event, all count as differences as played.
+median counts as up to `borrowed` events more: bots that play alike differ less than others. A
+variance that was estimated is not known, so it counts for as much more as Student's interval of
+95 % is wider than the Gaussian one (simulated in bench/calibration.py: without that, five deals a
+pair cover 92 to 93 % and ten 94). Where no pair has a second event, all count as differences as
+played.
 
 Tables of k > 2. Of the k(k-1)/2 differences of an event only k-1 are independent: two make the
 third. So every pair counts with the weight 2/k, by which k entrants whose luck is their own are as
@@ -30,10 +31,7 @@ from arena.ratings.cholesky import factor, inverse, solve
 from arena.ratings.fit import Fit
 from arena.ratings.intervals import Z95, Moments, student95
 
-PRIOR = 4
 THOUSANDTHS = 1000
-# Bots that always tie show no spread; nobody is surer than by this share of an event's deviation.
-LEAST = 0.01
 
 
 def skill_of_a_stroke(settings: RatingSettings) -> float:
@@ -82,6 +80,8 @@ class _Chance:
 
     def __init__(self, gaps: Sequence[Moments], settings: RatingSettings) -> None:
         self._played = (THOUSANDTHS * settings.event_sd) ** 2
+        self._least = settings.least_spread**2 * self._played
+        self._borrowed = settings.borrowed
         self._freedom = sum(gap.events - 1 for gap in gaps)
         found = sorted(_middle(gap) for gap in gaps if gap.events > 1)
         self._usual = found[len(found) // 2] if found else 0.0
@@ -89,12 +89,12 @@ class _Chance:
     def variance(self, gap: Moments) -> float:
         """That of one pair, with an allowance for what isn't known of it."""
         freedom = gap.events - 1
-        borrowed = min(PRIOR, self._freedom - freedom)
+        borrowed = min(self._borrowed, self._freedom - freedom)
         if not freedom + borrowed:
             return self._played
         variance = (_spread(gap) + borrowed * self._usual) / (freedom + borrowed)
         unknown = (student95(freedom + borrowed) / Z95) ** 2
-        return unknown * max(variance, LEAST * LEAST * self._played)
+        return unknown * max(variance, self._least)
 
 
 def _spread(gap: Moments) -> float:

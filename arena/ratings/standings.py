@@ -8,15 +8,16 @@ last, behind them those whose results were annulled. Every entrant of the event 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Collection, Mapping, Sequence
 
-from arena.model import ADJUSTED, RESULTS, Duel, Event, Standing, Table, Withdrawal
+from arena.model import ADJUSTED, RESULTS, Duel, Event, Settings, Standing, Table, Withdrawal
 from arena.ratings.counting import Counted
-from arena.ratings.evidence import fitted, separation
+from arena.ratings.evidence import fitted, lead_of, separation
 from arena.ratings.fit import DECIMALS, Fit
-from arena.ratings.intervals import Moments, average, half_width, win_interval
+from arena.ratings.intervals import Z95, Moments, average, half_width, win_interval
 from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount, Tally
-from arena.waves import LOOKS
+from arena.waves import step_down
 
 SHARE_DECIMALS = 4
 
@@ -33,8 +34,11 @@ def table(event: Event, counted: Counted) -> Table:
     duels = _duels(tally.pairs)
     rated = {entrant for entrant, account in tally.accounts.items() if account.deals}
     found = fitted(event, tally, settings.rate_on)
-    ranks = _ranks(found, rated, looks=LOOKS if settings.racing else 1)
     withdrawn = {out.entrant: out for out in counted.withdrawn}
+    errors = _errors(found, rated, withdrawn, settings)
+    ranks = _ranks(found, rated, errors)
+    # A trial ends when things are clear, so its interval has to be wider.
+    wider = errors / Z95 if settings.trial else 1.0
     annulled = {entrant for entrant, out in withdrawn.items() if out.annulled}
     elsewhere = _elsewhere(event, tally, rated, ranks)
     order = sorted(
@@ -58,8 +62,8 @@ def table(event: Event, counted: Counted) -> Table:
         win, win_low, win_high = _win(account)
         rank, rank_last = ranks.get(entrant, UNRATED)
         unknown = settings.rating.forfeit_margin
-        delta, delta_ci = _delta(account.margin, unknown=unknown)
-        adjusted, adjusted_ci = _delta(account.adjusted, unknown=unknown)
+        delta, delta_ci = _delta(account.margin, unknown=unknown, wider=wider)
+        adjusted, adjusted_ci = _delta(account.adjusted, unknown=unknown, wider=wider)
         wins, ties, losses = results.get(entrant, (0, 0, 0))
         rows.append(
             Standing(
@@ -102,12 +106,9 @@ def table(event: Event, counted: Counted) -> Table:
     )
 
 
-def _ranks(found: Fit, rated: set[str], *, looks: int) -> dict[str, tuple[int, int]]:
-    """First and last rank of each that is rated. Who has looked several times, and stopped when
-    things were clear, has to be surer.
-    """
+def _ranks(found: Fit, rated: set[str], errors: float) -> dict[str, tuple[int, int]]:
+    """First and last rank of each that is rated, apart from others by so many standard errors."""
     placed = [index for index, entrant in enumerate(found.entrants) if entrant in rated]
-    errors = separation(len(placed), looks=looks)
 
     def apart(one: int, two: int) -> bool:
         lead, error = found.ahead(one, two)
@@ -119,6 +120,33 @@ def _ranks(found: Fit, rated: set[str], *, looks: int) -> dict[str, tuple[int, i
         below = sum(apart(index, other) for other in placed if other != index)
         ranks[found.entrants[index]] = (1 + above, len(placed) - below)
     return ranks
+
+
+def _errors(
+    found: Fit, rated: Collection[str], withdrawn: Collection[str], settings: Settings
+) -> float:
+    """How many standard errors tell two apart. Who has looked several times, and stopped when
+    things were clear, has to be surer: in a race they are those that it was decided by.
+    """
+
+    def apart(pairs: int, looks: int) -> float:
+        return separation(pairs, looks=looks, error_rate=settings.rating.error_rate)
+
+    if settings.trial is not None:
+        return apart(1, settings.trial.looks)
+    if (racing := settings.racing) is None:
+        # Any two, not neighbours alone: a range of ranks ends wherever somebody is apart.
+        return apart(len(rated) * (len(rated) - 1) // 2, 1)
+    order = sorted(
+        (-mu, entrant, index)
+        for index, (mu, entrant) in enumerate(zip(found.mu, found.entrants, strict=True))
+        if entrant not in withdrawn
+    )
+    leads = (
+        lead_of(found, one, two, settings.rating)
+        for (*_, one), (*_, two) in itertools.pairwise(order)
+    )
+    return step_down(leads, len(found.entrants) - 1, lambda pairs: apart(pairs, racing.looks))
 
 
 def _elsewhere(
@@ -150,12 +178,12 @@ def _win(account: Account) -> tuple[float, float, float]:
     )
 
 
-def _delta(margins: Mapping[str, Moments], *, unknown: float) -> tuple[float, float]:
+def _delta(margins: Mapping[str, Moments], *, unknown: float, wider: float) -> tuple[float, float]:
     """Strokes a match against an opponent, and half the interval."""
     found = average(_strata(margins))
     if found is None:
         return 0.0, 0.0
-    half = half_width(found, unknown=unknown * THOUSANDTHS)
+    half = wider * half_width(found, unknown=unknown * THOUSANDTHS)
     return _rounded(found.mean / THOUSANDTHS), _rounded(half / THOUSANDTHS)
 
 

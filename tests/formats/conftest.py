@@ -23,7 +23,7 @@ class Shown:
         error = self.errors.get(frozenset((one, two)), self.error)
         return Lead(self.strengths[one] - self.strengths[two], error)
 
-    def separation(self, entrants, looks):
+    def separation(self, pairs, looks):
         return 3.0
 
 

@@ -12,11 +12,11 @@ from arena.waves import Nothing, Wave
 def race(drawn, entered):
     """Makes a race."""
 
-    def make(names="abcd", authors=None, close=2.0, budget=None, **settings):
+    def make(names="abcd", authors=None, racing=None, close=2.0, budget=None, **settings):
         settings = Settings(
             game="play-nine",
             format="racing",
-            racing=Racing(close=close, budget=budget),
+            racing=racing or Racing(close=close, budget=budget),
             **{"deals": 10, **settings},
         )
         return Race(settings, entered(names, authors), drawn)
@@ -93,6 +93,17 @@ def test_who_is_shown_to_be_close_needs_no_order(race, shown, close, error, over
         assert "all neighbours told apart or shown to be close, in one wave" == end.note
 
 
+def test_those_who_are_told_apart_are_no_burden_for_the_others(race, shown):
+    """The last pair that is open has to be sure for itself alone."""
+    made = race("abcd", close=0.0)
+    first = made.wave((), Nothing())
+    results = shown({"a": 30.0, "b": 20.0, "c": 10.0, "d": 8.5})
+    results.separation = lambda pairs, looks: float(pairs)
+    assert "all neighbours told apart" in made.wave([first], results).note
+    results.strengths = {"a": 12.0, "b": 10.5, "c": 9.0, "d": 7.5}
+    assert {"ab", "bc", "cd"} <= set(met(made.wave([first], results)))
+
+
 def test_it_is_over_when_all_are_told_apart(race, shown):
     """However many waves it took."""
     made = race("abc")
@@ -126,6 +137,22 @@ def test_waves_grow_by_half_in_whole_series_and_no_deal_comes_twice(race, shown,
         dealt(waves[number], "ac") for number in (0, 1, 3)
     ]
     checked(made, waves)
+
+
+@pytest.mark.parametrize(
+    ("growth", "deals"), [(0.5, [10, 10, 10]), (1.0, [10, 10, 20]), (3.0, [10, 30, 120])]
+)
+def test_how_waves_grow_is_the_event_s(race, shown, growth, deals):
+    """And in how many looks' name it has to be sure."""
+    made = race("abc", racing=Racing(growth=growth, looks=7))
+    results = shown(dict.fromkeys("abc", 0.0))
+    asked = []
+    results.separation = lambda *of: asked.append(of) or 3.0
+    waves = []
+    for number in deals:
+        waves.append(made.wave(waves, results))
+        assert number == len(dealt(waves[-1], "ab"))
+    assert {(2, 7)} == set(asked)
 
 
 def test_the_budget_ends_it_before_it_is_exceeded(race, shown):

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from arena.formats import trial
-from arena.formats.trial import FIRST, STEP, Trial, bounds
+from arena.formats.trial import Trial, bounds
 from arena.model import Settings, UserError, Verdict
 from arena.model import Trial as Question
 from arena.waves import End, Lead, Nothing, Wave
@@ -40,18 +40,16 @@ def test_the_bounds_are_wald_s():
 
 
 def test_it_goes_on_until_it_is_known(made, shown, checked):
-    """FIRST deals before the first look, STEP before each other, in whole series."""
+    """So many deals before the first look, so many before each other, in whole series."""
     format_ = made()
     waves = [format_.wave((), Nothing())]
     unsure = shown({"new": 1.1, "old": 0.0}, error=1.0)
     waves.append(format_.wave(waves, unsure))
     waves.append(format_.wave(waves, unsure))
     (pairing,) = waves[0].deals
-    assert [range(FIRST), range(FIRST, FIRST + STEP), range(FIRST + STEP, FIRST + 2 * STEP)] == [
-        wave.deals[pairing] for wave in waves
-    ]
+    assert [range(20), range(20, 40), range(40, 60)] == [wave.deals[pairing] for wave in waves]
     assert {5} == {len(b.series[0].matches) for wave in waves for b in wave.blocks()}
-    assert f"{FIRST} deals before the first look" == waves[0].note
+    assert "20 deals before the first look" == waves[0].note
     ahead = "not better -2.94 < +0.20 < +2.94 better; ahead by 1.1 ± 2.0 strokes"
     assert ahead == waves[1].note
     behind = format_.wave(waves, shown({"new": 0.0, "old": 0.5}, error=2.0))
@@ -62,6 +60,14 @@ def test_it_goes_on_until_it_is_known(made, shown, checked):
     worse = format_.wave(waves, shown({"new": 0.0, "old": 3.0}, error=0.5))
     assert End("new is not better", Verdict.NOT_BETTER) == worse
     assert format_.adaptive
+
+
+def test_how_often_it_looks_is_the_event_s(made, shown):
+    """What a later arena would do is no matter."""
+    format_ = made(test=Question(new="new", first=10, step=30))
+    waves = [format_.wave((), Nothing())]
+    waves.append(format_.wave(waves, shown({"new": 1.0, "old": 0.0})))
+    assert [range(10), range(10, 40)] == [deals for w in waves for deals in w.deals.values()]
 
 
 def test_looks_come_where_series_end(made):
@@ -120,9 +126,9 @@ def test_what_is_likely_to_come(made, shown):
     bound = math.log(19)
     for lead in (2.0, 0.0):  # a ratio of 1 either way
         wave = format_.wave(waves, shown({"new": lead, "old": 0.0}, error=math.sqrt(2)))
-        assert math.ceil(2 * (FIRST * (bound - 1) - STEP)) == wave.more
+        assert math.ceil(2 * (20 * (bound - 1) - 20)) == wave.more
     level = format_.wave(waves, shown({"new": 1.0, "old": 0.0}))
-    assert math.ceil(2 * (FIRST * bound / 0.5 - STEP)) == level.more
+    assert math.ceil(2 * (20 * bound / 0.5 - 20)) == level.more
     small = made(test=Question(new="new", budget=90))
     assert 10 == small.wave(waves, shown({"new": 1.0, "old": 0.0})).more
     nearly = format_.wave(waves, shown({"new": 2.4, "old": 0.0}))

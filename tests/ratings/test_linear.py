@@ -4,10 +4,11 @@ import math
 import random
 
 import pytest
+from msgspec.structs import replace
 
 from arena.model import RatingSettings
 from arena.ratings.intervals import Z95, Moments, student95
-from arena.ratings.linear import LEAST, PRIOR, fit_strokes, skill_of_a_stroke
+from arena.ratings.linear import fit_strokes, skill_of_a_stroke
 
 SETTINGS = RatingSettings(event_sd=20.0)
 STROKE = skill_of_a_stroke(SETTINGS)
@@ -21,9 +22,9 @@ def gap(*strokes, weight=2):
     return moments
 
 
-def lead(gaps, names="ab", one=0, two=1, seats=2):
+def lead(gaps, names="ab", one=0, two=1, seats=2, settings=SETTINGS):
     """In strokes: by how much the one is ahead, and the error, the prior's share taken off."""
-    found = fit_strokes(names, gaps, seats=seats, settings=SETTINGS)
+    found = fit_strokes(names, gaps, seats=seats, settings=settings)
     ahead, error = found.ahead(one, two)
     prior = 2 * SETTINGS.sigma**2
     alone = 1 / (1 / error**2 - 1 / prior)
@@ -66,28 +67,33 @@ def test_a_single_event_counts_as_one_that_was_played():
     assert lead(gaps) == (pytest.approx(7.0), pytest.approx(SETTINGS.event_sd))
 
 
-def test_who_always_ties_is_not_known_for_ever():
-    """A spread of nothing is a hundredth of a deviation."""
-    ahead, error = lead({("a", "b"): gap(*[0.0] * 9)})
+@pytest.mark.parametrize("least", [0.01, 0.5])
+def test_who_always_ties_is_not_known_for_ever(least):
+    """A spread of nothing is a hundredth of a deviation, or what the event says."""
+    settings = replace(SETTINGS, least_spread=least)
+    ahead, error = lead({("a", "b"): gap(*[0.0] * 9)}, settings=settings)
     assert 0 == ahead
-    assert error == pytest.approx(LEAST * SETTINGS.event_sd * math.sqrt(unknown(8) / 9))
+    assert error == pytest.approx(least * SETTINGS.event_sd * math.sqrt(unknown(8) / 9))
 
 
-def test_a_pair_of_few_events_has_the_spread_of_others_too():
-    """The middle pair's, as of PRIOR events; those at an end are left alone by each other."""
+@pytest.mark.parametrize("borrowed", [4, 2, 0])
+def test_a_pair_of_few_events_has_the_spread_of_others_too(borrowed):
+    """The middle pair's, as of so many events; those at an end are left alone by each other."""
     values = [float(value) for value in (-2, 2, -2, 2, -2, 2)]
     alone = {("a", "b"): gap(*values)}
     many = {("c", "d"): gap(*values), ("e", "f"): gap(*values)}
     freedom = 5
     own = sum(value**2 for value in values)
     usual = own / (freedom * (1 - 2 / (9 * freedom)) ** 3)
-    variance = (own + PRIOR * usual) / (freedom + PRIOR)
-    expected = math.sqrt(unknown(freedom + PRIOR) * variance / 6)
-    assert lead({**alone, **many}, "abcdef")[1] == pytest.approx(expected)
+    variance = (own + borrowed * usual) / (freedom + borrowed)
+    expected = math.sqrt(unknown(freedom + borrowed) * variance / 6)
+    settings = replace(SETTINGS, borrowed=borrowed)
+    assert lead({**alone, **many}, "abcdef", settings=settings)[1] == pytest.approx(expected)
     one = {("a", "b"): gap(3.0), ("c", "d"): gap(1.0, 5.0)}
-    # Only one degree of freedom is there to be lent.
-    variance = 8 / (1 - 2 / 9) ** 3
-    assert lead(one, "abcd")[1] == pytest.approx(math.sqrt(unknown(1) * variance))
+    # Only one degree of freedom is there to be lent; where none is, what was played counts.
+    variance = 8 / (1 - 2 / 9) ** 3 if borrowed else SETTINGS.event_sd**2
+    expected = math.sqrt((unknown(1) if borrowed else 1) * variance)
+    assert lead(one, "abcd", settings=settings)[1] == pytest.approx(expected)
 
 
 def test_who_met_the_same_are_compared_through_them():

@@ -157,3 +157,19 @@ def test_a_race_s_ranks_are_as_sure_as_its_stop_rule(lab):
     assert [(1, 1), (2, 2)] == [(row.rank, row.rank_last) for row in once.rows]
     assert [(1, 2), (1, 2)] == [(row.rank, row.rank_last) for row in raced.rows]
     assert [row.mu for row in once.rows] == [row.mu for row in raced.rows]
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_in_a_race_who_is_far_away_is_no_burden_for_the_others(lab, far):
+    """The closest have to be as sure as those of them that aren't known, as the race itself."""
+    blocks = lab.round_robin("abc", deals=30)
+    draw = random.Random(0)
+    strokes = {"a": 90, "b": 88, "c": 130 if far else 91}
+    records = [
+        lab.record(spec, {name: strokes[name] + draw.randint(-6, 6) for name in spec.seats})
+        for spec in lab.specs(blocks)
+    ]
+    found = lab.table(blocks, records, "abc", rate_on=ADJUSTED, racing=Racing())
+    ranks = [(row.rank, row.rank_last) for row in found.rows]
+    assert "bac" == "".join(row.entrant for row in found.rows)
+    assert ([(1, 1), (2, 2), (3, 3)] if far else [(1, 2), (1, 3), (2, 3)]) == ranks

@@ -3,10 +3,11 @@
 import functools
 import shutil
 
+import msgspec
 import pytest
 import trio
 
-from arena.model import ADJUSTED, Racing, Settings, Trial, UserError, Verdict
+from arena.model import ADJUSTED, Racing, RatingSettings, Settings, Trial, UserError, Verdict
 from arena.reports import render
 from arena.store import Store, read_event, read_records
 from arena.tournament import Counts, Tournament, counting_of, schedule_of, table_of
@@ -78,6 +79,19 @@ def test_a_true_race_is_verified(race):
     found = table_of(race)
     assert found.ended.startswith("the budget of 40 matches, with open: ")
     assert found.verdict is None
+
+
+def test_a_race_is_decided_by_its_own_constants_and_not_by_today_s_defaults(tmp_path):
+    """They are in its settings, under its commitment."""
+    racing = Racing(close=0.1, budget=60, growth=2.0, looks=3)
+    rating = RatingSettings(borrowed=0, error_rate=0.2, least_spread=0.5)
+    settings = msgspec.structs.replace(RACE, racing=racing, rating=rating)
+    folder = make(tmp_path / "race", settings, NAMES)
+    assert (racing, rating) == ((s := read_event(folder).settings).racing, s.rating)
+    assert WARM_UP < verify(folder, jobs=1).matches
+    assert verify(folder, jobs=1).difference is None
+    restate(folder, settings=msgspec.structs.replace(settings, racing=RACE.racing))
+    assert "commitment" in str(difference(folder))
 
 
 def test_an_interrupted_race_has_the_same_matches_and_table(raced, tmp_path):
