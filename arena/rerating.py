@@ -100,8 +100,6 @@ def rated(folders: Sequence[Path], wanted: Wanted = EVERYTHING) -> Table:
     for each, other in zip(held, aliases, strict=True):
         parted += _take(pool, each, other, wanted)
     found = table(event, pool.counted())
-    if wanted.dated and not found.matches:
-        raise UserError("no rated event was played within that time; nothing can be rated")
     selected = tuple(_selected(event, held, sorted(gone), wanted, parted))
     if len(held) == 1 and not selected and not pool.sources[0].damaged:
         return found

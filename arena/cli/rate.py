@@ -85,7 +85,7 @@ def rate(folders: tuple[Path, ...], *, kind: str, canonical: bool, **options: An
     of the folders changes nothing. Dates are UTC; a deal of which one match lies outside of them is
     left out in all of its rotations.
     """
-    from arena.cli.screen import colour, columns
+    from arena.cli.screen import colour, columns, say
     from arena.model import UserError
     from arena.reports import render
     from arena.rerating import Wanted, rated
@@ -93,7 +93,8 @@ def rate(folders: tuple[Path, ...], *, kind: str, canonical: bool, **options: An
     wanted = Wanted(**options)
     if wanted.since is not None and wanted.until is not None and wanted.since >= wanted.until:
         raise UserError("--since and --until: there is no time between them")
-    click.echo(
-        render(rated(folders, wanted), kind, width=columns(), canonical=canonical, color=colour()),
-        nl=False,
-    )
+    table = rated(folders, wanted)
+    if wanted.dated and not any(row.deals for row in table.rows):
+        say("note: no rated event lies within that time")
+    text = render(table, kind, width=columns(), canonical=canonical, color=colour())
+    click.echo(text, nl=False)

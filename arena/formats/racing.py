@@ -6,8 +6,8 @@ by more standard errors than chance alone makes, for all neighbours that aren't 
 looks together. What lies between two cuts is a group. In a group of more than one whose neighbours
 aren't all separated or shown to be close, each pair whose order is open plays on: `growth` times as
 many deals as it has played. Two that may not meet are compared through somebody whom both may: they
-play on against the nearest in the order. The event is over when no group is open, or when the next
-wave would exceed the budget.
+play on against the nearest in the order. The event is over when no group is open, or when
+what is left of the budget is too little for any of its pairs.
 
 Waves grow, so there are few looks; a look may err with a share of the error rate. The constants of
 all this are in the event's settings, for a race is decided again long after it was played.
@@ -80,11 +80,13 @@ class Race:
         deals = {name: some for name in sorted(chosen) if (some := self._more(played[name]))}
         if not deals:
             return End(f"nobody can be told apart by playing on, with {standing.told()}")
-        matches = 2 * sum(map(len, deals.values()))
-        if sum(wave.matches for wave in before) + matches > self._budget:
+        left = self._budget - sum(wave.matches for wave in before)
+        deals = self._within(left, deals)
+        if not deals:
             return End(f"the budget of {self._budget} matches, with {standing.told()}")
         likely = standing.likely(pairs, {pair: played[n] for pair, n in self._seated.items()})
-        return self._dealing.wave(deals, more=max(0, likely - matches), note=standing.told())
+        more = min(likely, left) - 2 * sum(map(len, deals.values()))
+        return self._dealing.wave(deals, more=max(0, more), note=standing.told())
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
         """A match that some race could come to."""
@@ -100,6 +102,15 @@ class Race:
             if all(met):
                 return [name for name in met if name]
         return []
+
+    def _within(self, matches: int, deals: dict[str, range]) -> dict[str, range]:
+        """As much of a wave as so many matches are: the pairs that would play most play less."""
+        while 2 * sum(map(len, deals.values())) > matches:
+            name = max(deals, key=lambda name: (len(deals[name]), name))
+            some = deals.pop(name)
+            if rest := some[: -self._dealing.chunk]:
+                deals[name] = rest
+        return dict(sorted(deals.items()))
 
     def _more(self, played: int) -> range:
         """The next deals of a pair: whole chunks; none where it has had them all."""

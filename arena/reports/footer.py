@@ -208,7 +208,7 @@ def _rating(settings: Settings) -> str:
         )
     return (
         f"{text}; a forfeit counts as {rating.forfeit_margin:.6g} strokes; ± are 95 % intervals; "
-        "ranks that neighbours share can't be told apart with "
+        "bots that share ranks can't be told apart with "
         f"{100 * (1 - rating.error_rate):.6g} % confidence"
     )
 

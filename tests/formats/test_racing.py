@@ -156,9 +156,9 @@ def test_how_waves_grow_is_the_event_s(race, shown, growth, deals):
 
 
 def test_the_budget_ends_it_before_it_is_exceeded(race, shown):
-    """A wave is played whole or not at all."""
+    """Of the last wave what is left of it is played, in chunks of 20 matches of a pair."""
     results = shown(dict.fromkeys("abc", 0.0))
-    for budget, waves in ((60, 1), (119, 1), (120, 2), (299, 3), (300, 4)):
+    for budget, waves in ((60, 1), (79, 1), (80, 2), (119, 2), (120, 2), (140, 3)):
         made = race("abc", budget=budget)
         played = []
         while isinstance(wave := made.wave(played, results), Wave):
@@ -166,7 +166,9 @@ def test_the_budget_ends_it_before_it_is_exceeded(race, shown):
             if len(played) == 5:
                 break
         assert waves == len(played)
-        assert sum(w.matches for w in played) <= budget
+        assert budget - 20 < sum(w.matches for w in played) <= budget
+        assert [list(wave.deals) for wave in played] == [sorted(wave.deals) for wave in played]
+        assert played[-1].more < 20
         if len(played) < 5:
             assert f"the budget of {budget} matches, with open: a to c (3)" == wave.note
 
