@@ -1,7 +1,8 @@
 """Do the ratings keep what they claim? Fields whose strengths are known, simulated.
 
     python bench/calibration.py                    all of it, some ten minutes on one core
-    python bench/calibration.py races --runs 100   a part: results, strokes, races, trials, looks
+    python bench/calibration.py races --runs 100   a part: results, strokes, races, trials, looks,
+                                                   series
 
 Nothing is played: rated events are drawn, and go as sums into the arena's own classes (`fit`,
 `fit_strokes`, `Evidence`, `Race`, `Trial`), which see what they would see in an event. Draws are
@@ -24,6 +25,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from arena.auditing.blocks import Blocks
+from arena.auditing.grouping import RatedEvent
 from arena.deals import Deals
 from arena.formats.racing import Race
 from arena.formats.trial import CHUNK, Trial, bounds
@@ -31,10 +34,12 @@ from arena.model import (
     ADJUSTED,
     Entrant,
     Event,
+    MatchRecord,
     Racing,
     RatingSettings,
     Settings,
     Verdict,
+    match_id,
     pairing_id,
     sha256_hex,
 )
@@ -42,7 +47,7 @@ from arena.model import Trial as Test
 from arena.ratings import normal
 from arena.ratings.evidence import Evidence, separation
 from arena.ratings.fit import Fit, fit
-from arena.ratings.intervals import Z95, Moments
+from arena.ratings.intervals import Z95, Moments, average, half_width
 from arena.ratings.likelihood import draw_margin
 from arena.ratings.linear import fit_strokes, skill_of_a_stroke
 from arena.ratings.outcomes import PairCount, Tally
@@ -498,12 +503,84 @@ def trials(runs: int) -> None:
         )
 
 
+# ---------------------------------------------------------------------------------- series
+
+SERIES_DEALS = 25
+SERIES_SD = 12.0
+ASKED = 5
+"""Parts of the audit of an event of two seats, which share its 5 %."""
+
+
+def at_two(pairing: str, deal: int, series: int, lead: float) -> RatedEvent:
+    """A rated event in which the first of two was ahead by so many strokes a match."""
+    behind = round(2 * THOUSANDTHS * lead)
+    return RatedEvent(
+        pairing=pairing,
+        deal=deal,
+        records=tuple(
+            MatchRecord(
+                id=match_id(pairing, deal, rotation),
+                series=f"{pairing}-{series:06d}-s{rotation}",
+                pairing=pairing,
+                deal=deal,
+                rotation=rotation,
+                seats=("first", pairing) if not rotation else (pairing, "first"),
+                deck="",
+                holes=(),
+                totals=(0, 0),
+                places=(1, 1),
+                luck=(behind, 0) if not rotation else (0, 0),
+            )
+            for rotation in range(2)
+        ),
+        whole=True,
+    )
+
+
+def series(runs: int) -> None:
+    """What intervals cover where the results of a series hang together, and who is found."""
+    head(
+        f"A bot whose results within a series of {SERIES_DEALS} deals hang together",
+        *("opponents", "blocks each", "correlation", "95 % cover, %", "by block, %"),
+        *("times as wide", "found by `arena audit`, %"),
+    )
+    for opponents, many, correlation in itertools.product((1, 9), (2, 4), (0.0, 0.02, 0.05, 0.2)):
+        covered, by_block, found, wider = 0, 0, 0, []
+        audits = runs // 20
+        for run in range(runs):
+            chance = Chance((6, opponents, many, int(100 * correlation), run))
+            size = (opponents, many, SERIES_DEALS)
+            leads = math.sqrt(correlation) * chance.noise((*size[:2], 1))
+            leads = SERIES_SD * (leads + math.sqrt(1 - correlation) * chance.noise(size))
+            units = [[Moments(), Moments()] for _ in range(opponents)]
+            for (event, block), own in zip(units, leads, strict=True):
+                add(event, own.ravel())
+                add(block, own.mean(axis=1))
+            means = [average(some) for some in zip(*units, strict=True)]
+            truths = [mean and abs(mean.mean) <= half_width(mean, unknown=0.0) for mean in means]
+            covered, by_block = covered + bool(truths[0]), by_block + bool(truths[1])
+            if run < audits:
+                blocks = Blocks(2, 128)
+                for opponent, block, deal in itertools.product(*map(range, size)):
+                    number = SERIES_DEALS * block + deal
+                    lead = leads[opponent, block, deal]
+                    blocks.add(at_two(f"{opponent}", number, SERIES_DEALS * block, lead))
+                (own_row,) = (r for r in blocks.together(b"%d" % run) if r.bot == "first")
+                found += ASKED * own_row.p <= 0.05
+                wider.append(own_row.wider)
+        row(
+            *(opponents, many, correlation, percent(covered, runs), percent(by_block, runs)),
+            *(f"{statistics.median(wider):.2f}", percent(found, audits)),
+        )
+
+
 PARTS: Mapping[str, tuple[Callable[[int], None], int]] = {
     "results": (results, 1000),
     "strokes": (strokes, 1000),
     "races": (races, 400),
     "trials": (trials, 1500),
     "looks": (looks, 1000),
+    "series": (series, 2000),
 }
 
 

@@ -5,7 +5,8 @@ come together; each of the parts below takes them up one rated event at a time a
 has to be permuted lies in *cells*: each rated event belongs to one, by a hash of its id, and what
 is drawn for a permutation is drawn for a whole cell. So a permutation costs the same in an event of
 a million matches as in one of a thousand, and it is still an exact one: drawing the same for all
-of a cell is drawing from fewer of the permutations that a fair event makes equally likely.
+of a cell is drawing from fewer of the permutations that a fair event makes equally likely. Blocks
+have no cells: a draw there costs as much as adding up all rated events, in slices.
 
     chance      p-values, permutations, corrections for many questions
     turns       turns and discards out of a hole's moves
@@ -15,6 +16,7 @@ of a cell is drawing from fewer of the permutations that a fair event makes equa
     rotations   who does better where the deal had been played before
     company     who does better beside whom (score lift)
     feeding     who leaves good discards to whom
+    blocks      whose results within a series hang together; who gets better or worse in one
     hosts       time, faults, load
     auditor     all of these
     report      what comes out

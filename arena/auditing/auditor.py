@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from arena.auditing.blocks import Blocks
 from arena.auditing.caps import Caps
 from arena.auditing.company import Company
 from arena.auditing.feeding import Discards
@@ -38,6 +39,7 @@ def audited(event: Event, order: Order, records: Iterable[MatchRecord]) -> Audit
     cells = CELLS if len(event.entrants) < MANY else FEWER_CELLS
     seats, caps, fortune = Seats(settings.seats), Caps(settings.game, settings.turn_cap), Fortune()
     rotations, hosts = Rotations(settings.seats, order, cells), Hosts(settings.limits)
+    blocks = Blocks(settings.seats, cells)
     company, discards = Company(settings.seats, cells), Discards(cells)
     matches = events = left_out = 0
     for rated in rated_events(records):
@@ -49,7 +51,7 @@ def audited(event: Event, order: Order, records: Iterable[MatchRecord]) -> Audit
             left_out += 1
             continue
         events += 1
-        for part in (seats, caps, fortune, rotations):
+        for part in (seats, caps, fortune, rotations, blocks):
             part.add(rated)
         if settings.seats > 2:
             company.add(rated)
@@ -61,6 +63,8 @@ def audited(event: Event, order: Order, records: Iterable[MatchRecord]) -> Audit
         Part.LATER: rotations.rows(seed + b"later"),
         Part.LIFT: company.rows(seed + b"lift") if settings.seats > 2 and events else (),
         Part.FEEDING: discards.rows(seed + b"feeding"),
+        Part.SERIES: blocks.together(seed + b"series"),
+        Part.TREND: blocks.trends(seed + b"trend"),
     }
     asked = sum(map(bool, found.values()))
     found = {part: _together(rows, asked) for part, rows in found.items()}
@@ -84,6 +88,10 @@ def audited(event: Event, order: Order, records: Iterable[MatchRecord]) -> Audit
         later=tuple(sorted(found[Part.LATER], key=lambda row: row.bot)),
         lift=_first(found[Part.LIFT]),
         feeding=_first(found[Part.FEEDING]),
+        blocks=blocks.many,
+        single=blocks.alone,
+        together=tuple(sorted(found[Part.SERIES], key=lambda row: row.bot)),
+        trends=tuple(sorted(found[Part.TREND], key=lambda row: row.bot)),
         time=hosts.time(),
         faults=hosts.faults(),
         load=hosts.load,

@@ -51,27 +51,48 @@ def cell_of(pairing: str, deal: int, cells: int) -> int:
     return crc32(b"%s/%d" % (pairing.encode(), deal)) % cells
 
 
+def numbers(seed: bytes, *, tries: int, many: int) -> Iterator[tuple[int, ...]]:
+    """For each try so many numbers of 32 bits."""
+    layout = struct.Struct(f"<{many}I")
+    for number in range(tries):
+        yield layout.unpack(hashlib.shake_256(seed + b"/%d" % number).digest(layout.size))
+
+
 def draws(seed: bytes, *, tries: int, cells: int, ways: int) -> Iterator[list[int]]:
     """So many draws of one of `ways` for each cell: where in a row each of them is."""
-    layout = struct.Struct(f"<{cells}I")
     starts = range(0, cells * ways, ways)
-    for number in range(tries):
-        stream = layout.unpack(hashlib.shake_256(seed + b"/%d" % number).digest(layout.size))
+    for stream in numbers(seed, tries=tries, many=cells):
         yield [start + value % ways for start, value in zip(starts, stream, strict=True)]
+
+
+def tries_for(values: int) -> int:
+    """How many permutations of so many values are made."""
+    return max(FEWEST_TRIES, min(TRIES, _WORK // max(1, values)))
 
 
 def permuted(rows: Sequence[array[float]], seed: bytes, *, ways: int) -> list[Answer]:
     """The answers to questions that are asked together."""
     cells = len(rows[0]) // ways if rows else 0
     spread = [math.sqrt(sum(value * value for value in row) / ways) or 1.0 for row in rows]
-    found = [Answer(sum(row[::ways]) / sd) for row, sd in zip(rows, spread, strict=True)]
-    order = sorted(range(len(rows)), key=lambda at: found[at].score)
-    alone, family = [0] * len(rows), [0] * len(rows)
-    tries = max(FEWEST_TRIES, min(TRIES, _WORK // max(1, cells * len(rows))))
-    for drawn in draws(seed, tries=tries, cells=cells, ways=ways) if rows else ():
+    drawn = (
+        [sum(map(row.__getitem__, way)) / sd for row, sd in zip(rows, spread, strict=True)]
+        for way in draws(seed, tries=tries_for(cells * len(rows)), cells=cells, ways=ways)
+    )
+    observed = [sum(row[::ways]) / sd for row, sd in zip(rows, spread, strict=True)]
+    return answered(observed, drawn if rows else ())
+
+
+def answered(observed: Sequence[float], drawn: Iterable[Sequence[float]]) -> list[Answer]:
+    """The answers to questions by the scores of what was observed and of each permutation."""
+    found = list(map(Answer, observed))
+    order = sorted(range(len(found)), key=lambda at: found[at].score)
+    alone, family = [0] * len(found), [0] * len(found)
+    tries = 0
+    for scores in drawn:
+        tries += 1
         most = -math.inf
         for at in order:
-            score = sum(map(rows[at].__getitem__, drawn)) / spread[at] + _SLACK
+            score = scores[at] + _SLACK
             most = max(most, score)
             alone[at] += score >= found[at].score
             family[at] += most >= found[at].score

@@ -31,6 +31,11 @@ class RatedEvent(msgspec.Struct, frozen=True):
         """Its entrants, clockwise."""
         return self.records[0].seats
 
+    @property
+    def block(self) -> str:
+        """The block whose processes played it: its series without the number of the rotation."""
+        return self.records[0].series.rpartition("-")[0]
+
 
 def rated_events(records: Iterable[MatchRecord]) -> Iterator[RatedEvent]:
     """Put together what belongs together; the records are in the order of their ids."""

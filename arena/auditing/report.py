@@ -30,6 +30,10 @@ class Part(enum.StrEnum):
     """A pair that does better at one table than apart."""
     FEEDING = "feeding"
     """A bot whose discards are taken more often by one other."""
+    SERIES = "series"
+    """A bot whose results within a series hang together."""
+    TREND = "trend"
+    """A bot that gets better or worse within a series."""
 
 
 class Question(Frozen, frozen=True, kw_only=True):
@@ -123,6 +127,38 @@ class Feeding(Frozen, frozen=True, kw_only=True):
     p: float
 
 
+class Together(Frozen, frozen=True, kw_only=True):
+    """How far a bot's results hang together that the same processes have played."""
+
+    bot: str
+    blocks: int
+    """In pairings with more than one: all that follows is about these."""
+    events: int
+    """Rated events in these blocks."""
+    correlation: float
+    """Within a block, of strokes less the opponents' (intraclass); 0: rated events are
+    independent, as the table takes them to be."""
+    wider: float
+    """How many times as wide the table's interval of its strokes would be, if it took blocks
+    for what is independent."""
+    p_alone: float
+    p: float
+
+
+class Trend(Frozen, frozen=True, kw_only=True):
+    """How a bot's results change from match to match of a series."""
+
+    bot: str
+    blocks: int
+    """With more than one deal."""
+    strokes: float
+    """A match, less the opponents', along a line from the first deal of the longest block to
+    its last; less than 0: it gets better."""
+    error: float
+    p_alone: float
+    p: float
+
+
 class TimeUse(Frozen, frozen=True, kw_only=True):
     """What a bot used of its time, over all matches that count."""
 
@@ -188,6 +224,14 @@ class Audit(Frozen, frozen=True, kw_only=True):
     lift: tuple[Lift, ...]
     """The most unusual pairs first, ten at most and all that are unusual; so in what follows."""
     feeding: tuple[Feeding, ...]
+    blocks: int
+    """The series that share deals count as one."""
+    single: int
+    """Pairings with a single block, which tells nothing of how results hang together."""
+    together: tuple[Together, ...]
+    """Empty: nobody has a pairing with several blocks of which one has several deals."""
+    trends: tuple[Trend, ...]
+    """By bot, of those with ten blocks of several deals."""
     time: tuple[TimeUse, ...]
     faults: tuple[Faults, ...]
     load: float

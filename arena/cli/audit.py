@@ -35,7 +35,8 @@ def audit(folder: Path, *, strict: bool, as_json: bool) -> int:
 
     From the log alone: what seats are worth, ties, holes that only the turn cap ended, luck, who
     does better where a deal had been played before, pairs that do better together or feed each
-    other discards, time, faults and load. It says what is unusual, never why: two styles that
+    other discards, results that hang together within a series, which makes the table's intervals
+    too narrow, time, faults and load. It says what is unusual, never why: two styles that
     suit each other look like two bots that have agreed on something.
     """
     from arena.auditing.report import STRICT

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import click
 
-from arena.auditing import company
+from arena.auditing import blocks, company
 from arena.auditing import feeding as feeding_
 from arena.auditing.auditor import audited
 from arena.auditing.fortune import FEWEST
@@ -43,6 +43,8 @@ _TITLES = {
     Part.LATER: "rotations played later",
     Part.LIFT: "pairs that do better together",
     Part.FEEDING: "discards for a neighbour",
+    Part.SERIES: "results that hang together within a series",
+    Part.TREND: "better or worse within a series",
 }
 
 
@@ -83,6 +85,7 @@ def told(audit: Audit, folder: str, *, paint: bool) -> Iterator[str]:
         ("Luck", _luck(audit)),
         ("Rotations played later", _later(audit)),
         ("Pairs", _pairs(audit)),
+        ("Series", _series(audit)),
         ("Time", _time(audit)),
         ("Faults", _faults(audit)),
     ):
@@ -261,6 +264,71 @@ def _pairs(audit: Audit) -> Iterator[str]:
             f"with others. Up to {100 * feeding_.TOLERATED:.0f} % of the discards more is not "
             "asked about."
         )
+
+
+def _series(audit: Audit) -> Iterator[str]:
+    if not audit.blocks:
+        yield from _says("No deal was played in all rotations.")
+        return
+    counted = f"{audit.blocks:,} block{'s' * (audit.blocks > 1)} (the series that share deals)"
+    yield from _together(audit, counted)
+    yield from _trends(audit, counted)
+
+
+def _together(audit: Audit, counted: str) -> Iterator[str]:
+    if not audit.together:
+        yield from _says(
+            f"Nobody could be asked whether results hang together: {counted}, but no pairing has "
+            "several of which one has several deals. More --deals than --series would tell."
+        )
+        return
+    yield from _grid(
+        ("bot", "blocks", "correlation", "times as wide", "p"),
+        [
+            (
+                _name(row.bot),
+                f"{row.blocks:,}",
+                f"{row.correlation:+.3f}",
+                f"{row.wider:.1f}",
+                _p(row.p),
+            )
+            for row in audit.together
+        ],
+    )
+    single = f", {audit.single:,} of them alone in a pairing and left out" if audit.single else ""
+    yield from _says(
+        f"How far rated events have something in common when the same processes played them: "
+        f"{counted}{single}. The table's intervals take them to be independent; by series "
+        "a bot's would be so many times as wide. p is how often chance makes blocks differ as "
+        "much. Whoever meets such a bot has a part of it in its own results."
+    )
+    for row in audit.together:
+        if row.p <= audit.unusual:
+            yield from _says(
+                f"The table's intervals of {plain(row.bot)} would be {row.wider:.1f} times as wide "
+                "by series."
+            )
+
+
+def _trends(audit: Audit, counted: str) -> Iterator[str]:
+    if not audit.trends:
+        yield from _says(
+            "Nobody could be asked whether it gets better or worse within a series: "
+            f"{counted}, but nobody has {blocks.FEWEST} of several deals."
+        )
+        return
+    yield from _grid(
+        ("bot", "blocks", "first to last", "p"),
+        [
+            (_name(row.bot), f"{row.blocks:,}", f"{row.strokes:+.2f} ± {row.error:.2f}", _p(row.p))
+            for row in audit.trends
+        ],
+    )
+    yield from _says(
+        "Strokes a match less the opponents', from the first match of a series to its last, along "
+        "a line, with the standard error; below 0 a bot gets better. p is how often blocks played "
+        "in reverse order would show as much."
+    )
 
 
 def _time(audit: Audit) -> Iterator[str]:

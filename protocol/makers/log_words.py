@@ -155,6 +155,17 @@ WORDS = {
         "p_alone": "How often chance alone shows as much in this one.",
         "p": "How often it shows as much in any row of any part: see the whole report.",
     },
+    "Together": {
+        "bot": "The entrant's id.",
+        "p_alone": "How often chance alone shows as much in this one.",
+        "p": "How often it shows as much in any row of any part: see the whole report.",
+    },
+    "Trend": {
+        "bot": "The entrant's id.",
+        "error": "Its standard error.",
+        "p_alone": "How often chance alone shows as much in this one.",
+        "p": "How often it shows as much in any row of any part: see the whole report.",
+    },
     "TimeUse": {
         "bot": "The entrant's id.",
         "matches": "Matches of it that count.",

@@ -29,13 +29,15 @@ class Invented:
     taker)` is how likely a discard is taken, `cap(circle)` that a hole is ended by the cap.
     """
 
-    def __init__(self, seed, *, bots=4, seats=2, deals=6, game="four-card-golf", skills=None):
+    def __init__(
+        self, seed, *, bots=4, seats=2, deals=6, series=25, game="four-card-golf", skills=None
+    ):
         self.draw = random.Random(seed)
         self.names = [f"bot{number}@1" for number in range(bots)]
         self.skills = skills or [2.0 * number for number in range(bots)]
         self.deals = Deals(secret_from_seed(f"audit-{seed}"))
         self.many = deals
-        settings = Settings(game=game, seats=seats, deals=deals, turn_cap=4)
+        settings = Settings(game=game, seats=seats, deals=deals, series=series, turn_cap=4)
         self.event = Event(
             settings=settings,
             entrants=tuple(
@@ -44,6 +46,7 @@ class Invented:
             commitment=f"{seed}",
         )
         self.seat_worth = [0.0] * seats
+        self.series = series
 
     def plant(self, strokes, circle, place):
         """By default nothing is."""
@@ -83,7 +86,7 @@ class Invented:
         ranked = sorted(totals)
         return MatchRecord(
             id=match_id(pairing, deal, rotation),
-            series=f"{pairing}-s",
+            series=self._series(pairing, deal, rotation),
             pairing=pairing,
             deal=deal,
             rotation=rotation,
@@ -96,6 +99,10 @@ class Invented:
             luck=tuple(round(self.draw.gauss(0, 1000)) for _ in sitting),
             ended=1.0,
         )
+
+    def _series(self, pairing, deal, rotation):
+        place = self.order(pairing, deal).index(rotation)
+        return f"{pairing}-{deal - deal % self.series:06d}-s{place}"
 
     def _hole(self, sitting, totals):
         moves = []

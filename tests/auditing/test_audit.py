@@ -11,7 +11,7 @@ from arena.model import Fault, FaultHost, FaultKind
 
 @pytest.fixture
 def brief(monkeypatch):
-    """Few permutations: enough for 5 % of five parts."""
+    """Few permutations: enough for 5 % of seven parts."""
     for name in ("TRIES", "FEWEST_TRIES"):
         monkeypatch.setattr(chance, name, 199)
 
@@ -57,22 +57,24 @@ def no_more_than(share, hits, of):
 @pytest.mark.usefixtures("brief")
 def test_fair_events_of_two_are_called_unusual_as_seldom_as_is_said(invented):
     """In 200 fair events of unequal bots no part, and no report, is unusual more often than 5 %."""
-    reports, parts, asked = alarms(invented(seed, deals=3).audit() for seed in range(200))
+    reports, parts, asked = alarms(invented(seed, deals=8, series=2).audit() for seed in range(200))
     assert no_more_than(0.05, reports, 200)
-    for part in (Part.CAPS, Part.LUCK, Part.LATER):
+    for part in (Part.CAPS, Part.LUCK, Part.LATER, Part.SERIES, Part.TREND):
         assert asked[part] > 100
         assert no_more_than(0.05, parts[part], asked[part])
     assert parts[Part.LUCK] + parts[Part.LATER] > 4
+    assert parts[Part.SERIES] + parts[Part.TREND] > 4
 
 
 @pytest.mark.usefixtures("brief", "intolerant")
 def test_fair_events_of_three_are_called_unusual_as_seldom_as_is_said(invented):
     """So with pairs, of which nothing is tolerated here: bots of unequal skills, no friends."""
     reports, parts, asked = alarms(
-        invented(seed, bots=4, seats=3, deals=4).audit() for seed in range(100)
+        invented(seed, bots=4, seats=3, deals=8, series=2).audit() for seed in range(100)
     )
     assert no_more_than(0.05, reports, 100)
     for part in Part:
+        assert asked[part] > 80
         assert no_more_than(0.05, parts[part], asked[part])
     assert parts[Part.LIFT] + parts[Part.FEEDING] > 0
 

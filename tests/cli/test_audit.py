@@ -9,7 +9,17 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from arena.auditing.report import Audit, Feeding, Lift, Luck, Part, Question, Share
+from arena.auditing.report import (
+    Audit,
+    Feeding,
+    Lift,
+    Luck,
+    Part,
+    Question,
+    Share,
+    Together,
+    Trend,
+)
 from arena.cli import commands
 from arena.cli.auditing import audit_folder, told
 from arena.model import UserError
@@ -64,7 +74,7 @@ def test_a_report_fits_80_columns_and_its_json_the_schema(event, run, request):
     folder = request.getfixturevalue(event)
     text = run(folder)
     assert max(map(width, text.splitlines())) <= 80
-    for heading in ("Seats", "Ties and the turn cap", "Luck", "Pairs", "Time", "Faults"):
+    for heading in ("Seats", "Ties and the turn cap", "Luck", "Pairs", "Series", "Time", "Faults"):
         assert f"\n{heading}\n" in text
     assert "cheat" not in text
     report = json.loads(run(folder, "--json"))
@@ -138,6 +148,51 @@ def test_what_was_left_out_is_told(four):
     assert "Too little was played" in text
     assert "at most 0.250 strokes a match" in text
     assert "No deal was played in all rotations." in text
+
+
+def test_whose_results_hang_together_is_told_with_how_wide_its_intervals_would_be(two):
+    """Of those that are unusual in a line of its own; in 80 columns, with the longest names."""
+    name = "m" * 70 + "@1"
+    report = msgspec.structs.replace(
+        audit_folder(two),
+        blocks=1234,
+        single=2,
+        tested=(Question(part=Part.SERIES, rows=2, bots=(name,), p=0.004),),
+        together=tuple(
+            Together(
+                bot=bot,
+                blocks=1232,
+                events=30800,
+                correlation=0.2,
+                wider=2.19,
+                p_alone=p,
+                p=p,
+            )
+            for bot, p in (("ann@1", 0.6), (name, 0.004))
+        ),
+        trends=(Trend(bot=name, blocks=1234, strokes=-1.5, error=0.5, p_alone=0.003, p=0.2),),
+    )
+    lines = list(told(report, "two", paint=False))
+    assert max(map(width, lines)) <= 80
+    text = " ".join(" ".join(lines).split())
+    assert f"Unusual: results that hang together within a series: {name}" in text
+    assert f"The table's intervals of {name} would be 2.2 times as wide by series." in text
+    assert "intervals of ann@1" not in text
+    assert "1,234 blocks (the series that share deals), 2 of them alone in a pairing" in text
+    assert "-1.50 ± 0.50" in text
+
+
+def test_where_nobody_can_be_asked_whether_results_hang_together_it_says_so(two):
+    """With how many blocks there are."""
+    report = audit_folder(two)
+    assert (3, 3) == (report.blocks, report.single)
+    assert () == report.together == report.trends
+    text = " ".join(" ".join(told(report, "two", paint=False)).split())
+    assert "Nobody could be asked whether results hang together: 3 blocks" in text
+    assert "but nobody has 10 of several deals" in text
+    nothing = msgspec.structs.replace(report, blocks=0, single=0)
+    text = "\n".join(told(nothing, "two", paint=False))
+    assert "Series\n  No deal was played in all rotations." in text
 
 
 def test_faults_are_told_by_half(play_event, tmp_path, a_fault):
