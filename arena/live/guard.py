@@ -20,9 +20,7 @@ from arena.live.http import App, Message, Receive, Scope, Send
 READ_ONLY = frozenset({"GET", "HEAD"})
 
 CONTENT_POLICY = (
-    "default-src 'none'; script-src 'self'; "
-    # Pages are drawn with inline styles (a cell's colour); a style can't run anything.
-    "style-src 'self' 'unsafe-inline'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; font-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
