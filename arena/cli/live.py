@@ -151,7 +151,9 @@ class LivePage:
             return
         if tournament.left:
             await self._broadcast.finish("stopped", None)
-        elif not self._wanted.stay:
+        elif self._wanted.stay:
+            await self._broadcast.finish("playing", None)  # they come back, and find it over
+        else:
             await self._broadcast.finish("over", _result(tournament))
 
     def stay(self, tournament: Tournament, watcher: Progress, event: Event) -> None:

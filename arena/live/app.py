@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import mimetypes
+import time
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -38,8 +39,11 @@ from arena.site.words import LANGUAGES, strings
 if TYPE_CHECKING:
     from arena.live.broadcast import Broadcast
 
-# One at a time: whoever opens many waits, not the event.
-_OPENERS = 1
+# Matches that were opened, 30 KB each: everybody who is shown one opens it.
+_KEPT = 64
+# After a match was opened, before the next one is: so many times as long as it took.
+_REST = 4
+_PAGES = frozenset({*pages.KINDS, pages.REPLAY, *FILES})
 _LIVE = ("live.js", "live.css", "opened.js")
 
 
@@ -66,7 +70,10 @@ class App:
     def __init__(self, broadcast: Broadcast, opening: Opening) -> None:
         self._broadcast = broadcast
         self._opening = opening
-        self._openers = trio.CapacityLimiter(_OPENERS)
+        self._opening_one = trio.Lock()
+        self._opened: dict[str, bytes | None] = {}
+        self._made: dict[str, Response] = {}
+        self._made_at = -1
         self._slug = event_slug(broadcast.show.event.commitment)
 
     def made(self) -> Starlette:
@@ -92,6 +99,18 @@ class App:
     async def _page(self, request: Request) -> Response:
         name = request.path_params["name"]
         await self._broadcast.refresh()
+        number = self._broadcast.hub.number
+        if number != self._made_at:
+            self._made_at = number
+            self._made.clear()
+        if name not in _PAGES:
+            return _missing()
+        if name not in self._made:
+            self._made[name] = self._page_of(name)
+        return self._made[name]
+
+    def _page_of(self, name: str) -> Response:
+        """A page as it is now: the same for all who ask before the next change."""
         look = self._broadcast.look
         if name == pages.REPLAY:
             return HTMLResponse(pages.replay(look))
@@ -122,9 +141,18 @@ class App:
             return _missing()
         if not allowed:
             return PlainTextResponse("this deal is going to be played again\n", 403)
-        found = await trio.to_thread.run_sync(
-            self._opening.match, name, abandon_on_cancel=True, limiter=self._openers
-        )
+        if name not in self._opened:
+            async with self._opening_one:
+                begun = time.monotonic()
+                found = await trio.to_thread.run_sync(
+                    self._opening.match, name, abandon_on_cancel=True
+                )
+                if len(self._opened) == _KEPT:
+                    del self._opened[next(iter(self._opened))]
+                self._opened[name] = found
+                # Whoever opens many waits, not the event.
+                await trio.sleep(_REST * (time.monotonic() - begun))
+        found = self._opened[name]
         return _missing() if found is None else Response(found, media_type="application/json")
 
     async def _asset(self, request: Request) -> Response:

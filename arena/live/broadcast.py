@@ -91,14 +91,11 @@ class Broadcast:
     async def settle(self, state: State, table: Table | None) -> None:
         """Play is over: show how it ended; nothing changes from now on."""
         self.show.state = state
-        try:
-            async with self._one:
-                self._pause = 0.0
-                if table is not None:
-                    self._ranking = lambda: lambda: table
-                await self._make()
-        except Exception as error:  # noqa: BLE001 - as in `run`
-            self._fail(error)
+        async with self._one:
+            self._pause = 0.0
+            if table is not None:
+                self._ranking = lambda: lambda: table
+            await self._try_to_make()
         self.hub.end()
 
     async def finish(self, state: State, table: Table | None) -> None:
@@ -108,11 +105,13 @@ class Broadcast:
             await self._server.stop()
 
     async def refresh(self) -> None:
-        """Have the fragments as they are now, or were less than EVERY_S seconds ago."""
+        """Have the fragments as they are now, or were less than EVERY_S seconds ago; or as they
+        could be made last.
+        """
         self.hub.look()
         async with self._one:
             if time.monotonic() - self._refreshed >= EVERY_S and not self.hub.over:
-                await self._make()
+                await self._try_to_make()
 
     @property
     def look(self) -> Look:
@@ -142,11 +141,14 @@ class Broadcast:
         """Make fragments as long as somebody looks."""
         while True:
             await self.hub.looked()
-            try:
-                await self.refresh()
-            except Exception as error:  # noqa: BLE001 - as in `run`
-                self._fail(error)
+            await self.refresh()
             await trio.sleep(EVERY_S)
+
+    async def _try_to_make(self) -> None:
+        try:
+            await self._make()
+        except Exception as error:  # noqa: BLE001 - as in `run`
+            self._fail(error)
 
     async def _make(self) -> None:
         self._refreshed = time.monotonic()
