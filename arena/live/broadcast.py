@@ -153,7 +153,10 @@ class Broadcast:
     async def _make(self) -> None:
         self._refreshed = time.monotonic()
         made: dict[str, str] = {}
-        if self._ranking is not None and self._refreshed - self._ranked >= self._pause:
+        if self._ranking is None:
+            if not self.hub.number:  # a part of an event has no ranking: once is enough
+                made, _ = await self._in_thread(functools.partial(slow_fragments, self.look))
+        elif self._refreshed - self._ranked >= self._pause:
             begun = time.thread_time()
             table = self._ranking()
             copied = time.thread_time() - begun
@@ -161,8 +164,7 @@ class Broadcast:
             self.show.surer(ranked)
             self._table = ranked
             self._ranked = self._refreshed
-            slow, drawing = await self._in_thread(functools.partial(slow_fragments, self.look))
-            made |= slow
+            made, drawing = await self._in_thread(functools.partial(slow_fragments, self.look))
             self._pause = max(RANKING_EVERY_S, RARELY * (copied + took + drawing))
         self.hub.put({**made, **quick_fragments(self.look)})
 

@@ -135,3 +135,15 @@ async def test_silence_is_broken(case, monkeypatch):
         await anext(stream)
         assert await anext(stream) == b": still here\n\n"
         await stream.aclose()
+
+
+async def test_a_part_of_an_event_has_pages_without_a_ranking(case):
+    """Progress and matches; where the ranking would be it says why there is none."""
+    opening = case.broadcast._opening
+    alone = Broadcast(case.show, case.pace, opening, None, failed=case.told.append)
+    with trio.fail_after(20):
+        await alone.refresh()
+    held = alone.hub.fragments()
+    assert "live_no_ranking" in held["ranking"]
+    assert "<h1>" in held["head:index.html"]
+    assert case.told == []
