@@ -1,6 +1,7 @@
 """The server under our pages: whatever comes from a client ends with that client."""
 
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -172,6 +173,31 @@ async def test_what_is_no_request_ends_its_own_connection_alone(web, sent):
                 await web.until_closed(stream)
             except (trio.BrokenResourceError, trio.BusyResourceError):
                 pass  # closed with our bytes unread
+        assert b"hello" in await web.ask(server.port)
+    assert server.errors == []
+
+
+async def test_any_bytes_in_any_pieces_end_in_an_answer_or_a_close(web):
+    """A request that is damaged at random, and sent in random pieces: the next one is served."""
+    draw = random.Random(7)
+    whole = b"POST /a?b=c HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nmove" + UPGRADE
+    async with web.serving(hello, methods=("GET", "HEAD", "POST")) as server:
+        for _ in range(60):
+            sent = bytearray(whole)
+            for _ in range(draw.randrange(6)):
+                at = draw.randrange(len(sent))
+                sent[at : at + draw.randrange(3)] = draw.randbytes(draw.randrange(3))
+            async with await trio.open_tcp_stream("127.0.0.1", server.port) as stream:
+                try:
+                    while sent:
+                        size = draw.randrange(1, 40)
+                        await stream.send_all(sent[:size])
+                        del sent[:size]
+                    await stream.send_eof()
+                    answer = await web.until_closed(stream)
+                except (trio.BrokenResourceError, trio.BusyResourceError):
+                    continue  # closed with our bytes unread
+                assert answer == b"" or answer.startswith(b"HTTP/1.1 ")
         assert b"hello" in await web.ask(server.port)
     assert server.errors == []
 
