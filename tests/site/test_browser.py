@@ -190,7 +190,10 @@ def test_a_link_to_a_moment_shows_that_moment_to_those_eyes(browse, site, event)
     page.wait_for_selector("#felt .card")
     expected = drawn(album, album.first_of(3) + 7, 1)
     assert page.evaluate(f"({TABLE})()")["cards"] == expected["cards"]
+    told = page.locator("#moves li")
+    assert told.count() == 8  # the deal and seven moves: what is to come nobody could know
     page.keyboard.press("ArrowRight")
+    assert told.count() == 9
     assert page.evaluate("location.hash") == f"#m={record.id}&h=3&s=8&seat=1"
     page.reload()
     page.wait_for_selector("#felt .card")

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from arena.cli import commands
 from arena.model import Entrant, Machine, NotRun, UserError, pairing_id
+from arena.site import publishing
 from arena.site.clearing import Clearing
 from arena.site.folder import SiteFolder
 from arena.site.segments import unscript
@@ -122,13 +123,15 @@ def test_a_killed_publisher_leaves_a_site_that_can_be_published_to(tmp_path, pub
 
 
 @pytest.mark.process
-def test_processes_change_nothing(tmp_path, published, play_event):
+def test_processes_change_nothing(tmp_path, published, play_event, monkeypatch):
     """Segments made by two processes are those of one."""
-    event = play_event(tmp_path / "event", ("ann@1", "bob@1", "cat@1"), deals=36)
+    monkeypatch.setattr(publishing, "_ALONE", 0)
+    event = play_event(tmp_path / "event", ("ann@1", "bob@1", "cat@1"), deals=8)
     for jobs in (1, 2):
         published(event, "--to", tmp_path / f"site{jobs}", "--jobs", jobs)
     one, two = contents(tmp_path / "site1"), contents(tmp_path / "site2")
     differ = {name for name in one if one[name] != two[name]}
+    assert sum(name.endswith("s1.js") for name in one) == 1
     assert differ <= {"arena-site.json", "feed.xml"}  # each site has an id of its own
 
 

@@ -263,7 +263,8 @@
     const list = $("moves");
     const items = [];
     moments.forEach((each, number) => {
-      if (each.hole !== moment.hole) return;
+      // What is still to come is nothing that a seat could know.
+      if (each.hole !== moment.hole || (watcher !== null && number > at)) return;
       const item = element("li");
       const button = element("button", told(number));
       button.type = "button";
