@@ -179,6 +179,10 @@ class Counts:
         self._told[at] = True
         return True
 
+    def fingerprint(self) -> bytes:
+        """The same for the same records, whatever their order in the log."""
+        return self._keys.tobytes()
+
 
 def key_of(match: str, attempt: int, digest: str) -> int:
     """64 bits that tell a record from all others."""
@@ -309,6 +313,10 @@ class Tournament:
             for entrant, times in sorted(seats.items())
             if times >= SUSPICIOUS and 2 * times > voids
         ]
+
+    def so_far(self) -> Callable[[], Table]:
+        """The table of what lies behind the count's front; made by the call, in any thread."""
+        return functools.partial(table, self._store.event, self._counting.so_far())
 
     def result(self) -> Table:
         """The table of what counts so far."""

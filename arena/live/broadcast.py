@@ -1,0 +1,189 @@
+"""An event, broadcast to whoever looks: from what is known of it to what viewers are sent.
+
+Theory of operation. While somebody looks, the fragments of the page are made again every EVERY_S
+seconds, whoever and however many look; while nobody does, nothing is made. The ranking is dear, so
+it is made in a thread, from a copy of the sums, and no more often than that it takes a hundredth of
+the time. What a viewer is sent is the hub's business, what of an event may be shown `showing`'s.
+
+The event never waits for any of this. What goes wrong here is told once, and the page stays as it
+was.
+
+Invariant: no exception leaves `run`, whatever is asked of the server; what is sent has gone through
+`Look` and `Show.shows`.
+"""
+
+from __future__ import annotations
+
+import functools
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from secrets import token_hex
+from typing import TypeVar
+
+import trio
+
+from arena.live.app import App
+from arena.live.hub import RETRY_MS, Hub
+from arena.live.opening import Opening
+from arena.live.pages import quick_fragments, slow_fragments
+from arena.live.server import Server, guarded
+from arena.live.showing import Look, Pace, Show, State
+from arena.model import Table
+
+# Faster than this nobody reads.
+EVERY_S = 1.0
+# How often the ranking is made at most, in lengths of the time that it takes.
+RARELY = 100
+RANKING_EVERY_S = 2.0
+# Behind which a proxy or a browser would take a silent connection for a dead one.
+SILENCE_S = 15.0
+
+T = TypeVar("T")
+Ranking = Callable[[], Callable[[], Table]]
+"""A copy of the sums, taken in the event's own task; from it the table, in any thread."""
+
+
+class Broadcast:
+    """See the module's docstring. `failed` is told of what goes wrong, in words."""
+
+    def __init__(
+        self,
+        show: Show,
+        pace: Pace,
+        opening: Opening,
+        ranking: Ranking | None,
+        *,
+        failed: Callable[[str], None],
+    ) -> None:
+        self.show = show
+        self._pace = pace
+        self._opening = opening
+        self._ranking = ranking
+        self._failed = failed
+        self._told: set[str] = set()
+        self._table: Table | None = None
+        self._ranked = self._refreshed = float("-inf")
+        self._pause = 0.0
+        self._one = trio.Lock()
+        self._thread = trio.CapacityLimiter(1)
+        self._server: Server | None = None
+        self.hub = Hub(token_hex(4))
+
+    async def run(
+        self,
+        listening: socket.socket,
+        host: str,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Serve until `finish`. The socket is taken over."""
+        app = App(self, self._opening).made()
+        self._server = Server(guarded(app, listening, host), listening, failed=self._fail)
+        task_status.started()
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._keep_up)
+                await self._server.serve()
+                nursery.cancel_scope.cancel()
+        except Exception as error:  # noqa: BLE001 - nothing that happens here ends the event
+            self._fail(error)
+
+    async def settle(self, state: State, table: Table | None) -> None:
+        """Play is over: show how it ended; nothing changes from now on."""
+        self.show.state = state
+        async with self._one:
+            self._pause = 0.0
+            if table is not None:
+                self._ranking = lambda: lambda: table
+            await self._try_to_make()
+        self.hub.end()
+
+    async def finish(self, state: State, table: Table | None) -> None:
+        """The same, and let everybody go."""
+        await self.settle(state, table)
+        if self._server is not None:
+            await self._server.stop()
+
+    async def refresh(self) -> None:
+        """Have the fragments as they are now, or were less than EVERY_S seconds ago; or as they
+        could be made last.
+        """
+        self.hub.look()
+        async with self._one:
+            if time.monotonic() - self._refreshed >= EVERY_S and not self.hub.over:
+                await self._try_to_make()
+
+    @property
+    def look(self) -> Look:
+        """Everything that is known of the event now, but for the table as it was made last."""
+        return self.show.look(self._pace, self._table)
+
+    async def stream(self, seen: int, names: frozenset[str]) -> AsyncIterator[bytes]:
+        """What a viewer of some fragments is sent who has seen everything up to a number."""
+        hub = self.hub
+        with hub.viewer():
+            hello = f"retry: {RETRY_MS}\nevent: hello\ndata: {self.show.event.commitment}\n\n"
+            yield hello.encode()
+            while True:
+                if hub.number > seen:
+                    message, seen = hub.since(seen, names), hub.number
+                    if message:
+                        yield message
+                elif hub.over:
+                    yield f"event: end\ndata: {self.show.state}\n\n".encode()
+                    return
+                with trio.move_on_after(SILENCE_S) as silence:
+                    await hub.changed(seen)
+                if silence.cancelled_caught:
+                    yield b": still here\n\n"
+
+    async def _keep_up(self) -> None:
+        """Make fragments as long as somebody looks."""
+        while True:
+            await self.hub.looked()
+            await self.refresh()
+            await trio.sleep(EVERY_S)
+
+    async def _try_to_make(self) -> None:
+        try:
+            await self._make()
+        except Exception as error:  # noqa: BLE001 - as in `run`
+            self._fail(error)
+
+    async def _make(self) -> None:
+        self._refreshed = time.monotonic()
+        made: dict[str, str] = {}
+        if self._ranking is None:
+            if not self.hub.number:  # a part of an event has no ranking: once is enough
+                made, _ = await self._in_thread(functools.partial(slow_fragments, self.look))
+        elif self._refreshed - self._ranked >= self._pause:
+            begun = time.thread_time()
+            table = self._ranking()
+            copied = time.thread_time() - begun
+            ranked, took = await self._in_thread(table)
+            self.show.surer(ranked)
+            self._table = ranked
+            self._ranked = self._refreshed
+            made, drawing = await self._in_thread(functools.partial(slow_fragments, self.look))
+            self._pause = max(RANKING_EVERY_S, RARELY * (copied + took + drawing))
+        self.hub.put({**made, **quick_fragments(self.look)})
+
+    async def _in_thread(self, make: Callable[[], T]) -> tuple[T, float]:
+        """What it makes, and how long that took; whoever is cancelled doesn't wait for it."""
+        return await trio.to_thread.run_sync(
+            _timed, make, abandon_on_cancel=True, limiter=self._thread
+        )
+
+    def _fail(self, error: Exception) -> None:
+        """Say it once: a page that is asked for again fails again."""
+        while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+            error = error.exceptions[0]
+        words = f"{type(error).__name__}: {error}"
+        if words not in self._told and len(self._told) < 3:
+            self._told.add(words)
+            self._failed(f"the live page: {words}; the event goes on")
+
+
+def _timed(make: Callable[[], T]) -> tuple[T, float]:
+    begun = time.thread_time()
+    return make(), time.thread_time() - begun
