@@ -11,10 +11,10 @@ from arena.site.pages.career import career
 from arena.site.pages.frame import Site
 from arena.site.pages.index import index
 from arena.site.pages.matches import matches
-from arena.site.pages.matrix import matrix
+from arena.site.pages.matrix import cells, matrix
 from arena.site.pages.method import method
 from arena.site.pages.ranking import MOST as MOST_ROWS
-from arena.site.pages.ranking import ranking
+from arena.site.pages.ranking import ranking, standings
 from arena.site.pages.replay import replay
 from arena.site.pages.rules import rules
 
@@ -23,6 +23,7 @@ __all__ = [
     "Site",
     "bot",
     "career",
+    "cells",
     "index",
     "matches",
     "matrix",
@@ -30,4 +31,5 @@ __all__ = [
     "ranking",
     "replay",
     "rules",
+    "standings",
 ]
