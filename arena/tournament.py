@@ -303,6 +303,10 @@ class Tournament:
             if times >= SUSPICIOUS and 2 * times > voids
         ]
 
+    def so_far(self) -> Callable[[], Table]:
+        """The table of what lies behind the count's front; made by the call, in any thread."""
+        return functools.partial(table, self._store.event, self._counting.so_far())
+
     def result(self) -> Table:
         """The table of what counts so far."""
         return table(self._store.event, self._counting.counted())

@@ -31,7 +31,7 @@ from arena.roster.tools import ask
 from arena.sandbox import Backend, bwrap, inherited
 from arena.sandbox.client import Spawner
 from arena.sandbox.delays import counts_waits
-from arena.sandbox.diagnosis import Finding, of_backend, of_bwrap, of_memory
+from arena.sandbox.diagnosis import Finding, in_workflow, of_backend, of_bwrap, of_memory
 from arena.sandbox.guarantees import GAPS, GUARANTEES
 from arena.sandbox.host import Host
 
@@ -188,7 +188,9 @@ def examine() -> Checkup:
 
 def _finding(backend: Backend, tool: str, detail: str, host: Host) -> Finding:
     if backend.name == "bwrap":
-        return of_bwrap(host, tool, detail)  # of this one, while of_backend looks at all
+        return in_workflow(
+            of_bwrap(host, tool, detail)
+        )  # of this one, while of_backend looks at all
     return of_backend(backend.name, detail, host)
 
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
+from arena.cli.live import LiveCommand, live_of, live_options
 from arena.cli.options import limit_options, run_options, sandbox_option
 from arena.cli.paths import PathName
 from arena.registry import GAMES
 
 
 @click.command(
+    cls=LiveCommand,
     epilog="""\b
 Examples:
   arena compare main/my-bot my-bot
@@ -24,7 +26,7 @@ Examples:
 Exit codes:
   0 better   6 not better   7 no decision within the budget
   2 wrong input   3 bots that can't start   4 the machine's trouble
-"""
+""",
 )
 @click.argument("old", type=PathName(path_type=Path, readable=False))
 @click.argument("new", type=PathName(path_type=Path, readable=False))
@@ -59,6 +61,7 @@ Exit codes:
 )
 @sandbox_option("auto")
 @run_options
+@live_options
 def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play NEW against OLD until it is known whether NEW is better.
 
@@ -70,4 +73,5 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     from arena.cli.run import need_linux
 
     need_linux()
+    options["live"] = live_of(options)
     raise SystemExit(compare_bots(**options))

@@ -10,6 +10,7 @@ import msgspec
 from arena.cli.entering import settings_of
 from arena.cli.event import entered, play_new
 from arena.cli.given import SETTINGS, keep_promises
+from arena.cli.live import Live, opened
 from arena.cli.progress import progress
 from arena.cli.screen import say
 from arena.formats.trial import CHUNK
@@ -34,13 +35,14 @@ def compare_bots(
     as_json: bool,
     quiet: bool,
     beacon: str | None,
+    live: Live | None,
     **flags: Any,  # noqa: ANN401 - the settings' own flags
 ) -> int:
     """`arena compare`; its exit code."""
     if beacon is not None:
         raise UserError("--beacon goes with a prepared folder; leave it out")
     cache = default_cache()
-    with in_use(cache):
+    with in_use(cache), opened(live) as page:
         roster, contender = _both(old, new, cache)
         settings = settings_of(
             seats=2,
@@ -61,7 +63,15 @@ def compare_bots(
             roster, settings, cache, seed=seed, sandbox=sandbox, skip_broken=False, room=2 * room
         )
         return play_new(
-            entry, out, cache, watcher, jobs=jobs, no_pin=no_pin, max_time=max_time, room=room
+            entry,
+            out,
+            cache,
+            watcher,
+            jobs=jobs,
+            no_pin=no_pin,
+            max_time=max_time,
+            room=room,
+            page=page,
         )
 
 

@@ -25,6 +25,7 @@ from arena.cli.entering import (
 )
 from arena.cli.given import SETTINGS, keep_promises
 from arena.cli.here import config_of, played_here, workers_of
+from arena.cli.live import Live, LivePage, opened
 from arena.cli.play import play
 from arena.cli.progress import Progress, progress
 from arena.cli.screen import command_line, say
@@ -101,6 +102,7 @@ def run_event(
     max_time: int | None,
     as_json: bool,
     quiet: bool,
+    live: Live | None,
     **flags: Any,  # noqa: ANN401 - the settings' own flags
 ) -> int:
     """`arena run` of bots: an event that is prepared and played at once."""
@@ -118,7 +120,7 @@ def run_event(
     )
     cache = default_cache()
     watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
-    with in_use(cache):
+    with in_use(cache), opened(live) as page:
         new = entered(
             load(bots, cache=cache),
             settings,
@@ -141,6 +143,7 @@ def run_event(
             no_pin=no_pin,
             max_time=max_time,
             room=room,
+            page=page,
         )
 
 
@@ -154,6 +157,7 @@ def play_new(
     no_pin: bool,
     max_time: int | None,
     room: int,
+    page: LivePage | None = None,
 ) -> int:
     """Play an event that has just been entered, in a new folder."""
     workers = workers_of(jobs, room)
@@ -163,8 +167,9 @@ def play_new(
     with Store.create(folder, event, private) as store:
         config = config_of(event, new.secret, new.bots, new.backend)
         executor = LocalExecutor(config, jobs=workers, pin=not no_pin)
-        tournament = Tournament(store, new.secret, watcher)
-        return play(store, tournament, executor, watcher, max_time=max_time)
+        heard = page.joined(watcher, event) if page else watcher
+        tournament = Tournament(store, new.secret, heard)
+        return play(store, tournament, executor, watcher, max_time=max_time, page=page)
 
 
 def prepare_event(

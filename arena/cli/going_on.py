@@ -10,6 +10,7 @@ import trio
 from arena.cli.entering import enter, find_sandbox, setting_of, try_starts, without
 from arena.cli.given import keep_promises
 from arena.cli.here import config_of, played_here, workers_of
+from arena.cli.live import Live, opened
 from arena.cli.play import MERGE, conclude, play
 from arena.cli.progress import progress
 from arena.cli.screen import command_line, say
@@ -47,6 +48,7 @@ def run_prepared(
     max_time: int | None,
     as_json: bool,
     quiet: bool,
+    live: Live | None,
 ) -> int:
     """`arena run` of a prepared folder."""
     part = "" if shard is None else str(Shard.parse(shard))
@@ -66,6 +68,7 @@ def run_prepared(
         max_time=max_time,
         as_json=as_json,
         quiet=quiet,
+        live=live,
     )
 
 
@@ -80,6 +83,7 @@ def resume_event(
     max_time: int | None,
     as_json: bool,
     quiet: bool,
+    live: Live | None,
 ) -> int:
     """`arena resume`."""
     event, private, secret = _owned(folder, repair=repair)
@@ -107,6 +111,7 @@ def resume_event(
         max_time=max_time,
         as_json=as_json,
         quiet=quiet,
+        live=live,
     )
 
 
@@ -171,6 +176,7 @@ def _play_on(
     max_time: int | None,
     as_json: bool,
     quiet: bool,
+    live: Live | None,
 ) -> int:
     """Find the bots again, and play what is left."""
     # Never the folder's: what is in a cache is trusted, and what is damaged there is removed.
@@ -178,14 +184,15 @@ def _play_on(
     if private.cache and Path(private.cache) != cache:
         say(f"note: begun with the cache {printable(private.cache)}, here it is {printable(cache)}")
     sources = [(entrant, private.sources.get(entrant.id, "")) for entrant in event.entrants]
-    with in_use(cache), Store.open(folder, mend=repair) as store:
+    with in_use(cache), opened(live) as page, Store.open(folder, mend=repair) as store:
         if store.mended:
             say(f"note: {store.mended}")
         if read_event(folder).sandbox and not event.sandbox:
             raise UserError(f"{folder}: another arena has just begun the event")
         watcher = progress(event.settings.rating, as_json=as_json, quiet=quiet)
         # What is only prepared has deals that aren't fixed before it begins.
-        begun = Tournament(store, secret, watcher) if event.sandbox else None
+        heard = page.joined(watcher, event) if page else watcher
+        begun = Tournament(store, secret, heard) if event.sandbox else None
         if begun and begun.left == 0:
             return conclude(store, begun, watcher)
         asked = jobs or _jobs(private.options.get("jobs"))
@@ -212,8 +219,8 @@ def _play_on(
         if here != store.event:
             store.restate(here)
         executor = LocalExecutor(config_of(here, secret, ready, backend), jobs=workers, pin=pin)
-        tournament = begun or Tournament(store, secret, watcher)
-        return play(store, tournament, executor, watcher, max_time=max_time)
+        tournament = begun or Tournament(store, secret, heard)
+        return play(store, tournament, executor, watcher, max_time=max_time, page=page)
 
 
 def _jobs(stored: object) -> int | None:

@@ -15,6 +15,7 @@ from arena.cli.entering import enter, find_sandbox, setting_of, try_starts, with
 from arena.cli.event import Entered, play_new
 from arena.cli.given import keep_promises
 from arena.cli.here import played_here, workers_of
+from arena.cli.live import Live, opened
 from arena.cli.progress import progress
 from arena.cli.screen import command_line, say
 from arena.deals import commitment, secret_from_seed
@@ -56,6 +57,7 @@ def run_into(
     max_time: int | None,
     as_json: bool,
     quiet: bool,
+    live: Live | None,
 ) -> int:
     """`arena run --into`: every new bot meets the old ones, and the new ones each other."""
     events = _finished(folder)
@@ -63,7 +65,7 @@ def run_into(
     room = keep_promises(settings.limits, seats=settings.seats, series=settings.series, jobs=jobs)
     cache = default_cache()
     watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
-    with in_use(cache):
+    with in_use(cache), opened(live) as page:
         asked = _found(folder, events, bots, cache)
         new = _entered(asked, cache, seed=seed, sandbox=sandbox, room=room * settings.seats)
         if dry_run:
@@ -79,6 +81,7 @@ def run_into(
             no_pin=no_pin,
             max_time=max_time,
             room=room,
+            page=page,
         )
     if read_event(epoch).finished:
         say(f"with the whole event: {command_line('table', folder)}")

@@ -19,7 +19,10 @@ from arena.registry import GAMES, SANDBOXES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-NOT_IN_FILES = ("--event", "--help", "--beacon", "--shard", "--into")
+NOT_IN_FILES = (
+    *("--event", "--help", "--beacon", "--shard", "--into"),
+    *("--live", "--live-host", "--live-stay"),
+)
 """Flags that are no settings of an event: what is known only when it is played."""
 
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}

@@ -11,6 +11,7 @@ import click
 import msgspec
 import trio
 
+from arena.cli.live import LivePage
 from arena.cli.progress import JsonLines, Progress
 from arena.cli.screen import colour, columns, command_line, going_on, say
 from arena.executors.local import LocalExecutor
@@ -38,6 +39,7 @@ def play(
     watcher: Progress,
     *,
     max_time: int | None,
+    page: LivePage | None = None,
 ) -> int:
     """Play until the end or a stop; print the table, and how to go on if it isn't over."""
     planned, left = tournament.planned, tournament.left
@@ -54,18 +56,22 @@ def play(
             done=planned - left,
             sandbox=event.sandbox,
         )
+        if page:
+            watcher.say("live", url=page.url)
     else:
         kept = f"{planned - left:,} of {planned:,} matches kept, " if left < planned else ""
         to_play = f"{left:,} to play" if kept else f"{left:,} matches to play"
         watcher.note(f"{len(event.entrants)} bots, {kept}{to_play}, results in {store.folder}")
         watcher.note(f"commitment {event.commitment}")
+        if page:
+            say(f"live at {page.url}")
         if event.sandbox == "none":
             say("warning: --sandbox none: the bots can do whatever you can do")
-    outcome: list[int] = []
+    player = _Player(tournament, executor, watcher, page)
     shown = 0
     concluded = False
     try:
-        trio.run(_follow, tournament, executor, watcher, max_time, outcome)
+        trio.run(player.play, max_time)
         watcher.end()
         if tournament.left == 0:
             shown = conclude(store, tournament, watcher)
@@ -77,7 +83,9 @@ def play(
         _tell_trouble(store, tournament, watcher)
         if not concluded:
             _tell_resume(store, watcher)
-    return outcome[0] if outcome and not concluded else shown
+    if page and concluded:
+        page.stay(tournament, watcher)
+    return shown if concluded else player.outcome
 
 
 def conclude(store: Store, tournament: Tournament, watcher: Progress) -> int:
@@ -105,43 +113,60 @@ def settle(store: Store, tournament: Tournament) -> Table:
     return table
 
 
-async def _follow(
-    tournament: Tournament,
-    executor: LocalExecutor,
-    watcher: Progress,
-    max_time: int | None,
-    outcome: list[int],
-) -> None:
-    """Play, with a clock for the display and an ear for signals."""
-    stop = trio.Event()
+class _Player:
+    """Plays an event, with a clock for the display and an ear for signals."""
 
-    async def tick() -> None:
+    def __init__(
+        self,
+        tournament: Tournament,
+        executor: LocalExecutor,
+        watcher: Progress,
+        page: LivePage | None,
+    ) -> None:
+        self._tournament = tournament
+        self._executor = executor
+        self._watcher = watcher
+        self._page = page
+        self._stop: trio.Event
+        self.outcome = 0
+        """The exit code of the first signal that came."""
+
+    async def play(self, max_time: int | None) -> None:
+        """Play, until all is played or somebody has enough."""
+        self._stop = trio.Event()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._tick)
+            nursery.start_soon(self._listen, nursery.cancel_scope)
+            if max_time is not None:
+                nursery.start_soon(self._alarm, max_time / 1000)
+            if self._page:
+                await self._page.serve(self._tournament, self._watcher, nursery)
+            await self._tournament.play(self._executor, self._stop)
+            if self._page:
+                await self._page.finish(self._tournament)
+            nursery.cancel_scope.cancel()
+
+    async def _tick(self) -> None:
         while True:
-            watcher.tick()
+            self._watcher.tick()
             await trio.sleep(TICK_S)
 
-    async def listen() -> None:
+    async def _listen(self, scope: trio.CancelScope) -> None:
         with trio.open_signal_receiver(*STOPPED) as signals:
             async for number in signals:
-                outcome.append(STOPPED[signal.Signals(number)])
-                if len(outcome) > 1 or number == AT_ONCE:
-                    nursery.cancel_scope.cancel()
-                stop.set()
-                if len(outcome) == 1:
-                    watcher.note("stopping after the series in play; once more to stop at once")
+                again, self.outcome = self.outcome, self.outcome or STOPPED[signal.Signals(number)]
+                if again or number == AT_ONCE:
+                    scope.cancel()
+                self._stop.set()
+                if not again:
+                    self._watcher.note(
+                        "stopping after the series in play; once more to stop at once"
+                    )
 
-    async def alarm(seconds: float) -> None:
+    async def _alarm(self, seconds: float) -> None:
         await trio.sleep(seconds)
-        stop.set()
-        watcher.note("the time is over: stopping after the series in play")
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(tick)
-        nursery.start_soon(listen)
-        if max_time is not None:
-            nursery.start_soon(alarm, max_time / 1000)
-        await tournament.play(executor, stop)
-        nursery.cancel_scope.cancel()
+        self._stop.set()
+        self._watcher.note("the time is over: stopping after the series in play")
 
 
 def _publish(store: Store, tournament: Tournament) -> Table:

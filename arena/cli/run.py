@@ -11,16 +11,22 @@ from typing import Any
 
 import click
 
+from arena.cli.live import FLAGS as LIVE
+from arena.cli.live import LiveCommand, live_of, live_options
 from arena.cli.options import event_options, run_options, sandbox_option
 from arena.cli.paths import PathName
 
 FOLDER = PathName(path_type=Path)
 # What may be said when a prepared event is played; all else was fixed when it was prepared.
-HERE = {"bots", "sandbox", "beacon", "shard", "jobs", "no_pin", "max_time", "as_json", "quiet"}
+HERE = {
+    *("bots", "sandbox", "beacon", "shard", "jobs", "no_pin", "max_time", "as_json", "quiet"),
+    *LIVE,
+}
 # And when bots come to an event that is over.
 INTO = {
     *("into", "bots", "seed", "sandbox", "dry_run"),
     *("jobs", "no_pin", "max_time", "as_json", "quiet"),
+    *LIVE,
 }
 
 
@@ -55,6 +61,7 @@ def prepare(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
 
 @click.command(
+    cls=LiveCommand,
     epilog="""\b
 Examples:
   arena run bots/*
@@ -65,6 +72,7 @@ Examples:
   arena run friday                              what arena prepare made
   arena run friday --shard 2/5                  a part of it, see arena merge
   arena run bots/* --json | my-dashboard        one JSON line an event
+  arena run bots/* --live                       watch it in a browser
   arena run --into friday my-bot                to an event that is over
 
 \b
@@ -72,11 +80,12 @@ Exit codes:
   0 done, or stopped by --max-time    2 wrong input
   3 bots that can't start             4 the machine's trouble
   130 Ctrl-C                          143 arena stop
-"""
+""",
 )
 @event_options
 @sandbox_option("auto")
 @run_options
+@live_options
 @click.option("--shard", metavar="I/N", help="Of a prepared event: its I-th of N parts.")
 @click.option(
     "--into",
@@ -101,15 +110,24 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     from arena.store import is_results_folder
 
     bots, beacon, shard = options["bots"], options.pop("beacon"), options.pop("shard")
+    options["live"] = live_of(options)
     if (into := options.pop("into")) is not None:
         from arena.cli.into import run_into
 
         _refuse_said(INTO, "bots are added to an event by its own settings; leave that out")
-        raise SystemExit(run_into(into, **{name: options[name] for name in INTO - {"into"}}))
+        raise SystemExit(
+            run_into(
+                into,
+                **{name: options[name] for name in INTO - {"into"} - LIVE},
+                live=options["live"],
+            )
+        )
     if len(bots) == 1 and is_results_folder(bots[0]):
         from arena.cli.going_on import run_prepared
 
-        raise SystemExit(run_prepared(bots[0], beacon=beacon, shard=shard, **_said_here()))
+        raise SystemExit(
+            run_prepared(bots[0], beacon=beacon, shard=shard, live=options["live"], **_said_here())
+        )
     for flag, value in (("--beacon", beacon), ("--shard", shard)):
         if value is not None:
             raise UserError(f"{flag} goes with a prepared folder: arena run FOLDER {flag} {value}")
@@ -126,7 +144,7 @@ def _said_here() -> dict[str, Any]:
         "leave that out",
     )
     params = click.get_current_context().params
-    here = {name: params[name] for name in HERE - {"bots", "beacon", "shard"}}
+    here = {name: params[name] for name in HERE - {"bots", "beacon", "shard"} - LIVE}
     return here | {"sandbox": here["sandbox"] if "sandbox" in said else None}
 
 
@@ -148,10 +166,11 @@ def _refuse_said(allowed: Collection[str], reason: str) -> set[str]:
 
 
 @click.command(
+    cls=LiveCommand,
     epilog="""\b
 Example:
   arena resume arena-results/20260102-150405
-"""
+""",
 )
 @click.argument("folder", type=FOLDER)
 @click.option(
@@ -161,11 +180,13 @@ Example:
 )
 @sandbox_option(None)
 @run_options
+@live_options
 def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     """Go on with the unfinished event in FOLDER."""
     need_linux()
     from arena.cli.going_on import resume_event
 
+    options["live"] = live_of(options)
     raise SystemExit(resume_event(folder, **options))
 
 

@@ -28,8 +28,10 @@ order of the calls; besides the sums only events with rotations to come are held
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import copy
 from itertools import combinations
+from typing import TypeVar
 
 import msgspec
 
@@ -38,6 +40,7 @@ from arena.ratings.intervals import Moments
 from arena.ratings.played import Played
 
 THOUSANDTHS = 1000
+_Key = TypeVar("_Key")
 
 # The moment of a forfeit by withdrawal: before any that a bot can commit itself.
 _BEFORE_THE_MATCH = (-1, -1)
@@ -50,6 +53,9 @@ class Rated(msgspec.Struct, frozen=True):
     """Sorted by id."""
     places: tuple[int, ...]
     """1 is best; equal numbers tie."""
+    pairing: str = ""
+    deal: int = 0
+    """With the pairing: the deal that was played in all rotations and won't be again."""
 
 
 class PairCount(msgspec.Struct):
@@ -88,6 +94,7 @@ class _Part(msgspec.Struct):
     """One rotation of an event."""
 
     seats: tuple[str, ...]
+    deal: int
     played: Played | None
     out: frozenset[str]
     """Withdrawn before."""
@@ -158,11 +165,29 @@ class Tally:
             account.off_turn_us += played.off_turn_us[seat]
             if played.luck:
                 account.luck += played.luck[seat]
-        self._add(spec, _Part(spec.seats, played, out, gone))
+        self._add(spec, _Part(spec.seats, spec.deal, played, out, gone))
 
     def void(self, spec: MatchSpec, out: frozenset[str]) -> None:
         """Count a match that is void because the entrants in `out` had been withdrawn."""
-        self._add(spec, _Part(spec.seats, None, out, frozenset()))
+        self._add(spec, _Part(spec.seats, spec.deal, None, out, frozenset()))
+
+    def copied(self) -> Tally:
+        """The sums as they are now, for somebody who reads them while more is counted here."""
+        tally = Tally(margin=0)
+        tally._margin, tally.matches = self._margin, self.matches
+        tally.pairs = {pair: copy(count) for pair, count in self.pairs.items()}
+        tally.gaps = _copied(self.gaps)
+        tally.accounts = {
+            entrant: msgspec.structs.replace(
+                account,
+                faults=account.faults.copy(),
+                beaten=_copied(account.beaten),
+                margin=_copied(account.margin),
+                adjusted=_copied(account.adjusted),
+            )
+            for entrant, account in self.accounts.items()
+        }
+        return tally
 
     def close(self) -> None:
         """No more comes of what has been counted: rated events that lack a rotation never count.
@@ -188,7 +213,7 @@ class Tally:
         if self._rated is not None and not void:
             keys = [showings[entrant].key for entrant in entrants]
             places = tuple(1 + sum(other < key for other in keys) for key in keys)
-            self._rated(Rated(tuple(entrants), places))
+            self._rated(Rated(tuple(entrants), places, pairing, parts[0].deal))
 
     def _count_results(self, pairing: str, showings: dict[str, _Showing]) -> None:
         """Who beat whom, for every pair."""
@@ -261,6 +286,10 @@ class Tally:
             count.first_playoffs += first.places < second.places
             count.second_playoffs += first.places > second.places
         return 1
+
+
+def _copied(moments: Mapping[_Key, Moments]) -> dict[_Key, Moments]:
+    return {key: copy(sums) for key, sums in moments.items()}
 
 
 def _showings(parts: list[_Part]) -> dict[str, _Showing]:

@@ -197,6 +197,19 @@ class Counting:
             return None
         return 1 + max((played.attempt for played in playings), default=-1)
 
+    def so_far(self) -> Counted:
+        """What lies behind the front, as it is now: for a look while more is counted.
+
+        It costs the same however many matches there are, and nothing that comes later changes it,
+        so it may be read by another thread. Who is annulled still has the results that vanish in
+        the end.
+        """
+        self._settle()
+        counted = self._front.result(self._tally.copied(), self._end)
+        plan = Plan(self.plan.matches, dict(self.plan.by_entrant))
+        missing = plan.matches - self._front.passed
+        return msgspec.structs.replace(counted, plan=plan, missing=missing)
+
     def counted(self) -> Counted:
         """Count everything that has been added: what the published table derives from."""
         self._settle()

@@ -81,7 +81,39 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 def of_backend(name: str, detail: str, host: Host | None = None) -> Finding:
     """Why the backend of that name doesn't work; `detail`: what its probe has said."""
-    host = host or Host()
+    return in_workflow(_of_backend(name, detail, host or Host()))
+
+
+def in_workflow(finding: Finding, environ: Mapping[str, str] = os.environ) -> Finding:
+    """The same; in a workflow of GitHub's, with what mends it said as a workflow has it: there the
+    machine is the job's alone, gone after it, and set up by a file.
+    """
+    if environ.get("GITHUB_ACTIONS") != "true":
+        return finding
+    if finding.cause in _SWITCHES:
+        return msgspec.structs.replace(
+            finding,
+            advice="Allow them in a step of the workflow, before arena:",
+            commands=remedies.step(*_SWITCHES[finding.cause]),
+        )
+    if finding.cause in _OF_CONTAINERS:
+        return msgspec.structs.replace(
+            finding,
+            advice="Take `container:` out of the job, or give it these options:",
+            commands=remedies.job(("seccomp", "apparmor", "systempaths")),
+        )
+    return finding
+
+
+_SWITCHES: Mapping[Cause, tuple[str, int]] = {
+    Cause.MAX_NAMESPACES: ("user.max_user_namespaces", 15000),
+    Cause.CLONE_SWITCH: ("kernel.unprivileged_userns_clone", 1),
+    Cause.APPARMOR: ("kernel.apparmor_restrict_unprivileged_userns", 0),
+}
+_OF_CONTAINERS = (Cause.CONTAINER, Cause.MASKED_PROC)
+
+
+def _of_backend(name: str, detail: str, host: Host) -> Finding:
     if name == "bwrap":
         tools = tuple(bwrap.candidates())
         found = [of_bwrap(host, tool, bwrap.Bubblewrap(tool).probe().detail) for tool in tools]

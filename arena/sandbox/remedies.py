@@ -44,6 +44,17 @@ def allow(name: str, value: int) -> tuple[str, ...]:
     return (f"echo {name}={value} |", f"  sudo tee -a {_SYSCTL}", f"sudo sysctl -p {_SYSCTL}")
 
 
+def step(name: str, value: int) -> tuple[str, ...]:
+    """Change a setting of the kernel of a machine that a job has for itself."""
+    return (f"- run: sudo sysctl -w {name}={value}",)
+
+
+def job(wanted: Sequence[str]) -> tuple[str, ...]:
+    """Have a job's container allow what a sandbox needs, in a workflow of GitHub's."""
+    options = [f"    --security-opt {each}=unconfined" for each in wanted]
+    return ("container:", "  options: >-", *options, "    --user 1001")
+
+
 def install(host: Host, *, again: bool = False) -> tuple[str, str]:
     """How to get a bwrap: the advice and the command."""
     if os.uname().machine in WHEELS and not host.has("etc/alpine-release"):  # made for glibc

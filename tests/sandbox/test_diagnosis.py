@@ -5,7 +5,15 @@ import os
 import pytest
 
 from arena.sandbox import bwrap, diagnosis
-from arena.sandbox.diagnosis import Cause, Finding, of_backend, of_bwrap, of_landlock, of_memory
+from arena.sandbox.diagnosis import (
+    Cause,
+    Finding,
+    in_workflow,
+    of_backend,
+    of_bwrap,
+    of_landlock,
+    of_memory,
+)
 from arena.sandbox.host import Host
 
 TOOL = "/usr/bin/bwrap"
@@ -432,3 +440,44 @@ def test_this_machine_has_a_kernel():
     assert host.has("proc/self/ns")
     assert not host.wsl1
     assert host.may_mount in {True, False}
+
+
+# --------------------------------------------------------------------------------- workflows
+
+
+@pytest.mark.parametrize(
+    ("files", "problem", "line"),
+    [
+        (
+            {APPARMOR: "1"},
+            LOOPBACK,
+            "- run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        ),
+        ({CLONE: "0"}, REFUSED, "- run: sudo sysctl -w kernel.unprivileged_userns_clone=1"),
+        ({MAXIMUM: "0"}, EXCEEDED, "- run: sudo sysctl -w user.max_user_namespaces=15000"),
+        (
+            {".dockerenv": "", "proc/self/mountinfo": MASK},
+            PROC,
+            "    --security-opt systempaths=unconfined",
+        ),
+        (
+            {".dockerenv": "", "proc/self/status": FILTERED},
+            REFUSED,
+            "    --security-opt seccomp=unconfined",
+        ),
+    ],
+)
+def test_a_workflow_is_told_what_to_write_into_its_file(host, files, problem, line):
+    """A step before, or options of the job's container: nothing that somebody has to type."""
+    finding = of_bwrap(host(files), TOOL, problem)
+    told = in_workflow(finding, {"GITHUB_ACTIONS": "true"})
+    assert line in told.commands
+    assert "workflow" in told.advice or "job" in told.advice
+    assert (finding.cause, finding.text) == (told.cause, told.text)
+    assert in_workflow(finding, {}) == finding
+
+
+def test_what_no_workflow_can_mend_stays_as_it_is(host):
+    """An old tool is an old tool everywhere."""
+    finding = of_bwrap(host(), TOOL, "0.4.0 is older than 0.8.0")
+    assert in_workflow(finding, {"GITHUB_ACTIONS": "true"}) == finding

@@ -1,0 +1,132 @@
+"""What stands between a browser and an app of ours on this machine.
+
+A page on the web can have the visitor's browser ask 127.0.0.1, and with a name of its own that it
+lets point there it can read the answer (DNS rebinding). So a request must name this server by a
+name that is this machine's own and not one that somebody else can point here; it must use a method
+that is expected; one that changes something must come from a page of ours. What is sent tells the
+browser to load nothing from elsewhere, to run no script but ours, and to be in nobody's frame.
+
+Invariant: no answer leaves without these headers; what is refused never reaches the app.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from arena.live.http import App, Message, Receive, Scope, Send
+
+READ_ONLY = frozenset({"GET", "HEAD"})
+
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; "
+    # Pages are drawn with inline styles (a cell's colour); a style can't run anything.
+    "style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = (
+    (b"content-security-policy", CONTENT_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+_NAMES = frozenset(name for name, _ in HEADERS)
+
+
+def host_of(header: str) -> str:
+    """The name in a Host header, without port and brackets; empty if it is none."""
+    try:
+        return (urlsplit(f"//{header}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is named by its number: that, nobody can point elsewhere."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """An ASGI app around another: see the module's docstring."""
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        names: Collection[str] = ("localhost",),
+        addresses: Collection[str] | None = ("127.0.0.1", "::1"),
+        methods: Collection[str] = READ_ONLY,
+    ) -> None:
+        """`names` and `addresses`: by which a browser may call us; None is any address."""
+        self._app = app
+        self._names = frozenset(name.lower() for name in names)
+        self._addresses = None if addresses is None else frozenset(addresses)
+        self._methods = frozenset(methods)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let through what may pass."""
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                kept = [pair for pair in message.get("headers", ()) if pair[0] not in _NAMES]
+                caching = () if any(key == b"cache-control" for key, _ in kept) else _NOT_KEPT
+                message = {**message, "headers": [*kept, *HEADERS, *caching]}
+            await send(message)
+
+        status, text = self._judge(scope)
+        if status:
+            await refuse(sending, status, text, allow=self._methods if status == 405 else ())
+        else:
+            await self._app(scope, receive, sending)
+
+    def _judge(self, scope: Scope) -> tuple[int, str]:
+        """(status, reason) of a refusal, or (0, "")."""
+        headers = dict(scope["headers"])
+        if sum(key == b"host" for key, _ in scope["headers"]) != 1 or not self._ours(
+            headers[b"host"].decode("latin-1")
+        ):
+            return 421, "this server goes by another name; open it by the address it printed"
+        if scope["method"] not in self._methods:
+            return 405, "there is nothing here but to look at"
+        if scope["method"] not in READ_ONLY and not self._same_origin(headers):
+            return 403, "that may be asked for by our own pages alone"
+        return 0, ""
+
+    def _ours(self, header: str) -> bool:
+        host = host_of(header)
+        if host in self._names:
+            return True
+        return is_address(host) and (self._addresses is None or host in self._addresses)
+
+    @staticmethod
+    def _same_origin(headers: dict[bytes, bytes]) -> bool:
+        """Whether a page of ours asks: browsers say so, and pages can't make them say otherwise."""
+        site = headers.get(b"sec-fetch-site", b"same-origin")
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        return site in (b"same-origin", b"none") and (
+            urlsplit(origin).netloc == headers[b"host"].decode("latin-1")
+        )
+
+
+_NOT_KEPT = ((b"cache-control", b"no-store"),)
+
+
+async def refuse(send: Send, status: int, text: str, *, allow: Collection[str] = ()) -> None:
+    """An answer that says no."""
+    body = f"{text}\n".encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    if allow:
+        headers.append((b"allow", ", ".join(sorted(allow)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

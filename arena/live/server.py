@@ -1,0 +1,171 @@
+"""A web server within a trio program: listens on this machine, and gives way to everything else.
+
+    server = await run_loopback(nursery, app, port)    # 0 or None: any port that is free
+    print(server.url)
+    ...
+    await server.stop()
+
+Theory of operation. One task takes in connections, one task each serves them. An error in one ends
+that one. Cancelling the nursery ends all of it at once, as nothing in here is shielded; `stop`
+takes nobody in any more and gives those who are there a moment to end.
+
+Invariant: no exception of a connection or of the app's leaves here; at most MOST_CONNECTIONS are
+open.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+from collections.abc import Callable, Collection
+
+import trio
+
+from arena.live.guard import READ_ONLY, Guard, is_address
+from arena.live.http import App, Connection
+from arena.model import UserError
+
+LOOPBACK = "127.0.0.1"
+# Each viewer has one that stays and now and then one more; a class of a hundred looks at once.
+MOST_CONNECTIONS = 256
+# What the kernel may hold for a client that doesn't read; by itself it would take megabytes.
+SEND_BUFFER = 65_536
+# For those who are there, when the server stops.
+GRACE_S = 1.0
+# When there are no descriptors left to accept with: who has one may close it in that time.
+FULL_S = 0.2
+_BACKLOG = 64
+_FULL = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+
+
+def listen(port: int | None, host: str = LOOPBACK) -> socket.socket:
+    """A socket that listens; UserError, in one line, where that can't be had."""
+    try:
+        found = socket.getaddrinfo(host, port or 0, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise UserError(f"{host}: this machine has no such address to listen on") from None
+    family, kind, protocol, _, address = found[0]
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Taken over by those who are accepted.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise UserError(_why_not(error, port, host)) from None
+    listening.setblocking(False)  # noqa: FBT003 - positional only
+    return listening
+
+
+def _why_not(error: OSError, port: int | None, host: str) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is in use; name another, or none: then one that is free is taken"
+    if error.errno == errno.EACCES:
+        return f"port {port} is not for you to open; name one above 1023"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"{host}: this machine has no such address to listen on"
+    return f"can't listen on {host}, port {port}: {error.strerror}"
+
+
+def guarded(
+    app: App, listening: socket.socket, host: str, methods: Collection[str] = READ_ONLY
+) -> Guard:
+    """An app, protected as fits where it can be reached from."""
+    if ipaddress.ip_address(listening.getsockname()[0]).is_loopback:
+        return Guard(app, methods=methods)
+    names = {"localhost", socket.gethostname(), *(() if is_address(host) else (host,))}
+    return Guard(app, names=names, addresses=None, methods=methods)
+
+
+class Server:
+    """See the module's docstring. `failed` is told of each error of the app's."""
+
+    def __init__(
+        self,
+        app: App,
+        listening: socket.socket,
+        *,
+        failed: Callable[[Exception], None] = lambda _: None,
+    ) -> None:
+        self._app = app
+        self._listening = listening
+        self._failed = failed
+        self._open = 0
+        self._stopping = trio.Event()
+        self._ended = trio.Event()
+        self.url = url_of(listening)
+        """Where it is, for a browser."""
+
+    async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Serve until it is stopped or cancelled. Takes the socket over."""
+        accepting = trio.socket.from_stdlib_socket(self._listening)
+        try:
+            with accepting:
+                async with trio.open_nursery() as nursery:
+                    async with trio.open_nursery() as taking:
+                        taking.start_soon(self._accept, accepting, nursery)
+                        task_status.started()
+                        await self._stopping.wait()
+                        taking.cancel_scope.cancel()
+                    accepting.close()
+                    nursery.cancel_scope.deadline = trio.current_time() + GRACE_S
+        finally:
+            self._ended.set()
+
+    async def stop(self) -> None:
+        """Take nobody in any more, give who is there a moment, and end."""
+        self._stopping.set()
+        await self._ended.wait()
+
+    async def _accept(self, accepting: trio.socket.SocketType, nursery: trio.Nursery) -> None:
+        while True:
+            try:
+                client, _ = await accepting.accept()
+            except OSError as error:
+                if error.errno in _FULL:
+                    await trio.sleep(FULL_S)
+                continue  # else one that left before it was taken in
+            if self._open < MOST_CONNECTIONS:
+                self._open += 1
+                nursery.start_soon(self._serve, client)
+            else:
+                client.close()
+
+    async def _serve(self, client: trio.socket.SocketType) -> None:
+        try:
+            with client:
+                await Connection(trio.SocketStream(client), self._app).run()
+        except OSError:
+            pass  # a connection that broke before there was a word on it
+        except Exception as error:  # noqa: BLE001 - the app's mistake ends its own connection alone
+            self._failed(error)
+        finally:
+            self._open -= 1
+
+
+def url_of(listening: socket.socket) -> str:
+    """How a browser on this machine gets there."""
+    host, port = listening.getsockname()[:2]
+    address = ipaddress.ip_address(host)
+    if address.is_unspecified:
+        host = LOOPBACK if address.version == 4 else "::1"
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+async def run_loopback(
+    nursery: trio.Nursery,
+    app: App,
+    port: int | None = None,
+    *,
+    methods: Collection[str] = READ_ONLY,
+    failed: Callable[[Exception], None] = lambda _: None,
+) -> Server:
+    """Serve an app to this machine alone, in a nursery of the caller's."""
+    listening = listen(port)
+    server = Server(guarded(app, listening, LOOPBACK, methods), listening, failed=failed)
+    await nursery.start(server.serve)
+    return server

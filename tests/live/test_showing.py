@@ -1,0 +1,91 @@
+"""What of an event is shown while it is played."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from arena.live.showing import POINTS, SHOWN, Show
+from arena.ratings.outcomes import Rated
+from arena.store import read_event, read_records, secret_of
+from arena.tournament import counting_of
+from arena.waves import Wave
+
+NAMES = ("ann@1", "bob@1", "cyd@1")
+
+
+@pytest.fixture
+def event(play_event, tmp_path):
+    """A finished event, to be heard again record by record."""
+    folder = tmp_path / "event"
+    play_event(folder, NAMES, deals=4, series=2)
+    return SimpleNamespace(
+        event=read_event(folder), records=list(read_records(folder)), folder=folder
+    )
+
+
+def pace(done=0, planned=24):
+    return SimpleNamespace(planned=planned, more=0, done=done, faults=0, rate=lambda: 2.0)
+
+
+def test_cards_are_shown_when_all_rotations_are_counted(event):
+    """Not when the first is over, and not when all have been played but a series isn't whole."""
+    show = Show(event.event)
+    secret = secret_of(event.folder, event.event)
+    counting = counting_of(event.event, secret, rated=show.rated)
+    played = set()
+    shown_early = 0
+    for record in event.records:
+        counting.add(record)
+        show.match(record)
+        played.add(record.id)
+        for other in event.records:
+            rotations = {f"{other.pairing}-{other.deal:06d}-{turn}" for turn in (0, 1)}
+            if show.shows(other.pairing, other.deal):
+                assert rotations <= played
+            else:
+                shown_early += other.id in played
+    assert shown_early, "the test has seen what it is about"
+    assert all(show.shows(record.pairing, record.deal) for record in event.records)
+
+
+def test_an_event_that_is_over_shows_all(event):
+    """Also deals of which a rotation was void."""
+    show = Show(event.event)
+    assert not show.shows("0" * 12, 3)
+    show.rated(Rated(("a", "b"), (1, 2), "0" * 12, 5))
+    assert [show.shows("0" * 12, deal) for deal in (3, 5, 6)] == [False, True, False]
+    show.state = "over"
+    assert show.shows("0" * 12, 3)
+
+
+def test_a_look_is_of_the_last_matches_the_latest_first(event):
+    """With what may be told of them, and nothing that a bot has said."""
+    show = Show(event.event)
+    for record in event.records * 3:
+        show.match(record)
+    show.wave(Wave(blocks=list, matches=24, by_entrant={}, note="two groups are open"))
+    show.trouble("s", "out of memory")
+    look = show.look(pace(done=8), None)
+    assert len(look.matches) == SHOWN
+    assert look.matches[0].id == event.records[-1].id
+    assert look.open == frozenset()
+    assert (look.note, look.waves, look.voids) == ("two groups are open", 1, 1)
+    assert look.left == (24 - 8) / 2.0
+    assert set(look.matches[0].__struct_fields__) == {
+        *("id", "pairing", "deal", "seats", "totals", "places", "faults"),
+    }
+
+
+def test_history_is_thinned(event):
+    """It begins where the event did, ends where it is, and is never long."""
+    show = Show(event.event)
+    row = SimpleNamespace(rank=1, rank_last=1, sigma=2.0)
+    for matches in range(1000):
+        show.surer(SimpleNamespace(rows=[row, row], matches=matches))
+        show.surer(SimpleNamespace(rows=[row, row], matches=matches))
+    history = show.look(pace(), None).history
+    assert len(history) <= POINTS
+    assert [history[0].matches, history[-1].matches] == [0, 999]
+    assert [each.matches for each in history] == sorted({each.matches for each in history})
+    show.surer(SimpleNamespace(rows=[], matches=1001))
+    assert show.look(pace(), None).history == history
