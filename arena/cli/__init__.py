@@ -42,7 +42,7 @@ Examples:
   arena check my-bot             whether a bot keeps to the protocol
   arena run bots/* --dry-run     what would be played, and how long it takes
   arena match A B --watch        one match, to look at
-  arena play my-bot              a seat at the table for yourself
+  arena play my-bot              a seat for yourself, here or in the browser
   arena resume FOLDER            go on with an event that was stopped
   arena table FOLDER --format md
   arena rate FOLDER FOLDER       events rated together, without playing

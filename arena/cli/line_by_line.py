@@ -147,7 +147,7 @@ class LineByLine:
                     raise Left
                 raise UserError(
                     "there is nobody to play: standard input is at its end; run it in a terminal, "
-                    "or give it a move a line"
+                    "give it a move a line, or play on a page with --browser"
                 )
             self._held += data
         self._heard = True

@@ -7,16 +7,25 @@ from typing import Any
 
 import click
 
+from arena.cli.live import LiveCommand
 from arena.cli.match import AS_IN_RUN, Delay
 from arena.cli.paths import PathName
 from arena.cli.run import run
 
 
+class PlayCommand(LiveCommand):
+    """A command with `--browser [PORT]`."""
+
+    page_flag = "--browser"
+
+
 @click.command(
+    cls=PlayCommand,
     epilog="""\b
 Examples:
   arena play example_bots/greedy                in this terminal; ? helps
   arena play A B C --game four-card-golf --seat 2
+  arena play my-bot --browser                   on a page of your own
   arena play my-bot < moves.txt                 line by line, without keys
 
 \b
@@ -24,7 +33,7 @@ Exit codes:
   0 done, or left with q   2 wrong input
   3 bots that can't start  4 the machine's trouble
   130 Ctrl-C
-"""
+""",
 )
 @click.argument("bots", nargs=-1, type=PathName(path_type=Path, readable=False))
 @click.option(
@@ -36,6 +45,12 @@ Exit codes:
     help="Yours; seat 0 begins the first hole. The bots follow as named.",
 )
 @click.option("--name", default="you", show_default=True, help="What you are called in the log.")
+@click.option(
+    "--browser",
+    type=click.IntRange(0, 65_535),
+    metavar="[PORT]",
+    help="Play on a page that this machine alone can open.",
+)
 @click.option("--lines", is_flag=True, help="Line by line, in a terminal too.")
 @click.option(
     "--delay",

@@ -51,6 +51,7 @@ def play_against(
     bots: Sequence[Path],
     seat: int,
     name: str,
+    browser: int | None,
     lines: bool,
     delay: int | None,
     seed: str | None,
@@ -63,7 +64,7 @@ def play_against(
     rules = registry.game(flags["game"])
     person = _person(name)
     _seatable(len(bots), seat, rules)
-    guest = _guest(lines=lines, delay=(DELAY_MS if delay is None else delay) / 1000)
+    guest = _guest(browser, lines=lines, delay=(DELAY_MS if delay is None else delay) / 1000)
     folder = _folder(out, 1)
     cache = default_cache()
     with in_use(cache):
@@ -262,8 +263,14 @@ Guest = Callable[[], AbstractAsyncContextManager[Person]]
 """Somebody, for as long as it lasts that they have a terminal or a page."""
 
 
-def _guest(*, lines: bool, delay: float) -> Guest:
+def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
     """Where the person is to be found; UserError where there is nobody."""
+    if browser is not None:
+        if lines:
+            raise UserError("--browser and --lines are two ways to play: leave one of them out")
+        from arena.cli.on_a_page import OnAPage
+
+        return OnAPage(browser, delay)
     if not lines and can_step():
         from arena.cli.at_the_keys import at_the_keys
 

@@ -2,6 +2,7 @@
 
 import random
 import re
+from pathlib import Path
 
 import pytest
 
@@ -295,3 +296,23 @@ def test_faces_tell_who_knows():
     assert {(True, Face.OWNER), (False, Face.ALL), (True, Face.HIDDEN)} <= faces
     assert (False, Face.OWNER) not in faces
     assert "K" == label("four-card-golf", 13)
+
+
+def test_the_readmes_screen_is_one():
+    """A person's second turn against three, on a terminal of 19 rows."""
+    frames = []
+
+    def look(at):
+        if at.desk.legal and at.desk.phase == "turn":
+            at.desk.names = ["you", "greedy", "matcher", "quick"]
+            keys = Seat(Style())
+            keys.wait_for("move", at.desk)
+            frames.append("\n".join(line.rstrip() for line in keys.frame(79, 19)))
+
+    Round("four-card-golf", 4, 0, seed=README_SEED, looks=look).play()
+    shown = next(frame for frame in frames if "you drew" in frame)
+    assert f"```\n{shown}\n```" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+README_SEED = 6
+REPOSITORY = Path(__file__).parents[2]
