@@ -20,7 +20,7 @@ from pathlib import Path
 import trio
 
 from arena.cli.keyboard import Keyboard
-from arena.cli.screen import command_line
+from arena.cli.screen import command_line, say
 from arena.cli.seeing import RULES, legal_lines, seen
 from arena.model import MatchRecord
 from arena.play.desk import Desk
@@ -265,6 +265,8 @@ class AtTheKeys:
         self._seat = Seat(style)
         self._seen = (0, 0)
         """The hole and the plays that have been looked at."""
+        self.kept: list[Path] = []
+        """Where the matches of this evening are."""
 
     async def begin(self, desk: Desk, commitment: str) -> None:
         """Nothing to decide yet."""
@@ -308,6 +310,7 @@ class AtTheKeys:
     async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
         """Who has won, and where it is kept."""
         seat = self._seat
+        self.kept.append(kept)
         seat.closing = [
             *match_fault_lines(record),
             f"kept in {kept}; look at it: {command_line('replay', kept)}",
@@ -360,5 +363,12 @@ class AtTheKeys:
 async def at_the_keys(style: Style, delay: float) -> AsyncIterator[Person]:
     """Take this terminal for as long as it lasts."""
     source, out = sys.stdin.fileno(), sys.stdout.fileno()
-    with Keyboard(source, out, sys.stdout.encoding) as keyboard:
-        yield AtTheKeys(keyboard, out, style, delay)
+    kept: list[Path] = []
+    try:
+        with Keyboard(source, out, sys.stdout.encoding) as keyboard:
+            person = AtTheKeys(keyboard, out, style, delay)
+            kept = person.kept
+            yield person
+    finally:
+        for folder in kept:  # once more where it stays to be read
+            say(f"kept in {folder}; look at it: {command_line('replay', folder)}")

@@ -226,6 +226,7 @@ def test_a_match_at_a_terminal(terminal, bot_folder, tmp_path):
     sat.until("arena replay kept")
     sat.type("q")
     assert 0 == sat.left()
+    sat.until("kept in kept; look at it: arena replay kept")
     assert (tmp_path / "kept" / "event.json").is_file()
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -101,6 +102,14 @@ def test_a_whole_match_by_a_script(table, bot_folder, tmp_path, game, bots):
             [*ARENA, *words], cwd=tmp_path, capture_output=True, text=True, check=True
         )
         assert said in done.stdout
+    for words, said in (
+        (["verify", "kept", "--rerun", "1"], "you@person: a person, whom nobody can play again"),
+        (["run", "--into", "kept", bot_folder()], "kept: one match, to which no bot can come"),
+    ):
+        done = subprocess.run(
+            [*ARENA, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert (2, f"arena: {said}") == (done.returncode, done.stderr.split(";")[0].strip())
     assert json.loads((tmp_path / "steps.json").read_text())["seats"][0]["version"] == "person"
     assert not list((tmp_path / "kept").glob("private*"))
 
@@ -127,6 +136,18 @@ def test_what_is_wrong_is_answered_and_changes_nothing(table, bot_folder, tmp_pa
     sat.until("never")
     assert sat.text.endswith("left: the match isn't counted, and nothing of it is kept\n")
     assert 0 == sat.process.wait(60)
+    assert [] == list(tmp_path.rglob("event.json"))
+
+
+@pytest.mark.process
+def test_ctrl_c_leaves(table, bot_folder, tmp_path):
+    """While a line is waited for; exit 130, nothing kept."""
+    sat = table(bot_folder())
+    sat.until("> ")
+    sat.process.send_signal(signal.SIGINT)
+    sat.until("never")
+    assert 130 == sat.process.wait(60)
+    assert sat.text.endswith("left: the match isn't counted, and nothing of it is kept\n")
     assert [] == list(tmp_path.rglob("event.json"))
 
 

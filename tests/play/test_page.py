@@ -268,6 +268,26 @@ def test_a_port_in_use_and_two_ways_at_once_are_told(seat, bot_folder, tmp_path)
         assert said in done.stderr
 
 
+@pytest.mark.process
+def test_without_the_extra_it_says_what_to_install(bot_folder):
+    """In one line, before anything else is done."""
+    code = (
+        "import sys; sys.modules['h11'] = None; from arena.cli import main\n"
+        "sys.argv = ['arena', 'play', sys.argv[1], '--browser']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, bot_folder()],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 2 == done.returncode
+    assert (
+        "arena: --browser needs h11, of the extra `live`: pip install 'nine-arena[live]'\n"
+        == done.stderr
+    )
+
+
 def test_every_language_has_every_string():
     """The same keys with the same values, all that the script asks for, and each reason."""
     assets = files("arena.play") / "assets"

@@ -1,6 +1,10 @@
 """A person among bots: the same rules, no clock, and faults that are the bots' alone."""
 
+import os
+import signal
+from contextlib import suppress
 from itertools import count
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -106,6 +110,37 @@ async def test_bots_stand_still_while_the_person_thinks(evening, played, anybody
     )
     assert not record.faults
     assert all(use.max_ms < 1_000 and use.off_turn_ms < 100 for use in record.use)
+
+
+async def test_a_bot_that_is_gone_when_it_is_asked_again(evening, played, anybody):
+    """Killed while the person thinks, and it stood still: that is its fault, and told as one."""
+    killed = []
+
+    def choose(desk):
+        if desk.phase == "turn" and not killed:
+            killed.extend(_pids(b"bot.py\0well\0" + b"4711\0"))
+            for pid in killed:
+                with suppress(ProcessLookupError):  # one goes with the other
+                    os.kill(pid, signal.SIGKILL)
+        return desk.legal[0]
+
+    record, desk, _ = await played(
+        evening("four-card-golf", ("well", 4711)), anybody(choose=choose)
+    )
+    assert killed
+    assert {1: FaultKind.CRASH} == desk.fallen
+    assert (1, 2) == record.places
+
+
+def _pids(command):
+    """Of the processes whose command ends so, but for the sandbox that they are in."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            sandbox = path.with_name("comm").read_text() == "bwrap\n"
+            if path.read_bytes().endswith(command) and not sandbox:
+                found.append(int(path.parent.name))
+    return found
 
 
 async def test_who_leaves_has_played_nothing(evening, played, anybody):
