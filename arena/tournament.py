@@ -172,6 +172,10 @@ class Counts:
         self._told[at] = True
         return True
 
+    def fingerprint(self) -> bytes:
+        """The same for the same records, whatever their order in the log."""
+        return self._keys.tobytes()
+
 
 def key_of(match: str, attempt: int, digest: str) -> int:
     """64 bits that tell a record from all others."""

@@ -26,6 +26,7 @@ from arena.cli.match import match
 from arena.cli.merge import merge
 from arena.cli.new import new
 from arena.cli.playing import play
+from arena.cli.publish import publish
 from arena.cli.rate import rate
 from arena.cli.replay import replay
 from arena.cli.run import prepare, resume, run, stop
@@ -47,6 +48,7 @@ Examples:
   arena table FOLDER --format md
   arena rate FOLDER FOLDER       events rated together, without playing
   arena replay FOLDER            its matches; with an id, one move by move
+  arena publish FOLDER --to SITE its pages, to look at in a browser
 """
 
 
@@ -104,7 +106,7 @@ def commands() -> None:
 
 for _command in (
     *(new, check, match, play, feed, prepare, run, compare, merge, resume, stop),
-    *(table, rate, log, replay, verify, audit, fetch, doctor, clean, completion, worker),
+    *(table, rate, publish, log, replay, verify, audit, fetch, doctor, clean, completion, worker),
 ):
     commands.add_command(_command)
 

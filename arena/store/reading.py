@@ -56,8 +56,10 @@ def read_some(folder: Path, wanted: Callable[[Head], bool]) -> Iterator[MatchRec
             yield _sound(folder, entrants, start, body)
 
 
-def read_by_id(folder: Path, wanted: Callable[[Head], bool]) -> Iterator[MatchRecord]:
-    """The wanted records of a log, sorted by their ids.
+def read_by_id(
+    folder: Path, wanted: Callable[[Head], bool], named: Callable[[str], str] = str
+) -> Iterator[MatchRecord]:
+    """The wanted records of a log, sorted by their ids, or by what `named` makes of those.
 
     Holds of each its id and its place, some 80 bytes, and reads the log twice.
     """
@@ -65,7 +67,7 @@ def read_by_id(folder: Path, wanted: Callable[[Head], bool]) -> Iterator[MatchRe
     for start, body in _bodies(folder):
         head = head_of(body)
         if wanted(head):
-            places.append(head.id.encode() + _NUL + start.to_bytes(8))
+            places.append(named(head.id).encode() + _NUL + start.to_bytes(8))
     if not places:
         return
     places.sort()

@@ -25,6 +25,7 @@ from arena.check import report
 from arena.cli.options import NOT_IN_FILES, Duration
 from arena.cli.run import prepare, run
 from arena.model import Event, MatchRecord
+from arena.site import state
 from arena.wire.messages import (
     Act,
     Answer,
@@ -55,8 +56,9 @@ RECORDS: dict[str, Any] = {
     "audit-report": audit_report.Audit,
     "check-report": report.Reports,
     "match-steps": unfolding.MatchSteps,
+    "site": state.SiteIndex,
 }
-DOCUMENTED = (model, audit_report, report, unfolding)
+DOCUMENTED = (model, audit_report, report, state, unfolding)
 """Where the types of the log, and of what is printed as JSON, are."""
 
 # Where SPEC.md describes the fields of a type: the table under this heading.

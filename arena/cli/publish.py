@@ -1,0 +1,52 @@
+"""`arena publish`: a site of events, for any static host or none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arena.cli.paths import PathName
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  arena publish friday --to site              then open site/index.html
+  arena publish friday saturday --to site     side by side; others in it stay
+  arena publish ladder --to site --anonymous  names and authors are aliases
+"""
+)
+@click.argument("folders", nargs=-1, required=True, type=PathName(path_type=Path))
+@click.option(
+    "--to",
+    "site",
+    required=True,
+    metavar="SITE",
+    type=PathName(path_type=Path),
+    help="The site's folder: empty, or a site that this command has made.",
+)
+@click.option("--title", metavar="TEXT", help="What the site is called.")
+@click.option("--name", metavar="TEXT", help="What the event is called, of one FOLDER.")
+@click.option("--anonymous", is_flag=True, help="Stable aliases instead of names and authors.")
+@click.option(
+    "--alias-key",
+    metavar="FILE",
+    type=PathName(path_type=Path),
+    help="The key of the aliases.  [default: one in your own state folder, made when needed]",
+)
+@click.option("--with-stderr", is_flag=True, help="What bots wrote to stderr, with their faults.")
+@click.option(
+    "--with-host", is_flag=True, help="Machines, and why bots were not run: may name hosts, paths."
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: a core each]")
+def publish(folders: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401 - flags
+    """Write the events in FOLDERS as a static site: rankings, matrices, bots, replays, method.
+
+    No server, no network: it works from a folder and under any path of any host. Events that are in
+    SITE already stay, or are made anew if they are named.
+    """
+    from arena.cli.publishing import put
+
+    put(folders, **options)

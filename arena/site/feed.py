@@ -1,0 +1,106 @@
+"""What others take from a site: a feed of its events, and a badge of a bot's rank.
+
+Pure. Invariant: well-formed XML whatever anybody is called; addresses are relative to the file, as
+a site doesn't know where it will be put.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from arena.reports.hostile import plain
+from arena.site.markup import Safe, shape, tag
+from arena.site.state import Published, SiteIndex
+from arena.site.words import english
+
+_SHOWN = 100
+_DIGIT = 7.0
+_WIDE = 13.0
+
+
+def feed(index: SiteIndex) -> str:
+    """Atom: the latest events first."""
+    latest = max((event.ended for event in index.events), default=0.0)
+    made = tag(
+        "feed",
+        tag("title", index.title or english("site_title")),
+        tag("id", f"urn:arena:site:{index.id}"),
+        tag("updated", _moment(latest)),
+        tag("author", tag("name", "arena")),
+        shape("link", rel="self", href="feed.xml"),
+        shape("link", rel="alternate", href="index.html"),
+        *(_entry(event) for event in index.events[:_SHOWN]),
+        xmlns="http://www.w3.org/2005/Atom",
+    )
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{made}\n'
+
+
+def _entry(event: Published) -> Safe:
+    told = english("matches_n", n=event.matches)
+    leaders = ", ".join(f"{bot.rank}. {bot.id}" for bot in event.bots[:3] if bot.rank)
+    state = "" if event.finished else f" {english('unfinished_short')}."
+    return tag(
+        "entry",
+        tag("title", event.name or f"{event.game} {_moment(event.ended)[:10]}"),
+        tag("id", f"urn:arena:event:{event.slug}"),
+        tag("updated", _moment(event.ended)),
+        shape("link", href=f"e/{event.slug}/index.html"),
+        tag("summary", f"{event.game}, {told}.{state} {leaders}"),
+    )
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def badge(name: str, rank: int, rank_last: int, of: int) -> str:
+    """An SVG picture to put beside a bot's name elsewhere: its name, its rank, of how many."""
+    ranks = str(rank) if rank == rank_last else f"{rank}\u2013{rank_last}"
+    right = f"{ranks} / {of}" if rank else "\u2013"
+    left_wide = _width(name) + 14
+    right_wide = _width(right) + 14
+    whole = left_wide + right_wide
+    made = shape(
+        "svg",
+        tag("title", f"{name}: {right}"),
+        shape("rect", width=_px(whole), height=20, rx=4, fill="#33413a"),
+        shape(
+            "path",
+            d=f"M{left_wide:.0f} 0h{right_wide - 4:.0f}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4"
+            f"h-{right_wide - 4:.0f}z",
+            fill="#14634a",
+        ),
+        _text(plain(name), left_wide / 2, left_wide - 10),
+        _text(right, left_wide + right_wide / 2, right_wide - 10),
+        xmlns="http://www.w3.org/2000/svg",
+        width=_px(whole),
+        height=20,
+        viewBox=f"0 0 {whole:.0f} 20",
+        role="img",
+        aria_label=f"{plain(name)}: {right}",
+    )
+    return f"{made}\n"
+
+
+def _text(shown: str, middle: float, room: float) -> Safe:
+    return shape(
+        "text",
+        shown,
+        x=_px(middle),
+        y=14,
+        fill="#ffffff",
+        font_family="system-ui, sans-serif",
+        font_size=12,
+        text_anchor="middle",
+        textLength=_px(room),
+        lengthAdjust="spacingAndGlyphs",
+    )
+
+
+def _px(value: float) -> str:
+    return f"{value:.0f}"
+
+
+def _width(text: str) -> float:
+    """About as wide as it will be."""
+    return sum(_DIGIT if ord(char) < 0x1100 else _WIDE for char in plain(text))

@@ -1,0 +1,132 @@
+"""A site's folder: what may be written to, and how so that it stays usable whenever that is killed.
+
+Theory of operation. A folder is a site of ours if `arena-site.json` says so, and that is the first
+file to be written into an empty one. An event's folder is made whole beside its place and put there
+by renaming; single files are written beside their places and renamed. The index comes last, so a
+reader, or a publisher that comes after a killed one, sees events that are whole.
+
+Invariant: nothing outside the folder is written, and no file of a folder that isn't ours.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+import msgspec
+
+from arena.model import HostError, UserError
+from arena.site.state import FILE, FORMAT, SiteIndex, decode, encoded
+
+_NEW, _OLD = ".new", ".old"
+_MOST = 256 << 20
+
+
+class SiteFolder:
+    """See the module's theory of operation."""
+
+    def __init__(self, path: Path) -> None:
+        """UserError if it is neither empty nor a site of ours."""
+        self.path = path
+        self.index = _read(path)
+        self.begun = (path / FILE).is_file()
+
+    def begin(self, index: SiteIndex) -> None:
+        """Mark it as ours, and put right what a killed publisher has left."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.index = index
+        if not self.begun:
+            self.write(FILE, encoded(index))
+            self.begun = True
+        events = self.path / "e"
+        events.mkdir(exist_ok=True)
+        for left in sorted(events.glob(f".*{_OLD}")):
+            place = events / left.name[1 : -len(_OLD)]
+            if place.exists():
+                shutil.rmtree(left)
+            else:
+                left.rename(place)
+        for left in events.glob(f".*{_NEW}"):
+            shutil.rmtree(left)
+
+    def write(self, name: str, content: bytes | str) -> None:
+        """A file, whole or not at all."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(f".{path.name}{_NEW}")
+        beside.unlink(missing_ok=True)  # whatever lies there, nothing is written through a link
+        beside.write_bytes(content.encode() if isinstance(content, str) else content)
+        beside.replace(path)
+
+    def started(self, slug: str) -> Path:
+        """A folder for an event's files, which is nowhere to be seen yet."""
+        path = self.path / "e" / f".{slug}{_NEW}"
+        path.mkdir(parents=True)
+        return path
+
+    def put(self, slug: str) -> None:
+        """The event's folder, made whole, goes into its place."""
+        events = self.path / "e"
+        place, old = events / slug, events / f".{slug}{_OLD}"
+        if place.exists():
+            place.rename(old)
+        (events / f".{slug}{_NEW}").rename(place)
+        if old.exists():
+            shutil.rmtree(old)
+
+    def keep_only(self, folder: str, names: Collection[str]) -> None:
+        """Remove files that nothing leads to any more."""
+        for path in (self.path / folder).iterdir():
+            if path.name not in names:
+                path.unlink()
+
+    def conclude(self, index: SiteIndex) -> None:
+        """The index, last of all."""
+        self.index = index
+        self.write(FILE, encoded(index))
+
+
+def new_index(*, title: str, anonymous: bool) -> SiteIndex:
+    """Of a site that is about to be made."""
+    return SiteIndex(title=title, anonymous=anonymous, id=secrets.token_hex(8))
+
+
+def _read(path: Path) -> SiteIndex | None:
+    """The index of a site; None of one that has still to be made."""
+    try:
+        if not path.exists():
+            return None
+        if not path.is_dir():
+            raise UserError(f"{path}: it is no folder")
+        marker = path / FILE
+        if not marker.is_file():
+            if any(not _ours(name) for name in (each.name for each in path.iterdir())):
+                raise UserError(
+                    f"{path}: it is neither empty nor a site that arena publish has made "
+                    f"(it has no {FILE}); name another folder"
+                )
+            return None
+        data = marker.read_bytes()[:_MOST]
+    except OSError as error:
+        raise UserError(f"{path}: can't be read: {error.strerror}") from None
+    try:
+        index = decode(data)
+    except msgspec.DecodeError as error:
+        raise UserError(
+            f"{marker}: {error}; remove the site, and publish its events again"
+        ) from None
+    if index.format != FORMAT:
+        raise UserError(f"{marker}: format {index.format}, and this arena writes {FORMAT}")
+    return index
+
+
+def _ours(name: str) -> bool:
+    """What a publisher that was killed at once has left."""
+    return name == f".{FILE}{_NEW}"
+
+
+def failed(path: Path, error: OSError) -> HostError:
+    """What to say when a site can't be written."""
+    return HostError(f"{path}: can't be written: {error.strerror}")

@@ -1,0 +1,75 @@
+"""HTML, SVG and Atom put together from parts that can't break out of their places.
+
+Pure. Invariant: only what is `Safe` goes in as it is; every other text is shown by `hostile` and
+escaped, so that a name is read and never acts: as text, as an attribute, in a picture, in a feed.
+"""
+
+from __future__ import annotations
+
+from arena.reports.hostile import plain, sentence
+
+_EMPTY = frozenset(
+    {"br", "circle", "col", "hr", "img", "input", "line", "link", "meta", "path", "polygon", "rect"}
+)
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "`": "&#96;"}
+)
+
+
+class Safe(str):
+    """Markup of ours: every text of others in it has been escaped."""
+
+    __slots__ = ()
+
+
+NOTHING = Safe("")
+
+Part = str | None
+"""`Safe`, or a text that still has to be escaped; None is nothing."""
+
+
+def escaped(text: str) -> Safe:
+    """A text of one line, whoever wrote it."""
+    return text if isinstance(text, Safe) else Safe(plain(text).translate(_ESCAPES))
+
+
+def told(text: str) -> Safe:
+    """A sentence, which may be longer than a name."""
+    return Safe(sentence(text).translate(_ESCAPES))
+
+
+def join(*parts: Part, between: str = "") -> Safe:
+    """Parts one behind the other."""
+    return Safe(between.join(escaped(part) for part in parts if part is not None))
+
+
+def attributes(given: dict[str, object]) -> str:
+    """Attributes of a tag: `class_` is class, underscores are hyphens; None and False are left
+    out, True has no value.
+    """
+    made = []
+    for name, value in given.items():
+        if value is None or value is False:
+            continue
+        shown = name.rstrip("_").replace("_", "-")
+        made.append(f" {shown}" if value is True else f' {shown}="{_value(value)}"')
+    return "".join(made)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Safe):  # escaped already
+        return value
+    return str(value).translate(_ESCAPES)
+
+
+def tag(name: str, /, *parts: Part, **given: object) -> Safe:
+    """An element."""
+    begun = f"<{name}{attributes(given)}>"
+    return Safe(begun if name in _EMPTY else f"{begun}{join(*parts)}</{name}>")
+
+
+def shape(name: str, /, *parts: Part, **given: object) -> Safe:
+    """An element of a picture."""
+    inside = join(*parts)
+    begun = f"<{name}{attributes(given)}"
+    return Safe(f"{begun}>{inside}</{name}>" if inside else f"{begun}/>")

@@ -1,0 +1,31 @@
+"""The pages of a site: each a function from what it shows to HTML, whole and readable as it is.
+
+Pure, so that a server that shows an event while it is played renders the same pages. Scripts add
+sorting, languages, the theme and the viewer of matches; nothing else is missing without them.
+
+Invariant: a page names no address outside its site, and has neither script nor style within it.
+"""
+
+from arena.site.pages.bot import bot
+from arena.site.pages.career import career
+from arena.site.pages.frame import Site
+from arena.site.pages.index import index
+from arena.site.pages.matches import matches
+from arena.site.pages.matrix import matrix
+from arena.site.pages.method import method
+from arena.site.pages.ranking import ranking
+from arena.site.pages.replay import replay
+from arena.site.pages.rules import rules
+
+__all__ = [
+    "Site",
+    "bot",
+    "career",
+    "index",
+    "matches",
+    "matrix",
+    "method",
+    "ranking",
+    "replay",
+    "rules",
+]

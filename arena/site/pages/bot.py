@@ -1,0 +1,201 @@
+"""A bot in an event: how its rating came, its strokes, its time, its faults, its matches.
+
+Pure. Invariant: as in `arena.site.pages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlencode
+
+from arena.model import Standing
+from arena.site import pictures
+from arena.site.markup import Part, Safe, join, tag, told
+from arena.site.naming import bot_slug
+from arena.site.pages.frame import Site, event_head, name, page, scroll
+from arena.site.view import BotView, EventView, Failing, Notable, Spread
+from arena.site.words import english, number, say
+
+
+def bot(site: Site, view: EventView, entrant: str) -> str:
+    """The page of one bot of an event."""
+    shown = dict(view.bots)[entrant]
+    row = view.place.get(entrant)
+    author = next((e.author for e in view.table.event.entrants if e.id == entrant), "")
+    bare = next((e.name for e in view.table.event.entrants if e.id == entrant), entrant)
+    return page(
+        site,
+        event_head(site, view, "", up="../"),
+        tag("h2", name(entrant)),
+        tag("p", say("by_author"), " ", tag("bdi", author), class_="quiet") if author else None,
+        _figures(row, shown) if row else None,
+        _ways(view, entrant, bare),
+        *_history(shown),
+        *_strokes(shown),
+        *_spreads(shown),
+        *_notable(view, shown),
+        *_faults(view, shown),
+        up="../../../",
+        title=entrant,
+    )
+
+
+def _figures(row: Standing, shown: BotView) -> Safe:
+    ranks = str(row.rank) if row.rank == row.rank_last else f"{row.rank}\u2013{row.rank_last}"
+    mean = shown.think_ms / shown.decisions if shown.decisions else 0.0
+    found: list[tuple[str, Part]] = [
+        ("col_rank", ranks if row.rank else "\u2013"),
+        ("col_mu", join(number(row.mu, 2), " \u00b1 ", number(pictures.SURE * row.sigma, 2))),
+        ("col_win", join(number(100 * row.win, 1), " %")),
+        ("col_wtl", f"{row.wins}\u2013{row.ties}\u2013{row.losses}"),
+        ("col_strokes", number(row.strokes, 2)),
+        ("col_matches", number(row.matches)),
+        ("time_mean", join(number(mean, 2), " ms")),
+        ("time_most", join(number(shown.max_ms, 1), " ms")),
+        ("time_waited", join(number(shown.waited_ms / 1000, 1), " s")),
+        ("col_faults", number(shown.failed)),
+    ]
+    boxes = [tag("div", tag("dt", say(key)), tag("dd", value)) for key, value in found]
+    return tag("dl", *boxes, class_="figures")
+
+
+def _ways(view: EventView, entrant: str, bare: str) -> Safe:
+    links = []
+    if view.listed:
+        wanted = urlencode({"bot": entrant})
+        links.append(tag("a", say("its_matches"), href=f"../matches.html#{wanted}"))
+    links.append(tag("a", say("its_events"), href=f"../../../bots/{bot_slug(bare)}.html"))
+    links.append(tag("a", say("its_badge"), href=f"{bot_slug(entrant)}.svg"))
+    return tag("p", join(*links, between=" \u00b7 "))
+
+
+def _history(shown: BotView) -> Iterator[Safe]:
+    if len(shown.history) < 2:
+        return
+    yield tag("h2", say("rating_history"))
+    yield pictures.history(shown.history, english("rating_history"))
+    cells = [
+        tag("tr", tag("td", number(p.matches)), tag("td", number(p.mu, 2)),
+            tag("td", number(p.sigma, 2)))
+        for p in shown.history
+    ]  # fmt: skip
+    heads = [tag("th", say(key), scope="col") for key in ("col_matches", "col_mu", "col_sigma")]
+    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *cells))
+    yield _folded("as_table", scroll(table, key="rating_history", narrow=True))
+
+
+def _folded(key: str, inside: Safe) -> Safe:
+    return tag("details", tag("summary", say(key)), inside)
+
+
+def _strokes(shown: BotView) -> Iterator[Safe]:
+    if not shown.strokes:
+        return
+    yield tag("h2", say("strokes_spread"))
+    yield tag("p", say("about_spread"), class_="quiet")
+    yield pictures.bars(shown.strokes, english("strokes_spread"))
+    cells = [
+        tag("tr", tag("td", number(value)), tag("td", number(count)))
+        for value, count in shown.strokes
+    ]
+    heads = [tag("th", say(key), scope="col") for key in ("col_strokes_hole", "col_count")]
+    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *cells))
+    yield _folded("as_table", scroll(table, key="strokes_spread", narrow=True))
+
+
+def _spreads(shown: BotView) -> Iterator[Safe]:
+    for key, column, spreads in (
+        ("by_seat", "col_seat", shown.seats),
+        ("by_hole", "col_hole", shown.holes),
+    ):
+        if any(spread.count for spread in spreads):
+            yield tag("h2", say(key))
+            yield _spread(key, column, spreads)
+
+
+def _spread(key: str, column: str, spreads: Sequence[Spread]) -> Safe:
+    first = 0 if key == "by_seat" else 1
+    most = max(spread.mean for spread in spreads)
+    rows = [
+        tag(
+            "tr",
+            tag("th", str(at), scope="row"),
+            tag("td", number(spread.mean, 2)),
+            tag("td", pictures.bar(spread.mean, most), class_="text"),
+            tag("td", number(spread.count)),
+        )
+        for at, spread in enumerate(spreads, first)
+    ]
+    heads = [
+        tag("th", say(column), scope="col", class_="text"),
+        tag("th", say("col_strokes"), scope="col"),
+        tag("td"),
+        tag("th", say("col_count"), scope="col"),
+    ]
+    return scroll(
+        tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)), key=key, narrow=True
+    )
+
+
+def _notable(view: EventView, shown: BotView) -> Iterator[Safe]:
+    found = [
+        fact
+        for key, match in (("best_match", shown.best), ("worst_match", shown.worst))
+        if match is not None
+        for fact in (tag("dt", say(key)), tag("dd", _match(view, match)))
+    ]
+    if found:
+        yield tag("h2", say("best_and_worst"))
+        yield tag("dl", *found, class_="facts")
+
+
+def _match(view: EventView, match: Notable) -> Safe:
+    return join(
+        replay_link(view, match.match, up="../"),
+        " \u00b7 ",
+        say("strokes_n", n=match.strokes),
+        " \u00b7 ",
+        say("lead_n" if match.lead >= 0 else "behind_n", n=round(abs(match.lead), 1)),
+    )
+
+
+def replay_link(view: EventView, match: str, hole: int = 0, *, up: str = "") -> Safe:
+    """To a match in the viewer, or to one of its holes; just its id where there is no viewer."""
+    if not view.replays:
+        return tag("code", match)
+    wanted = urlencode({"m": match} | ({"h": hole} if hole else {}))
+    return tag("a", tag("code", match), href=f"{up}replay.html#{wanted}")
+
+
+def _faults(view: EventView, shown: BotView) -> Iterator[Safe]:
+    if not shown.failed:
+        return
+    yield tag("h2", say("its_faults"))
+    if shown.failed > len(shown.faults):
+        yield tag("p", say("faults_some", n=len(shown.faults), of=shown.failed), class_="quiet")
+    rows = [_fault(view, each) for each in shown.faults]
+    heads = [
+        tag("th", say(key), scope="col", class_="text")
+        for key in ("col_kind", "col_match", "col_where", "col_message")
+    ]
+    yield scroll(tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)),
+                 key="its_faults")  # fmt: skip
+
+
+def _fault(view: EventView, each: Failing) -> Safe:
+    where = say("hole_turn", hole=each.hole, turn=each.turn) if each.turn else say("at_start")
+    message: list[Part] = [tag("span", told(each.message), class_="long")]
+    if each.status:
+        message.append(tag("code", told(each.status)))
+    if each.line:
+        message.append(tag("code", told(each.line), class_="long"))
+    if each.stderr:
+        stderr = join(*map(told, each.stderr.splitlines()), between="\n")
+        message.append(tag("pre", tag("code", stderr), tabindex="0"))
+    return tag(
+        "tr",
+        tag("th", tag("span", each.kind, class_="tag bad"), scope="row"),
+        tag("td", replay_link(view, each.match, each.hole, up="../"), class_="text"),
+        tag("td", where, class_="text"),
+        tag("td", join(*message, between=" "), class_="text wide"),
+    )

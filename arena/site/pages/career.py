@@ -1,0 +1,76 @@
+"""A bot across events: where it played, and how it did there.
+
+Pure. Invariant: as in `arena.site.pages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.site import pictures
+from arena.site.markup import Safe, tag
+from arena.site.naming import bot_slug
+from arena.site.pages.frame import Site, heading, name, page, scroll
+from arena.site.pages.index import event_name
+from arena.site.state import Placed, Published
+from arena.site.words import moment, number, say
+
+_HASH = 12
+
+
+def career(
+    site: Site, bot: str, played: Sequence[tuple[Published, Placed]], also: Sequence[str]
+) -> str:
+    """The page of a name."""
+    heads = [
+        heading("col_event", sort="text", text=True),
+        heading("col_date", sort="number"),
+        heading("col_version", sort="text", text=True),
+        heading("col_hash", sort=None, text=True),
+        heading("col_rank", sort="number"),
+        heading("col_range", sort=None),
+        heading("col_mu", sort="number"),
+        heading("col_win", sort="number"),
+        heading("col_strokes", sort="number"),
+        heading("col_matches", sort="number"),
+    ]
+    rows = [_row(event, placed) for event, placed in played]
+    others = [tag("li", tag("a", name(other), href=f"{bot_slug(other)}.html")) for other in also]
+    return page(
+        site,
+        tag("h1", name(bot)),
+        tag("p", say("career_lead", n=len(played)), class_="lead"),
+        scroll(
+            tag(
+                "table",
+                tag("thead", tag("tr", *heads)),
+                tag("tbody", *rows),
+                data_sortable=True,
+            ),
+            key="its_events",
+        ),
+        tag("h2", say("same_content")) if others else None,
+        tag("ul", *others) if others else None,
+        up="../",
+        title=bot,
+    )
+
+
+def _row(event: Published, bot: Placed) -> Safe:
+    ranks = str(bot.rank) if bot.rank == bot.rank_last else f"{bot.rank}\u2013{bot.rank_last}"
+    many = len(event.bots)
+    shown = tag("a", event_name(event), href=f"../{bot.page or f'e/{event.slug}/index.html'}")
+    return tag(
+        "tr",
+        tag("th", shown, scope="row", class_="sticky"),
+        tag("td", moment(event.ended) or None, data_k=f"{event.ended:.0f}"),
+        tag("td", tag("bdi", bot.version), class_="text"),
+        tag("td", tag("code", bot.hash[:_HASH]), class_="text"),
+        tag("td", ranks if bot.rank else "\u2013", f" / {many}", data_k=bot.rank or None),
+        tag("td", pictures.ranks(bot.rank, bot.rank_last, many) if bot.rank else None),
+        tag("td", number(bot.mu, 2), " \u00b1 ", number(pictures.SURE * bot.sigma, 2),
+            data_k=bot.mu),
+        tag("td", number(100 * bot.win, 1), data_k=bot.win),
+        tag("td", number(bot.strokes, 2), data_k=bot.strokes),
+        tag("td", number(bot.matches), data_k=bot.matches),
+    )  # fmt: skip

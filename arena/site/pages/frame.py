@@ -1,0 +1,220 @@
+"""What all pages have around them: head, the bar at the top, an event's own tabs, the foot.
+
+Pure. Invariant: as in `arena.site.pages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.model import Frozen
+from arena.site.markup import NOTHING, Part, Safe, escaped, join, tag, told
+from arena.site.view import EventView
+from arena.site.words import LANGUAGES, english, labelled, moment, say
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'"
+)
+"""What a page may load: files beside it, and the events of a server that it came from itself."""
+
+GAMES: Mapping[str, str] = {"play-nine": "Play Nine", "four-card-golf": "Four-Card Golf"}
+"""Names of the games, the same in all languages."""
+
+TABS = (
+    ("index.html", "tab_ranking"),
+    ("matrix.html", "tab_matrix"),
+    ("matches.html", "tab_matches"),
+    ("replay.html", "tab_replay"),
+    ("method.html", "tab_method"),
+)
+
+
+class Site(Frozen, frozen=True, kw_only=True):
+    """What the pages of a site have in common."""
+
+    title: str = ""
+    """Empty: "Tournaments", in whatever language."""
+    tabs: tuple[tuple[str, str], ...] = TABS
+    """Pages of an event that there are, and the keys of their names; the first is its ranking."""
+    scripts: tuple[str, ...] = ()
+    """More scripts for every page, from the site's own folder: a live page listens with one."""
+
+
+def page(
+    site: Site,
+    *parts: Part,
+    up: str,
+    title: Part,
+    scripts: tuple[str, ...] = (),
+    styles: tuple[str, ...] = (),
+    about: dict[str, object] | None = None,
+    language: str = "en",
+) -> str:
+    """A whole page. `up` leads to the site's folder; `about` are attributes for scripts."""
+    home = escaped(site.title) if site.title else Safe(english("site_title"))
+    shown = title if isinstance(title, Safe) else escaped(title or "")
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("title", join(_bare(shown), home, between=" \u00b7 ")),
+        tag("link", rel="icon", href="data:,"),
+        *(tag("link", rel="stylesheet", href=f"{up}assets/{name}") for name in _styles(styles)),
+        tag(
+            "link",
+            rel="alternate",
+            type="application/atom+xml",
+            title=home,
+            href=f"{up}feed.xml",
+        ),
+        *(
+            tag("script", NOTHING, src=f"{up}assets/{name}", defer=True)
+            for name in ("site.js", *scripts, *site.scripts)
+        ),
+    )
+    body = tag(
+        "body",
+        tag("a", say("skip"), class_="skip", href="#main"),
+        _bar(site, up),
+        tag("main", *parts, id="main", tabindex="-1"),
+        _foot(),
+        data_up=up or "./",
+        **(about or {}),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang=language)}\n"
+
+
+def _bare(text: str) -> Safe:
+    """A title has no elements in it."""
+    kept, depth = [], 0
+    for char in text:
+        depth += (char == "<") - (char == ">")
+        if not depth and char != ">":
+            kept.append(char)
+    return Safe("".join(kept))
+
+
+def _styles(more: tuple[str, ...]) -> tuple[str, ...]:
+    return ("style.css", *more)
+
+
+def _bar(site: Site, up: str) -> Safe:
+    home = escaped(site.title) if site.title else say("site_title")
+    languages = [tag("option", name, value=code, lang=code) for code, name in LANGUAGES.items()]
+    return tag(
+        "header",
+        tag(
+            "div",
+            tag("a", home, class_="home", href=f"{up}index.html"),
+            tag(
+                "span",
+                tag(
+                    "a",
+                    say("rules"),
+                    href=f"{up}rules/play-nine.en.html",
+                    data_rules=True,
+                ),
+                tag(
+                    "select", *languages, id="language", hidden=True,
+                    **labelled("aria_label", "language"),
+                ),
+                tag("button", say("theme"), id="theme", type="button", hidden=True),
+                class_="tools",
+            ),
+        ),
+        class_="bar",
+    )  # fmt: skip
+
+
+def _foot() -> Safe:
+    return tag("footer", tag("div", tag("p", say("foot"))))
+
+
+def event_head(site: Site, view: EventView, current: str, *, up: str = "") -> Safe:
+    """What the pages of an event begin with; `up` leads to the event's folder."""
+    event = view.table.event
+    notes = [note(say(key), warn=True) for key in view.missing]
+    if event.sandbox == "none":
+        notes.append(note(say("unconfined"), warn=True))
+    if view.table.ended:
+        notes.append(note(say("fact_ended"), ": ", told(view.table.ended)))
+    tabs = [
+        tag("a", say(key), href=f"{up}{name}", aria_current="page" if name == current else None)
+        for name, key in site.tabs
+        if key not in _gone(view)
+    ]
+    return join(
+        tag("h1", title_of(view)),
+        tag("p", join(*_line(view), between=" \u00b7 "), class_="lead"),
+        *notes,
+        tag("nav", *tabs, class_="tabs", **labelled("aria_label", "event_pages")),
+    )
+
+
+def _gone(view: EventView) -> set[str]:
+    """Tabs of what this event doesn't have."""
+    gone = set()
+    if not view.replays:
+        gone.add("tab_replay")
+    if not view.listed:
+        gone.add("tab_matches")
+    return gone
+
+
+def _line(view: EventView) -> list[Part]:
+    event = view.table.event
+    return [
+        tag("span", game_name(event.settings.game)) if view.name else None,
+        say("seats_n", n=event.settings.seats),
+        say("bots_n", n=len(event.entrants)),
+        say("matches_n", n=view.table.matches),
+        moment(view.ended) or None,
+        say("predictable_short") if event.predictable else None,
+    ]
+
+
+def title_of(view: EventView) -> Safe:
+    """What an event is called."""
+    return escaped(view.name or game_name(view.table.event.settings.game))
+
+
+def game_name(game: str) -> str:
+    """A game as its rule sheets call it."""
+    return GAMES.get(game, game)
+
+
+def note(*parts: Part, warn: bool = False) -> Safe:
+    """Something to be seen before all else."""
+    return tag("div", tag("p", *parts), class_="note warn" if warn else "note")
+
+
+def name(text: str) -> Safe:
+    """A bot's name: cut where there is no room, whole when it is pointed at."""
+    return tag("bdi", text, class_="name", title=escaped(text))
+
+
+def scroll(*parts: Part, key: str, narrow: bool = False, **values: object) -> Safe:
+    """Something that may be wide: it scrolls by itself, by keyboard too."""
+    return tag(
+        "div",
+        *parts,
+        class_="scroll narrow" if narrow else "scroll",
+        role="region",
+        tabindex="0",
+        **labelled("aria_label", key, **values),
+    )
+
+
+def heading(key: str, *, sort: str | None = "number", text: bool = False, about: str = "") -> Safe:
+    """The head of a column; `sort`: by number or text, and by what its cells say in data-k."""
+    more = labelled("title", about) if about else {}
+    kind = "text" if text else None
+    return tag("th", say(key), scope="col", data_sort=sort, class_=kind, **more)
+
+
+def fact(key: str, *parts: Part) -> Safe:
+    """A line of a list of facts."""
+    return join(tag("dt", say(key)), tag("dd", *parts))

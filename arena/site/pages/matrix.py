@@ -1,0 +1,91 @@
+"""The matrix: who beat whom how often, each cell a way to the matches of the two.
+
+Pure. Invariant: as in `arena.site.pages`; the number stands in each cell, the colour only repeats
+it.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from arena.model import Duel
+from arena.reports.columns import Matrix, share
+from arena.site.markup import Safe, join, tag
+from arena.site.pages.frame import Site, event_head, name, page, scroll, title_of
+from arena.site.view import EventView
+from arena.site.words import labelled, say
+
+WIDEST = 120
+"""Bots beyond which nobody reads a matrix, and its page would be larger than a page may be."""
+
+
+def matrix(site: Site, view: EventView) -> str:
+    """Every pairing of an event."""
+    found = Matrix(view.table)
+    many = len(found.entrants)
+    if many < 2:
+        shown = tag("p", say("matrix_alone"))
+    elif many > WIDEST:
+        shown = tag("p", say("matrix_wide", n=many))
+    else:
+        shown = join(tag("p", say("read_matrix")), cells(view))
+    return page(
+        site,
+        event_head(site, view, "matrix.html"),
+        shown,
+        up="../../",
+        title=join(say("tab_matrix"), title_of(view), between=" \u00b7 "),
+    )
+
+
+def cells(view: EventView) -> Safe:
+    """The matrix itself."""
+    found = Matrix(view.table)
+    entrants = found.entrants
+    corner = tag("th", say("col_bot"), scope="col", class_="text sticky")
+    heads = [
+        tag("th", tag("abbr", str(n), title=entrant), scope="col")
+        for n, entrant in enumerate(entrants, 1)
+    ]
+    rows = []
+    for n, row in enumerate(entrants, 1):
+        head = tag("th", f"{n}. ", name(row), scope="row", class_="sticky")
+        rows.append(
+            tag(
+                "tr",
+                head,
+                *(_cell(view, found.duel(row, column), same=row == column) for column in entrants),
+            )
+        )
+    return scroll(
+        tag(
+            "table",
+            tag("thead", tag("tr", corner, *heads)),
+            tag("tbody", *rows),
+            class_="matrix",
+            id="matrix",
+        ),
+        key="tab_matrix",
+    )
+
+
+def _cell(view: EventView, duel: Duel | None, *, same: bool) -> Safe:
+    if duel is None or same:
+        return tag("td", tag("span", "\u00b7" if same else "\u2013", class_="self"))
+    won = share(duel)
+    shown = f"{100 * won:.0f}"
+    told = labelled(
+        "aria_label",
+        "duel",
+        row=duel.row,
+        column=duel.column,
+        share=shown,
+        wins=duel.wins,
+        ties=duel.ties,
+        losses=duel.losses,
+    )
+    if not view.listed:
+        return tag("td", tag("span", shown, role="img", **told), class_=f"w{round(10 * won)}")
+    wanted = urlencode({"bot": duel.row, "with": duel.column})
+    inside = tag("a", shown, href=f"matches.html#{wanted}", **told)
+    return tag("td", inside, class_=f"w{round(10 * won)}")

@@ -1,0 +1,186 @@
+"""How an event was run, from what commitment, what held its bots, and how to verify it.
+
+Pure. Invariant: as in `arena.site.pages`; nothing of the machine that it was played on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from arena.model import ADJUSTED, Event, Settings, Table
+from arena.site.markup import NOTHING, Part, Safe, join, tag, told
+from arena.site.pages.frame import Site, event_head, fact, name, note, page, scroll, title_of
+from arena.site.view import EventView
+from arena.site.words import moment, number, say
+
+
+def method(site: Site, view: EventView) -> str:
+    """The page for whoever doubts the ranking."""
+    return page(
+        site,
+        event_head(site, view, "method.html"),
+        facts_of(view),
+        up="../../",
+        title=join(say("tab_method"), title_of(view), between=" \u00b7 "),
+    )
+
+
+def facts_of(view: EventView) -> Safe:
+    """The page's own part."""
+    event = view.table.event
+    return join(
+        tag("h2", say("method_run")),
+        tag("dl", *_run(view), class_="facts"),
+        tag("h2", say("method_deals")),
+        *_deals(view),
+        tag("h2", say("method_rating")),
+        tag("p", say("rating_adjusted" if event.settings.rate_on == ADJUSTED else "rating_played")),
+        tag("p", say("rating_ranges")),
+        tag("dl", *_rating(event.settings), class_="facts"),
+        *_luck(event.settings),
+        tag("h2", say("method_sandbox")),
+        *_sandbox(event),
+        tag("h2", say("method_verify")),
+        *_verify(view),
+        tag("h2", say("method_bots")),
+        _field(view),
+        *_withdrawn(view.table),
+        *_not_run(event),
+    )
+
+
+def _run(view: EventView) -> Iterator[Safe]:
+    table, settings = view.table, view.table.event.settings
+    yield fact("fact_game", settings.game, f" {settings.game_version}")
+    yield fact("fact_seats", number(settings.seats))
+    yield fact("fact_format", tag("code", settings.format))
+    yield fact("fact_deals", say("deals_rotated", n=settings.deals))
+    yield fact("fact_series", say("series_n", n=settings.series))
+    yield fact("fact_cap", number(settings.turn_cap))
+    planned = table.planned or table.matches
+    yield fact("fact_matches", say("matches_of", n=table.matches, of=planned))
+    if table.ended:
+        yield fact("fact_ended", told(table.ended))
+    if settings.tables is not None:
+        yield fact("fact_tables", number(settings.tables))
+    if settings.playoff:
+        yield fact("fact_playoff", say("playoff_yes"))
+    limits = settings.limits
+    yield fact("fact_limits", say(
+        "limits", move=limits.move_ms, match=limits.match_ms, start=limits.start_ms,
+        memory=limits.memory_mb, tasks=limits.tasks,
+    ))  # fmt: skip
+    if settings.freeze:
+        yield fact("fact_freeze", say("freeze_yes"))
+    if view.ended:
+        yield fact("fact_when", moment(view.ended, day=False))
+
+
+def _deals(view: EventView) -> Iterator[Part]:
+    for each in _events(view.table):
+        if each.predictable:
+            yield note(say("predictable"), warn=True)
+        yield tag("dl", *_commitment(each), class_="facts")
+    yield tag("p", say("deals_why"))
+    if view.anonymous:
+        yield tag("p", say("deals_anonymous"))
+
+
+def _events(table: Table) -> list[Event]:
+    return [source.event for source in table.sources] or [table.event]
+
+
+def _commitment(event: Event) -> Iterator[Safe]:
+    if event.commitment:
+        yield fact("fact_commitment", tag("code", event.commitment))
+    yield fact("fact_secret", tag("code", event.secret) if event.secret else say("secret_kept"))
+    if event.settings.beacon:
+        beacon = join(told(event.settings.beacon), ": ", tag("code", told(event.beacon or "?")))
+        yield fact("fact_beacon", beacon)
+
+
+def _rating(settings: Settings) -> Iterator[Safe]:
+    rating = settings.rating
+    for key, value in (
+        ("fact_mu", rating.mu),
+        ("fact_sigma", rating.sigma),
+        ("fact_beta", rating.beta),
+        ("fact_tau", rating.tau),
+        ("fact_draw", rating.draw_probability),
+    ):
+        yield fact(key, number(value, 3))
+    yield fact("fact_forfeit", say("strokes_n", n=rating.forfeit_margin))
+
+
+def _luck(settings: Settings) -> Iterator[Safe]:
+    yield tag("h2", say("method_luck"))
+    if settings.evaluator:
+        yield tag("p", say("luck_why"))
+        yield tag("dl", fact("fact_evaluator", tag("code", settings.evaluator)), class_="facts")
+    else:
+        yield tag("p", say("luck_none"))
+
+
+def _sandbox(event: Event) -> Iterator[Safe]:
+    held = event.confinement
+    if event.sandbox == "none":
+        yield note(say("unconfined"), warn=True)
+        return
+    if not event.sandbox:
+        yield tag("p", say("sandbox_unknown"))
+        return
+    yield tag("p", say("sandbox_by"), " ", tag("code", held.detail or event.sandbox))
+    for key, names in (
+        ("sandbox_kept", held.kept),
+        ("sandbox_not_kept", held.not_kept),
+        ("sandbox_gaps", held.gaps),
+    ):
+        if names:
+            yield tag("h3", say(key))
+            yield tag("p", join(*map(told, names), between=" \u00b7 "))
+
+
+def _verify(view: EventView) -> Iterator[Safe]:
+    if view.anonymous:
+        yield tag("p", say("verify_anonymous"))
+        return
+    event = view.table.event
+    if not event.finished:
+        yield tag("p", say("verify_later"))
+        return
+    yield tag("p", say("verify_how"))
+    command = f"arena verify FOLDER --commitment {event.commitment}"
+    yield tag("pre", tag("code", command), tabindex="0")
+    yield tag("p", say("verify_second"))
+    yield tag("pre", tag("code", "node protocol/verify_deals.js FOLDER"), tabindex="0")
+
+
+def _field(view: EventView) -> Safe:
+    heads = [
+        tag("th", say(key), scope="col", class_="text")
+        for key in ("col_bot", "col_author", "col_hash")
+    ]
+    rows = [
+        tag(
+            "tr",
+            tag("th", name(entrant.id), scope="row", class_="sticky"),
+            tag("td", tag("bdi", entrant.author), class_="text"),
+            tag("td", tag("code", entrant.hash), class_="text"),
+        )
+        for entrant in view.table.event.entrants
+    ]
+    return scroll(
+        tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)), key="method_bots"
+    )
+
+
+def _withdrawn(table: Table) -> Iterator[Safe]:
+    for out in table.withdrawn:
+        key = "withdrawn_annulled" if out.annulled else "withdrawn_forfeits"
+        yield tag("p", say(key, bot=out.entrant))
+
+
+def _not_run(event: Event) -> Iterator[Safe]:
+    for absent in event.not_run:
+        why = join(": ", told(absent.reason)) if absent.reason else NOTHING
+        yield tag("p", say("not_run"), " ", tag("bdi", absent.name), why)

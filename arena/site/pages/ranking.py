@@ -1,0 +1,206 @@
+"""The ranking: the full table, ranks and ratings drawn as intervals, and what to know of it.
+
+Pure. Invariant: as in `arena.site.pages`; the order is that of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from arena.model import Standing
+from arena.reports.columns import NOTHING as NONE
+from arena.reports.cycles import SHOWN, cycles
+from arena.site import pictures
+from arena.site.markup import Part, Safe, join, tag
+from arena.site.pages.frame import Site, event_head, heading, name, page, scroll, title_of
+from arena.site.view import EventView
+from arena.site.words import number, say
+
+_HEADS = (
+    ("col_rank", "number", "about_rank"),
+    ("col_bot", "text", ""),
+    ("col_rating", None, "about_rating"),
+    ("col_range", None, "about_range"),
+    ("col_mu", "number", "about_mu"),
+    ("col_sigma", "number", "about_sigma"),
+    ("col_next", "number", "about_next"),
+    ("col_delta", "number", "about_delta"),
+    ("col_adjusted", "number", "about_adjusted"),
+    ("col_luck", "number", "about_luck"),
+    ("col_win", "number", "about_win"),
+    ("col_wtl", None, "about_wtl"),
+    ("col_matches", "number", ""),
+    ("col_strokes", "number", "about_strokes"),
+    ("col_ms", "number", "about_ms"),
+    ("col_faults", "number", "about_faults"),
+)
+_TEXTS = frozenset({"col_bot", "col_rating", "col_range"})
+_LEDGER = frozenset({"col_adjusted", "col_luck"})
+
+
+def ranking(site: Site, view: EventView) -> str:
+    """The first page of an event."""
+    return page(
+        site,
+        event_head(site, view, "index.html"),
+        standings(view) if view.table.rows else tag("p", say("no_rows")),
+        notes(view),
+        _downloads(),
+        up="../../",
+        title=title_of(view),
+    )
+
+
+def standings(view: EventView) -> Safe:
+    """The table itself: what a live page replaces as it changes."""
+    rows = view.table.rows
+    ledger = bool(view.table.event.settings.evaluator)
+    low = min(row.mu - pictures.SURE * row.sigma for row in rows)
+    high = max(row.mu + pictures.SURE * row.sigma for row in rows)
+    scale = pictures.Scale(low, high, 6, 154)
+    void = {out.entrant for out in view.table.withdrawn if out.annulled}
+    pages = {entrant for entrant, _ in view.bots}
+    heads = [
+        heading(key, sort=sort, text=key in _TEXTS, about=about)
+        for key, sort, about in _HEADS
+        if ledger or key not in _LEDGER
+    ]
+    body = [
+        _row(
+            view,
+            row,
+            scale,
+            last=len(rows),
+            void=row.entrant in void,
+            linked=row.entrant in pages,
+        )
+        for row in rows
+    ]
+    return scroll(
+        tag(
+            "table",
+            tag("caption", say("caption_ranking")),
+            tag("thead", tag("tr", *heads)),
+            tag("tbody", *body),
+            id="ranking",
+            data_sortable=True,
+        ),
+        key="tab_ranking",
+    )
+
+
+def _row(
+    view: EventView, row: Standing, scale: pictures.Scale, *, last: int, void: bool, linked: bool
+) -> Safe:
+    shown = name(row.entrant)
+    if linked:
+        shown = tag("a", shown, href=view.page_of(row.entrant))
+    known = bool(row.deals) and not void
+    cells = [
+        _cell(row.rank or None, _rank(row)),
+        tag("th", join(shown, *_marks(row), between=" "), scope="row", class_="sticky",
+            data_k=row.entrant),
+        tag("td", NONE if void else pictures.interval(row.mu, row.sigma, scale)),
+        tag("td", pictures.ranks(row.rank, row.rank_last, last) if row.rank else NONE),
+        _cell(row.mu, None if void else number(row.mu, 2)),
+        _cell(row.sigma, None if void else join("\u00b1", number(row.sigma, 2))),
+        _cell(row.p_next, _next(row)),
+        _cell(row.delta, _strokes(row.delta, row.delta_ci) if known else None),
+    ]  # fmt: skip
+    if view.table.event.settings.evaluator:
+        adjusted = row.adjusted
+        cells += [
+            _cell(adjusted, _strokes(adjusted, row.adjusted_ci) if known and adjusted is not None
+                  else None),
+            _cell(row.luck, number(row.luck, 1, sign=True) if known and row.luck is not None
+                  else None),
+        ]  # fmt: skip
+    failed = sum(count for _, count in row.faults)
+    return tag(
+        "tr",
+        *cells,
+        _cell(row.win, _win(row) if known else None),
+        tag("td", f"{row.wins}\u2013{row.ties}\u2013{row.losses}"),
+        _cell(row.matches, number(row.matches)),
+        _cell(row.strokes, number(row.strokes, 2) if row.matches else None),
+        _cell(row.ms, number(row.ms, 2) if row.matches else None),
+        _cell(failed, tag("span", *_faults(row)) if failed else None, class_="text"),
+    )
+
+
+def _cell(key: float | None, shown: Part, class_: str | None = None) -> Safe:
+    """`key` is what it is sorted by; nothing is shown where there is nothing."""
+    sort = None if key is None or shown is None else f"{key:.6g}"
+    return tag("td", NONE if shown is None else shown, data_k=sort, class_=class_)
+
+
+def _rank(row: Standing) -> Safe | None:
+    if not row.rank:
+        return None
+    ranks = f"{row.rank}" if row.rank == row.rank_last else f"{row.rank}\u2013{row.rank_last}"
+    return tag("span", ranks)
+
+
+def _marks(row: Standing) -> Iterator[Safe]:
+    """What became of a bot, beside its name."""
+    if row.disputed:
+        yield tag("span", say("mark_disputed"), class_="tag warn")
+    if failed := sum(count for _, count in row.faults):
+        yield tag("span", say("mark_faults", n=failed), class_="tag bad")
+    for part in filter(None, row.note.split(", ")):
+        key = _NOTES.get(part)
+        yield tag("span", say(key) if key else part, class_="tag bad")
+
+
+_NOTES = {
+    "withdrawn": "mark_withdrawn",
+    "annulled": "mark_annulled",
+    "not reproducible": "mark_unreproducible",
+}
+
+
+def _next(row: Standing) -> Safe | None:
+    """A probability is never certain, however it is rounded."""
+    if row.p_next is None:
+        return None
+    if row.p_next > 0.9995:
+        return join(">", number(99.9, 1))
+    return join("<", number(0.1, 1)) if row.p_next < 0.0005 else number(100 * row.p_next, 1)
+
+
+def _strokes(value: float, half: float) -> Safe:
+    return join(number(value, 1, sign=True), " \u00b1 ", number(half, 1))
+
+
+def _win(row: Standing) -> Safe:
+    return join(
+        number(100 * row.win, 1),
+        tag("span", f" ({100 * row.win_low:.0f}\u2013{100 * row.win_high:.0f})", class_="quiet"),
+    )
+
+
+def _faults(row: Standing) -> Iterator[Safe]:
+    """How often and how it forfeited, the most frequent first."""
+    for kind, count in sorted(row.faults, key=lambda fault: (-fault[1], fault[0])):
+        yield tag("span", f"{count} {kind}", class_="tag bad")
+
+
+def notes(view: EventView) -> Safe:
+    """What no ranking can show, and how to read this one."""
+    table = view.table
+    found = cycles(table)
+    circles = [tag("li", say("cycle", one=a, two=b, three=c)) for a, b, c in found[:SHOWN]]
+    disputed = any(row.disputed for row in table.rows)
+    return tag(
+        "section",
+        tag("h2", say("how_to_read")),
+        tag("p", say("read_ranking")),
+        tag("p", say("about_disputed")) if disputed else None,
+        tag("ul", *circles) if circles else None,
+        tag("p", say("cycles_more", n=len(found))) if len(found) > SHOWN else None,
+    )
+
+
+def _downloads() -> Safe:
+    links = [tag("a", file, href=file) for file in ("table.md", "table.csv", "table.json")]
+    return tag("p", say("downloads"), " ", join(*links, between=" \u00b7 "), class_="small")

@@ -1,0 +1,82 @@
+"""The viewer of matches: an empty table, which a script lays out from one match's segment.
+
+Pure. Invariant: as in `arena.site.pages`.
+"""
+
+from __future__ import annotations
+
+from arena.site.markup import NOTHING, Safe, join, tag
+from arena.site.pages.frame import Site, event_head, page, title_of
+from arena.site.view import EventView
+from arena.site.words import labelled, say
+
+_BUTTONS = (
+    ("first", "\u21e4", "step_first"),
+    ("back", "\u2190", "step_back"),
+    ("next", "\u2192", "step_next"),
+    ("last", "\u21e5", "step_last"),
+)
+
+
+def replay(site: Site, view: EventView) -> str:
+    """One match of an event, whichever its address names."""
+    return page(
+        site,
+        event_head(site, view, "replay.html"),
+        tag("noscript", tag("p", say("needs_script"))),
+        tag("p", NOTHING, id="said", role="status", class_="quiet"),
+        tag("div", viewer(), id="viewer", hidden=True),
+        up="../../",
+        title=join(say("tab_replay"), title_of(view), between=" \u00b7 "),
+        scripts=("load.js", "cards.js", "moments.js", "replay.js"),
+        styles=("cards.css",),
+        about={"data_event": view.slug, "data_game": view.table.event.settings.game},
+    )
+
+
+def viewer() -> Safe:
+    """Everything that is there whichever match it is."""
+    return join(
+        tag("h2", NOTHING, id="match"),
+        tag("p", NOTHING, id="moment", class_="lead", aria_live="polite"),
+        tag(
+            "section", NOTHING, id="felt", class_="felt",
+            **labelled("aria_label", "table_of_cards"),
+        ),
+        _controls(),
+        tag("div", NOTHING, id="legend", class_="legend"),
+        tag("div", NOTHING, id="fault"),
+        tag(
+            "div",
+            tag("section", tag("h2", say("moves")), tag("ol", NOTHING, id="moves", class_="moves",
+                tabindex="0")),
+            tag("section", tag("h2", say("score")), tag("div", NOTHING, id="score")),
+            class_="two",
+        ),
+        tag("p", say("keys"), class_="small quiet"),
+    )  # fmt: skip
+
+
+def _controls() -> Safe:
+    buttons = [
+        tag(
+            "button",
+            tag("span", sign, aria_hidden="true"),
+            id=name,
+            type="button",
+            **labelled("aria_label", key),
+        )
+        for name, sign, key in _BUTTONS
+    ]
+    playing = tag("button", say("step_play"), id="play", type="button", class_="primary")
+    return tag(
+        "div",
+        *buttons[:2],
+        playing,
+        *buttons[2:],
+        tag("label", say("hole"), " ", tag("select", NOTHING, id="hole")),
+        tag("label", say("seen_by"), " ", tag("select", NOTHING, id="seat")),
+        tag("label", say("pace"), " ", tag("select", NOTHING, id="pace")),
+        tag("button", say("share"), id="share", type="button"),
+        class_="controls",
+    )

@@ -1,0 +1,125 @@
+"""Matches as files that a browser loads when they are wanted: segments, lists, and their index.
+
+    m/index.js     the bots' names, how many files each list has, the first match of each segment
+    m/sN.js        segment N: some matches move by move, in the order of their ids
+    m/bI-K.js      list of bot I, file K: its matches, a line each
+
+Each is a call of one function with the file's name and base64 of gzip of JSON: a script is the only
+thing that a page opened from a folder may load, and gzip is what browsers inflate.
+
+A match in a segment is what `arena.unfolding` makes of it, without what the event's pages say
+already, without its deck, and, where nobody failed, without turns, which only place faults.
+
+Pure. Invariant: the same matches give the same
+bytes; whoever reads them needs no rules.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from arena.model import MatchRecord
+from arena.site.clearing import Clearing
+from arena.unfolding import MatchSteps
+
+A_SEGMENT = 40
+"""Matches in a segment: some 150 KB to load for one of them, and 2,500 files for 100,000."""
+A_LIST = 1_000
+"""Matches in a file of a list: some 30 KB."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+def script(name: str, content: object) -> bytes:
+    """A file of data."""
+    packed = base64.b64encode(gzip.compress(_encode(content), 9, mtime=0))
+    return b'arenaData("%s","%s");\n' % (name.encode(), packed)
+
+
+def unscript(data: bytes) -> Any:  # noqa: ANN401 - whatever was put in
+    """What a file of data holds; for tests and for whoever reads a site with a program."""
+    return msgspec.json.decode(gzip.decompress(base64.b64decode(data.split(b'"')[3])))
+
+
+def match(steps: MatchSteps, names: Mapping[str, int], clearing: Clearing) -> dict[str, Any]:
+    """A match in a segment. `names`: the places of the entrants."""
+    holes = []
+    for hole in steps.holes:
+        shown = msgspec.to_builtins(hole)
+        del shown["deck"]
+        if not steps.faults:
+            for step in shown["steps"]:
+                del step["turn"]
+        holes.append(shown)
+    return {
+        "id": clearing.match(steps.id),
+        "deal": steps.deal,
+        "rotation": steps.rotation,
+        "seats": [names[entrant.id] for entrant in steps.seats],
+        "totals": steps.totals,
+        "places": steps.places,
+        "ledger": bool(steps.settings.evaluator),
+        "faults": [
+            {"seat": fault.seat, **msgspec.to_builtins(clearing.failing(steps.id, fault))}
+            for fault in steps.faults
+        ],
+        "holes": holes,
+    }
+
+
+def unshown(record: MatchRecord, clearing: Clearing) -> dict[str, Any]:
+    """In the place of a match that the deals and the rules don't make."""
+    return {"id": clearing.match(record.id), "unshown": True}
+
+
+def line(record: MatchRecord, names: Mapping[str, int], clearing: Clearing) -> list[Any]:
+    """A match in a list: id, seats, strokes, places, and who failed by what."""
+    return [
+        clearing.match(record.id),
+        [names[seat] for seat in record.seats],
+        record.totals,
+        record.places,
+        [[fault.seat, fault.kind.value] for fault in record.faults],
+    ]
+
+
+class Lists:
+    """The lists of all bots while they are filled: holds at most a file's lines of each."""
+
+    def __init__(self, slug: str, bots: int) -> None:
+        self._slug = slug
+        self._lines: list[list[list[Any]]] = [[] for _ in range(bots)]
+        self.files = [0] * bots
+        """Of each bot, how many there are by now."""
+
+    def add(self, told: list[Any]) -> Iterator[tuple[str, bytes]]:
+        """A line for each of its seats; the files that are full."""
+        for bot in told[1]:
+            self._lines[bot].append(told)
+            if len(self._lines[bot]) == A_LIST:
+                yield self._full(bot)
+
+    def rest(self) -> Iterator[tuple[str, bytes]]:
+        """The files that aren't full."""
+        for bot, lines in enumerate(self._lines):
+            if lines:
+                yield self._full(bot)
+
+    def _full(self, bot: int) -> tuple[str, bytes]:
+        name = f"m/b{bot}-{self.files[bot]}"
+        self.files[bot] += 1
+        lines, self._lines[bot] = self._lines[bot], []
+        return f"{name}.js", script(f"e/{self._slug}/{name}", lines)
+
+
+def index(
+    slug: str, names: Sequence[str], files: Sequence[int], parts: Sequence[Sequence[str]]
+) -> bytes:
+    """The index. `parts`: of each part of the event the first match of each of its segments."""
+    content = {"names": names, "files": files, "parts": parts}
+    return script(f"e/{slug}/m/index", content)

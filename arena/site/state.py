@@ -1,0 +1,186 @@
+"""What a site knows of itself: its events, and how their bots did; kept in `arena-site.json`.
+
+That file marks a folder as a site of ours, and is its index for programs
+(protocol/schema/site.json). Pure. Invariant: everything in it may be read by anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from arena.model import Frozen
+from arena.site.view import EventView
+
+FORMAT = 1
+FILE = "arena-site.json"
+
+
+class Placed(Frozen, frozen=True, kw_only=True):
+    """A bot in the table of an event."""
+
+    id: str
+    """name@version, or its alias."""
+    name: str
+    """By which it is known across events."""
+    version: str
+    """As its author calls it, or its alias."""
+    hash: str
+    """SHA-256 of its content; of an anonymous site a keyed hash of that."""
+    page: str
+    """Its page, from the site's folder; empty: it has none."""
+    rank: int
+    """1 is best; 0: not rated."""
+    rank_last: int
+    """The end of the range of ranks that it shares."""
+    mu: float
+    """TrueSkill's estimate."""
+    sigma: float
+    """How sure that is."""
+    win: float
+    """Share of opponents beaten, a tie counting half."""
+    strokes: float
+    """A hole."""
+    matches: int
+    """It played so many that count."""
+    note: str = ""
+    """withdrawn, annulled."""
+
+
+class Published(Frozen, frozen=True, kw_only=True):
+    """An event of a site."""
+
+    slug: str
+    """Its folder is e/SLUG."""
+    name: str
+    """What people call it; empty: by its game and date."""
+    game: str
+    """As in --game."""
+    seats: int
+    """At a table."""
+    format: str
+    """As in --format of the event."""
+    matches: int
+    """Those that count."""
+    planned: int
+    """Those of its whole schedule; 0 when that isn't known in advance."""
+    finished: bool
+    """Whether it is over."""
+    predictable: bool
+    """Whether its deals follow from a seed."""
+    commitment: str
+    """Published before its first match; empty where that would tell who took part."""
+    ended: float
+    """Seconds since the epoch; 0: not known."""
+    replays: int
+    """Matches that can be looked at."""
+    listed: int
+    """Matches in the lists."""
+    missing: tuple[str, ...] = ()
+    """What is missing: names of reasons."""
+    bots: tuple[Placed, ...] = ()
+    """In the order of the table."""
+    made_from: str = ""
+    """Hash of all that its files of matches follow from: the same, and they aren't made again."""
+
+
+class SiteIndex(Frozen, frozen=True, kw_only=True):
+    """The index of a site."""
+
+    format: int = FORMAT
+    """The version of this description; fields may be added without a new number."""
+    arena: str = ""
+    """The version of the arena that wrote it."""
+    title: str = ""
+    """Empty: none of its own."""
+    anonymous: bool = False
+    """Whether names and authors are aliases."""
+    key: str = ""
+    """Of an anonymous site: by what it knows its key again; it says nothing of it."""
+    id: str = ""
+    """Drawn when the site was made; its aliases differ from those of any other site."""
+    events: tuple[Published, ...] = ()
+    """The latest first."""
+
+
+decode = msgspec.json.Decoder(SiteIndex).decode
+
+
+def encoded(index: SiteIndex) -> bytes:
+    """The file: keys in one order, a line each."""
+    return msgspec.json.format(msgspec.json.encode(index, order="sorted"), indent=1) + b"\n"
+
+
+def published(view: EventView, made_from: str) -> Published:
+    """What an index says of an event."""
+    table, event = view.table, view.table.event
+    entrants = {entrant.id: entrant for entrant in event.entrants}
+    return Published(
+        slug=view.slug,
+        name=view.name,
+        game=event.settings.game,
+        seats=event.settings.seats,
+        format=event.settings.format,
+        matches=table.matches,
+        planned=table.planned,
+        finished=event.finished,
+        predictable=event.predictable,
+        commitment=event.commitment,
+        ended=view.ended,
+        replays=view.replays,
+        listed=view.listed,
+        missing=view.missing,
+        bots=tuple(
+            Placed(
+                id=row.entrant,
+                name=entrants[row.entrant].name,
+                version=entrants[row.entrant].version,
+                hash=entrants[row.entrant].hash,
+                page=f"e/{view.slug}/{page}" if (page := view.page_of(row.entrant)) else "",
+                rank=row.rank,
+                rank_last=row.rank_last,
+                mu=row.mu,
+                sigma=row.sigma,
+                win=row.win,
+                strokes=row.strokes,
+                matches=row.matches,
+                note=row.note,
+            )
+            for row in table.rows
+            if row.entrant in entrants
+        ),
+        made_from=made_from,
+    )
+
+
+def with_events(index: SiteIndex, events: Iterable[Published]) -> SiteIndex:
+    """The index with these events added, or in the place of what they were; the latest first."""
+    known = {event.slug: event for event in index.events}
+    known.update((event.slug, event) for event in events)
+    order = sorted(known.values(), key=lambda event: (-event.ended, event.slug))
+    return msgspec.structs.replace(index, events=tuple(order))
+
+
+def careers(index: SiteIndex) -> Iterator[tuple[str, list[tuple[Published, Placed]]]]:
+    """Every bot, by its name, with the events that it was in, the latest first. The same content
+    under another name is told on its page.
+    """
+    found: dict[str, list[tuple[Published, Placed]]] = {}
+    for event in index.events:
+        for bot in event.bots:
+            found.setdefault(bot.name, []).append((event, bot))
+    yield from sorted(found.items())
+
+
+def namesakes(index: SiteIndex, name: str, hashes: Iterable[str]) -> list[str]:
+    """Other names under which the same content has played."""
+    wanted = set(hashes) - {""}
+    return sorted(
+        {
+            bot.name
+            for event in index.events
+            for bot in event.bots
+            if bot.hash in wanted and bot.name != name
+        }
+    )

@@ -1,0 +1,112 @@
+"""What a page is made from: a table, and what the log shows besides it.
+
+Pure data. A server that shows an event while it is played has a `Table` and nothing else: then
+`EventView(slug=..., name=..., table=table)` is enough for the ranking, the matrix and the method.
+
+Invariant: nothing in a view is private; `clearing` has been through it. Bots are named by their
+place in `names` wherever there are many of them.
+"""
+
+from __future__ import annotations
+
+from arena.model import Frozen, Standing, Table
+from arena.site.naming import bot_slug
+
+
+class Point(Frozen, frozen=True, kw_only=True):
+    """A rating at a moment of the event."""
+
+    matches: int
+    """Matches of the whole event by then."""
+    mu: float
+    sigma: float
+
+
+class Spread(Frozen, frozen=True, kw_only=True):
+    """How often, and how many strokes in all."""
+
+    count: int = 0
+    strokes: int = 0
+
+    @property
+    def mean(self) -> float:
+        """Strokes a time."""
+        return self.strokes / self.count if self.count else 0.0
+
+
+class Failing(Frozen, frozen=True, kw_only=True):
+    """A fault of a bot, as far as it may be told."""
+
+    match: str
+    kind: str
+    hole: int
+    turn: int
+    message: str = ""
+    line: str = ""
+    status: str = ""
+    stderr: str = ""
+
+
+class Notable(Frozen, frozen=True, kw_only=True):
+    """A match of a bot that was its best or its worst."""
+
+    match: str
+    strokes: int
+    lead: float
+    """Strokes less than the mean of its opponents."""
+
+
+class BotView(Frozen, frozen=True, kw_only=True):
+    """What the log shows of one bot."""
+
+    history: tuple[Point, ...] = ()
+    strokes: tuple[tuple[int, int], ...] = ()
+    """(strokes of a hole, how often), sorted."""
+    seats: tuple[Spread, ...] = ()
+    holes: tuple[Spread, ...] = ()
+    """The first nine; holes of a playoff count nowhere."""
+    decisions: int = 0
+    think_ms: float = 0.0
+    max_ms: float = 0.0
+    waited_ms: float = 0.0
+    faults: tuple[Failing, ...] = ()
+    """The first of them."""
+    failed: int = 0
+    """All of them."""
+    best: Notable | None = None
+    worst: Notable | None = None
+
+
+class EventView(Frozen, frozen=True, kw_only=True):
+    """An event, as it is published."""
+
+    slug: str
+    """Its folder in the site."""
+    name: str
+    """What people call it; empty: by its game and date."""
+    table: Table
+    bots: tuple[tuple[str, BotView], ...] = ()
+    """By entrant; empty: there are no pages of bots."""
+    names: tuple[str, ...] = ()
+    """Its entrants' ids in the order in which files of matches name them."""
+    replays: int = 0
+    """Matches that can be looked at, card by card."""
+    listed: int = 0
+    """Matches in the lists."""
+    ended: float = 0.0
+    """When its last match ended; 0: not known."""
+    missing: tuple[str, ...] = ()
+    """Keys of what is missing and why, in the order in which it is told."""
+    anonymous: bool = False
+    live: bool = False
+    """Shown while it is played: numbers still change."""
+
+    @property
+    def place(self) -> dict[str, Standing]:
+        """The rows by entrant."""
+        return {row.entrant: row for row in self.table.rows}
+
+    def page_of(self, entrant: str) -> str | None:
+        """The page of a bot, from the event's own folder."""
+        found = any(entrant == bot for bot, _ in self.bots)
+        return f"b/{bot_slug(entrant)}.html" if found else None

@@ -1,0 +1,88 @@
+"""What pages say: in English as they are written, in every language once a browser has chosen.
+
+A text of ours is an element that carries the key of its string and its values, so a script can put
+another language's string in its place; without scripts the page is whole, in English. Numbers and
+times carry themselves for the same reason.
+
+Touches the package's own files of strings, once. Invariant: a key that English lacks is our bug
+and raises; every language has the same keys with the same values (`tests/site`).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+
+from arena.site.markup import NOTHING, Safe, escaped, tag
+
+LANGUAGES: Mapping[str, str] = {
+    "en": "English",
+    "fr": "Français",
+    "it": "Italiano",
+    "es": "Español",
+    "ja": "日本語",
+}
+_VALUE = re.compile(r"\{(\w+)\}")
+
+
+@functools.cache
+def strings(language: str) -> Mapping[str, str]:
+    """All strings of a language."""
+    text = (files("arena.site") / "assets" / "strings" / f"{language}.json").read_text("utf-8")
+    found: dict[str, str] = json.loads(text)
+    return found
+
+
+def english(key: str, **values: object) -> str:
+    """A string as plain text, its values in their places."""
+    return _VALUE.sub(lambda found: str(values[found[1]]), strings("en")[key])
+
+
+def say(key: str, /, **values: object) -> Safe:
+    """A string as an element."""
+    return tag("span", english(key, **values), **said(key, **values))
+
+
+def said(key: str, /, **values: object) -> dict[str, object]:
+    """Attributes for an element whose whole text is a string."""
+    return {"data_t": key, "data_v": _values(values)}
+
+
+def labelled(attribute: str, key: str, /, **values: object) -> dict[str, object]:
+    """An attribute of an element that is a string: aria-label, title."""
+    return {
+        attribute: escaped(english(key, **values)),
+        "data_a": f"{attribute.replace('_', '-')}:{key}",
+        "data_v": _values(values),
+    }
+
+
+def _values(values: Mapping[str, object]) -> str | None:
+    shown = {name: escaped_value(value) for name, value in values.items()}
+    return json.dumps(shown, ensure_ascii=False) if shown else None
+
+
+def escaped_value(value: object) -> object:
+    """A value as it may be shown: numbers stay numbers, so that each language writes its own."""
+    from arena.reports.hostile import sentence  # noqa: PLC0415 - beside its one use
+
+    return value if isinstance(value, int | float) else sentence(str(value))
+
+
+def number(value: float, decimals: int = 0, *, sign: bool = False) -> Safe:
+    """A number, which each language writes in its own way."""
+    shown = f"{value:{'+' if sign else ''},.{decimals}f}".replace("-", "\u2212")
+    return tag("span", shown, data_n=f"{value:.{decimals}f}", data_s=sign or None)
+
+
+def moment(seconds: float, *, day: bool = True) -> Safe:
+    """A time, to the day or to the minute."""
+    if seconds <= 0:
+        return NOTHING
+    at = datetime.fromtimestamp(seconds, UTC)
+    shown = f"{at:%Y-%m-%d}" if day else f"{at:%Y-%m-%d %H:%M} UTC"
+    return tag("time", shown, datetime=at.isoformat(timespec="seconds"), data_day=day or None)
