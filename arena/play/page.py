@@ -28,8 +28,9 @@ from arena.play.desk import Desk
 from arena.play.hints import move_of, refusal
 from arena.play.sitting import Left
 from arena.play.state import state_of
+from arena.registry import GAMES
+from arena.site.words import LANGUAGES
 
-LANGUAGES = ("en", "fr", "it", "es", "ja")
 # So that a browser notices that we are gone, and we that it is.
 ALIVE_S = 15.0
 # For the last state to reach whoever looks; a page that has it no longer says that it is lost.
@@ -49,8 +50,15 @@ _FILES: Mapping[str, tuple[str, str]] = {
     "cards.css": ("arena.site", "cards.css"),
     "cards.js": ("arena.site", "cards.js"),
     **{f"strings/{name}.json": ("arena.play", f"strings/{name}.json") for name in LANGUAGES},
+    **{f"site/{name}.json": ("arena.site", f"strings/{name}.json") for name in LANGUAGES},
+    **{
+        f"rules/{game}.{name}.html": ("arena.site", f"rules/{game}.{name}.html")
+        for game in GAMES
+        for name in LANGUAGES
+    },
 }
-"""What can be asked for besides the stream: package and file, below `assets`."""
+"""What can be asked for besides the stream: package and file, below `assets`. Strings that the site
+has too, and the rule sheets, are the site's."""
 
 _encode = msgspec.json.Encoder().encode
 

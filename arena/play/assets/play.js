@@ -39,9 +39,23 @@
     }
   };
 
+  const json = async (path) => (await fetch(path)).json();
+
+  /** The rule sheet, as the site has it: our own file, its headings one level down. */
+  const sheet = async () => {
+    const path = `rules/${state.game}.${language}.html`;
+    if (at("rules").dataset.path === path) return;
+    at("rules").dataset.path = path;
+    const text = await (await fetch(path)).text();
+    const body = new DOMParser().parseFromString(text, "text/html").body;
+    body.querySelector("h1")?.remove();
+    for (const head of body.querySelectorAll("h2")) head.replaceWith(element("h3", "", head.textContent));
+    at("rules").replaceChildren(...body.childNodes);
+  };
+
   const choose = async (name) => {
     for (const each of new Set(["en", name])) {
-      if (!words[each]) words[each] = await (await fetch(`strings/${each}.json`)).json();
+      words[each] ??= { ...(await json(`site/${each}.json`)), ...(await json(`strings/${each}.json`)) };
     }
     language = name;
     document.documentElement.lang = name;
@@ -422,7 +436,7 @@
     const where = state.hole > state.holes ? "where_playoff" : "where";
     put("where", state.hole ? t(where, { hole: state.hole, holes: state.holes }) : "");
     put("title", t(state.game === "play-nine" ? "play_nine" : "four_card_golf"));
-    put("rules", t(state.game === "play-nine" ? "rules_play_nine" : "rules_four_card_golf"));
+    sheet().catch(() => delete at("rules").dataset.path); // asked for again with the next state
     put("commitment", state.commitment);
     at("leave").hidden = state.wanted === "gone" || state.wanted === "over";
     document.body.dataset.wanted = state.wanted;
