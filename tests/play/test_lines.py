@@ -8,7 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
+from arena.cli import commands
 from arena.store import read_event, read_records
 
 ARENA = (sys.executable, "-P", "-m", "arena")
@@ -84,7 +86,7 @@ def table(tmp_path):
 
 @pytest.mark.process
 @pytest.mark.parametrize(("game", "bots"), [("play-nine", 1), ("four-card-golf", 3)])
-def test_a_whole_match_by_a_script(table, bot_folder, tmp_path, game, bots):
+def test_a_whole_match_by_a_script(table, bot_folder, tmp_path, monkeypatch, game, bots):
     """Nine holes; the table and the strokes are shown; the folder is shown and proven."""
     sat = table(*[bot_folder()] * bots, "--game", game, "--turn-cap", "5", "--out", "kept")
     assert 0 == sat.play()
@@ -92,24 +94,18 @@ def test_a_whole_match_by_a_script(table, bot_folder, tmp_path, game, bots):
     assert re.search(r"^hole +1 +2 +3 +4 +5 +6 +7 +8 +9 .*total$", sat.text, re.MULTILINE)
     assert "look at it: arena replay kept" in sat.text
     commitment = re.search(r"commitment ([0-9a-f]{64})", sat.text)[1]
-    for words, said in (
-        (["verify", "kept", "--commitment", commitment], "verified: kept"),
-        (["replay", "kept", "--hole", "9", "--print"], "you@person"),
-        (["table", "kept"], "one match, which rates nobody"),
-        (["replay", "kept", "--export", "steps.json"], ""),
+    monkeypatch.chdir(tmp_path)
+    for words, code, said in (
+        (["verify", "kept", "--commitment", commitment], 0, "verified: kept"),
+        (["replay", "kept", "--hole", "9", "--print"], 0, "you@person"),
+        (["table", "kept"], 0, "one match, which rates nobody"),
+        (["replay", "kept", "--export", "steps.json"], 0, ""),
+        (["verify", "kept", "--rerun", "1"], 2, "you@person: a person, whom nobody can play again"),
+        (["run", "--into", "kept", bot_folder()], 2, "kept: one match, to which no bot can come"),
     ):
-        done = subprocess.run(
-            [*ARENA, *words], cwd=tmp_path, capture_output=True, text=True, check=True
-        )
-        assert said in done.stdout
-    for words, said in (
-        (["verify", "kept", "--rerun", "1"], "you@person: a person, whom nobody can play again"),
-        (["run", "--into", "kept", bot_folder()], "kept: one match, to which no bot can come"),
-    ):
-        done = subprocess.run(
-            [*ARENA, *words], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert (2, f"arena: {said}") == (done.returncode, done.stderr.split(";")[0].strip())
+        done = CliRunner().invoke(commands, [str(word) for word in words])
+        assert code == done.exit_code
+        assert said in done.output
     assert json.loads((tmp_path / "steps.json").read_text())["seats"][0]["version"] == "person"
     assert not list((tmp_path / "kept").glob("private*"))
 
@@ -170,7 +166,6 @@ def test_another_one_has_other_cards_and_a_folder_of_its_own(table, bot_folder, 
     assert "Zoë@person" in one.seats
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -180,16 +175,28 @@ def test_another_one_has_other_cards_and_a_folder_of_its_own(table, bot_folder, 
         (["bot", "--seat", "2"], "--seat 2: with 2 at the table seats are 0 to 1"),
         (["bot", "--name", "a b"], "--name a b: it may have letters"),
         (["bot", "--out", "full"], "full"),
-        (["bot"], "there is nobody to play: standard input is at its end"),
+        (["bot", "--browser", "--lines"], "two ways to play"),
     ],
 )
-def test_what_can_t_be_played_is_told(bot_folder, tmp_path, words, said):
+def test_what_can_t_be_played_is_told(monkeypatch, bot_folder, tmp_path, words, said):
     """In a line that says what to do, before anything is written."""
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").write_text("mine")
-    named = [bot_folder() if word == "bot" else word for word in words]
+    monkeypatch.chdir(tmp_path)
+    named = [str(bot_folder()) if word == "bot" else word for word in words]
+    done = CliRunner().invoke(commands, ["play", *named])
+    assert 2 == done.exit_code
+    told = done.output.splitlines()
+    assert told[0].startswith("arena: ")
+    assert said in told[0]
+    assert [] == list(tmp_path.rglob("event.json"))
+
+
+@pytest.mark.process
+def test_without_anybody_it_says_how_to_play(bot_folder, tmp_path):
+    """An input that is at its end before the first line."""
     done = subprocess.run(
-        [*ARENA, "play", *named],
+        [*ARENA, "play", bot_folder()],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -197,10 +204,7 @@ def test_what_can_t_be_played_is_told(bot_folder, tmp_path, words, said):
         check=False,
     )
     assert 2 == done.returncode
-    told = done.stderr.splitlines()
-    assert told[0].startswith("arena: ")
-    assert said in told[0]
-    assert [] == list(tmp_path.rglob("event.json"))
+    assert "arena: there is nobody to play: standard input is at its end" in done.stderr
 
 
 @pytest.mark.process

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from contextlib import closing
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from arena import registry
+from arena.cli import main
 from arena.play.hints import ENGLISH
 from arena.play.state import State
 from arena.site.words import LANGUAGES, strings
@@ -246,26 +248,21 @@ def test_who_may_ask_and_what_for(seat, bot_folder):
     assert "left: the match isn't counted" in sat.said
 
 
-@pytest.mark.process
-def test_a_port_in_use_and_two_ways_at_once_are_told(seat, bot_folder, tmp_path):
+def test_a_port_in_use_is_told(monkeypatch, capsys, bot_folder):
     """In one line."""
-    sat = seat(bot_folder())
-    for words, said in (
-        (["--browser", str(sat.url.port)], "is in use"),
-        (["--browser", "--lines"], "two ways to play"),
-        (["--browser", "70000"], "70000"),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "arena", "play", bot_folder(), *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            check=False,
-        )
-        assert 2 == done.returncode
-        assert 1 == len(done.stderr.splitlines())
-        assert said in done.stderr
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for words, said in (
+            (["--browser", port], f"port {port} is in use"),
+            (["--browser", "70000"], "70000"),
+        ):
+            monkeypatch.setattr(sys, "argv", ["arena", "play", str(bot_folder()), *words])
+            with pytest.raises(SystemExit) as stopped:
+                main()
+            assert 2 == stopped.value.code
+            told = capsys.readouterr().err
+            assert 1 == told.count("\n")
+            assert said in told
 
 
 @pytest.mark.process
