@@ -167,7 +167,7 @@ def play_new(
     with Store.create(folder, event, private) as store:
         config = config_of(event, new.secret, new.bots, new.backend)
         executor = LocalExecutor(config, jobs=workers, pin=not no_pin)
-        heard = page.joined(watcher, event) if page else watcher
+        heard = page.joined(watcher, event, folder, new.secret) if page else watcher
         tournament = Tournament(store, new.secret, heard)
         return play(store, tournament, executor, watcher, max_time=max_time, page=page)
 

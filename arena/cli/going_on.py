@@ -191,7 +191,7 @@ def _play_on(
             raise UserError(f"{folder}: another arena has just begun the event")
         watcher = progress(event.settings.rating, as_json=as_json, quiet=quiet)
         # What is only prepared has deals that aren't fixed before it begins.
-        heard = page.joined(watcher, event) if page else watcher
+        heard = page.joined(watcher, event, folder, secret) if page else watcher
         begun = Tournament(store, secret, heard) if event.sandbox else None
         if begun and begun.left == 0:
             return conclude(store, begun, watcher)

@@ -11,6 +11,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
     from arena.cli.progress import Progress
     from arena.live.broadcast import Broadcast
+    from arena.live.opening import Opening
     from arena.live.showing import Show
-    from arena.model import Event, MatchRecord
+    from arena.model import Event, MatchRecord, Table
     from arena.ratings.outcomes import Rated
     from arena.tournament import Tournament
     from arena.waves import Wave
@@ -119,24 +121,29 @@ class LivePage:
         self._wanted = wanted
         self._listening = listening
         self._show: Show | None = None
+        self._opening: Opening | None = None
         self._broadcast: Broadcast | None = None
         self.url = url_of(listening)
 
-    def joined(self, watcher: Progress, event: Event) -> Both:
+    def joined(self, watcher: Progress, event: Event, folder: Path, secret: bytes) -> Both:
         """Whom an event tells what happens: its display, and us."""
+        from arena.live.opening import Opening
         from arena.live.showing import Show
 
         self._show = Show(event)
+        self._opening = Opening(folder, event, secret)
         return Both(watcher, self._show)
 
     async def serve(self, tournament: Tournament, watcher: Progress, nursery: trio.Nursery) -> None:
         """Begin to serve, in a nursery of the event's."""
         from arena.live.broadcast import Broadcast
-        from arena.live.pages import Pages
 
         assert self._show is not None, "somebody has joined"
+        assert self._opening is not None
         ranking = None if tournament.shard else tournament.so_far
-        self._broadcast = Broadcast(self._show, watcher, Pages(), ranking, failed=watcher.note)
+        self._broadcast = Broadcast(
+            self._show, watcher, self._opening, ranking, failed=watcher.note
+        )
         # A socket of its own, since the server closes it; ours goes on listening.
         await nursery.start(self._broadcast.run, self._listening.dup(), self._wanted.host)
 
@@ -146,26 +153,37 @@ class LivePage:
             return
         if tournament.left:
             await self._broadcast.finish("stopped", None)
+        elif self._wanted.stay:
+            await self._broadcast.finish("playing", None)  # they come back, and find it over
         else:
-            table = None if tournament.shard else tournament.result()
-            await self._broadcast.finish("over", table)
+            await self._broadcast.finish("over", _result(tournament))
 
-    def stay(self, tournament: Tournament, watcher: Progress) -> None:
+    def stay(self, tournament: Tournament, watcher: Progress, event: Event) -> None:
         """The event is over: go on showing it until Ctrl-C, if that was asked for."""
         if not self._wanted.stay:
             return
         import trio
 
+        assert self._show is not None
+        self._show.event = event  # with its secret
+
         async def serve() -> None:
             with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as ended:
                 async with trio.open_nursery() as nursery:
                     await self.serve(tournament, watcher, nursery)
+                    assert self._broadcast is not None
+                    await self._broadcast.settle("over", _result(tournament))
                     async for _ in ended:
                         break
                     nursery.cancel_scope.cancel()
 
         watcher.note(f"the event is over; still shown at {self.url} until Ctrl-C")
         trio.run(serve)
+
+
+def _result(tournament: Tournament) -> Table | None:
+    """The final table; a part of an event has none."""
+    return None if tournament.shard else tournament.result()
 
 
 class Both:

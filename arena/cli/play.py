@@ -84,7 +84,7 @@ def play(
         if not concluded:
             _tell_resume(store, watcher)
     if page and concluded:
-        page.stay(tournament, watcher)
+        page.stay(tournament, watcher, store.event)
     return shown if concluded else player.outcome
 
 

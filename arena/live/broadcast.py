@@ -14,18 +14,21 @@ Invariant: no exception leaves `run`, whatever is asked of the server; what is s
 
 from __future__ import annotations
 
+import functools
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from secrets import token_hex
+from typing import TypeVar
 
 import trio
-from starlette.applications import Starlette
 
+from arena.live.app import App
 from arena.live.hub import RETRY_MS, Hub
-from arena.live.pages import Pages
+from arena.live.opening import Opening
+from arena.live.pages import quick_fragments, slow_fragments
 from arena.live.server import Server, guarded
-from arena.live.showing import Pace, Show, State
+from arena.live.showing import Look, Pace, Show, State
 from arena.model import Table
 
 # Faster than this nobody reads.
@@ -36,6 +39,7 @@ RANKING_EVERY_S = 2.0
 # Behind which a proxy or a browser would take a silent connection for a dead one.
 SILENCE_S = 15.0
 
+T = TypeVar("T")
 Ranking = Callable[[], Callable[[], Table]]
 """A copy of the sums, taken in the event's own task; from it the table, in any thread."""
 
@@ -47,14 +51,14 @@ class Broadcast:
         self,
         show: Show,
         pace: Pace,
-        pages: Pages,
+        opening: Opening,
         ranking: Ranking | None,
         *,
         failed: Callable[[str], None],
     ) -> None:
-        self._show = show
+        self.show = show
         self._pace = pace
-        self._pages = pages
+        self._opening = opening
         self._ranking = ranking
         self._failed = failed
         self._told: set[str] = set()
@@ -73,7 +77,7 @@ class Broadcast:
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         """Serve until `finish`. The socket is taken over."""
-        app = Starlette(routes=self._pages.routes(self))
+        app = App(self, self._opening).made()
         self._server = Server(guarded(app, listening, host), listening, failed=self._fail)
         task_status.started()
         try:
@@ -84,41 +88,49 @@ class Broadcast:
         except Exception as error:  # noqa: BLE001 - nothing that happens here ends the event
             self._fail(error)
 
-    async def finish(self, state: State, table: Table | None) -> None:
-        """Play is over: show how it ended, and let everybody go."""
-        self._show.state = state
-        try:
-            async with self._one:
-                if table is not None:
-                    self._table, self._ranking = table, None
-                    self._show.surer(table)
-                await self._make()
-        except Exception as error:  # noqa: BLE001 - as in `run`
-            self._fail(error)
+    async def settle(self, state: State, table: Table | None) -> None:
+        """Play is over: show how it ended; nothing changes from now on."""
+        self.show.state = state
+        async with self._one:
+            self._pause = 0.0
+            if table is not None:
+                self._ranking = lambda: lambda: table
+            await self._try_to_make()
         self.hub.end()
+
+    async def finish(self, state: State, table: Table | None) -> None:
+        """The same, and let everybody go."""
+        await self.settle(state, table)
         if self._server is not None:
             await self._server.stop()
 
     async def refresh(self) -> None:
-        """Have the fragments as they are now, or were less than EVERY_S seconds ago."""
+        """Have the fragments as they are now, or were less than EVERY_S seconds ago; or as they
+        could be made last.
+        """
         self.hub.look()
         async with self._one:
             if time.monotonic() - self._refreshed >= EVERY_S and not self.hub.over:
-                await self._make()
+                await self._try_to_make()
 
-    async def stream(self, seen: int) -> AsyncIterator[bytes]:
-        """What a viewer is sent who has seen everything up to a number."""
+    @property
+    def look(self) -> Look:
+        """Everything that is known of the event now, but for the table as it was made last."""
+        return self.show.look(self._pace, self._table)
+
+    async def stream(self, seen: int, names: frozenset[str]) -> AsyncIterator[bytes]:
+        """What a viewer of some fragments is sent who has seen everything up to a number."""
         hub = self.hub
         with hub.viewer():
-            hello = f"retry: {RETRY_MS}\nevent: hello\ndata: {self._show.event.commitment}\n\n"
+            hello = f"retry: {RETRY_MS}\nevent: hello\ndata: {self.show.event.commitment}\n\n"
             yield hello.encode()
             while True:
                 if hub.number > seen:
-                    now = hub.number
-                    yield hub.since(seen)
-                    seen = now
+                    message, seen = hub.since(seen, names), hub.number
+                    if message:
+                        yield message
                 elif hub.over:
-                    yield f"event: end\ndata: {self._show.state}\n\n".encode()
+                    yield f"event: end\ndata: {self.show.state}\n\n".encode()
                     return
                 with trio.move_on_after(SILENCE_S) as silence:
                     await hub.changed(seen)
@@ -129,26 +141,38 @@ class Broadcast:
         """Make fragments as long as somebody looks."""
         while True:
             await self.hub.looked()
-            try:
-                await self.refresh()
-            except Exception as error:  # noqa: BLE001 - as in `run`
-                self._fail(error)
+            await self.refresh()
             await trio.sleep(EVERY_S)
+
+    async def _try_to_make(self) -> None:
+        try:
+            await self._make()
+        except Exception as error:  # noqa: BLE001 - as in `run`
+            self._fail(error)
 
     async def _make(self) -> None:
         self._refreshed = time.monotonic()
-        if self._ranking is not None and self._refreshed - self._ranked >= self._pause:
+        made: dict[str, str] = {}
+        if self._ranking is None:
+            if not self.hub.number:  # a part of an event has no ranking: once is enough
+                made, _ = await self._in_thread(functools.partial(slow_fragments, self.look))
+        elif self._refreshed - self._ranked >= self._pause:
             begun = time.thread_time()
             table = self._ranking()
             copied = time.thread_time() - begun
-            ranked, took = await trio.to_thread.run_sync(
-                _timed, table, abandon_on_cancel=True, limiter=self._thread
-            )
+            ranked, took = await self._in_thread(table)
+            self.show.surer(ranked)
             self._table = ranked
-            self._show.surer(ranked)
             self._ranked = self._refreshed
-            self._pause = max(RANKING_EVERY_S, RARELY * (copied + took))
-        self.hub.put(self._pages.fragments(self._show.look(self._pace, self._table)))
+            made, drawing = await self._in_thread(functools.partial(slow_fragments, self.look))
+            self._pause = max(RANKING_EVERY_S, RARELY * (copied + took + drawing))
+        self.hub.put({**made, **quick_fragments(self.look)})
+
+    async def _in_thread(self, make: Callable[[], T]) -> tuple[T, float]:
+        """What it makes, and how long that took; whoever is cancelled doesn't wait for it."""
+        return await trio.to_thread.run_sync(
+            _timed, make, abandon_on_cancel=True, limiter=self._thread
+        )
 
     def _fail(self, error: Exception) -> None:
         """Say it once: a page that is asked for again fails again."""
@@ -160,6 +184,6 @@ class Broadcast:
             self._failed(f"the live page: {words}; the event goes on")
 
 
-def _timed(table: Callable[[], Table]) -> tuple[Table, float]:
+def _timed(make: Callable[[], T]) -> tuple[T, float]:
     begun = time.thread_time()
-    return table(), time.thread_time() - begun
+    return make(), time.thread_time() - begun

@@ -20,9 +20,7 @@ from arena.live.http import App, Message, Receive, Scope, Send
 READ_ONLY = frozenset({"GET", "HEAD"})
 
 CONTENT_POLICY = (
-    "default-src 'none'; script-src 'self'; "
-    # Pages are drawn with inline styles (a cell's colour); a style can't run anything.
-    "style-src 'self' 'unsafe-inline'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; font-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
@@ -30,7 +28,7 @@ HEADERS = (
     (b"content-security-policy", CONTENT_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),  # with none, forms of ours would have no Origin
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )

@@ -33,7 +33,7 @@ class Hub:
         self._run = run
         self._number = 0
         self._held: dict[str, tuple[int, str]] = {}
-        self._made: dict[int, bytes] = {}
+        self._made: dict[tuple[int, frozenset[str]], bytes] = {}
         self._changed = trio.Event()
         self._looked = trio.Event()
         self.viewers = 0
@@ -50,7 +50,7 @@ class Hub:
         if changed:
             self._number += 1
             for name, text in changed.items():
-                self._held[name] = (self._number, text)
+                self._held[name] = (self._number, str(text))  # not a kind of its own: it is encoded
             self._tell()
 
     def end(self) -> None:
@@ -84,15 +84,21 @@ class Hub:
         """The id of a message after which everything up to a number has been seen."""
         return f"{self._run}-{number}"
 
-    def since(self, seen: int) -> bytes:
-        """The message for somebody who has seen everything up to a number."""
-        made = self._made.get(seen)
+    def since(self, seen: int, names: frozenset[str]) -> bytes:
+        """The message for somebody who wants these fragments and has seen everything up to a
+        number; nothing if none of them has changed.
+        """
+        made = self._made.get((seen, names))
         if made is None:
-            new = {name: text for name, (number, text) in self._held.items() if number > seen}
+            new = {
+                name: text
+                for name, (number, text) in self._held.items()
+                if number > seen and name in names
+            }
             data = _encode(new).decode()  # JSON has no line breaks within
-            made = f"id: {self.id_of(self._number)}\ndata: {data}\n\n".encode()
+            made = f"id: {self.id_of(self._number)}\ndata: {data}\n\n".encode() if new else b""
             if len(self._made) < FEW:
-                self._made[seen] = made
+                self._made[seen, names] = made
         return made
 
     async def changed(self, seen: int) -> None:

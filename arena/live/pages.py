@@ -1,74 +1,255 @@
-"""The live pages: which there are, and what is in them.
+"""The pages of an event while it is played: those of a site, with parts that a script replaces.
 
-Invariant: what bots and their authors wrote is shown as text.
+Theory of operation. A page is put together by the functions that make a published one, from a
+`Look` in the place of a log. What changes in it are fragments, each in an element that carries its
+name; the hub holds their texts, and a page as it is asked for has those that the hub holds.
+
+Invariant: everything in a page is made by `arena.site`, so what bots and their authors wrote is
+shown as text; a page names no address outside this server.
 """
 
 from __future__ import annotations
 
-from html import escape
-from importlib.resources import files
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response, StreamingResponse
-from starlette.routing import Route
+from arena.live.showing import Look, Seen, State
+from arena.model import Table
+from arena.site import pictures
+from arena.site.clearing import Clearing
+from arena.site.markup import NOTHING, Part, Safe, join, tag, told
+from arena.site.naming import event_slug
+from arena.site.pages.frame import Site, event_head, heading, name, page, scroll, title_of
+from arena.site.pages.matrix import cells
+from arena.site.pages.method import facts_of
+from arena.site.pages.ranking import notes, standings
+from arena.site.pages.replay import viewer
+from arena.site.view import EventView, Point
+from arena.site.words import english, labelled, number, say
 
-from arena.live.showing import Look
-from arena.reports.hostile import plain
+SITE = Site(
+    tabs=(
+        ("index.html", "tab_ranking"),
+        ("matrix.html", "tab_matrix"),
+        ("method.html", "tab_method"),
+    ),
+    scripts=("live.js",),
+)
+CLEARING = Clearing()
+"""As a site has it unless it is told otherwise: no stderr, nothing of the machine."""
 
-if TYPE_CHECKING:
-    from arena.live.broadcast import Broadcast
+
+class Kind(NamedTuple):
+    """A page."""
+
+    tab: str
+    fragments: tuple[str, ...]
+    """In their order."""
 
 
-class Pages:
-    """See the module's docstring."""
+KINDS: Mapping[str, Kind] = {
+    "index.html": Kind("tab_ranking", ("head", "progress", "ranking", "matches", "notes")),
+    "matrix.html": Kind("tab_matrix", ("head", "progress", "matrix")),
+    "method.html": Kind("tab_method", ("head", "method")),
+}
+STATES: Mapping[State, str] = {
+    "playing": "live_playing",
+    "stopped": "live_stopped",
+    "over": "live_over",
+}
+REPLAY = "replay.html"
+EN_DASH = " \u2013 "
 
-    def routes(self, broadcast: Broadcast) -> list[Route]:
-        """All that can be asked for."""
 
-        async def front(request: Request) -> Response:  # noqa: ARG001 - Starlette's
-            await broadcast.refresh()
-            return HTMLResponse(self.page(broadcast))
+def view_of(look: Look) -> EventView:
+    """What the pages of a site are made from."""
+    table = look.table or Table(event=look.event, rows=(), duels=(), matches=0, planned=0)
+    event = look.event
+    return EventView(
+        slug=event_slug(event.commitment), name="", table=CLEARING.table(table), live=True
+    )
 
-        async def events(request: Request) -> Response:
-            last = request.headers.get("last-event-id") or request.query_params.get("seen", "")
-            return StreamingResponse(
-                broadcast.stream(broadcast.hub.position(last)),
-                media_type="text/event-stream",
-                headers={"cache-control": "no-cache", "x-accel-buffering": "no"},
-            )
 
-        async def script(request: Request) -> Response:  # noqa: ARG001 - Starlette's
-            text = (files("arena.live") / "assets" / "live.js").read_bytes()
-            return Response(text, media_type="text/javascript")
+def slow_fragments(look: Look) -> dict[str, str]:
+    """Those that follow from the table alone, and take as long to make."""
+    view = view_of(look)
+    rows = view.table.rows
+    return {
+        **{f"head:{tab}": event_head(SITE, view, tab) for tab in KINDS},
+        "ranking": standings(view) if rows else tag("p", say("live_no_ranking")),
+        "matrix": cells(view) if len(rows) > 1 else tag("p", say("matrix_alone")),
+        "method": facts_of(view),
+        "notes": notes(view) if rows else NOTHING,
+    }
 
-        return [Route("/", front), Route("/live/events", events), Route("/live/live.js", script)]
 
-    def page(self, broadcast: Broadcast) -> str:
-        """The front page."""
-        held = broadcast.hub.fragments()
-        body = "".join(
-            f'<section data-live="{name}">{held.get(name, "")}</section>'
-            for name in ("progress", "standings", "matches")
-        )
-        seen = broadcast.hub.id_of(broadcast.hub.number)
-        return (
-            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>live</title>'
-            '<script src="live/live.js" defer></script></head>'
-            f'<body data-seen="{seen}" data-events="live/events">'
-            f'<p id="connection" role="status"></p>{body}</body></html>'
-        )
+def quick_fragments(look: Look) -> dict[str, str]:
+    """Those that change with each match."""
+    return {"progress": _progress(look), "matches": _matches(look)}
 
-    def fragments(self, look: Look) -> dict[str, str]:
-        """The parts that change."""
-        progress = f"<p>{look.state}: {look.done} of {look.planned} matches</p>"
-        rows = "".join(
-            f"<tr><td>{row.rank}</td><td>{escape(plain(row.entrant))}</td><td>{row.mu}</td></tr>"
-            for row in (look.table.rows if look.table else ())
-        )
-        matches = "".join(f"<li>{seen.id} {seen.totals}</li>" for seen in look.matches)
-        return {
-            "progress": progress,
-            "standings": f"<table id=ranking>{rows}</table>",
-            "matches": f"<ol>{matches}</ol>",
-        }
+
+def whole(look: Look, tab: str, held: Mapping[str, str], seen: str) -> str:
+    """A page with its fragments; `seen`: the id of the last change that is in it."""
+    kind = KINDS[tab]
+    names = [f"head:{tab}" if each == "head" else each for each in kind.fragments]
+    view = view_of(look)
+    return page(
+        SITE,
+        _connection(),
+        *(tag("div", Safe(held.get(each, "")), data_live=each) for each in names),
+        up="../../",
+        title=join(say(kind.tab), title_of(view), between=" · "),
+        about=_about(look, view, seen, names),
+        styles=("live.css",),
+    )
+
+
+def replay(look: Look) -> str:
+    """One match, whichever the address names: its script asks for it."""
+    view = view_of(look)
+    return page(
+        SITE,
+        event_head(SITE, view, REPLAY),
+        tag("noscript", tag("p", say("needs_script"))),
+        tag("p", NOTHING, id="said", role="status", class_="quiet"),
+        tag("div", tag("p", say("live_not_yet")), id="unopened", class_="note", hidden=True),
+        tag("div", viewer(), id="viewer", hidden=True),
+        up="../../",
+        title=join(say("tab_replay"), title_of(view), between=" · "),
+        scripts=("load.js", "opened.js", "cards.js", "moments.js", "replay.js"),
+        styles=("cards.css",),
+        about={"data_event": view.slug, "data_game": look.event.settings.game},
+    )
+
+
+def _about(look: Look, view: EventView, seen: str, names: list[str]) -> dict[str, object]:
+    return {
+        "data_game": look.event.settings.game,
+        "data_event": view.slug,
+        "data_commitment": look.event.commitment,
+        "data_seen": seen,
+        "data_parts": " ".join(names),
+    }
+
+
+def _connection() -> Safe:
+    """What the script says of its connection; and what stands there without a script."""
+    return tag(
+        "p",
+        tag("noscript", say("live_no_script")),
+        tag("span", NOTHING, id="connection", role="status", class_="tag quiet", hidden=True),
+        tag("span", NOTHING, id="milestone", role="status", class_="unseen"),
+        class_="connection",
+    )
+
+
+# ------------------------------------------------------------------------------------ progress
+
+
+def _progress(look: Look) -> Safe:
+    planned = look.planned + look.more
+    figures = [
+        (
+            "live_matches",
+            say("live_about", n=look.done, of=planned)
+            if look.more
+            else say("live_of", n=look.done, of=planned),
+        ),
+        ("live_rate", say("live_a_second", n=round(look.rate, 1)) if look.rate else None),
+        ("live_left", _time(look.left) if look.state == "playing" else None),
+        ("live_apart", _apart(look)),
+        ("live_faults", number(look.faults) if look.faults else None),
+        ("live_voids", number(look.voids) if look.voids else None),
+    ]
+    shown = [
+        tag("div", tag("dt", say(key)), tag("dd", what))
+        for key, what in figures
+        if what is not None
+    ]
+    open_ = tag("p", say("live_wave", n=look.waves), " ", told(look.note)) if look.note else None
+    return join(
+        tag("h2", say(STATES[look.state])),
+        tag(
+            "progress",
+            max=max(1, planned),
+            value=min(look.done, planned),
+            data_done=look.done,
+            **labelled("aria_label", "live_matches"),
+        ),
+        tag("dl", *shown, class_="figures"),
+        open_,
+        tag("p", say("live_provisional"), class_="quiet") if look.state != "over" else None,
+        _funnel(look),
+    )
+
+
+def _apart(look: Look) -> Safe | None:
+    """How much of the order is settled."""
+    rated = [row for row in look.table.rows if row.rank] if look.table else []
+    if len(rated) < 2 or not look.history:
+        return None
+    return say("live_of", n=look.history[-1].apart, of=len(rated) - 1)
+
+
+def _funnel(look: Look) -> Safe:
+    """The uncertainty as it shrinks: a band around nothing."""
+    points = [Point(matches=doubt.matches, mu=0.0, sigma=doubt.sigma) for doubt in look.history]
+    drawn = pictures.history(points, english("live_funnel"))
+    if not drawn:
+        return NOTHING
+    return tag("figure", drawn, tag("figcaption", say("live_funnel"), class_="small quiet"))
+
+
+def _time(seconds: float | None) -> Safe | None:
+    """A time for people; at most to the second, so that it doesn't change for nothing."""
+    if seconds is None:
+        return None
+    if seconds < 90:
+        return say("live_seconds", n=math.ceil(seconds))
+    if seconds < 90 * 60:
+        return say("live_minutes", n=round(seconds / 60))
+    return say("live_hours", n=round(seconds / 3600, 1))
+
+
+# ------------------------------------------------------------------------------------- matches
+
+
+def _matches(look: Look) -> Safe:
+    title = tag("h2", say("live_last"))
+    if not look.matches:
+        return join(title, tag("p", say("live_none_yet")))
+    heads = [
+        heading("col_match", sort=None, text=True),
+        heading("col_table", sort=None, text=True),
+        heading("col_strokes_match", sort=None),
+        heading("col_faults", sort=None, text=True),
+    ]
+    rows = [_match(seen, open_=seen.id in look.open) for seen in look.matches]
+    table = tag(
+        "table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), id="last", class_="last"
+    )
+    return join(
+        title, tag("p", say("live_when_cards"), class_="quiet"), scroll(table, key="live_last")
+    )
+
+
+def _match(seen: Seen, *, open_: bool) -> Safe:
+    shown: Part = tag("code", seen.id)
+    if open_:
+        shown = tag("a", shown, href=f"{REPLAY}#m={seen.id}")
+    seats = [
+        tag("strong" if place == 1 else "span", name(seat))
+        for seat, place in zip(seen.seats, seen.places, strict=True)
+    ]
+    faults = [
+        tag("span", f"{seen.seats[seat]}: {kind}", class_="tag bad") for seat, kind in seen.faults
+    ]
+    return tag(
+        "tr",
+        tag("th", shown, scope="row", class_="text"),
+        tag("td", join(*seats, between=EN_DASH), class_="text"),
+        tag("td", EN_DASH.join(map(str, seen.totals))),
+        tag("td", *faults, class_="text"),
+        data_id=seen.id,
+    )

@@ -10,7 +10,8 @@ class can hash it, and would know all pairings too. For the same reason
 
 - the event's secret is not published: from it and a guess of two names follow the pairing's deals,
   which the replays show;
-- matches are in the order of their aliases, since that of their true ids can be computed;
+- matches, pairs and rows of one rating are in the order of their aliases, since that of their true
+  ids can be computed;
 - of a fault its kind is told and nothing in a bot's own words, which can say anything.
 
 Pure. Invariant: what comes out of `event`, `table` and `failing` may be read by anybody.
@@ -21,7 +22,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 import msgspec
 
@@ -156,7 +158,7 @@ class Clearing(Frozen, frozen=True, kw_only=True):
             confinement=event.confinement if self.host else _without_places(event.confinement),
             machine=event.machine if self.host else Machine(),
             machines=event.machines if self.host else (),
-            not_run=tuple(map(self._not_run, event.not_run)),
+            not_run=tuple(sorted(map(self._not_run, event.not_run), key=lambda out: out.name)),
         )
 
     def table(self, table: Table) -> Table:
@@ -167,16 +169,9 @@ class Clearing(Frozen, frozen=True, kw_only=True):
         return msgspec.structs.replace(
             table,
             event=self.event(table.event),
-            rows=tuple(_renamed(row, ids) for row in table.rows),
+            rows=tuple(_in_order(_renamed(row, ids) for row in table.rows)),
             duels=tuple(
-                Duel(
-                    row=ids[duel.row],
-                    column=ids[duel.column],
-                    wins=duel.wins,
-                    ties=duel.ties,
-                    losses=duel.losses,
-                )
-                for duel in table.duels
+                sorted((_of(duel, ids) for duel in table.duels), key=lambda d: (d.row, d.column))
             ),
             withdrawn=self._withdrawn(table.withdrawn, ids),
             ended=self._said(table.ended, known),
@@ -212,10 +207,11 @@ class Clearing(Frozen, frozen=True, kw_only=True):
     def _withdrawn(
         self, withdrawn: Iterable[Withdrawal], ids: dict[str, str]
     ) -> tuple[Withdrawal, ...]:
-        return tuple(
+        found = [
             msgspec.structs.replace(out, entrant=ids[out.entrant], after=self.match(out.after))
             for out in withdrawn
-        )
+        ]
+        return tuple(sorted(found, key=lambda out: out.entrant))
 
     def _said(self, text: str, entrants: Iterable[Entrant]) -> str:
         """A sentence of ours, unless somebody is named in it."""
@@ -255,6 +251,16 @@ def known_again(key: bytes) -> str:
 
 def _renamed(row: Standing, ids: dict[str, str]) -> Standing:
     return msgspec.structs.replace(row, entrant=ids[row.entrant])
+
+
+def _in_order(rows: Iterable[Standing]) -> Iterator[Standing]:
+    """Rows of one rating stand in the order of their ids: of those that are published."""
+    for _, equal in groupby(rows, key=lambda row: (row.rank, row.mu, row.note)):
+        yield from sorted(equal, key=lambda row: row.entrant)
+
+
+def _of(duel: Duel, ids: dict[str, str]) -> Duel:
+    return msgspec.structs.replace(duel, row=ids[duel.row], column=ids[duel.column])
 
 
 def _letters(digest: bytes, count: int) -> str:

@@ -266,6 +266,8 @@ class _Gathering:
 def event_files(site: pages.Site, view: EventView) -> Iterator[tuple[str, str]]:
     """The pages of an event, by their names in its folder; a live server makes the same."""
     yield "index.html", pages.ranking(site, view)
+    if len(view.table.rows) > pages.MOST_ROWS:
+        yield "ranking.html", pages.ranking(site, view, whole=True)
     yield "matrix.html", pages.matrix(site, view)
     yield "method.html", pages.method(site, view)
     if view.listed:

@@ -55,10 +55,11 @@ import json, os, random, sys, time
 
 # Each process takes a number; at its match AT, process PROCESS waits until GATE is there.
 GATES = {gates!r}
-with open({count!r}, "ab") as file:
-    file.write(b"x")
-    file.flush()
-    number = file.tell()
+number = 0
+while not number or os.path.isdir(mine):
+    number += 1
+    mine = {count!r} + str(number)
+os.mkdir(mine)
 played = 0
 for line in sys.stdin:
     message = json.loads(line)
@@ -89,10 +90,11 @@ class Running:
         """The first waits: in the second rotation's series, and in the next block's first."""
         places = ((3, 3), (4, 3)) if gated else ()
         gates = [(*place, str(gate)) for place, gate in zip(places, self.gates, strict=False)]
-        for name in ("ann", "<b>bob</b>"):
-            bot = self.folder / ("ann" if name == "ann" else "bob")
+        for name in ("ann", "bob"):
+            bot = self.folder / name
             bot.mkdir()
-            (bot / "bot.toml").write_text(f'name = "{name}"\nrun = ["python3", "bot.py"]\n')
+            manifest = f'name = "{name}"\nauthor = "<b>{name}</b>"\nrun = ["python3", "bot.py"]\n'
+            (bot / "bot.toml").write_text(manifest)
             (bot / "bot.py").write_text(
                 BOT.format(gates=gates if name == "ann" else [], count=str(self.folder / name[:1]))
             )

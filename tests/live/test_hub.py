@@ -6,6 +6,8 @@ import trio
 
 from arena.live.hub import FEW, Hub
 
+BOTH = frozenset({"one", "two"})
+
 
 def read(message):
     """(id, fragments) of a message."""
@@ -18,11 +20,20 @@ def test_who_has_seen_nothing_gets_all_and_then_what_is_new():
     """Also a fragment that was overtaken is sent once, as it is last."""
     hub = Hub("run")
     hub.put({"one": "1", "two": "2"})
-    assert read(hub.since(0)) == ("run-1", {"one": "1", "two": "2"})
+    assert read(hub.since(0, BOTH)) == ("run-1", {"one": "1", "two": "2"})
     hub.put({"one": "1", "two": "3"})
     hub.put({"two": "4"})
-    assert read(hub.since(1)) == ("run-3", {"two": "4"})
+    assert read(hub.since(1, BOTH)) == ("run-3", {"two": "4"})
     assert hub.fragments() == {"one": "1", "two": "4"}
+
+
+def test_a_viewer_gets_the_fragments_that_it_asked_for():
+    """And no message where none of them has changed."""
+    hub = Hub("run")
+    hub.put({"one": "1", "two": "2"})
+    hub.put({"two": "3"})
+    assert read(hub.since(0, frozenset({"one", "three"}))) == ("run-2", {"one": "1"})
+    assert hub.since(1, frozenset({"one"})) == b""
 
 
 def test_what_has_not_changed_is_no_change():
@@ -37,8 +48,8 @@ def test_names_have_no_line_breaks_on_the_wire():
     """A message is as long as we say, whatever is in it."""
     hub = Hub("run")
     hub.put({"one": "a\n\ndata: b\r\rid: 3\u2028"})
-    assert read(hub.since(0))[1] == {"one": "a\n\ndata: b\r\rid: 3\u2028"}
-    assert b"\r" not in hub.since(0)
+    assert read(hub.since(0, BOTH))[1] == {"one": "a\n\ndata: b\r\rid: 3\u2028"}
+    assert b"\r" not in hub.since(0, BOTH)
 
 
 def test_positions():
@@ -58,9 +69,9 @@ def test_messages_that_are_kept_are_few():
     for number in range(100):
         hub.put({"one": str(number)})
     for seen in range(100):
-        hub.since(seen)
+        hub.since(seen, BOTH)
     assert len(hub._made) == FEW
-    assert hub.since(3) is hub.since(3)
+    assert hub.since(3, BOTH) is hub.since(3, BOTH)
 
 
 async def test_waiting_ends_with_news_and_with_the_end(autojump_clock):

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from arena import registry
+from arena.model import Duel
 from arena.site import pages
 from arena.site.clearing import Clearing
 from arena.site.feed import badge
@@ -21,7 +22,7 @@ from arena.site.naming import bot_slug
 from arena.site.pages.frame import POLICY
 from arena.site.segments import A_SEGMENT, unscript
 from arena.site.statistics import Statistics
-from arena.site.view import EventView
+from arena.site.view import BotView, EventView
 from arena.store import read_event, read_records, secret_of
 from arena.tournament import table_of
 from arena.unfolding import unfolded
@@ -210,6 +211,35 @@ def test_an_event_without_a_log_has_pages_too(event):
         assert made.startswith("<!doctype html>")
         assert "matches.html" not in made
         assert "replay.html" not in made
+
+
+def test_pages_of_a_large_field_stay_small(event):
+    """Of 500 bots: the first page has the first of them and leads to all; the matrix is left to
+    the bots' own pages.
+    """
+    table = table_of(event)
+    held = table.event.entrants[0]
+    ids = [f"a-rather-long-name-of-a-bot-{number}@1" for number in range(500)]
+    replace = msgspec.structs.replace
+    table = replace(
+        table,
+        event=replace(table.event, entrants=tuple(replace(held, id=bot, name=bot) for bot in ids)),
+        rows=tuple(replace(table.rows[0], entrant=bot) for bot in ids),
+        duels=tuple(Duel(row=ids[0], column=bot, wins=1, ties=0, losses=3) for bot in ids[1:]),
+    )
+    bots = tuple((bot, BotView()) for bot in ids)
+    view = EventView(slug="x", name="", table=table, bots=bots, names=tuple(ids), listed=1)
+    site, rest = pages.Site(), 80_000  # more than all scripts, styles and strings of a page
+    first = pages.ranking(site, view)
+    assert first.count("<tr>") == pages.MOST_ROWS + 1
+    assert 'href="ranking.html"' in first
+    whole = pages.ranking(site, view, whole=True)
+    assert whole.count("<tr>") == 501
+    assert "500 bots are too many for a page" in pages.matrix(site, view)
+    one = pages.bot(site, view, ids[0])
+    assert one.count("../matches.html#") == 500
+    for text in (first, one, pages.matches(site, view), pages.method(site, view)):
+        assert len(text.encode()) + rest < FIRST_LOAD
 
 
 @pytest.mark.parametrize("text", ["</script>", "\"'><b onmouseover=x", "${x}`", "{{x}}", "&amp;"])

@@ -15,6 +15,7 @@ from arena.site.folder import SiteFolder
 from arena.site.segments import unscript
 from arena.store import read_event
 from arena.store.folder import write_event
+from arena.tournament import table_of
 from tests.site.conftest import everything, index_of, slug_of, told
 
 
@@ -266,6 +267,22 @@ def test_the_order_of_matches_tells_nothing(class_event):
     assert shown != sorted(shown)
     assert len(set(shown)) == 50
     assert all(match.endswith("-000000-0") for match in shown)
+
+
+def test_the_order_of_a_table_tells_nothing(event):
+    """Rows of the same rating, pairs and bots are in the order of what is published."""
+    table = table_of(event)
+    replace = msgspec.structs.replace
+    rows = [replace(row, mu=25.0, rank=1, note="") for row in table.rows]
+    rows.sort(key=lambda row: row.entrant)
+    for number in range(20):  # by one key alone they could be in order by chance
+        shown = Clearing(key=bytes([number]) * 32).table(replace(table, rows=tuple(rows)))
+        for ids in (
+            [row.entrant for row in shown.rows],
+            [(duel.row, duel.column) for duel in shown.duels],
+            [entrant.id for entrant in shown.event.entrants],
+        ):
+            assert ids == sorted(ids)
 
 
 def unfinished(event, folder, *, private=True):

@@ -20,8 +20,13 @@ CALLS = re.compile(
 QUOTED = re.compile(r"""["']([a-z]+(?:_[a-z]+)*)["']""")
 
 
+LIVE = FOLDER.parent / "live"
+
+
 def sources():
-    return [*FOLDER.rglob("*.py"), *(FOLDER / "assets").glob("*.js")]
+    folders = (FOLDER, LIVE)
+    scripts = [path for folder in folders for path in (folder / "assets").glob("*.js")]
+    return [*(path for folder in folders for path in folder.rglob("*.py")), *scripts]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

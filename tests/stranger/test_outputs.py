@@ -3,8 +3,14 @@
 import csv
 import io
 import json
+import unicodedata
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
 
 import pytest
+
+# What acts in a terminal, or turns a text around.
+ACTING = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
 COMMANDS = (
     ("table",),
@@ -83,6 +89,43 @@ def test_reports_keep_their_shape(forger, harmless, hostile):
     assert all(cell[:1] not in set("=+@\t") for row in rows for cell in row)
     table = json.loads(harmless("table", forger.folder, "--format", "json").stdout)
     assert hostile[:200] == table["event"]["sandbox"]
+
+
+def test_a_site_shows_it_and_nothing_else(forger, harmless, hostile):
+    """Every page has the elements that it has for a harmless folder, and in no file a text acts."""
+
+    def files(site):
+        done = harmless("publish", forger.folder, "--to", site, "--with-stderr", "--with-host")
+        assert done.exit_code == 0, done.output
+        found = {path.relative_to(site): path for path in site.rglob("*") if path.is_file()}
+        return {name: path.read_text("utf-8") for name, path in sorted(found.items())}
+
+    forged_event(forger, "word")
+    forged_faults(forger, "word")
+    plain = files(forger.folder.parent / "plain")
+    forged_event(forger, hostile)
+    forged_faults(forger, hostile)
+    made = files(forger.folder.parent / "site")
+    assert made.keys() == plain.keys()
+    for name, text in made.items():
+        acting = {c for c in text if unicodedata.category(c) in ACTING} - {"\n"}
+        assert not acting, name
+        if name.suffix == ".html":
+            assert _elements(text) == _elements(plain[name]), name
+        if name.suffix in {".svg", ".xml"}:
+            ET.fromstring(text)
+
+
+def _elements(text):
+    """The elements of a page in their order, with their attributes' names."""
+    found = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, name, attrs):
+            found.append((name, [attribute for attribute, _ in attrs]))
+
+    Reader().feed(text)
+    return found
 
 
 def test_a_fault_is_one_record_and_its_command_is_one_command(forger, harmless, hostile):

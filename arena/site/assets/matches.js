@@ -1,4 +1,5 @@
-/* The matches of a bot, or of two, from that bot's files: #bot=ID&with=ID */
+/* The matches of a bot, or of two, from that bot's files: #bot=ID&with=ID, or #3.7, the places of
+   the two among the event's names, as the matrix has it. */
 (() => {
   "use strict";
 
@@ -89,7 +90,10 @@
   };
 
   const choose = () => {
-    const asked = wanted();
+    const short = /^#(\d+)\.(\d+)$/.exec(location.hash);
+    const asked = short
+      ? new Map([["bot", index.names[short[1]]], ["with", index.names[short[2]]]])
+      : wanted();
     if (index.names.includes(asked.get("bot"))) $("bot").value = asked.get("bot");
     $("with").value = index.names.includes(asked.get("with")) ? asked.get("with") : "";
     return list();

@@ -4,7 +4,8 @@
    Arena.number(value, decimals, sign)
    Arena.ready            a promise: the strings are there
    Arena.changed(redraw)  call `redraw` now and whenever the language changes
-   Arena.sortable(table)  make the heads of a table sort it */
+   Arena.sortable(table)  make the heads of a table sort it
+   Arena.translate()      after something was put into the page */
 (() => {
   "use strict";
 
@@ -185,6 +186,7 @@
     number,
     ready,
     sortable,
+    translate,
     script,
     up,
     changed: (redraw) => {

@@ -13,11 +13,13 @@ from arena.site.pages.index import index
 from arena.site.pages.matches import matches
 from arena.site.pages.matrix import matrix
 from arena.site.pages.method import method
+from arena.site.pages.ranking import MOST as MOST_ROWS
 from arena.site.pages.ranking import ranking
 from arena.site.pages.replay import replay
 from arena.site.pages.rules import rules
 
 __all__ = [
+    "MOST_ROWS",
     "Site",
     "bot",
     "career",

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlencode
 
-from arena.model import Standing
+from arena.model import Duel, Standing
+from arena.reports.columns import share
 from arena.site import pictures
 from arena.site.markup import Part, Safe, join, tag, told
 from arena.site.naming import bot_slug
-from arena.site.pages.frame import Site, event_head, name, page, scroll
+from arena.site.pages.frame import Site, event_head, heading, name, page, scroll
 from arena.site.view import BotView, EventView, Failing, Notable, Spread
 from arena.site.words import english, number, say
 
@@ -34,6 +35,7 @@ def bot(site: Site, view: EventView, entrant: str) -> str:
         *_strokes(shown),
         *_spreads(shown),
         *_notable(view, shown),
+        *_opponents(view, entrant),
         *_faults(view, shown),
         up="../../../",
         title=entrant,
@@ -147,6 +149,39 @@ def _notable(view: EventView, shown: BotView) -> Iterator[Safe]:
     if found:
         yield tag("h2", say("best_and_worst"))
         yield tag("dl", *found, class_="facts")
+
+
+def _opponents(view: EventView, entrant: str) -> Iterator[Safe]:
+    met = {duel.column: duel for duel in view.table.duels if duel.row == entrant}
+    rows = [
+        _opponent(view, met[row.entrant], entrant)
+        for row in view.table.rows
+        if row.entrant in met and row.entrant != entrant
+    ]
+    if rows:
+        heads = [
+            heading("col_bot", sort="text", text=True),
+            heading("col_win", sort="number"),
+            heading("col_wtl", sort=None),
+        ]
+        table = tag(
+            "table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), data_sortable=True
+        )
+        yield tag("h2", say("opponents"))
+        yield scroll(table, key="opponents", narrow=True)
+
+
+def _opponent(view: EventView, duel: Duel, entrant: str) -> Safe:
+    shown = name(duel.column)
+    if view.listed:
+        wanted = urlencode({"bot": entrant, "with": duel.column})
+        shown = tag("a", shown, href=f"../matches.html#{wanted}")
+    return tag(
+        "tr",
+        tag("th", shown, scope="row", class_="sticky", data_k=duel.column),
+        tag("td", number(100 * share(duel), 1), data_k=share(duel)),
+        tag("td", f"{duel.wins}\u2013{duel.ties}\u2013{duel.losses}"),
+    )
 
 
 def _match(view: EventView, match: Notable) -> Safe:

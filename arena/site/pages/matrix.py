@@ -6,16 +6,14 @@ it.
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 from arena.model import Duel
 from arena.reports.columns import Matrix, share
 from arena.site.markup import Safe, join, tag
 from arena.site.pages.frame import Site, event_head, name, page, scroll, title_of
 from arena.site.view import EventView
-from arena.site.words import labelled, say
+from arena.site.words import say
 
-WIDEST = 120
+WIDEST = 50
 """Bots beyond which nobody reads a matrix, and its page would be larger than a page may be."""
 
 
@@ -47,6 +45,7 @@ def cells(view: EventView) -> Safe:
         tag("th", tag("abbr", str(n), title=entrant), scope="col")
         for n, entrant in enumerate(entrants, 1)
     ]
+    places = {name: place for place, name in enumerate(view.names)}
     rows = []
     for n, row in enumerate(entrants, 1):
         head = tag("th", f"{n}. ", name(row), scope="row", class_="sticky")
@@ -54,7 +53,7 @@ def cells(view: EventView) -> Safe:
             tag(
                 "tr",
                 head,
-                *(_cell(view, found.duel(row, column), same=row == column) for column in entrants),
+                *(_cell(view, found.duel(row, column), places) for column in entrants),
             )
         )
     return scroll(
@@ -69,23 +68,14 @@ def cells(view: EventView) -> Safe:
     )
 
 
-def _cell(view: EventView, duel: Duel | None, *, same: bool) -> Safe:
-    if duel is None or same:
-        return tag("td", tag("span", "\u00b7" if same else "\u2013", class_="self"))
+def _cell(view: EventView, duel: Duel | None, places: dict[str, int]) -> Safe:
+    if duel is None or duel.row == duel.column:
+        return tag("td", tag("span", "\u2013", class_="self"))
     won = share(duel)
     shown = f"{100 * won:.0f}"
-    told = labelled(
-        "aria_label",
-        "duel",
-        row=duel.row,
-        column=duel.column,
-        share=shown,
-        wins=duel.wins,
-        ties=duel.ties,
-        losses=duel.losses,
-    )
+    about = f"{duel.wins}\u2013{duel.ties}\u2013{duel.losses}"
     if not view.listed:
-        return tag("td", tag("span", shown, role="img", **told), class_=f"w{round(10 * won)}")
-    wanted = urlencode({"bot": duel.row, "with": duel.column})
-    inside = tag("a", shown, href=f"matches.html#{wanted}", **told)
+        return tag("td", tag("span", shown, title=about), class_=f"w{round(10 * won)}")
+    where = f"matches.html#{places[duel.row]}.{places[duel.column]}"
+    inside = tag("a", shown, href=where, title=about)
     return tag("td", inside, class_=f"w{round(10 * won)}")

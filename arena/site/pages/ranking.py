@@ -38,12 +38,22 @@ _TEXTS = frozenset({"col_bot", "col_rating", "col_range"})
 _LEDGER = frozenset({"col_adjusted", "col_luck"})
 
 
-def ranking(site: Site, view: EventView) -> str:
-    """The first page of an event."""
+MOST = 120
+"""Rows of an event's first page; what is more is on a page of its own, for whoever asks for it."""
+
+
+def ranking(site: Site, view: EventView, *, whole: bool = False) -> str:
+    """The first page of an event, or the one with the whole table of a large field."""
+    many = len(view.table.rows)
+    more = None
+    if many > MOST and not whole:
+        link = tag("a", say("ranking_all"), href="ranking.html")
+        more = tag("p", say("ranking_first", n=MOST, of=many), " ", link)
     return page(
         site,
         event_head(site, view, "index.html"),
-        standings(view) if view.table.rows else tag("p", say("no_rows")),
+        standings(view, most=None if whole else MOST) if many else tag("p", say("no_rows")),
+        more,
         notes(view),
         _downloads(),
         up="../../",
@@ -51,7 +61,7 @@ def ranking(site: Site, view: EventView) -> str:
     )
 
 
-def standings(view: EventView) -> Safe:
+def standings(view: EventView, *, most: int | None = MOST) -> Safe:
     """The table itself: what a live page replaces as it changes."""
     rows = view.table.rows
     ledger = bool(view.table.event.settings.evaluator)
@@ -74,7 +84,7 @@ def standings(view: EventView) -> Safe:
             void=row.entrant in void,
             linked=row.entrant in pages,
         )
-        for row in rows
+        for row in rows[:most]
     ]
     return scroll(
         tag(

@@ -1,0 +1,175 @@
+"""What can be asked of a live event, by its addresses: those of a site, and a stream.
+
+e/EVENT/index.html …    the pages
+e/EVENT/m/MATCH.json    a match, card by card, when that may be seen; the viewer's script asks
+e/EVENT/table.json …    the table so far
+assets/…, rules/…       the site's own files
+live                    server-sent events: the fragments that a page names, as they change
+"""
+
+from __future__ import annotations
+
+import functools
+import mimetypes
+import time
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import msgspec
+import trio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import (
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Route
+
+from arena.live import pages
+from arena.live.opening import Opening
+from arena.reports import FILES, render
+from arena.site.naming import event_slug
+from arena.site.pages.rules import rules
+from arena.site.words import LANGUAGES, strings
+
+if TYPE_CHECKING:
+    from arena.live.broadcast import Broadcast
+
+# Matches that were opened, 30 KB each: everybody who is shown one opens it.
+_KEPT = 64
+# After a match was opened, before the next one is: so many times as long as it took.
+_REST = 4
+_PAGES = frozenset({*pages.KINDS, pages.REPLAY, *FILES})
+_LIVE = ("live.js", "live.css", "opened.js")
+
+
+@functools.cache
+def assets() -> Mapping[str, bytes]:
+    """Files that don't depend on the event."""
+    return dict(_assets())
+
+
+def _assets() -> Iterator[tuple[str, bytes]]:
+    for each in (files("arena.site") / "assets").iterdir():
+        if each.is_file():
+            yield each.name, each.read_bytes()
+    for name in _LIVE:
+        yield name, (files("arena.live") / "assets" / name).read_bytes()
+    for language in LANGUAGES:
+        words = msgspec.json.encode(dict(strings(language)))
+        yield f"lang/{language}.js", b'arenaWords("%s",%s);\n' % (language.encode(), words)
+
+
+class App:
+    """The addresses of one event."""
+
+    def __init__(self, broadcast: Broadcast, opening: Opening) -> None:
+        self._broadcast = broadcast
+        self._opening = opening
+        self._opening_one = trio.Lock()
+        self._opened: dict[str, bytes | None] = {}
+        self._made: dict[str, Response] = {}
+        self._made_at = -1
+        self._slug = event_slug(broadcast.show.event.commitment)
+
+    def made(self) -> Starlette:
+        """The ASGI application."""
+        event = f"/e/{self._slug}"
+        return Starlette(
+            routes=[
+                Route("/", self._home),
+                Route("/index.html", self._home),
+                Route("/live", self._live),
+                Route("/assets/{name:path}", self._asset),
+                Route("/rules/{name}", self._rules),
+                Route(event + "/", self._home),
+                Route(event + "/m/{name}.json", self._match),
+                Route(event + "/{name}", self._page),
+            ]
+        )
+
+    async def _home(self, request: Request) -> Response:
+        del request
+        return RedirectResponse(f"/e/{self._slug}/index.html", 302)
+
+    async def _page(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        await self._broadcast.refresh()
+        number = self._broadcast.hub.number
+        if number != self._made_at:
+            self._made_at = number
+            self._made.clear()
+        if name not in _PAGES:
+            return _missing()
+        if name not in self._made:
+            self._made[name] = self._page_of(name)
+        return self._made[name]
+
+    def _page_of(self, name: str) -> Response:
+        """A page as it is now: the same for all who ask before the next change."""
+        look = self._broadcast.look
+        if name == pages.REPLAY:
+            return HTMLResponse(pages.replay(look))
+        if name in pages.KINDS:
+            hub = self._broadcast.hub
+            held = hub.fragments()
+            return HTMLResponse(pages.whole(look, name, held, hub.id_of(hub.number)))
+        if name in FILES and look.table is not None:
+            return PlainTextResponse(render(pages.view_of(look).table, FILES[name]))
+        return _missing()
+
+    async def _live(self, request: Request) -> Response:
+        hub = self._broadcast.hub
+        seen = request.headers.get("last-event-id") or request.query_params.get("seen", "")
+        names = frozenset(request.query_params.get("parts", "").split())
+        return StreamingResponse(
+            self._broadcast.stream(hub.position(seen), names),
+            media_type="text/event-stream",
+            headers={"cache-control": "no-cache", "x-accel-buffering": "no"},
+        )
+
+    async def _match(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name == "index":
+            return Response(self._opening.index(), media_type="application/json")
+        allowed = self._opening.allowed(name, self._broadcast.show)
+        if allowed is None:
+            return _missing()
+        if not allowed:
+            return PlainTextResponse("this deal is going to be played again\n", 403)
+        if name not in self._opened:
+            async with self._opening_one:
+                begun = time.monotonic()
+                found = await trio.to_thread.run_sync(
+                    self._opening.match, name, abandon_on_cancel=True
+                )
+                if len(self._opened) == _KEPT:
+                    del self._opened[next(iter(self._opened))]
+                self._opened[name] = found
+                # Whoever opens many waits, not the event.
+                await trio.sleep(_REST * (time.monotonic() - begun))
+        found = self._opened[name]
+        return _missing() if found is None else Response(found, media_type="application/json")
+
+    async def _asset(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        found = assets().get(name)
+        if found is None:
+            return _missing()
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        return Response(found, media_type=kind, headers={"cache-control": "no-cache"})
+
+    async def _rules(self, request: Request) -> Response:
+        game, _, rest = request.path_params["name"].partition(".")
+        language = rest.removesuffix(".html")
+        if language not in LANGUAGES or game != self._broadcast.show.event.settings.game:
+            return _missing()
+        return HTMLResponse(rules(pages.SITE, game, language))
+
+
+def _missing() -> Response:
+    return PlainTextResponse("there is nothing here\n", 404)
