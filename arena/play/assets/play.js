@@ -341,7 +341,7 @@
       case "gone":
         return t("gone");
       case "hole":
-        return t("hole_over", values);
+        return `${t("hole_over", values)} ${strokes()}`;
       case "over":
         return result();
       case "move":
@@ -357,6 +357,14 @@
     if (mode === "flip") return t("where_flip", values);
     return t(state.phase === "turn" ? "turn_prompt" : "drawn_prompt", values);
   };
+
+  /** Of the hole that is over. */
+  const strokes = () =>
+    state.names
+      .map((name, number) => [name, state.scores.at(-1)[number]])
+      .filter(([, each]) => each !== null)
+      .map(([name, each]) => `${name} ${String(each).replace("-", "\u2212")}`)
+      .join(", ");
 
   const result = () => {
     const order = state.places
