@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -50,7 +50,7 @@ from arena.referee import Failure, Referee, hello
 from arena.sandbox import Backend
 from arena.sandbox.delays import Reading
 from arena.stopwatch import PATIENCE_S, Stopwatch
-from arena.wire.messages import Answer
+from arena.wire.messages import Answer, HoleEnd, MatchEnd, MatchStart
 from arena.wire.session import Event, Pending, State, WireFault
 
 # After one that took longer than this the next is read from its start: a few per cent of its time.
@@ -128,6 +128,23 @@ async def try_start(table: Table, setting: Setting, entrant: str) -> FailedStart
     )
 
 
+async def start_bots(
+    table: Table, setting: Setting, entrants: Iterable[str]
+) -> tuple[dict[str, Contestant], dict[str, Failure]]:
+    """Start those who play a match, and why some of them can't."""
+    at_table: dict[str, Contestant] = {}
+    unready: dict[str, Failure] = {}
+    for entrant in entrants:
+        at_table[entrant], failure = await start_bot(table, setting, entrant)
+        if failure is not None:
+            unready[entrant] = failure
+    for entrant, contestant in at_table.items():
+        if setting.settings.freeze and entrant not in unready:
+            contestant.freeze()
+        contestant.used()  # what the start took is nobody's business
+    return at_table, unready
+
+
 # -------------------------------------------------------------------------------------- play
 
 
@@ -146,42 +163,41 @@ async def play_series(
     rest = list(series.matches)
     in_a_row = dict.fromkeys(series.entrants, 0)
     while rest:
-        entrants = rest[0].seats
-        at_table: dict[str, Contestant] = {}
-        unready: dict[str, Failure] = {}
-        for entrant in entrants:
-            at_table[entrant], failure = await start_bot(table, setting, entrant)
-            if failure is not None:
-                unready[entrant] = failure
-        for entrant, contestant in at_table.items():
-            if setting.settings.freeze and entrant not in unready:
-                contestant.freeze()
-            contestant.used()  # what the start took is nobody's business
+        at_table, unready = await start_bots(table, setting, rest[0].seats)
         clean = True
         while rest and clean:
             spec = rest.pop(0)
-            seated = [at_table[entrant] for entrant in spec.seats]
+            seated = {seat: at_table[entrant] for seat, entrant in enumerate(spec.seats)}
             early = [(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready]
-            record = await _Match(table, setting, spec, seated).play(early)
+            record = await Match(table, setting, spec, seated).play(early)
             clean = not record.faults
             if not clean or not rest:
                 await table.dismiss(list(at_table.values()))
             else:
                 table.look(0)  # brisk answers are read past what was written to stderr before
-            stderr = {e: text for e, c in at_table.items() if (text := c.take_stderr())}
-            record = msgspec.structs.replace(
-                record,
-                attempt=attempt,
-                digest=record.computed_digest(),
-                luck=_luck(record, setting),
-                ended=time.time(),
-            )
-            report(Played(record=record, stderr=stderr))
+            played = finished(record, setting, at_table, attempt=attempt)
+            record = played.record
+            report(played)
             fallen = {record.seats[seat] for seat in record.forfeits}
             for entrant in in_a_row:
                 in_a_row[entrant] = in_a_row[entrant] + 1 if entrant in fallen else 0
             if len(in_a_row) == 2 and max(in_a_row.values()) >= FAULTS_IN_A_ROW:
                 return
+
+
+def finished(
+    record: MatchRecord, setting: Setting, at_table: Mapping[str, Contestant], *, attempt: int = 0
+) -> Played:
+    """A match that is over, as it is reported."""
+    stderr = {e: text for e, c in at_table.items() if (text := c.take_stderr())}
+    record = msgspec.structs.replace(
+        record,
+        attempt=attempt,
+        digest=record.computed_digest(),
+        luck=_luck(record, setting),
+        ended=time.time(),
+    )
+    return Played(record=record, stderr=stderr)
 
 
 def _luck(record: MatchRecord, setting: Setting) -> tuple[int, ...]:
@@ -193,7 +209,7 @@ def _luck(record: MatchRecord, setting: Setting) -> tuple[int, ...]:
     return sums(record, game=setting.game, deals=setting.deals, settings=setting.settings)
 
 
-class _Clock:
+class Clock:
     """What a seat has left of its match bank, and what it used; all in seconds."""
 
     __slots__ = (
@@ -242,16 +258,19 @@ class _Clock:
         )
 
 
-class _Match:
-    """One match of bots that have been started."""
+class Match:
+    """One match of bots that have been started.
+
+    `seated`: by seat; one that isn't there is somebody else's, and `play` asks it in vain.
+    """
 
     def __init__(
-        self, table: Table, setting: Setting, spec: MatchSpec, seated: Sequence[Contestant]
+        self, table: Table, setting: Setting, spec: MatchSpec, seated: Mapping[int, Contestant]
     ) -> None:
         self._table = table
         self._freeze = setting.settings.freeze
         self._seated = seated
-        self._clocks = [_Clock(setting.settings.limits) for _ in seated]
+        self._clocks = [Clock(setting.settings.limits) for _ in spec.seats]
         self._referee = Referee(
             spec, game=setting.game, deals=setting.deals, settings=setting.settings
         )
@@ -300,9 +319,7 @@ class _Match:
         """Send what wants no answer, and be rid of those that have fallen."""
         referee, seated = self._referee, self._seated
         for seat, message in referee.take_notices():
-            session = seated[seat].session
-            if session.state is State.IDLE:
-                self._table.send(seated[seat], session.send(message))
+            self._tell(seat, message)
         fallen = sorted(referee.failed - self._fallen.keys())
         if not fallen:
             return
@@ -314,6 +331,11 @@ class _Match:
         for seat in fallen:
             host = self._host(seated[seat], self._clocks[seat].used, load)
             self._fallen[seat] = seated[seat].last_words(), host
+
+    def _tell(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
+        contestant = self._seated[seat]
+        if contestant.session.state is State.IDLE:
+            self._table.send(contestant, contestant.session.send(message))
 
     @staticmethod
     def _host(contestant: Contestant, used: float, load: float) -> FaultHost:
@@ -327,9 +349,9 @@ class _Match:
         )
 
     def _record(self) -> MatchRecord:
-        for seat, clock in enumerate(self._clocks):
+        for seat, contestant in self._seated.items():
             if seat not in self._fallen:
-                clock.used = self._seated[seat].used()
+                self._clocks[seat].used = contestant.used()
         record = self._referee.record()
         faults = tuple(
             msgspec.structs.replace(fault, stderr=words, host=host)
@@ -339,7 +361,7 @@ class _Match:
         use = tuple(clock.use() for clock in self._clocks)
         return msgspec.structs.replace(record, faults=faults, use=use)
 
-    async def _ask(self, contestant: Contestant, clock: _Clock, line: bytearray) -> str | Failure:
+    async def _ask(self, contestant: Contestant, clock: Clock, line: bytearray) -> str | Failure:
         """Put a question to a bot whose tree is read, or that is stopped at other times."""
         table = self._table
         first = table.reading(contestant) if clock.last > BRISK_S else None
@@ -359,7 +381,7 @@ class _Match:
     async def _hear(
         self,
         contestant: Contestant,
-        clock: _Clock,
+        clock: Clock,
         event: Event,
         asked: float,
         first: Reading | None,

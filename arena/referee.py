@@ -18,6 +18,7 @@ record.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -29,6 +30,7 @@ from arena.model import (
     HoleRecord,
     MatchRecord,
     MatchSpec,
+    Play,
     Settings,
 )
 from arena.wire.messages import (
@@ -191,6 +193,13 @@ class Referee:
         notices, self._notices = self._notices, []
         self.news = False
         return notices
+
+    def sight(self, seat: int) -> tuple[int, Any, Sequence[Play]]:
+        """What a seat may know by now, for who follows the play of others before it is asked: the
+        number of the hole, its view and all plays of the hole as it may see them.
+        """
+        assert self._hole is not None
+        return self._number, self._hole.view(seat), self._hole.events(seat, 0)
 
     def legal(self, seat: int) -> Sequence[str]:
         """What a seat that is asked may answer."""

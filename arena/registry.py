@@ -41,6 +41,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
         "gauntlet": "arena.formats.gauntlet:Gauntlet",
         "racing": "arena.formats.racing:Race",
         "trial": "arena.formats.trial:Trial",
+        "single": "arena.formats.single:Single",
     }
 )
 

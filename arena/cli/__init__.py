@@ -25,6 +25,7 @@ from arena.cli.log import log
 from arena.cli.match import match
 from arena.cli.merge import merge
 from arena.cli.new import new
+from arena.cli.playing import play
 from arena.cli.publish import publish
 from arena.cli.rate import rate
 from arena.cli.replay import replay
@@ -42,6 +43,7 @@ Examples:
   arena check my-bot             whether a bot keeps to the protocol
   arena run bots/* --dry-run     what would be played, and how long it takes
   arena match A B --watch        one match, to look at
+  arena play my-bot              a seat for yourself, here or in the browser
   arena resume FOLDER            go on with an event that was stopped
   arena table FOLDER --format md
   arena rate FOLDER FOLDER       events rated together, without playing
@@ -103,7 +105,7 @@ def commands() -> None:
 
 
 for _command in (
-    *(new, check, match, feed, prepare, run, compare, merge, resume, stop),
+    *(new, check, match, play, feed, prepare, run, compare, merge, resume, stop),
     *(table, rate, publish, log, replay, verify, audit, fetch, doctor, clean, completion, worker),
 ):
     commands.add_command(_command)

@@ -97,6 +97,8 @@ def _finished(folder: Path) -> list[Event]:
         raise UserError(
             f"{folder} is an epoch of the event in {whole}; add to that: --into {whole}"
         )
+    if event.settings.format == "single":
+        raise UserError(f"{folder}: one match, to which no bot can come; play another: arena play")
     if event.shard:
         raise UserError(f"{folder}: a shard of an event; merge it first: arena merge")
     events: list[Event] = []

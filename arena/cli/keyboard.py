@@ -109,6 +109,11 @@ class Keyboard:
         os.close(self._woken)
         os.close(self._wake)
 
+    @property
+    def waited_at(self) -> tuple[int, int]:
+        """Where to wait for the next keys, if something else is waited for too: then `keys(0)`."""
+        return self._source, self._woken
+
     def keys(self, seconds: float | None) -> list[str]:
         """The next keys; none after so many seconds, or when the picture has to be drawn anew.
 

@@ -36,12 +36,14 @@ LOOPBACK = "127.0.0.1"
 class LiveCommand(click.Command):
     """A command with `--live [PORT]`: what follows is its port only if it is a number."""
 
+    page_flag = "--live"
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Say so where no port was named, or the first bot would be taken for it."""
         until = args.index("--") if "--" in args else len(args)
         given = [
-            "--live=0"
-            if arg == "--live" and at < until and not "".join(args[at + 1 : at + 2]).isdigit()
+            f"{self.page_flag}=0"
+            if arg == self.page_flag and at < until and not "".join(args[at + 1 : at + 2]).isdigit()
             else arg
             for at, arg in enumerate(args)
         ]

@@ -119,8 +119,7 @@ def _nothing(folder: Path, *, everything: bool) -> UserError:
 
 
 def _list(folder: Path, found: Found, bots: Sequence[str]) -> None:
-    style = _style()
-    for line in listing(found.records, style, room=columns(), bots=bots):
+    for line in listing(found.records, style(), room=columns(), bots=bots):
         click.echo(line)
     shown = len(found.records)
     if shown < found.matches:
@@ -191,19 +190,19 @@ def _show(
         if found is None:
             raise UserError(f"{plain(record.id)}: nobody has failed in it")
         at = found
-    if not as_text and _can_step():
+    if not as_text and can_step():
         from arena.cli.stepping import Stepper, step_through
 
-        stepper = Stepper(album, faults, _style(), at=at, watcher=seat)
+        stepper = Stepper(album, faults, style(), at=at, watcher=seat)
         step_through(stepper, sys.stdin.fileno(), sys.stdout.fileno(), sys.stdout.encoding)
         return
-    style, room = _style(), max(20, columns() - 1)
+    as_shown, room = style(), max(20, columns() - 1)
     if move is not None and hole is not None:
-        lines = moment_lines(album, faults, style, hole, move, room=room, watcher=seat)
+        lines = moment_lines(album, faults, as_shown, hole, move, room=room, watcher=seat)
     elif hole is not None:
-        lines = hole_lines(album, faults, style, hole, room=room, watcher=seat)
+        lines = hole_lines(album, faults, as_shown, hole, room=room, watcher=seat)
     else:
-        lines = match_lines(album, faults, style, room=room, watcher=seat)
+        lines = match_lines(album, faults, as_shown, room=room, watcher=seat)
     for line in lines:
         click.echo(line)
 
@@ -229,7 +228,7 @@ def _export(data: bytes, where: str) -> None:
         raise UserError(f"{path}: can't write there: {error.strerror}") from None
 
 
-def _can_step() -> bool:
+def can_step() -> bool:
     """Whether there is a terminal for keys and pictures."""
     return (
         sys.stdin.isatty()
@@ -238,7 +237,7 @@ def _can_step() -> bool:
     )
 
 
-def _style() -> Style:
+def style() -> Style:
     """What stdout can show."""
     out = sys.stdout
     if isinstance(out, TextIOWrapper):

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Self
 
-from arena.cli.watching import label, player, words
+from arena.cli.watching import player, words
 from arena.games.following import Moved
 from arena.model import Fault, Frozen
-from arena.reports.cards import Face, Picture
+from arena.reports.cards import Face, Picture, label
 from arena.reports.hostile import plain
 from arena.unfolding import ALL, OWNER, HoleSteps, MatchSteps, Step
 

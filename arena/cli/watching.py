@@ -16,20 +16,14 @@ from io import TextIOWrapper
 from typing import Protocol, TextIO
 
 from arena.games.following import Followed, Moved
-from arena.reports.cards import Card, Face, Picture, Player, Style, picture
+from arena.reports.cards import Card, Face, Picture, Player, Style, label, picture
 from arena.reports.hostile import plain, sentence
 
 TOLD = 12
 """Moves that are kept in words: more than a screen has room for beside the cards."""
-_RANKS = {1: "A", 11: "J", 12: "Q", 13: "K"}
 _ROW = {4: 2, 8: 4}
 """Cards in a row, by cards of a player."""
 _FACES = {"n": Face.NOBODY, "o": Face.OWNER, "r": Face.OWNER, "a": Face.ALL}
-
-
-def label(game: str, card: int) -> str:
-    """A card's own sign: in four-card golf cards are ranks."""
-    return _RANKS.get(card, str(card)) if game == "four-card-golf" else str(card)
 
 
 def words(game: str, name: str, moved: Moved) -> str:

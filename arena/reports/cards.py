@@ -28,6 +28,14 @@ _BOLD, _DIM, _RED, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[0m"
 _REVERSED = "\x1b[7m"
 
 
+_RANKS = {1: "A", 11: "J", 12: "Q", 13: "K"}
+
+
+def label(game: str, card: int) -> str:
+    """A card's own sign: in four-card golf cards are ranks."""
+    return _RANKS.get(card, str(card)) if game == "four-card-golf" else str(card)
+
+
 class Face(enum.Enum):
     """Who sees a card."""
 
@@ -57,6 +65,8 @@ class Player(Frozen, frozen=True, kw_only=True):
     """A word on how it stands: out, knocked, or a fault."""
     fallen: bool = False
     """It has forfeited."""
+    numbered: bool = False
+    """With the number of each position above its card."""
 
 
 class Picture(Frozen, frozen=True, kw_only=True):
@@ -108,10 +118,15 @@ class Style(Frozen, frozen=True, kw_only=True):
         """Beside a card."""
         return "│" if self.lines else "|"
 
-    def rule(self, corners: str, cards: int = 1) -> str:
-        """Above or below cards; `corners`: left, between two, right."""
+    def rule(self, corners: str, cards: int = 1, *, first: int | None = None) -> str:
+        """Above or below cards; `corners`: left, between two, right; `first`: the number of the
+        first card below, if they are to be numbered.
+        """
         left, between, right = tuple(corners if self.lines else "+++")
-        return left + between.join([self._dash] * cards) + right
+        dashes = [self._dash] * cards
+        if first is not None:
+            dashes = [f"{dash[:2]}{first + at}{dash[3:]}" for at, dash in enumerate(dashes)]
+        return left + between.join(dashes) + right
 
     @property
     def _dash(self) -> str:
@@ -218,7 +233,8 @@ def _block(
     if not cards:
         return lines
     for index, row in enumerate(player.rows):
-        lines.append((style.rule("├┼┤" if index else "┌┬┐", cards), columns))
+        first = index * cards if player.numbered else None
+        lines.append((style.rule("├┼┤" if index else "┌┬┐", cards, first=first), columns))
         line = style.bar + style.bar.join(_cell(card, style) for card in row) + style.bar
         note = "" if index else beside
         lines.append((line + (look(note) if note else ""), columns + width(note)))

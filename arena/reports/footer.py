@@ -135,13 +135,19 @@ def _found(table: Table) -> Iterator[Fact]:
         yield Fact("cycles", f"{len(found)} in all; no ranking can show them")
 
 
+def _per_table(settings: Settings) -> str:
+    begin = " to begin with" if settings.racing or settings.trial else ""
+    deals = "deal" if settings.deals == 1 else "deals"
+    return f"{settings.deals} {deals} a table in all rotations{begin}"
+
+
 def _game(settings: Settings) -> str:
+    single = settings.format == "single"
     parts = [
         settings.game,
         f"{settings.seats} seats",
         settings.format,
-        f"{settings.deals} {'deal' if settings.deals == 1 else 'deals'} a table in all rotations"
-        + (" to begin with" if settings.racing or settings.trial else ""),
+        "one match, which rates nobody" if single else _per_table(settings),
         f"series of {settings.series}",
         f"turn cap {settings.turn_cap}",
     ]
@@ -149,7 +155,7 @@ def _game(settings: Settings) -> str:
         parts.append(f"{settings.tables} tables")
     if not settings.same_author:
         parts.append("no two bots of one author at a table")
-    if settings.heroes:
+    if settings.heroes and not single:
         parts.append(f"run by {', '.join(settings.heroes)}")
     if (race := settings.racing) is not None:
         most = f" or {race.budget} matches" if race.budget else ""

@@ -6,8 +6,27 @@ import pytest
 
 from arena.cli import main
 
-COMMANDS = ("check", "feed", "fetch", "log", "match", "new", "prepare", "replay", "resume", "run")
-OPTIONS = ("run --out", "run --event", "prepare --out", "match --record", "replay x y --export")
+COMMANDS = (
+    "check",
+    "feed",
+    "fetch",
+    "log",
+    "match",
+    "new",
+    "play",
+    "prepare",
+    "replay",
+    "resume",
+    "run",
+)
+OPTIONS = (
+    "run --out",
+    "run --event",
+    "prepare --out",
+    "match --record",
+    "play --out",
+    "replay x y --export",
+)
 
 
 @pytest.fixture

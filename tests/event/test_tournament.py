@@ -224,8 +224,9 @@ def test_every_registered_name_loads():
     for name in registry.FORMATS:
         import msgspec
 
-        settings = msgspec.structs.replace(SETTINGS, format=name, heroes=("ann@1",))
-        field = ENTRANTS[:2] if name == "trial" else ENTRANTS
+        deals = 1 if name == "single" else SETTINGS.deals
+        settings = msgspec.structs.replace(SETTINGS, format=name, heroes=("ann@1",), deals=deals)
+        field = ENTRANTS[:2] if name in {"trial", "single"} else ENTRANTS
         assert first_wave(registry.schedule(settings, field, Deals(SECRET))).matches
     with pytest.raises(UserError, match="there are: play-nine"):
         registry.game("bridge")

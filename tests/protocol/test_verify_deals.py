@@ -118,6 +118,20 @@ def test_both_agree_on(play_event, tmp_path, settings):
     assert (0, "") == verdict(folder)[::2]
 
 
+@pytest.mark.parametrize("heroes", [("c@1", "a@1", "b@1"), ("b@1",), ()])
+def test_of_a_single_match_the_seats_are_those_that_were_chosen(play_event, tmp_path, heroes):
+    """As `arena play` keeps it; in any other order it isn't that match."""
+    names = ("a@1", "b@1", "c@1")
+    folder = play_event(tmp_path / "event", names, seats=3, format="single", heroes=heroes)
+    (record,) = read_records(folder)
+    assert [*heroes, *(name for name in names if name not in heroes)] == list(record.seats)
+    assert (0, "") == verdict(folder)[::2]
+    forge_line(folder, 1, seats=[*record.seats[1:], record.seats[0]])
+    assert "the seating is" in verdict(folder)[1]
+    forge_line(folder, 1, seats=record.seats, rotation=1, id=record.id[:-1] + "1")
+    assert "a second match of an event of one" in verdict(folder)[1]
+
+
 def test_both_agree_on_matches_cut_short(play_event, a_fault, tmp_path):
     """The packs that were dealt until a forfeit are in the fingerprint."""
     folder = play_event(tmp_path / "event", faults={0: a_fault}, deals=2)

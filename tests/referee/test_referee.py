@@ -367,3 +367,24 @@ def test_hello_states_what_is_in_force():
         message.limits.series,
         message.limits.move_ms,
     )
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_between_its_questions_a_seat_can_be_shown_what_the_next_one_tells(game):
+    """The view that it is going to be asked by, and the plays of the hole that it may see."""
+    referee = made(game, 3)
+    sights, known = [], []
+
+    def look(seat, question):
+        if seat != 0:
+            return
+        number, view, plays = referee.sight(0)
+        if question.hole != (known[0] if known else 0):
+            known[:] = [question.hole]
+        known.extend(question.events)
+        assert (question.hole, question.view) == (number, view)
+        assert known[1:] == list(plays)
+        sights.append(number)
+
+    play(referee, rnd(5), look)
+    assert set(range(1, 10)) == set(sights)

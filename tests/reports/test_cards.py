@@ -4,6 +4,7 @@ import io
 import random
 import re
 
+import msgspec
 import pytest
 
 from arena import registry
@@ -173,3 +174,15 @@ def test_moves_in_plain_words():
     text = out.getvalue()
     assert 9 == text.count("play-nine, deal 1, hole ")
     assert 9 == text.count(" is over: ")
+
+
+def test_positions_are_numbered_where_somebody_chooses():
+    """Above each card, in both kinds of lines; nothing gets wider by it."""
+    shown = watched("four-card-golf", 2).pictures[0]
+    numbered = msgspec.structs.replace(shown.players[0], numbered=True)
+    mine = msgspec.structs.replace(shown, players=(numbered, shown.players[1]))
+    for style, rules in ((Style(), "┌──0─┬──1─┐ ├──2─┼──3─┤"), (Style(lines=False), "+--0-+--1-+")):
+        lines = picture(mine, style, room=79, height=24)
+        assert all(any(rule in line for line in lines) for rule in rules.split(" "))
+        plain = picture(shown, style, room=79, height=24)
+        assert [len(line) for line in plain] == [len(line) for line in lines]

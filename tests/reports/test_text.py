@@ -207,3 +207,16 @@ def test_an_event_in_which_bots_were_frozen_says_so(tables):
     assert rule in render(table, "text")
     assert rule in render(table, "md", canonical=True)
     assert "wasn't asked, although it was to stand still" in render(table, "text")
+
+
+def test_a_single_match_says_that_it_rates_nobody(tables):
+    """There are no rotations; whose seats were chosen runs nothing."""
+    plain = tables.plain()
+    settings = msgspec.structs.replace(
+        plain.event.settings, format="single", deals=1, heroes=("ann@1",)
+    )
+    event = msgspec.structs.replace(plain.event, settings=settings)
+    text = render(msgspec.structs.replace(plain, event=event), "text", width=200)
+    assert "single, one match, which rates nobody" in text
+    assert "rotations" not in text
+    assert "run by" not in text

@@ -1,0 +1,85 @@
+"""`arena play`: a seat at the table; `arena.cli.sitting` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arena.cli.live import LiveCommand
+from arena.cli.match import AS_IN_RUN, Delay
+from arena.cli.paths import PathName
+from arena.cli.run import run
+
+
+class PlayCommand(LiveCommand):
+    """A command with `--browser [PORT]`."""
+
+    page_flag = "--browser"
+
+
+@click.command(
+    cls=PlayCommand,
+    epilog="""\b
+Examples:
+  arena play example_bots/greedy                in this terminal; ? helps
+  arena play A B C --game four-card-golf --seat 2
+  arena play my-bot --browser                   on a page of your own
+  arena play my-bot < moves.txt                 line by line, without keys
+
+\b
+Exit codes:
+  0 done, or left with q   2 wrong input
+  3 bots that can't start  4 the machine's trouble
+  130 Ctrl-C
+""",
+)
+@click.argument("bots", nargs=-1, type=PathName(path_type=Path, readable=False))
+@click.option(
+    "--seat",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Yours; seat 0 begins the first hole. The bots follow as named.",
+)
+@click.option("--name", default="you", show_default=True, help="What you are called in the log.")
+@click.option(
+    "--browser",
+    type=click.IntRange(0, 65_535),
+    metavar="[PORT]",
+    help="Play on a page that this machine alone can open.",
+)
+@click.option("--lines", is_flag=True, help="Line by line, in a terminal too.")
+@click.option(
+    "--delay",
+    type=Delay(),
+    help="Pause after a bot's turn, to look; on nobody's time.  [default: 0.6s]",
+)
+@click.option("--seed", metavar="TEXT", help="The same cards for the same text; else new ones.")
+@click.option("--no-playoff", is_flag=True, help="A tie for first stays one.")
+@click.option(
+    "--out",
+    type=PathName(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Where to keep the match.  [default: arena-results/play-TIME]",
+)
+def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
+    """Play one match against BOTS, nine holes.
+
+    You have all the time you want, and see what a bot in your seat would be told. The bots are in
+    the sandbox and have the same limits as in `arena match`; they stand still while it isn't their
+    turn. A tie for first is played off in sudden death. A finished match is kept as a folder that
+    `arena replay` shows and `arena verify` proves; one that you leave isn't counted.
+    """
+    from arena.cli.run import need_linux
+    from arena.cli.sitting import play_against
+
+    need_linux()
+    raise SystemExit(play_against(**options))
+
+
+play.params += [
+    option for option in run.params if option.name in AS_IN_RUN and option.name != "freeze"
+]

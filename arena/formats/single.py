@@ -1,0 +1,57 @@
+"""Single: one match on one deal, its seats as they were chosen. What `arena play` is played as.
+
+With one rotation no rated event is complete, so nobody is rated by it: whoever chooses the seats
+has chosen the luck too. The heroes are the entrants that were given seats, from seat 0; whoever is
+not among them follows in the order of ids.
+
+Invariant: a pure function of settings and entrants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.deals import Deals
+from arena.formats.tables import field_of
+from arena.model import Block, Entrant, MatchSpec, Series, Settings, UserError, match_id, pairing_id
+from arena.waves import End, Results, Wave, wave_of
+
+
+class Single:
+    """See the module's docstring."""
+
+    name = "single"
+    adaptive = False
+
+    def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
+        del deals
+        field = [entrant.id for entrant in field_of(settings, entrants)]
+        if len(field) != settings.seats or settings.deals != 1:
+            raise UserError(
+                f"one match is between as many as there are seats, on one deal: {len(field)} "
+                f"entrants, {settings.seats} seats, {settings.deals} deals"
+            )
+        first = [entrant for entrant in settings.heroes if entrant in field]
+        seats = tuple(dict.fromkeys([*first, *field]))
+        pairing = pairing_id(field)
+        series = f"{pairing}-000000-s0"
+        self._spec = MatchSpec(
+            id=match_id(pairing, 0, 0),
+            series=series,
+            pairing=pairing,
+            deal=0,
+            rotation=0,
+            seats=seats,
+        )
+        block = Block(id=f"{pairing}-000000", series=(Series(id=series, matches=(self._spec,)),))
+        self._all = wave_of(lambda: (block,))
+
+    def wave(self, before: Sequence[Wave], results: Results) -> Wave | End:  # noqa: ARG002 - the contract's
+        """The match."""
+        return End() if before else self._all
+
+    def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
+        """The match, if it is that."""
+        spec = self._spec
+        mine = (pairing, deal, rotation) == (spec.pairing, spec.deal, spec.rotation)
+        return (0, spec) if mine else None

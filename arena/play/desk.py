@@ -1,0 +1,170 @@
+"""What a person in a seat knows: what a bot there would have been told, kept for showing.
+
+Pure. Invariant: a desk is told messages to its own seat, its own view and plays as it may see them;
+it is given neither a hole in play, nor a deck, nor another's view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from arena.games.four_card_golf import NOBODY, OWNER, OWNER_RECYCLED
+from arena.model import FaultKind, Play
+from arena.reports.cards import label
+from arena.wire.messages import Act, HoleEnd, MatchEnd, MatchStart
+
+
+class Desk:
+    """See the module's docstring."""
+
+    def __init__(self, game: str, names: Sequence[str], seat: int) -> None:
+        self.game = game
+        self.names = names
+        """By seat, as they are to be shown."""
+        self.seat = seat
+        self.hole = 0
+        """The number of the one that is shown; 0 before the first."""
+        self.view: Any = None
+        """Of the seat, as it was last told."""
+        self.plays: list[Play] = []
+        """Of the hole, as the seat may see them."""
+        self.turn = ""
+        """The id of the question that is open, or was last."""
+        self.legal: Sequence[str] = ()
+        """What may be answered; nothing while others are to move."""
+        self.grids: Sequence[Sequence[int]] = ()
+        """All cards of all seats, once the hole is over."""
+        self.scores: list[tuple[int | None, ...]] = []
+        """By finished hole and seat; None: it had no part in that hole."""
+        self.totals: Sequence[int] = (0,) * len(names)
+        self.fallen: dict[int, FaultKind] = {}
+        """Seats that have forfeited, and by what kind of fault."""
+        self.places: Sequence[int] = ()
+        """By seat, once the match is over."""
+        self._asked = 0
+        """Plays of the hole that were known at its last question."""
+
+    # ---- what it is told
+
+    def told(self, message: MatchStart | HoleEnd | MatchEnd) -> None:
+        """A message that wants no answer."""
+        if isinstance(message, HoleEnd):
+            self._at(message.hole)
+            self.plays = [*self.plays[: self._asked], *message.events]
+            self.grids, self.totals, self.legal = message.grids, message.totals, ()
+            plays = self.order
+            self.scores.append(
+                tuple(score if s in plays else None for s, score in enumerate(message.scores))
+            )
+        elif isinstance(message, MatchEnd):
+            self.totals, self.places, self.legal = message.totals, message.places, ()
+
+    def asked(self, question: Act) -> None:
+        """A decision is wanted."""
+        self._at(question.hole)
+        self.plays = [*self.plays[: self._asked], *question.events]
+        self._asked = len(self.plays)
+        self.view, self.totals = question.view, question.totals
+        self.turn, self.legal = question.turn, question.legal
+
+    def answered(self) -> None:
+        """It has been made."""
+        self.legal = ()
+
+    def sees(self, hole: int, view: Any, plays: Sequence[Play]) -> None:  # noqa: ANN401 - each game's own
+        """Others have moved, and the next question would tell so."""
+        self._at(hole)
+        self.view, self.plays = view, list(plays)
+
+    def fell(self, seat: int, kind: FaultKind) -> None:
+        """A bot has failed."""
+        self.fallen[seat] = kind
+
+    def _at(self, hole: int) -> None:
+        if hole != self.hole:
+            self.hole, self._asked = hole, 0
+            self.plays, self.grids, self.legal = [], (), ()
+
+    # ---- what there is to show
+
+    @property
+    def order(self) -> Sequence[int]:
+        """The seats that play the hole, in the order of play; the dealer is the last."""
+        return self.view.order if self.view is not None else range(len(self.names))
+
+    @property
+    def playing(self) -> bool:
+        """Whether the seat takes part in the hole: in a playoff not everybody does."""
+        return self.seat in self.order
+
+    @property
+    def phase(self) -> str:
+        """Of the decision at hand: tee, turn or drawn."""
+        return str(self.view.phase)
+
+    @property
+    def size(self) -> int:
+        """Cards of a player."""
+        return len(self.view.grids[self.seat]) or 8
+
+    @property
+    def down(self) -> list[int]:
+        """Positions of the seat's own cards that are face down, in a game that turns cards up."""
+        return [at for at, card in enumerate(self.view.grids[self.seat]) if card is None]
+
+    def acting(self) -> Sequence[int]:
+        """Whose decision is wanted, as far as it can be told."""
+        if self.grids or self.places or self.view is None:
+            return ()
+        if self.legal:
+            return (self.seat,)
+        if self.view.phase == "tee":
+            return ()
+        turns = [play.seat for play in self.plays if not play.move.startswith("tee")]
+        order = list(self.order)
+        return (order[(order.index(turns[-1]) + 1) % len(order)] if turns else order[0],)
+
+    def cards(self, seat: int) -> list[tuple[int | None, bool]]:
+        """Of a seat: (its value or None, whether the others know it too) by position."""
+        if self.grids:
+            return [(card, True) for card in self.grids[seat]]
+        if self.view is None:
+            return []
+        known: Sequence[str] | None = getattr(self.view, "known", None)
+        grid = self.view.grids[seat]
+        if known is None:
+            return [(card, True) for card in grid]
+        private = {NOBODY, OWNER, OWNER_RECYCLED}
+        return [(card, key not in private) for card, key in zip(grid, known[seat], strict=True)]
+
+    @property
+    def drawn(self) -> int | None:
+        """The card in the person's hand."""
+        return self.view.drawn if self.view is not None and self.legal else None
+
+
+def told(desk: Desk, play: Play) -> str:
+    """A play in words."""
+
+    def card(value: int | None) -> str:
+        return "?" if value is None else label(desk.game, value)
+
+    word, *places = play.move.split(" ")
+    at = places[0] if places else ""
+    match word:
+        case "tee":
+            does = f"turned {at} and {places[1]}: {', '.join(map(card, play.cards))}"
+        case "take":
+            does = f"took the {card(play.card)} to {at}, the {card(play.out)} went out"
+        case "swap":
+            what = "a card" if play.card is None else f"the {card(play.card)}"
+            does = f"drew {what} to {at}, the {card(play.out)} went out"
+        case "flip":
+            does = f"drew and threw away the {card(play.out)}, turned {at}: {card(play.card)}"
+        case "knock":
+            does = "knocked"
+        case _:
+            does = f"drew and threw away the {card(play.out)}"
+    anew = " (the pile was shuffled anew)" if play.reshuffled else ""
+    return f"{desk.names[play.seat]} {does}{anew}"

@@ -1,0 +1,281 @@
+"""A person at a page: a small ASGI app for one browser, and the `Person` behind it.
+
+Theory of operation. Everything lies below a token in the address that nobody can guess, so that no
+other user of this machine takes the seat; `arena.live` sees to it that only this machine's own
+names and pages of ours get that far. A stream of server-sent events carries the whole state anew
+at each change, so a page that is loaded again has what it had; whoever opens the stream last has
+the seat, and the one before is told so. An answer names the turn that it is for: what comes twice
+or late is refused and changes nothing.
+
+Invariant: what is sent is made by `state_of` from a desk, by the reasons of `hints`, or is a file
+of ours; what is answered is a legal move, or is refused.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+import trio
+
+from arena.live.guard import refuse
+from arena.live.http import Receive, Scope, Send
+from arena.model import MatchRecord
+from arena.play.desk import Desk
+from arena.play.hints import move_of, refusal
+from arena.play.sitting import Left
+from arena.play.state import state_of
+from arena.registry import GAMES
+from arena.site.words import LANGUAGES
+
+# So that a browser notices that we are gone, and we that it is.
+ALIVE_S = 15.0
+# For the last state to reach whoever looks; a page that has it no longer says that it is lost.
+FAREWELL_S = 1.0
+_JSON = b"application/json"
+_TYPES = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "json": "application/json",
+}
+_FILES: Mapping[str, tuple[str, str]] = {
+    "": ("arena.play", "play.html"),
+    "play.css": ("arena.play", "play.css"),
+    "play.js": ("arena.play", "play.js"),
+    "style.css": ("arena.site", "style.css"),
+    "cards.css": ("arena.site", "cards.css"),
+    "cards.js": ("arena.site", "cards.js"),
+    **{f"strings/{name}.json": ("arena.play", f"strings/{name}.json") for name in LANGUAGES},
+    **{f"site/{name}.json": ("arena.site", f"strings/{name}.json") for name in LANGUAGES},
+    **{
+        f"rules/{game}.{name}.html": ("arena.site", f"rules/{game}.{name}.html")
+        for game in GAMES
+        for name in LANGUAGES
+    },
+}
+"""What can be asked for besides the stream: package and file, below `assets`. Strings that the site
+has too, and the rule sheets, are the site's."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """What a page says."""
+
+    turn: str
+    do: str
+
+
+_decode = msgspec.json.Decoder(_Asked).decode
+
+
+class Page:
+    """See the module's docstring."""
+
+    def __init__(
+        self, delay: float, *, token: str = "", told: Callable[[str], None] = print
+    ) -> None:
+        self.token = token or secrets.token_urlsafe(16)
+        self._delay = delay
+        self._tell = told
+        self._desk: Desk | None = None
+        self._match = 0
+        self._commitment = ""
+        self._kept = ""
+        self._number = 0
+        self._state = b"{}"
+        self._changed = trio.Event()
+        self._viewers = self._open = 0
+        """Streams that were ever opened, of which the last has the seat, and that are open."""
+        self._passed = trio.Event()
+        self._wanted = self._turn = self._answer = ""
+        self._left = False
+        self._looked = (0, 0)
+
+    # ---- the person
+
+    async def begin(self, desk: Desk, commitment: str) -> None:
+        """A match is going to be played."""
+        self._match += 1
+        self._desk, self._commitment, self._kept = desk, commitment, ""
+        self._looked = (0, 0)
+        self._publish()
+
+    async def decide(self, desk: Desk) -> str:
+        """A legal move."""
+        move = await self._wait("move", f"{self._match}.{desk.turn}")
+        self._looked = desk.hole, len(desk.plays) + 1
+        return move
+
+    async def follow(self, desk: Desk) -> None:
+        """Others have moved; a moment to look at it."""
+        self._publish()
+        now = desk.hole, len(desk.plays)
+        if self._left:
+            raise Left
+        if now != self._looked and desk.plays and desk.plays[-1].seat != desk.seat:
+            await self._sleep(self._delay)
+        self._looked = now
+
+    async def hole_over(self, desk: Desk) -> None:
+        """Until the person goes on."""
+        await self._wait("hole", f"{self._match}.hole-{desk.hole}")
+
+    async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
+        """Who has won, and whether another match is wanted."""
+        del desk, record
+        self._kept = str(kept)
+        self._tell(f"kept in {kept}")
+        try:
+            return await self._wait("over", f"{self._match}.over") == "again"
+        except Left:
+            return False
+
+    async def farewell(self) -> None:
+        """Tell the page that nobody is here any more."""
+        if self._desk is None:
+            return
+        self._wanted, self._turn = "gone", ""
+        self._publish()
+        with trio.move_on_after(FAREWELL_S):
+            while self._open:
+                await self._passed.wait()
+
+    async def _wait(self, wanted: str, turn: str) -> str:
+        self._wanted, self._turn, self._answer = wanted, turn, ""
+        self._publish()
+        while not self._answer:
+            if self._left:
+                raise Left
+            await self._changed.wait()
+        self._wanted = self._turn = ""
+        return self._answer
+
+    async def _sleep(self, seconds: float) -> None:
+        with trio.move_on_after(seconds):
+            while not self._left:
+                await self._changed.wait()
+
+    def _publish(self) -> None:
+        assert self._desk is not None
+        self._number += 1
+        self._state = _encode(
+            state_of(
+                self._desk,
+                number=self._number,
+                match=self._match,
+                commitment=self._commitment,
+                wanted=self._wanted,
+                turn=self._turn,
+                kept=self._kept,
+            )
+        )
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = trio.Event()
+
+    # ---- the app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        _, token, *rest = scope["path"].split("/")
+        name = "/".join(rest)
+        if not secrets.compare_digest(token.encode(), self.token.encode()) or not rest:
+            await refuse(send, 404, "there is nothing here; open the address that was printed")
+        elif scope["method"] == "POST":
+            await (self._do(receive, send) if name == "do" else refuse(send, 404, "no such thing"))
+        elif name == "events":
+            await self._stream(send)
+        elif name in _FILES:
+            await self._file(name, send)
+        else:
+            await refuse(send, 404, "no such thing")
+
+    async def _file(self, name: str, send: Send) -> None:
+        package, path = _FILES[name]
+        body = (files(package) / "assets" / path).read_bytes()
+        kind = _TYPES[path.rsplit(".", 1)[1]]
+        await _answer(send, 200, body, f"{kind}; charset=utf-8".encode())
+
+    async def _stream(self, send: Send) -> None:
+        """The state, whenever there is a new one."""
+        self._viewers += 1
+        self._open += 1
+        self._wake()
+        headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await self._show(self._viewers, send)
+        finally:
+            self._open -= 1
+            self._passed.set()
+            self._passed = trio.Event()
+
+    async def _show(self, mine: int, send: Send) -> None:
+        seen = -1
+        while mine == self._viewers:
+            changed = self._changed
+            if seen == self._number:
+                text = b": still here\n\n"
+            else:
+                seen, text = self._number, b"data: " + self._state + b"\n\n"
+            await send({"type": "http.response.body", "body": text, "more_body": True})
+            if self._wanted == "gone" and seen == self._number:
+                await send({"type": "http.response.body", "body": b""})
+                return
+            with trio.move_on_after(ALIVE_S):
+                while seen == self._number and mine == self._viewers:
+                    await changed.wait()
+                    changed = self._changed
+        await send({"type": "http.response.body", "body": b"event: elsewhere\ndata: {}\n\n"})
+
+    async def _do(self, receive: Receive, send: Send) -> None:
+        """An answer."""
+        try:
+            asked = _decode((await receive())["body"])
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            await refuse(send, 400, 'an answer is {"turn": "…", "do": "…"}')
+            return
+        found = self._judge(asked)
+        if found is None:
+            await _answer(send, 200, b"{}", _JSON)
+        else:
+            await _answer(send, 409, _encode(found), _JSON)
+
+    def _judge(self, asked: _Asked) -> Mapping[str, object] | None:
+        """Take an answer, or say why not."""
+        if asked.do == "leave":
+            self._left = True
+            self._wake()
+            return None
+        if not self._turn or asked.turn != self._turn or self._answer:
+            return {"key": "too-late", "values": {}}
+        assert self._desk is not None
+        if self._wanted == "move":
+            move = move_of(self._desk, asked.do)
+            if move is None:
+                why = refusal(self._desk, asked.do)
+                return {"key": why.key, "values": why.values}
+            self._answer = move
+        elif asked.do == {"hole": "next", "over": "again"}[self._wanted]:
+            self._answer = asked.do
+        else:
+            return {"key": "too-late", "values": {}}
+        self._wake()
+        return None
+
+
+async def _answer(send: Send, status: int, body: bytes, kind: bytes) -> None:
+    headers = [
+        (b"content-type", kind),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

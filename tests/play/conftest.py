@@ -1,0 +1,174 @@
+"""People who play by themselves, against real bots in the sandbox."""
+
+import json
+import random
+
+import pytest
+
+from arena import registry
+from arena.cli.entering import find_sandbox, settings_of
+from arena.cli.sitting import Evening, _person, seated
+from arena.model import Limits
+from arena.pipes import open_table
+from arena.play.sitting import sit
+from arena.roster import build
+from arena.sandbox.client import Spawner
+
+BOT = """
+import json, sys, time
+
+how, number = sys.argv[1], int(sys.argv[2])
+asked = 0
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print('{"type":"ready"}', flush=True)
+    elif message["type"] == "bye":
+        break
+    elif message["type"] == "act":
+        asked += 1
+        if asked == number:
+            if how == "crash":
+                sys.exit(3)
+            if how == "hang":
+                time.sleep(3600)
+        legal = message["legal"]
+        move = "fly 3" if how == "illegal" and asked == number else legal[asked % len(legal)]
+        if how == "same":
+            move = legal[-1] if message["view"]["phase"] == "drawn" else legal[0]
+        print(json.dumps({"turn": message["turn"], "move": move}), flush=True)
+"""
+
+
+@pytest.fixture(scope="session")
+def bot_folder(tmp_path_factory):
+    """A bot that answers any legal move, until it fails as told."""
+
+    def make(how="well", number=0):
+        folder = tmp_path_factory.mktemp("bots") / f"{how}-{number}"
+        folder.mkdir()
+        (folder / "bot.py").write_text(BOT)
+        run = json.dumps(["python3", "-S", "bot.py", how, str(number)])
+        (folder / "bot.toml").write_text(f'version = "1"\nrun = {run}\n')
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    """Snapshots and builds of these tests."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def backend():
+    """The first sandbox that works here."""
+    return find_sandbox("auto")
+
+
+@pytest.fixture(scope="session")
+def evening(bot_folder, cache, backend):
+    """An evening with bots: `evening(game, ("well", 0), ("crash", 9), seat=1)`."""
+
+    def make(game, *kinds, seat=0, seed="play", **limits):
+        settings = settings_of(
+            game=game,
+            seats=len(kinds) + 1,
+            tables=None,
+            deals=1,
+            series=1,
+            fresh="series",
+            playoff=True,
+            freeze=True,
+            no_same_author=False,
+            **{**_LIMITS, **limits},
+        )
+        import msgspec
+
+        settings = msgspec.structs.replace(settings, format="single")
+        person = _person("ann")
+        roster = seated([bot_folder(*kind) for kind in kinds], person, cache)
+        with Spawner() as spawner:
+            built = build(roster.candidates, cache=cache, backend=backend, spawner=spawner)
+        assert not built.problems
+        return Evening(settings, built.bots, backend, person, seat=seat, seed=seed)
+
+    return make
+
+
+_LIMITS = {
+    "move_time": 1_000,
+    "match_time": 60_000,
+    "start_time": 10_000,
+    "memory": Limits().memory_mb,
+    "tasks": Limits().tasks,
+    "scratch": 0,
+    "turn_cap": None,
+}
+
+
+class Anybody:
+    """Somebody who plays whatever is legal, and remembers what there was to see."""
+
+    def __init__(self, seed=1, choose=None):
+        self.draw = random.Random(seed)
+        self.choose = choose or (lambda desk: self.draw.choice(desk.legal))
+        self.decided, self.followed, self.holes, self.ended = [], 0, [], []
+
+    async def begin(self, desk, commitment):
+        self.commitment = commitment
+
+    async def decide(self, desk):
+        move = self.choose(desk)
+        self.decided.append((desk.hole, desk.phase, move))
+        return move
+
+    async def follow(self, desk):
+        self.followed += 1
+
+    async def hole_over(self, desk):
+        assert desk.grids
+        self.holes.append((desk.hole, desk.scores[-1]))
+
+    async def over(self, desk, record, kept):
+        self.ended.append((record, kept))
+        return False
+
+
+@pytest.fixture(scope="session")
+def anybody():
+    """Somebody."""
+    return Anybody
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory):
+    """Play the first match of an evening and keep it: (record, desk, folder)."""
+
+    async def play(evening, person):
+        secret = evening.secret(1)
+        event = evening.event(secret)
+        desk = evening.desk()
+        async with open_table() as table:
+            done = await sit(
+                table,
+                evening.setting(secret),
+                evening.spec(event, secret),
+                person=person,
+                desk=desk,
+            )
+        folder = tmp_path_factory.mktemp("kept") / "match"
+        evening.keep(folder, event, secret, done)
+        return done.record, desk, folder
+
+    return play
+
+
+GAMES = sorted(registry.GAMES)
+
+
+@pytest.fixture(params=GAMES)
+def game(request):
+    """Both games."""
+    return request.param
