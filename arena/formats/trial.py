@@ -93,10 +93,11 @@ class Trial:
             stand = bounds(self._test, lead)
             if stand.verdict is not Verdict.UNDECIDED:
                 return End(f"{self._new} is {stand.verdict}", stand.verdict)
+            error = results.separation(1, self._test.looks) * lead.error
             where = "ahead" if lead.strokes > 0 else "behind"
             note = (
                 f"not better {stand.lower:+.2f} < {stand.ratio:+.2f} < {stand.upper:+.2f} better; "
-                f"{where} by {abs(lead.strokes):.1f} ± {2 * lead.error:.1f} strokes"
+                f"{where} by {abs(lead.strokes):.1f} ± {error:.1f} strokes"
             )
             more = self._likely(stand, played)
         deals = range(played, played + (self._step if before else self._first))

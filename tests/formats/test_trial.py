@@ -50,10 +50,10 @@ def test_it_goes_on_until_it_is_known(made, shown, checked):
     assert [range(20), range(20, 40), range(40, 60)] == [wave.deals[pairing] for wave in waves]
     assert {5} == {len(b.series[0].matches) for wave in waves for b in wave.blocks()}
     assert "20 deals before the first look" == waves[0].note
-    ahead = "not better -2.94 < +0.20 < +2.94 better; ahead by 1.1 ± 2.0 strokes"
+    ahead = "not better -2.94 < +0.20 < +2.94 better; ahead by 1.1 ± 3.0 strokes"
     assert ahead == waves[1].note
     behind = format_.wave(waves, shown({"new": 0.0, "old": 0.5}, error=2.0))
-    assert behind.note.endswith("; behind by 0.5 ± 4.0 strokes")
+    assert behind.note.endswith("; behind by 0.5 ± 6.0 strokes")
     checked(format_, waves)
     better = format_.wave(waves, shown({"new": 3.0, "old": 0.0}, error=0.5))
     assert End("new is better", Verdict.BETTER) == better
