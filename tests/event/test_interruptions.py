@@ -161,7 +161,7 @@ def test_a_second_ctrl_c_stops_at_once_and_leaves_no_process(started, bot):
     process.send_signal(signal.SIGINT)
     read_until(process, "note")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert 130 == process.returncode
     wait_gone(tree)
 
@@ -303,7 +303,7 @@ def test_ctrl_c_while_bots_are_tried_is_no_traceback(started, bot):
     _await_question(process, 3)
     tree = descendants(process.pid)
     process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=30)[1]
+    told = process.communicate(timeout=120)[1]
     assert 130 == process.returncode
     assert "Traceback" not in told
     assert "interrupted" in told

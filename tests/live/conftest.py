@@ -15,7 +15,7 @@ import trio
 from arena.live.server import run_loopback
 
 # Whatever takes longer hangs.
-PATIENCE_S = 30
+PATIENCE_S = 90
 
 
 async def until_closed(stream):

@@ -22,7 +22,7 @@ FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
-PATIENCE_MS = 20_000
+PATIENCE_MS = 90_000
 MATCHES = 16
 
 
@@ -147,10 +147,12 @@ def test_a_lost_connection_is_said_and_found_again(chromium, running):
     page.wait_for_selector("#connection:has-text('waiting')")
     assert running.end()[0] == 130
     port = browser.url.rsplit(":", 1)[1].rstrip("/")
-    running.start(running.results, command="resume", live=("--live", port))
+    # It stays, or it may be over before the page asks again.
+    running.start(running.results, command="resume", live=("--live", port, "--live-stay"))
     page.wait_for_selector("#connection:has-text('the event is over')")
     browser.until_done(MATCHES)
     assert browser.elsewhere == []
+    running.process.send_signal(signal.SIGINT)
     running.end()
     page.close()
 

@@ -15,7 +15,7 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
 )
-PATIENCE_MS = 30_000
+PATIENCE_MS = 90_000
 
 pytestmark = [
     pytest.mark.process,

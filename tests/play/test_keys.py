@@ -22,7 +22,7 @@ from arena.play.desk import Desk
 from arena.referee import Referee
 from arena.reports.cards import Style
 
-PATIENCE_S = 30
+PATIENCE_S = 90
 
 
 class At:

@@ -22,7 +22,7 @@ from arena.store import read_event, read_records, secret_of
 from arena.unfolding import unfolded
 from arena.verify.whole import verify
 
-PATIENCE_S = 60
+PATIENCE_S = 90
 
 
 class Seat:

@@ -169,7 +169,7 @@ def browse(chromium, site):
             locale=language,
             **context,
         )
-        opened.set_default_timeout(20_000)
+        opened.set_default_timeout(90_000)
         contexts.append(opened)
         base = at or site.as_uri()
 
