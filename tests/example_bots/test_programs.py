@@ -56,7 +56,7 @@ def talk(folder: Path, lines: list[bytes]) -> list[dict[str, str]]:
         cwd=folder,
         input=b"".join(lines),
         capture_output=True,
-        timeout=10,
+        timeout=60,
     )
     assert b"" == done.stderr
     assert 0 == done.returncode
