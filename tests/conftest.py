@@ -1,6 +1,8 @@
 """Small events for tests of whatever reads a results folder: real records, no processes."""
 
+import os
 import random
+import shutil
 import signal
 
 import msgspec
@@ -16,6 +18,28 @@ from arena.tournament import first_wave, schedule_of
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell has what it starts in the background ignore Ctrl-C, and that is inherited.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+CHROMIUM = (
+    os.environ.get("ARENA_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+)
+CHROMIUM_FLAGS = (
+    *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+    # As root it can't confine itself.
+    *(("--no-sandbox",) if os.geteuid() == 0 else ()),
+)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The one browser of all tests: Playwright can't be started twice in a process."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium on this machine (Debian: apt-get install chromium)")
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
 
 
 def _entrant(name):

@@ -241,7 +241,7 @@ class Seat:
     def _says(self) -> tuple[str, str]:
         desk = self._desk
         if self._page == "leave":
-            return "leave? the match won't be counted: y leaves, any other key stays", ""
+            return "leave? it won't count. y leaves, other keys stay", ""
         if self._page:
             return "any key: back to the cards", ""
         if self.waiting == "over":

@@ -28,10 +28,10 @@ Two equal cards above each other cost 0, whatever they are; two such columns of
 one value -10, three -15, four -20. A -5 never cancels: each counts -5.
 A tie for first after nine holes is played off, hole by hole.""",
     "four-card-golf": """\
-Four cards face down; you have seen your near two, positions 2 and 3. The fewest
-strokes in nine holes win. In turn take the pile's card, or draw one from the
-stock: it goes face down to any of your positions and what lay there goes out;
-or throw the drawn one away. Nothing is turned up before the end.
+Four cards face down; you have seen your near two, positions 2 and 3. The
+fewest strokes in nine holes win. In turn take the pile's card, or draw one
+from the stock: it goes face down to any of your positions and what lay there
+goes out; or throw the drawn one away. Nothing is turned up before the end.
 Instead of all that you may knock: the others have one more turn each, then all
 cards are turned. A costs 1, 2 to 10 their number, J and Q 10, K nothing.
 What is taken from the pile everybody has seen; what is drawn, only its owner.

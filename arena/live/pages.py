@@ -148,7 +148,8 @@ def _connection() -> Safe:
 
 
 def _progress(look: Look) -> Safe:
-    planned = look.planned + look.more
+    # Of a bot that was withdrawn the rest isn't played; nothing is left when it is over.
+    planned = look.done if look.state == "over" else look.planned + look.more
     figures = [
         (
             "live_matches",

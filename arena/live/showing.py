@@ -157,6 +157,9 @@ class Show:
         rated = [row for row in table.rows if row.rank]
         if not rated or (self._history and self._history[-1].matches == table.matches):
             return
+        # A bot that was withdrawn may take its matches with it: what was counted before is void.
+        while self._history and self._history[-1].matches >= table.matches:
+            self._history.pop()
         apart = sum(one.rank_last < two.rank for one, two in itertools.pairwise(rated))
         sigma = sum(row.sigma for row in rated) / len(rated)
         if len(self._history) == POINTS:

@@ -80,7 +80,7 @@ def source_of(folder: Path) -> Source:
         missing.append("missing_damaged" if found.rows else "missing_table")
     if not event.finished:
         missing.append("missing_unfinished")
-    if found.rows and not found.matches:
+    if found.rows and not found.matches and "missing_matches" not in missing:
         missing.append("missing_empty")
     if len(event.entrants) == 1:
         missing.append("missing_single")

@@ -1,27 +1,14 @@
 """The live pages in a real browser: Debian's Chromium, driven by Playwright."""
 
-import os
-import shutil
 import signal
-from pathlib import Path
 
 import pytest
 
 from arena.store import read_records
 from arena.tournament import table_of
 
-CHROMIUM = os.environ.get("ARENA_CHROMIUM") or shutil.which("chromium") or ""
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(not Path(CHROMIUM).is_file(), reason="there is no Chromium here"),
-]
+pytestmark = pytest.mark.process
 
-# Nothing of its own on the network; as root it can't confine itself.
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 PATIENCE_MS = 90_000
 MATCHES = 16
 
@@ -56,15 +43,6 @@ class Browser:
         # By a selector: what waits for a function evaluates text in the page, and ours allow none.
         wanted = ", ".join(f"progress[data-done='{n}']" for n in range(number, MATCHES + 1))
         self.page.wait_for_selector(wanted, state="attached")
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """One browser for all."""
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 def names(page):

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from arena.live.pages import quick_fragments
 from arena.live.showing import POINTS, SHOWN, Show
 from arena.ratings.outcomes import Rated
 from arena.store import read_event, read_records, secret_of
@@ -89,3 +90,21 @@ def test_history_is_thinned(event):
     assert [each.matches for each in history] == sorted({each.matches for each in history})
     show.surer(SimpleNamespace(rows=[], matches=1001))
     assert show.look(pace(), None).history == history
+
+
+def test_history_goes_on_from_fewer_matches(event):
+    """Who is withdrawn may take matches along; a curve that runs back on itself says nothing."""
+    show = Show(event.event)
+    row = SimpleNamespace(rank=1, rank_last=1, sigma=2.0)
+    for matches in (100, 200, 300, 150, 250):
+        show.surer(SimpleNamespace(rows=[row, row], matches=matches))
+    history = show.look(pace(), None).history
+    assert [each.matches for each in history] == [100, 150, 250]
+
+
+def test_of_what_is_over_nothing_is_left(event):
+    """Also where a bot was withdrawn, and the rest of its matches with it."""
+    show = Show(event.event)
+    assert 'max="24"' in quick_fragments(show.look(pace(done=20), None))["progress"]
+    show.state = "over"
+    assert 'max="20"' in quick_fragments(show.look(pace(done=20), None))["progress"]

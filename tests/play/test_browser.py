@@ -3,34 +3,15 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from arena.store import read_records
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-)
 PATIENCE_MS = 90_000
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no Chromium: apt-get install it"),
-]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """One browser for all."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
-        yield browser
-        browser.close()
+pytestmark = pytest.mark.process
 
 
 class Hand:

@@ -8,7 +8,7 @@ import pytest
 
 from arena import registry
 from arena.cli.at_the_keys import Seat
-from arena.cli.seeing import brief, legal_lines, seen
+from arena.cli.seeing import RULES, brief, legal_lines, seen
 from arena.deals import Deals, secret_from_seed
 from arena.games.following import Followed
 from arena.model import FaultKind, MatchSpec, Settings
@@ -20,6 +20,12 @@ from arena.reports.layout import width
 from arena.wire.messages import HoleEnd
 
 PLAIN = Style(lines=False)
+
+
+@pytest.mark.parametrize("game", RULES)
+def test_the_rules_fit_a_narrow_terminal(game):
+    """A line that is too long loses its middle, and with it what it says."""
+    assert max(map(len, RULES[game].splitlines())) < 80
 
 
 class Round:

@@ -1,6 +1,6 @@
 """Sites of small events, and a browser to look at them with.
 
-Theory of operation. One browser for all tests, one site for most. A page is opened either from its
+Theory of operation. One site for most tests. A page is opened either from its
 folder or from a server of this process under a sub-path; whatever else it asks for is refused and
 remembered, and so is every line on its console.
 """
@@ -23,16 +23,6 @@ from arena.cli import commands
 from arena.model import Entrant, Fault, FaultKind
 from arena.site.segments import unscript
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    *(["--no-sandbox"] if os.geteuid() == 0 else []),
-]
 HOSTILE = Entrant(
     id="x-אבג@1",
     name="x-אבג",
@@ -122,18 +112,6 @@ def everything(site):
 
 
 # ---------------------------------------------------------------------------------- browsing
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    """The one browser. Skipped where there is none."""
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine (Debian: apt-get install chromium)")
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

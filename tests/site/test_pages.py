@@ -213,6 +213,20 @@ def test_an_event_without_a_log_has_pages_too(event):
         assert "replay.html" not in made
 
 
+def test_the_command_that_verifies_is_whole(event):
+    """Also of a table of several events, which has no one commitment."""
+    found = table_of(event)
+    several = msgspec.structs.replace(
+        found, event=msgspec.structs.replace(found.event, commitment="")
+    )
+    for table, command in (
+        (found, f"arena verify FOLDER --commitment {found.event.commitment}<"),
+        (several, "arena verify FOLDER<"),
+    ):
+        view = EventView(slug="live", name="", table=table, live=True)
+        assert command in pages.method(pages.Site(), view)
+
+
 def test_pages_of_a_large_field_stay_small(event):
     """Of 500 bots: the first page has the first of them and leads to all; the matrix is left to
     the bots' own pages.

@@ -342,6 +342,11 @@ def test_matches_that_are_missing_are_told(tmp_path, published, event):
     (folder / "matches.index").unlink(missing_ok=True)
     published(folder, "--to", tmp_path / "site")
     assert "missing from its log" in text_of(tmp_path / "site")
+    log.write_bytes(b"")
+    (folder / "matches.index").unlink(missing_ok=True)
+    published(folder, "--to", tmp_path / "bare")
+    assert "missing from its log" in text_of(tmp_path / "bare")
+    assert "No match has been played yet" not in text_of(tmp_path / "bare"), "they were played"
 
 
 def test_an_event_without_a_match_and_one_without_an_opponent(tmp_path, published, event):

@@ -166,7 +166,8 @@
         close();
         tell("ended");
       } else {
-        tell("paused");
+        // An event that is over but goes on being shown is between two servers.
+        tell(event.data === "stopped" ? "paused" : "connecting");
         later();
       }
     });

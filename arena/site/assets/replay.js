@@ -122,11 +122,13 @@
 
   const state = (moment, seat) => {
     if (moment.fallen.includes(seat)) return t("state_failed");
-    if (moment.endedBy === seat) return t(game === "four-card-golf" ? "state_knocked" : "state_out");
+    const ended = game === "four-card-golf" ? "state_knocked" : "state_out";
+    const parts = moment.endedBy === seat ? [t(ended)] : [];
     if (moment.over) {
       const hole = match.holes[moment.hole - 1];
-      return hole.order.includes(seat) ? t("state_scored", { n: hole.scores[seat] }) : "";
+      if (hole.order.includes(seat)) parts.push(t("state_scored", { n: hole.scores[seat] }));
     }
+    if (moment.over || parts.length) return parts.join(" \u00b7 ");
     return acting(match, moment).includes(seat) ? t("state_acting") : "";
   };
 

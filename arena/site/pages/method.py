@@ -149,7 +149,9 @@ def _verify(view: EventView) -> Iterator[Safe]:
         yield tag("p", say("verify_later"))
         return
     yield tag("p", say("verify_how"))
-    command = f"arena verify FOLDER --commitment {event.commitment}"
+    command = "arena verify FOLDER"
+    if event.commitment:  # a table of several events has several, and no flag takes them at once
+        command += f" --commitment {event.commitment}"
     yield tag("pre", tag("code", command), tabindex="0")
     yield tag("p", say("verify_second"))
     yield tag("pre", tag("code", "node protocol/verify_deals.js FOLDER"), tabindex="0")

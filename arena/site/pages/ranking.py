@@ -113,7 +113,7 @@ def _row(
         tag("td", NONE if void else pictures.interval(row.mu, row.sigma, scale)),
         tag("td", pictures.ranks(row.rank, row.rank_last, last) if row.rank else NONE),
         _cell(row.mu, None if void else number(row.mu, 2)),
-        _cell(row.sigma, None if void else join("\u00b1", number(row.sigma, 2))),
+        _cell(row.sigma, None if void else number(row.sigma, 2)),
         _cell(row.p_next, _next(row)),
         _cell(row.delta, _strokes(row.delta, row.delta_ci) if known else None),
     ]  # fmt: skip
