@@ -189,7 +189,7 @@ def test_statistics_add_up(event):
     gathered = Statistics(clearing.ids(held.entrants), 2, clearing)
     records = list(read_records(event))
     for record in records:
-        gathered.add(record)
+        gathered.add(record, over=True)
     bots = dict(gathered.bots({}))
     ann = bots["ann@1"]
     whole = [r for r in records if "ann@1" in r.seats and not r.faults]

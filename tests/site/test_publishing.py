@@ -338,6 +338,16 @@ def test_of_an_event_that_is_not_over_no_card_is_published(tmp_path, published, 
     assert not list((tmp_path / "site").rglob("replay.html"))
 
 
+def test_of_an_event_that_is_not_over_no_word_of_a_bot_is_published(tmp_path, published, event):
+    """A line that was no legal move can hold its cards, and so can stderr; the kind is told."""
+    folder, _ = unfinished(event, tmp_path / "event")
+    published(folder, "--to", tmp_path / "site", "--with-stderr")
+    everywhere = b"".join(data for _, data in everything(tmp_path / "site"))
+    for text in (b"HYPERLINK", b"secret of ann", b"alert(", b"exit 1"):
+        assert text not in everywhere
+    assert b"illegal" in everywhere
+
+
 def test_without_its_secret_an_event_has_no_table_yet(tmp_path, published, event):
     """A copy without private.json: what it is can be told, how it stands can't."""
     folder, _ = unfinished(event, tmp_path / "event", private=False)
