@@ -211,7 +211,7 @@ def test_twice_is_at_once(running, viewer):
     stream = look.messages("/live?parts=progress")
     next(stream)
     running.process.send_signal(signal.SIGUSR1)
-    _, errors = running.process.communicate(timeout=20)
+    _, errors = running.process.communicate(timeout=60)
     assert running.process.returncode == 143
     assert "Traceback" not in errors
 

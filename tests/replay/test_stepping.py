@@ -26,7 +26,7 @@ from arena.reports.layout import width
 from arena.store import read_event, read_records
 from arena.unfolding import unfolded
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 REPOSITORY = Path(__file__).parents[2]
 
 
