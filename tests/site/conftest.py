@@ -1,8 +1,8 @@
 """Sites of small events, and a browser to look at them with.
 
-Theory of operation. One browser for all tests, one site for most. A page is opened either from its
-folder or from a server of this process under a sub-path; whatever else it asks for is refused and
-remembered, and so is every line on its console.
+Theory of operation. One browser for a file of tests, one site for most. A page is opened either
+from its folder or from a server of this process under a sub-path; whatever else it asks for is
+refused and remembered, and so is every line on its console.
 """
 
 import functools
@@ -124,9 +124,11 @@ def everything(site):
 # ---------------------------------------------------------------------------------- browsing
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """The one browser. Skipped where there is none."""
+    """The one browser. Skipped where there is none. Not for the session: while Playwright runs for
+    one fixture it can't be begun for another, as the tests of other folders do.
+    """
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine (Debian: apt-get install chromium)")
     api = pytest.importorskip("playwright.sync_api")
