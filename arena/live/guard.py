@@ -108,10 +108,11 @@ class Guard:
     def _same_origin(headers: dict[bytes, bytes]) -> bool:
         """Whether a page of ours asks: browsers say so, and pages can't make them say otherwise."""
         site = headers.get(b"sec-fetch-site", b"same-origin")
-        origin = headers.get(b"origin", b"").decode("latin-1")
-        return site in (b"same-origin", b"none") and (
-            urlsplit(origin).netloc == headers[b"host"].decode("latin-1")
-        )
+        try:
+            origin = urlsplit(headers.get(b"origin", b"").decode("latin-1")).netloc
+        except ValueError:
+            return False
+        return site in (b"same-origin", b"none") and origin == headers[b"host"].decode("latin-1")
 
 
 _NOT_KEPT = ((b"cache-control", b"no-store"),)

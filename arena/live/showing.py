@@ -7,8 +7,10 @@ all of it at one moment, as plain data that other threads may read; the ranking 
 What may be shown: that a match is over, who sat where, strokes, places, kinds of faults. Cards,
 moves and what a bot has said are shown when the deal is over, that is, counted in all its
 rotations: until then it is going to be dealt again to the same bots. Bots can't read a page, but
-their authors can, and no organiser should have to explain why that made no difference. A deal of
-which a rotation is void, since somebody was withdrawn, is over with the event.
+their authors can, and no organiser should have to explain why that made no difference. Two kinds of
+deals are over with the event: one of which a rotation is void, since somebody was withdrawn; and
+one whose series was cut short by that, as a late record that undid it would have that series played
+again.
 
 Invariant: what is held is SHOWN matches, POINTS of history and a byte a deal that is over.
 """
@@ -129,7 +131,9 @@ class Show:
         )
 
     def rated(self, rated: Rated) -> None:
-        """A deal is over: it has been counted in all its rotations."""
+        """A deal is over: it has been counted in all its rotations, and stays so."""
+        if rated.again:
+            return
         deals = self._over.setdefault(rated.pairing, bytearray())
         if rated.deal >= len(deals):
             deals.extend(bytes(rated.deal + 1 - len(deals)))

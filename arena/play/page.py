@@ -184,9 +184,8 @@ class Page:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        _, token, *rest = scope["path"].split("/")
-        name = "/".join(rest)
-        if not secrets.compare_digest(token.encode(), self.token.encode()) or not rest:
+        token, below, name = scope["path"].removeprefix("/").partition("/")
+        if not secrets.compare_digest(token.encode(), self.token.encode()) or not below:
             await refuse(send, 404, "there is nothing here; open the address that was printed")
         elif scope["method"] == "POST":
             await (self._do(receive, send) if name == "do" else refuse(send, 404, "no such thing"))

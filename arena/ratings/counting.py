@@ -74,7 +74,7 @@ def count_in(tally: Tally, chosen: Chosen, gone: frozenset[str]) -> None:
             tally.fault(spec.seats[forfeit.seat], forfeit.kind)
         missing = gone.intersection(spec.seats)
         if len(missing) < len(spec.seats) - 1:
-            tally.match(spec, played, out=out, gone=missing)
+            tally.match(spec, played, out=out, gone=missing, whole=not chosen.void)
     for spec, out in chosen.void:
         if gone.isdisjoint(spec.seats):
             tally.void(spec, out)

@@ -55,7 +55,10 @@ class Rated(msgspec.Struct, frozen=True):
     """1 is best; equal numbers tie."""
     pairing: str = ""
     deal: int = 0
-    """With the pairing: the deal that was played in all rotations and won't be again."""
+    """With the pairing: the deal that was played in all rotations."""
+    again: bool = False
+    """Whether it may yet be dealt again: a series that it was played in isn't whole, since somebody
+    was withdrawn, and is played anew if a late record undoes that."""
 
 
 class PairCount(msgspec.Struct):
@@ -98,6 +101,8 @@ class _Part(msgspec.Struct):
     """Withdrawn before."""
     gone: frozenset[str]
     """Annulled."""
+    whole: bool
+    """Whether its series was played to its end."""
 
 
 class _Showing(msgspec.Struct):
@@ -148,8 +153,11 @@ class Tally:
         *,
         out: frozenset[str] = frozenset(),
         gone: frozenset[str] = frozenset(),
+        whole: bool = True,
     ) -> None:
-        """Count a played match; `out` had been withdrawn before, `gone` is annulled."""
+        """Count a played match; `out` had been withdrawn before, `gone` is annulled. `whole`: no
+        match of its series is void.
+        """
         self.matches += 1
         for seat, entrant in enumerate(spec.seats):
             if entrant in out or entrant in gone:
@@ -161,11 +169,11 @@ class Tally:
             account.decisions += played.decisions[seat]
             account.think_us += played.think_us[seat]
             account.off_turn_us += played.off_turn_us[seat]
-        self._add(spec, _Part(spec.seats, spec.deal, played, out, gone))
+        self._add(spec, _Part(spec.seats, spec.deal, played, out, gone, whole))
 
     def void(self, spec: MatchSpec, out: frozenset[str]) -> None:
         """Count a match that is void because the entrants in `out` had been withdrawn."""
-        self._add(spec, _Part(spec.seats, spec.deal, None, out, frozenset()))
+        self._add(spec, _Part(spec.seats, spec.deal, None, out, frozenset(), whole=False))
 
     def copied(self) -> Tally:
         """The sums as they are now, for somebody who reads them while more is counted here."""
@@ -209,7 +217,8 @@ class Tally:
         if self._rated is not None and not void:
             keys = [showings[entrant].key for entrant in entrants]
             places = tuple(1 + sum(other < key for other in keys) for key in keys)
-            self._rated(Rated(tuple(entrants), places, pairing, parts[0].deal))
+            again = not all(part.whole for part in parts)
+            self._rated(Rated(tuple(entrants), places, pairing, parts[0].deal, again))
 
     def _count_results(self, pairing: str, showings: dict[str, _Showing]) -> None:
         """Who beat whom, for every pair."""

@@ -121,9 +121,12 @@ class Clearing(Frozen, frozen=True, kw_only=True):
         """What an event's folder is called after."""
         return self._digest("event", commitment).hex() if self.key else commitment
 
-    def failing(self, match: str, fault: Fault) -> Failing:
-        """A fault: its texts as they may be shown, so that a script only has to put them there."""
-        if self.key:
+    def failing(self, match: str, fault: Fault, *, over: bool) -> Failing:
+        """A fault: its texts as they may be shown, so that a script only has to put them there.
+
+        `over`: whether nobody plays its deal any more: a bot's words could tell its cards.
+        """
+        if self.key or not over:
             return Failing(
                 match=self.match(match), kind=fault.kind.value, hole=fault.hole, turn=fault.turn
             )

@@ -5,7 +5,9 @@ file to be written into an empty one. An event's folder is made whole beside its
 by renaming; single files are written beside their places and renamed. The index comes last, so a
 reader, or a publisher that comes after a killed one, sees events that are whole.
 
-Invariant: nothing outside the folder is written, and no file of a folder that isn't ours.
+Whoever else can write to a site can put a link there: one in the place of a folder is refused.
+
+Invariant: nothing outside the folder is written or removed, and nothing in one that isn't ours.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from arena.site.state import FILE, FORMAT, SiteIndex, decode, encoded
 
 _NEW, _OLD = ".new", ".old"
 _MOST = 256 << 20
+_FOLDERS = ("e", "assets", "assets/lang", "bots", "rules")
+"""What a site has besides its own files."""
 
 
 class SiteFolder:
@@ -77,8 +81,8 @@ class SiteFolder:
             shutil.rmtree(old)
 
     def keep_only(self, folder: str, names: Collection[str]) -> None:
-        """Remove files that nothing leads to any more."""
-        for path in (self.path / folder).iterdir():
+        """Remove pages that nothing leads to any more."""
+        for path in (self.path / folder).glob("*.html"):
             if path.name not in names:
                 path.unlink()
 
@@ -108,6 +112,7 @@ def _read(path: Path) -> SiteIndex | None:
                     f"(it has no {FILE}); name another folder"
                 )
             return None
+        _refuse_links(path)
         data = marker.read_bytes()[:_MOST]
     except OSError as error:
         raise UserError(f"{path}: can't be read: {error.strerror}") from None
@@ -120,6 +125,15 @@ def _read(path: Path) -> SiteIndex | None:
     if index.format != FORMAT:
         raise UserError(f"{marker}: format {index.format}, and this arena writes {FORMAT}")
     return index
+
+
+def _refuse_links(path: Path) -> None:
+    """What is written or removed within a link would be somewhere else."""
+    events = path / "e"
+    within = sorted(events.iterdir()) if events.is_dir() and not events.is_symlink() else []
+    for place in (*(path / name for name in _FOLDERS), *within):
+        if place.is_symlink():
+            raise UserError(f"{place}: a link, and a site has none; remove it")
 
 
 def _ours(name: str) -> bool:

@@ -12,13 +12,15 @@ import unicodedata
 
 _OTHER = re.compile(r"[^a-z0-9]+")
 _LONGEST = 40
+_TOLD_APART = 16
+"""Hex digits: of eight, whoever wanted the page of another would find a name within an hour."""
 
 
 def bot_slug(entrant: str) -> str:
     """Of a bot, by its id or name: readable, and told apart by a hash."""
     simple = unicodedata.normalize("NFKD", entrant).encode("ascii", "ignore").decode().lower()
     shown = _OTHER.sub("-", simple).strip("-")[:_LONGEST].strip("-")
-    told_apart = hashlib.sha256(entrant.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    told_apart = hashlib.sha256(entrant.encode("utf-8", "surrogatepass")).hexdigest()[:_TOLD_APART]
     return f"{shown or 'bot'}-{told_apart}"
 
 

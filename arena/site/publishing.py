@@ -203,7 +203,7 @@ class _Gathering:
         """The records of a part, each taken into statistics and lists."""
         clearing = self._options.clearing
         for record in records(part, clearing):
-            self._statistics.add(record)
+            self._statistics.add(record, over=part.over)
             self._listed += 1
             if not self._kept:
                 told = segments.line(record, self._places, clearing)

@@ -65,7 +65,10 @@ def match(steps: MatchSteps, names: Mapping[str, int], clearing: Clearing) -> di
         "places": steps.places,
         "ledger": bool(steps.settings.evaluator),
         "faults": [
-            {"seat": fault.seat, **msgspec.to_builtins(clearing.failing(steps.id, fault))}
+            {
+                "seat": fault.seat,
+                **msgspec.to_builtins(clearing.failing(steps.id, fault, over=True)),
+            }
             for fault in steps.faults
         ],
         "holes": holes,

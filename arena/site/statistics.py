@@ -45,8 +45,8 @@ class Statistics:
         self.ended = 0.0
         """When the last match ended."""
 
-    def add(self, record: MatchRecord) -> None:
-        """A match that counts."""
+    def add(self, record: MatchRecord, *, over: bool) -> None:
+        """A match that counts; `over`: nobody plays its deal any more."""
         self.ended = max(self.ended, record.ended)
         accounts = [self._accounts[self._ids[seat]] for seat in record.seats]
         self._holes(record, accounts)
@@ -55,7 +55,7 @@ class Statistics:
             account = accounts[fault.seat]
             account.failed += 1
             if len(account.faults) < MOST_FAULTS:
-                account.faults.append(self._clearing.failing(record.id, fault))
+                account.faults.append(self._clearing.failing(record.id, fault, over=over))
         if not record.faults:
             self._notable(record, accounts)
 

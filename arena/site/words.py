@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 
-from arena.site.markup import NOTHING, Safe, escaped, tag
+from arena.site.markup import NOTHING, Safe, escaped, tag, told
 
 LANGUAGES: Mapping[str, str] = {
     "en": "English",
@@ -44,7 +44,7 @@ def english(key: str, **values: object) -> str:
 
 def say(key: str, /, **values: object) -> Safe:
     """A string as an element."""
-    return tag("span", english(key, **values), **said(key, **values))
+    return tag("span", told(english(key, **values)), **said(key, **values))
 
 
 def said(key: str, /, **values: object) -> dict[str, object]:

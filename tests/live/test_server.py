@@ -142,6 +142,7 @@ async def test_a_change_must_be_asked_for_by_our_own_page(web):
             (),
             ("Origin: http://evil.example",),
             ("Origin: null",),
+            ("Origin: http://[",),
             ("Origin: http://127.0.0.1:1",),
             (own, "Sec-Fetch-Site: cross-site"),
         ):

@@ -55,8 +55,11 @@ def test_an_event_that_is_over_shows_all(event):
     assert not show.shows("0" * 12, 3)
     show.rated(Rated(("a", "b"), (1, 2), "0" * 12, 5))
     assert [show.shows("0" * 12, deal) for deal in (3, 5, 6)] == [False, True, False]
+    show.rated(Rated(("a", "b"), (1, 2), "0" * 12, 7, again=True))
+    assert not show.shows("0" * 12, 7)
     show.state = "over"
     assert show.shows("0" * 12, 3)
+    assert show.shows("0" * 12, 7)
 
 
 def test_a_look_is_of_the_last_matches_the_latest_first(event):

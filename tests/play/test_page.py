@@ -12,10 +12,12 @@ from importlib.resources import files
 from urllib.parse import urlsplit
 
 import pytest
+import trio
 
 from arena import registry
 from arena.cli import main
 from arena.play.hints import ENGLISH
+from arena.play.page import Page
 from arena.play.state import State
 from arena.site.words import LANGUAGES, strings
 from arena.store import read_event, read_records, secret_of
@@ -202,6 +204,18 @@ def _last(hole):
 
 
 @pytest.mark.process
+@pytest.mark.parametrize("path", ["*", "", "/", "token", "/token"])
+async def test_an_address_that_has_no_token_or_nothing_below_it_is_not_found(path):
+    """Also one that is no path at all, as in `GET *`."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    await Page(0, token="token")({"path": path, "method": "GET"}, trio.sleep_forever, send)
+    assert 404 == sent[0]["status"]
+
+
 def test_who_may_ask_and_what_for(seat, bot_folder):
     """The token, our own names, pages of ours; late, double, illegal and broken answers."""
     sat = seat(bot_folder(), "--delay", "0")

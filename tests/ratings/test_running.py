@@ -216,6 +216,32 @@ def test_a_late_record_is_counted_and_nothing_is_told_twice(lab):
     assert counting.left == 0
 
 
+def test_a_deal_that_a_late_record_has_dealt_again_was_not_told_as_settled(lab):
+    """A withdrawal cuts a series short; where a lower attempt undoes it, all of that series is
+    wanted again, with deals that had been counted in all rotations.
+    """
+    blocks = lab.schedule(["ab"], deals=6)
+    one, two = blocks[0].series
+    told = []
+    counting = Counting(
+        at_once(wave_of(lambda: blocks)), rating=RatingSettings(), rated=told.append
+    )
+    failing = (*one.matches[-2:], two.matches[0])
+    for spec in (*one.matches, two.matches[0]):
+        fell = {"a": (1, 1)} if spec in failing else {}
+        counting.add(lab.record(spec, fell=fell, attempt=1))
+    assert [out.after for out in counting.counted().withdrawn] == [two.matches[0].id]
+    assert counting.left == 0
+    assert [(rated.deal, rated.again) for rated in told] == [(0, True)]
+    for spec in one.matches:
+        counting.add(lab.record(spec))
+    assert counting.left == len(two.matches)
+    for spec in two.matches:
+        counting.add(lab.record(spec, attempt=2))
+    assert counting.left == 0
+    assert [(rated.deal, rated.again) for rated in told[1:]] == [(n, False) for n in range(1, 6)]
+
+
 def test_sealed_records_are_the_same_records(lab):
     """Sealing is no more than a way to keep them; a series without any can be sealed too."""
     archive, blocks = Archive(), lab.round_robin("ab", deals=3)

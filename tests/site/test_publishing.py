@@ -59,6 +59,31 @@ def test_a_folder_that_is_no_site_of_ours_is_left_alone(tmp_path, event):
     assert "it is no folder" in refused(event, "--to", mine / "thesis.txt")
 
 
+@pytest.mark.parametrize("name", ["assets", "assets/lang", "bots", "rules", "e", "e/event"])
+def test_nothing_is_written_or_removed_through_a_link(tmp_path, published, event, name):
+    """Whoever else can write to a site could have it lead anywhere; what lies there stays."""
+    site, mine = tmp_path / "site", tmp_path / "mine"
+    published(event, "--to", site)
+    mine.mkdir()
+    (mine / "thesis.html").write_text("years of work")
+    place = site / (f"e/{slug_of(site)}" if name == "e/event" else name)
+    shutil.rmtree(place)
+    place.symlink_to(mine)
+    assert "a link" in refused(event, "--to", site)
+    assert [path.name for path in mine.iterdir()] == ["thesis.html"]
+
+
+def test_of_bots_pages_those_that_nothing_leads_to_are_removed(tmp_path, published, event):
+    """And no other file."""
+    site = tmp_path / "site"
+    published(event, "--to", site)
+    first = contents(site)
+    (site / "bots" / "left.html").write_text("of a bot that was in an event once")
+    (site / "bots" / "robots.txt").write_text("somebody's own")
+    published(event, "--to", site)
+    assert contents(site).keys() - first.keys() == {"bots/robots.txt"}
+
+
 def test_wrong_paths_and_flags_are_one_line(tmp_path, event):
     """And no site is begun."""
     site = tmp_path / "site"
@@ -311,6 +336,16 @@ def test_of_an_event_that_is_not_over_no_card_is_published(tmp_path, published, 
     assert not list((tmp_path / "site").rglob("s[0-9]*.js"))
     assert b'"known"' not in everywhere
     assert not list((tmp_path / "site").rglob("replay.html"))
+
+
+def test_of_an_event_that_is_not_over_no_word_of_a_bot_is_published(tmp_path, published, event):
+    """A line that was no legal move can hold its cards, and so can stderr; the kind is told."""
+    folder, _ = unfinished(event, tmp_path / "event")
+    published(folder, "--to", tmp_path / "site", "--with-stderr")
+    everywhere = b"".join(data for _, data in everything(tmp_path / "site"))
+    for text in (b"HYPERLINK", b"secret of ann", b"alert(", b"exit 1"):
+        assert text not in everywhere
+    assert b"illegal" in everywhere
 
 
 def test_without_its_secret_an_event_has_no_table_yet(tmp_path, published, event):

@@ -91,6 +91,13 @@ def test_a_string_stands_in_the_page_with_its_key_and_values():
         english("no_such_key")
 
 
+@pytest.mark.parametrize("key", strings("en"))
+def test_a_string_is_whole_in_the_page(key):
+    """However long it is: without scripts there is nothing else to read."""
+    values = dict.fromkeys(VALUE.findall(strings("en")[key]), 7)
+    assert say(key, **values).count("\u2026") == strings("en")[key].count("\u2026")
+
+
 def test_a_number_and_a_time_carry_themselves():
     """Whatever the language, they are the same."""
     assert number(-1234.5, 1) == '<span data-n="-1234.5">\u22121,234.5</span>'
