@@ -37,11 +37,12 @@ def feed(index: SiteIndex) -> str:
 
 def _entry(event: Published) -> Safe:
     told = english("matches_n", n=event.matches)
+    when = _moment(event.ended)[:16].replace("T", " ")
     leaders = ", ".join(f"{bot.rank}. {bot.id}" for bot in event.bots[:3] if bot.rank)
     state = "" if event.finished else f" {english('unfinished_short')}."
     return tag(
         "entry",
-        tag("title", event.name or f"{event.game} {_moment(event.ended)[:10]}"),
+        tag("title", event.name or f"{event.game} {when}"),
         tag("id", f"urn:arena:event:{event.slug}"),
         tag("updated", _moment(event.ended)),
         shape("link", href=f"e/{event.slug}/index.html"),

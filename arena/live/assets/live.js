@@ -10,7 +10,7 @@
   const { seen: first, parts, commitment } = document.body.dataset;
   const sign = document.getElementById("connection");
   const FIRST_WAIT = 1000;
-  const LONGEST_WAIT = 15000;
+  const LONGEST_WAIT = 2000;
 
   const STATES = {
     connecting: "live_connecting",

@@ -63,7 +63,7 @@ def _row(event: Published, bot: Placed) -> Safe:
     return tag(
         "tr",
         tag("th", shown, scope="row", class_="sticky"),
-        tag("td", moment(event.ended) or None, data_k=f"{event.ended:.0f}"),
+        tag("td", moment(event.ended, day=False) or None, data_k=f"{event.ended:.0f}"),
         tag("td", tag("bdi", bot.version), class_="text"),
         tag("td", tag("code", bot.hash[:_HASH]), class_="text"),
         tag("td", ranks if bot.rank else "\u2013", f" / {many}", data_k=bot.rank or None),

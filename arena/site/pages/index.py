@@ -45,7 +45,7 @@ def _event(event: Published) -> Safe:
         say("seats_n", n=event.seats),
         say("bots_n", n=len(event.bots)),
         say("matches_n", n=event.matches),
-        moment(event.ended) or None,
+        moment(event.ended, day=False) or None,
     ]
     leaders = [
         tag(
