@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -39,34 +40,36 @@ def put(
         raise UserError("--name: for one folder; publish the others on their own")
     if alias_key is not None and not anonymous:
         raise UserError("--alias-key: goes with --anonymous")
-    target = SiteFolder(site)
-    found = sources(folders)
-    index = target.index or new_index(title=title or "", anonymous=anonymous)
-    if index.anonymous != anonymous:
-        raise UserError(
-            f"{site}: its names are aliases: add --anonymous, or publish to another folder"
-            if index.anonymous
-            else f"{site}: it has names in it already; an anonymous site needs a folder of its own"
-        )
-    key = b""
-    if anonymous:
-        key = site_key(read_or_make(alias_key or default_place(), site), index.id)
-        if index.key not in ("", known_again(key)):
+    with closing(SiteFolder(site)) as target:
+        found = sources(folders)
+        index = target.index or new_index(title=title or "", anonymous=anonymous)
+        if index.anonymous != anonymous:
             raise UserError(
-                f"{site}: its aliases were made with another key; name its file: --alias-key FILE"
+                f"{site}: its names are aliases: add --anonymous, or publish to another folder"
+                if index.anonymous
+                else f"{site}: it has names in it already; an anonymous site needs a folder of "
+                "its own"
             )
-        index = msgspec.structs.replace(index, key=known_again(key))
-    clearing = Clearing(key=key, stderr=with_stderr and not anonymous, host=with_host)
-    if anonymous and (with_stderr or with_host):
-        raise UserError("--with-stderr, --with-host: may hold names; not with --anonymous")
-    try:
-        target.begin(index)
-    except OSError as error:
-        raise failed(site, error) from None
-    options = Options(clearing=clearing, title=title, name=name, jobs=jobs or fair_jobs())
-    for outcome in publish(target, found, options, _Told()):
-        _tell(outcome)
-    click.echo(str(site / "index.html"))
+        key = b""
+        if anonymous:
+            key = site_key(read_or_make(alias_key or default_place(), site), index.id)
+            if index.key not in ("", known_again(key)):
+                raise UserError(
+                    f"{site}: its aliases were made with another key; name its file: "
+                    "--alias-key FILE"
+                )
+            index = msgspec.structs.replace(index, key=known_again(key))
+        clearing = Clearing(key=key, stderr=with_stderr and not anonymous, host=with_host)
+        if anonymous and (with_stderr or with_host):
+            raise UserError("--with-stderr, --with-host: may hold names; not with --anonymous")
+        try:
+            target.begin(index)
+        except OSError as error:
+            raise failed(site, error) from None
+        options = Options(clearing=clearing, title=title, name=name, jobs=jobs or fair_jobs())
+        for outcome in publish(target, found, options, _Told()):
+            _tell(outcome)
+        click.echo(str(site / "index.html"))
 
 
 def _tell(outcome: Outcome) -> None:

@@ -3,7 +3,8 @@
 Theory of operation. A folder is a site of ours if `arena-site.json` says so, and that is the first
 file to be written into an empty one. An event's folder is made whole beside its place and put there
 by renaming; single files are written beside their places and renamed. The index comes last, so a
-reader, or a publisher that comes after a killed one, sees events that are whole.
+reader, or a publisher that comes after a killed one, sees events that are whole. One publisher at a
+time: the folder itself is locked, by the kernel, so a killed one holds nothing.
 
 Whoever else can write to a site can put a link there: one in the place of a folder is refused.
 
@@ -12,6 +13,9 @@ Invariant: nothing outside the folder is written or removed, and nothing in one 
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
 import secrets
 import shutil
 from collections.abc import Collection
@@ -34,12 +38,30 @@ class SiteFolder:
     def __init__(self, path: Path) -> None:
         """UserError if it is neither empty nor a site of ours."""
         self.path = path
-        self.index = _read(path)
-        self.begun = (path / FILE).is_file()
+        self._held: int | None = None
+        try:
+            if path.is_dir():
+                self._held = _locked(path)
+            self.index = _read(path)
+            self.begun = (path / FILE).is_file()
+        except OSError as error:
+            self.close()
+            raise UserError(f"{path}: can't be read: {error.strerror}") from None
+        except UserError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Whoever comes next may write."""
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
 
     def begin(self, index: SiteIndex) -> None:
         """Mark it as ours, and put right what a killed publisher has left."""
         self.path.mkdir(parents=True, exist_ok=True)
+        if self._held is None:
+            self._held = _locked(self.path)
         self.index = index
         if not self.begun:
             self.write(FILE, encoded(index))
@@ -90,6 +112,23 @@ class SiteFolder:
         """The index, last of all."""
         self.index = index
         self.write(FILE, encoded(index))
+
+
+def _locked(path: Path) -> int:
+    """Nobody else writes there until this is closed; where the file system has no locks, nobody
+    knows.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}:
+            os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise UserError(f"{path}: another arena is publishing there; wait for it") from None
+        if error.errno not in {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}:
+            raise
+    return descriptor
 
 
 def new_index(*, title: str, anonymous: bool) -> SiteIndex:

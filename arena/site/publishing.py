@@ -115,6 +115,11 @@ def _event(
     clearing = options.clearing
     slug = event_slug(clearing.slug(source.event.commitment))
     earlier = next((event for event in index.events if event.slug == slug), None)
+    if earlier and earlier.commitment not in {"", source.event.commitment}:
+        raise UserError(
+            f"{source.folder}: its commitment begins as that of another event of the site, "
+            f"{earlier.commitment[:20]}…; publish it to a site of its own"
+        )
     origin = made_from(source, clearing, __version__)
     place = site.path / "e" / slug
     kept = earlier if earlier and earlier.made_from == origin and (place / "m").is_dir() else None

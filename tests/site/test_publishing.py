@@ -141,6 +141,7 @@ def test_a_killed_publisher_leaves_a_site_that_can_be_published_to(tmp_path, pub
     (site / "e" / slug).rename(site / "e" / f".{slug}.old")
     folder = SiteFolder(site)
     folder.begin(folder.index)
+    folder.close()
     assert contents(site) == whole
     assert [path.name for path in (site / "e").iterdir()] == [slug]
     published(event, "--to", site)
@@ -148,6 +149,29 @@ def test_a_killed_publisher_leaves_a_site_that_can_be_published_to(tmp_path, pub
 
 
 @pytest.mark.process
+def test_there_is_one_publisher_at_a_time(tmp_path, published, event):
+    """Another is told so in a line, and the first one's work is left alone."""
+    site = tmp_path / "site"
+    published(event, "--to", site)
+    held = SiteFolder(site)
+    refused = CliRunner().invoke(commands, ["publish", str(event), "--to", str(site)])
+    assert refused.exit_code == 2
+    assert f"arena: {site}: another arena is publishing there; wait for it\n" == refused.stderr
+    held.close()
+    published(event, "--to", site)
+
+
+def test_no_event_takes_the_place_of_another(tmp_path, published, event, crowd, monkeypatch):
+    """Even if somebody has found a commitment that begins alike."""
+    monkeypatch.setattr(publishing, "event_slug", lambda _: "same")
+    site = tmp_path / "site"
+    published(event, "--to", site)
+    refused = CliRunner().invoke(commands, ["publish", str(crowd), "--to", str(site)])
+    assert refused.exit_code == 2
+    assert "publish it to a site of its own" in refused.stderr
+    assert ["play-nine"] == [each["game"] for each in index_of(site)["events"]]
+
+
 def test_processes_change_nothing(tmp_path, published, play_event, monkeypatch):
     """Segments made by two processes are those of one."""
     monkeypatch.setattr(publishing, "_ALONE", 0)
