@@ -232,9 +232,13 @@ def _of_our_own(distributed: Any, workers: int, security: Any) -> Iterator[str]:
         raise UserError(f"--on local:{workers}: 1 to {MOST_LOCAL} workers")
     import dask  # noqa: PLC0415 - an extra
 
-    preload = {"distributed.worker.preload": ["arena.executors.nodes"]}
+    theirs = {
+        "distributed.worker.preload": ["arena.executors.nodes"],
+        # It looks at every thread a hundred times a second, on the bots' cores.
+        "distributed.worker.profile.enabled": False,
+    }
     try:
-        with _deaf(), dask.config.set(preload):
+        with _deaf(), dask.config.set(theirs):
             cluster = distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
@@ -250,7 +254,7 @@ def _of_our_own(distributed: Any, workers: int, security: Any) -> Iterator[str]:
         raise HostError(f"--on local:{workers}: can't start its processes: {what}") from None
     try:
         # What is started anew in the place of a dead one stays out of the terminal's group, too.
-        with dask.config.set(preload):
+        with dask.config.set(theirs):
             yield cluster.scheduler_address
     finally:
         _quietly(cluster.close, LEAVE_S)
