@@ -11,7 +11,7 @@ take less. Towards the end nobody takes what others could play.
 
 What a worker had in play when it was lost is void and played elsewhere, as after the death of a
 local worker, each series alone from then on: so one that kills its workers is found, named, and
-stops the event. A task's result is released when it has been passed on. When the scheduler can't
+stops the event. A task's result is released when it has arrived. When the scheduler can't
 be reached, LOST_TRIES times, the event stops, and can be gone on with there or elsewhere.
 
 Blocking calls are made in threads; futures call back by trio's token.
