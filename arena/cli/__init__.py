@@ -25,6 +25,7 @@ from arena.cli.log import log
 from arena.cli.match import match
 from arena.cli.merge import merge
 from arena.cli.new import new
+from arena.cli.node import node
 from arena.cli.playing import play
 from arena.cli.publish import publish
 from arena.cli.rate import rate
@@ -106,7 +107,21 @@ def commands() -> None:
 
 for _command in (
     *(new, check, match, play, feed, prepare, run, compare, merge, resume, stop),
-    *(table, rate, publish, log, replay, verify, audit, fetch, doctor, clean, completion, worker),
+    *(
+        table,
+        rate,
+        publish,
+        log,
+        replay,
+        verify,
+        audit,
+        fetch,
+        doctor,
+        clean,
+        completion,
+        node,
+        worker,
+    ),
 ):
     commands.add_command(_command)
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from arena.cli.live import LiveCommand, live_of, live_options
+from arena.cli.on import on_options, where_of
 from arena.cli.options import Finite, limit_options, run_options, sandbox_option
 from arena.cli.paths import PathName
 from arena.registry import GAMES
@@ -61,6 +62,7 @@ Exit codes:
 )
 @sandbox_option("auto")
 @run_options
+@on_options
 @live_options
 def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play NEW against OLD until it is known whether NEW is better.
@@ -74,4 +76,5 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
     need_linux()
     options["live"] = live_of(options)
+    options["where"] = where_of(options)
     raise SystemExit(compare_bots(**options))

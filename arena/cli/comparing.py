@@ -11,6 +11,7 @@ from arena.cli.entering import settings_of
 from arena.cli.event import entered, play_new
 from arena.cli.given import SETTINGS, keep_promises
 from arena.cli.live import Live, opened
+from arena.cli.on import Where
 from arena.cli.progress import progress
 from arena.cli.screen import say
 from arena.formats.trial import CHUNK
@@ -36,6 +37,7 @@ def compare_bots(
     quiet: bool,
     beacon: str | None,
     live: Live | None,
+    where: Where | None,
     **flags: Any,  # noqa: ANN401 - the settings' own flags
 ) -> int:
     """`arena compare`; its exit code."""
@@ -79,6 +81,8 @@ def compare_bots(
             max_time=max_time,
             room=room,
             page=page,
+            sandbox=sandbox,
+            where=where,
         )
 
 

@@ -25,14 +25,14 @@ from arena.cli.entering import (
     without,
 )
 from arena.cli.given import SETTINGS, keep_promises
-from arena.cli.here import config_of, played_here, workers_of
+from arena.cli.here import played_here, workers_of
 from arena.cli.live import Live, LivePage, opened
+from arena.cli.on import Where, playing
 from arena.cli.play import play
 from arena.cli.progress import Progress, progress
 from arena.cli.screen import command_line, say
 from arena.deals import commitment, secret_from_seed
 from arena.drift import public_value
-from arena.executors.local import LocalExecutor
 from arena.match import Setting
 from arena.model import Bot, Event, Settings, UserError
 from arena.roster import Roster, carry, default_cache, in_use, load, printable
@@ -107,6 +107,7 @@ def run_event(
     as_json: bool,
     quiet: bool,
     live: Live | None,
+    where: Where | None,
     **flags: Any,  # noqa: ANN401 - the settings' own flags
 ) -> int:
     """`arena run` of bots: an event that is prepared and played at once."""
@@ -148,6 +149,8 @@ def run_event(
             max_time=max_time,
             room=room,
             page=page,
+            sandbox=sandbox,
+            where=where,
         )
 
 
@@ -161,19 +164,38 @@ def play_new(
     no_pin: bool,
     max_time: int | None,
     room: int,
+    sandbox: str,
+    where: Where | None,
     page: LivePage | None = None,
 ) -> int:
     """Play an event that has just been entered, in a new folder."""
-    workers = workers_of(jobs, room)
-    event = played_here(new.event, new.backend)
-    folder = out or Path("arena-results", time.strftime("%Y%m%d-%H%M%S"))
-    private = private_of(new, cache=str(cache), options={"jobs": jobs, "no_pin": no_pin})
-    with Store.create(folder, event, private) as store:
-        config = config_of(event, new.secret, new.bots, new.backend)
-        executor = LocalExecutor(config, jobs=workers, pin=not no_pin)
-        heard = page.joined(watcher, event, folder, new.secret) if page else watcher
-        tournament = Tournament(store, new.secret, heard)
-        return play(store, tournament, executor, watcher, max_time=max_time, page=page)
+    with playing(
+        new.event,
+        new.secret,
+        new.bots,
+        new.backend,
+        sandbox=sandbox,
+        cache=cache,
+        jobs=jobs,
+        room=room,
+        pin=not no_pin,
+        where=where,
+    ) as (executor, event, recorded_in):
+        folder = out or Path("arena-results", time.strftime("%Y%m%d-%H%M%S"))
+        private = private_of(new, cache=str(cache), options={"jobs": jobs, "no_pin": no_pin})
+        with Store.create(folder, event, private) as store:
+            recorded_in(store)
+            heard = page.joined(watcher, event, folder, new.secret) if page else watcher
+            tournament = Tournament(store, new.secret, heard)
+            return play(
+                store,
+                tournament,
+                executor,
+                watcher,
+                max_time=max_time,
+                page=page,
+                place=where.place if where else "",
+            )
 
 
 def prepare_event(

@@ -9,15 +9,14 @@ import trio
 
 from arena.cli.entering import enter, find_sandbox, setting_of, try_starts, without
 from arena.cli.given import keep_promises
-from arena.cli.here import config_of, played_here, workers_of
 from arena.cli.live import Live, opened
+from arena.cli.on import Where, playing
 from arena.cli.play import MERGE, conclude, play
 from arena.cli.progress import progress
 from arena.cli.screen import command_line, say
 from arena.drift import beacon_value, refuse_drift
 from arena.epochs import epochs_of
 from arena.executors.cores import cores
-from arena.executors.local import LocalExecutor
 from arena.formats.shards import Shard
 from arena.model import Event, UserError
 from arena.registry import SANDBOXES
@@ -51,6 +50,7 @@ def run_prepared(
     as_json: bool,
     quiet: bool,
     live: Live | None,
+    where: Where | None,
 ) -> int:
     """`arena run` of a prepared folder."""
     part = "" if shard is None else str(Shard.parse(shard))
@@ -71,6 +71,7 @@ def run_prepared(
         as_json=as_json,
         quiet=quiet,
         live=live,
+        where=where,
     )
 
 
@@ -86,6 +87,7 @@ def resume_event(
     as_json: bool,
     quiet: bool,
     live: Live | None,
+    where: Where | None,
 ) -> int:
     """`arena resume`."""
     event, private, secret = _owned(folder, repair=repair)
@@ -114,6 +116,7 @@ def resume_event(
         as_json=as_json,
         quiet=quiet,
         live=live,
+        where=where,
     )
 
 
@@ -191,6 +194,7 @@ def _play_on(
     as_json: bool,
     quiet: bool,
     live: Live | None,
+    where: Where | None,
 ) -> int:
     """Find the bots again, and play what is left."""
     # Never the folder's: what is in a cache is trusted, and what is damaged there is removed.
@@ -214,7 +218,8 @@ def _play_on(
         room = keep_promises(
             settings.limits, seats=settings.seats, series=settings.series, jobs=asked
         )
-        backend = find_sandbox(sandbox or _asked_for(folder, event, private))
+        chosen = sandbox or _asked_for(folder, event, private)
+        backend = find_sandbox(chosen)
         ready, _ = enter(
             restore(sources, cache=cache, folder=folder),
             backend,
@@ -227,14 +232,32 @@ def _play_on(
         setting = setting_of(event.settings, secret, ready, backend)
         if broken := trio.run(try_starts, setting, room * settings.seats):
             without(ready, broken, skip_broken=False, way_out=AS_BEFORE)
-        workers = workers_of(asked, room)
-        pin = not (no_pin or private.options.get("no_pin"))
-        here = msgspec.structs.replace(played_here(event, backend), finished=False)
-        if here != store.event:
-            store.restate(here)
-        executor = LocalExecutor(config_of(here, secret, ready, backend), jobs=workers, pin=pin)
-        tournament = begun or Tournament(store, secret, heard)
-        return play(store, tournament, executor, watcher, max_time=max_time, page=page)
+        with playing(
+            event,
+            secret,
+            ready,
+            backend,
+            sandbox=chosen,
+            cache=cache,
+            jobs=asked,
+            room=room,
+            pin=not (no_pin or private.options.get("no_pin")),
+            where=where,
+        ) as (executor, hosted, recorded_in):
+            there = msgspec.structs.replace(hosted, finished=False)
+            if there != store.event:
+                store.restate(there)
+            recorded_in(store)
+            tournament = begun or Tournament(store, secret, heard)
+            return play(
+                store,
+                tournament,
+                executor,
+                watcher,
+                max_time=max_time,
+                page=page,
+                place=where.place if where else "",
+            )
 
 
 def _jobs(stored: object) -> int | None:

@@ -19,10 +19,10 @@ from arena.sandbox.guarantees import GUARANTEES
 
 def played_here(event: Event, backend: Backend) -> Event:
     """The event with this machine and sandbox among those that it is played on and in."""
-    return hosted(event, backend.name, _confinement(backend), (this_machine(),))
+    return hosted(event, backend.name, confinement(backend), (this_machine(),))
 
 
-def _confinement(backend: Backend) -> Confinement:
+def confinement(backend: Backend) -> Confinement:
     """How the bots are going to be held, as the canary found it."""
     found = backend.probe()
     return Confinement(

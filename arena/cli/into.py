@@ -16,6 +16,7 @@ from arena.cli.event import Entered, play_new
 from arena.cli.given import keep_promises
 from arena.cli.here import played_here, workers_of
 from arena.cli.live import Live, opened
+from arena.cli.on import Where
 from arena.cli.progress import progress
 from arena.cli.screen import command_line, say
 from arena.deals import commitment, secret_from_seed
@@ -60,6 +61,7 @@ def run_into(
     as_json: bool,
     quiet: bool,
     live: Live | None,
+    where: Where | None,
 ) -> int:
     """`arena run --into`: every new bot meets the old ones, and the new ones each other."""
     events = _finished(folder)
@@ -84,6 +86,8 @@ def run_into(
             max_time=max_time,
             room=room,
             page=page,
+            sandbox=sandbox,
+            where=where,
         )
     if read_event(epoch).finished:
         say(f"with the whole event: {command_line('table', folder)}")

@@ -23,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 NOT_IN_FILES = (
     *("--event", "--help", "--beacon", "--shard", "--into"),
     *("--live", "--live-host", "--live-stay"),
+    *("--on", "--tls-ca", "--tls-cert", "--tls-key"),
 )
 """Flags that are no settings of an event: what is known only when it is played."""
 

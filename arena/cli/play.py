@@ -5,6 +5,7 @@ Whatever ends the playing, the command that goes on is printed if anything is le
 
 from __future__ import annotations
 
+import shlex
 import signal
 
 import click
@@ -14,7 +15,7 @@ import trio
 from arena.cli.live import LivePage
 from arena.cli.progress import JsonLines, Progress
 from arena.cli.screen import colour, columns, command_line, going_on, say
-from arena.executors.local import LocalExecutor
+from arena.executors import Executor
 from arena.model import ADJUSTED, Table, Verdict
 from arena.reports import FILES, render
 from arena.reports.hostile import plain
@@ -35,13 +36,17 @@ STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, AT_ONCE:
 def play(
     store: Store,
     tournament: Tournament,
-    executor: LocalExecutor,
+    executor: Executor,
     watcher: Progress,
     *,
     max_time: int | None,
     page: LivePage | None = None,
+    place: str = "",
 ) -> int:
-    """Play until the end or a stop; print the table, and how to go on if it isn't over."""
+    """Play until the end or a stop; print the table, and how to go on if it isn't over.
+
+    `place`: the cluster that it is played on, if it is.
+    """
     planned, left = tournament.planned, tournament.left
     watcher.begin(planned, planned - left)
     event = store.event
@@ -82,7 +87,7 @@ def play(
         watcher.end()
         _tell_trouble(store, tournament, watcher)
         if not concluded:
-            _tell_resume(store, watcher)
+            _tell_resume(store, watcher, place)
     if page and concluded:
         page.stay(tournament, watcher, store.event)
     return shown if concluded else player.outcome
@@ -119,7 +124,7 @@ class _Player:
     def __init__(
         self,
         tournament: Tournament,
-        executor: LocalExecutor,
+        executor: Executor,
         watcher: Progress,
         page: LivePage | None,
     ) -> None:
@@ -224,8 +229,10 @@ def _tell_trouble(store: Store, tournament: Tournament, watcher: Progress) -> No
         say(f"{entrant} was at the table in {times} of {voids} void series")
 
 
-def _tell_resume(store: Store, watcher: Progress) -> None:
+def _tell_resume(store: Store, watcher: Progress, place: str) -> None:
     command = going_on(store.folder, store.event.sandbox)
+    if place:
+        command += f" --on {shlex.quote(place)}"
     if isinstance(watcher, JsonLines):
         try:
             watcher.say("resume", command=command)

@@ -13,6 +13,8 @@ import click
 
 from arena.cli.live import FLAGS as LIVE
 from arena.cli.live import LiveCommand, live_of, live_options
+from arena.cli.on import FLAGS as ON
+from arena.cli.on import on_options, where_of
 from arena.cli.options import event_options, run_options, sandbox_option
 from arena.cli.paths import PathName
 
@@ -21,12 +23,14 @@ FOLDER = PathName(path_type=Path)
 HERE = {
     *("bots", "sandbox", "beacon", "shard", "jobs", "no_pin", "max_time", "as_json", "quiet"),
     *LIVE,
+    *ON,
 }
 # And when bots come to an event that is over.
 INTO = {
     *("into", "bots", "seed", "sandbox", "dry_run"),
     *("jobs", "no_pin", "max_time", "as_json", "quiet"),
     *LIVE,
+    *ON,
 }
 
 
@@ -74,6 +78,7 @@ Examples:
   arena run bots/* --json | my-dashboard        one JSON line an event
   arena run bots/* --live                       watch it in a browser
   arena run --into friday my-bot                to an event that is over
+  arena run bots/* --on tls://head:8786 --tls-ca ca.pem --tls-cert me.pem
 
 \b
 Exit codes:
@@ -85,6 +90,7 @@ Exit codes:
 @event_options
 @sandbox_option("auto")
 @run_options
+@on_options
 @live_options
 @click.option("--shard", metavar="I/N", help="Of a prepared event: its I-th of N parts.")
 @click.option(
@@ -111,6 +117,7 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
     bots, beacon, shard = options["bots"], options.pop("beacon"), options.pop("shard")
     options["live"] = live_of(options)
+    options["where"] = where_of(options)
     if (into := options.pop("into")) is not None:
         from arena.cli.into import run_into
 
@@ -118,15 +125,23 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
         raise SystemExit(
             run_into(
                 into,
-                **{name: options[name] for name in INTO - {"into"} - LIVE},
+                **{name: options[name] for name in INTO - {"into"} - LIVE - ON},
                 live=options["live"],
+                where=options["where"],
             )
         )
     if len(bots) == 1 and is_results_folder(bots[0]):
         from arena.cli.going_on import run_prepared
 
         raise SystemExit(
-            run_prepared(bots[0], beacon=beacon, shard=shard, live=options["live"], **_said_here())
+            run_prepared(
+                bots[0],
+                beacon=beacon,
+                shard=shard,
+                live=options["live"],
+                where=options["where"],
+                **_said_here(),
+            )
         )
     for flag, value in (("--beacon", beacon), ("--shard", shard)):
         if value is not None:
@@ -144,7 +159,7 @@ def _said_here() -> dict[str, Any]:
         "leave that out",
     )
     params = click.get_current_context().params
-    here = {name: params[name] for name in HERE - {"bots", "beacon", "shard"} - LIVE}
+    here = {name: params[name] for name in HERE - {"bots", "beacon", "shard"} - LIVE - ON}
     return here | {"sandbox": here["sandbox"] if "sandbox" in said else None}
 
 
@@ -180,6 +195,7 @@ Example:
 )
 @sandbox_option(None)
 @run_options
+@on_options
 @live_options
 def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     """Go on with the unfinished event in FOLDER."""
@@ -187,6 +203,7 @@ def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flag
     from arena.cli.going_on import resume_event
 
     options["live"] = live_of(options)
+    options["where"] = where_of(options)
     raise SystemExit(resume_event(folder, **options))
 
 

@@ -74,10 +74,33 @@ class Handout:
                 return None
             await self._changed.wait()
 
+    def spare(self, leave: int) -> Turn | None:
+        """One more turn without waiting, if more than `leave` are left for others."""
+        self._fill()
+        free = [turn for turn in self._held if not turn.in_play]
+        if len(free) <= leave:
+            return None
+        chosen = max(free, key=lambda turn: turn.left) if self._dry else free[0]
+        chosen.in_play = True
+        return chosen
+
+    def widen(self, workers: int) -> None:
+        """Hold blocks for so many workers from now on."""
+        self._width = max(self._width, BLOCKS_A_WORKER * workers)
+        self._wake()
+
+    def put_back(self, turn: Turn) -> None:
+        """The series of a turn has come to no end: it is somebody's turn again."""
+        turn.in_play = False
+        self._wake()
+
     def give_back(self, turn: Turn) -> None:
         """The series of a turn has been played, or needs no playing."""
         if not turn.pass_on():
             self._held.remove(turn)
+        self._wake()
+
+    def _wake(self) -> None:
         self._changed.set()
         self._changed = trio.Event()
 

@@ -1,0 +1,70 @@
+"""A machine of a cluster before it plays: its sandbox, its limits, its cores, and the bots.
+
+The same steps as on one machine, by the same functions; what is amiss is told to whoever asks.
+"""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import msgspec
+import trio
+
+from arena.cli.entering import enter, find_sandbox, setting_of, try_starts, without
+from arena.cli.given import keep_promises
+from arena.cli.here import confinement, this_machine
+from arena.executors.cores import cores
+from arena.executors.nodes import Answer, Ask, Fit, Unfit
+from arena.model import Bot, HostError, UserError
+from arena.roster import default_cache, in_use, lacking, restore
+from arena.sandbox import Backend
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+def admitted(ask: bytes) -> bytes:
+    """The answer to whoever asks."""
+    return msgspec.json.encode(_answer(msgspec.json.decode(ask, type=Ask)))
+
+
+def _answer(ask: Ask) -> Answer:
+    settings, cache = ask.settings, default_cache()
+    try:
+        room = keep_promises(settings.limits, seats=settings.seats, series=settings.series)
+        backend = find_sandbox(ask.sandbox)
+        with in_use(cache):
+            bots = _bots(ask, backend, cache, room) if ask.folder else ()
+            return Fit(
+                host=_host(),
+                machine=this_machine(),
+                sandbox=backend.name,
+                confinement=confinement(backend),
+                cores=tuple(cores()),
+                room=room,
+                missing=lacking(ask.entrants, cache=cache),
+                bots=bots,
+            )
+    except (UserError, HostError) as error:
+        return Unfit(trouble=str(error))
+
+
+def _bots(ask: Ask, backend: Backend, cache: Path, room: int) -> tuple[Bot, ...]:
+    """Build the bots, and start each one once."""
+    found = restore([(each, "") for each in ask.entrants], cache=cache, folder=Path(ask.folder))
+    ready, left_out = enter(found, backend, ask.settings, cache, skip_broken=False, way_out="")
+    if left_out:
+        raise UserError("; ".join(f"{out.name}: {out.reason}" for out in left_out))
+    setting = setting_of(ask.settings, bytes(32), ready, backend)
+    if broken := trio.run(try_starts, setting, room * ask.settings.seats):
+        without(ready, broken, skip_broken=False, way_out="")
+    return tuple(ready)
+
+
+def _host() -> str:
+    """This machine since it was started, or this container on it."""
+    try:
+        boot = _BOOT.read_text().strip()
+    except OSError:
+        boot = ""
+    return f"{platform.node()} {boot}"

@@ -1,0 +1,15 @@
+"""`arena node`: what a worker of a cluster starts; not for people."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+
+@click.command(hidden=True)
+def node() -> None:
+    """Answer whether this machine can play an event, from standard input to standard output."""
+    from arena.cli.admission import admitted
+
+    sys.stdout.buffer.write(admitted(sys.stdin.buffer.read()))

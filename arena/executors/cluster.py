@@ -1,0 +1,279 @@
+"""A Dask cluster: the only module that imports `distributed`, and what of it is used, with types.
+
+Everything here blocks, so trio calls it in threads. Tasks are pickles, which whoever can reach a
+worker may send: so a connection that leaves this machine is TLS with certificates of both ends, or
+there is none.
+
+Invariant: nothing is sent to a scheduler or a worker before its address has been judged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import logging
+import re
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from arena.exhaustion import ran_out
+from arena.model import HostError, UserError
+
+CONNECT_S = 10.0
+# For a goodbye to workers that may be gone.
+LEAVE_S = 5.0
+_ADDRESS = re.compile(r"(?:(tls|tcp)://)?(\[[^\]]+\]|[^:/\[\]]+):(\d+)")
+_LOCAL = re.compile(r"local:(\d+)")
+MOST_LOCAL = 256
+"""Workers of `local:N`: more are a slip of the finger."""
+EXTRA = "pip install 'nine-arena[dask]'"
+
+
+class Tls(NamedTuple):
+    """Files with our certificate, its key, and that of who has signed everybody's."""
+
+    ca: Path
+    cert: Path
+    key: Path | None
+    """None: it is in the file of the certificate."""
+
+
+class Peer(NamedTuple):
+    """A worker of the cluster."""
+
+    id: str
+    """Its address, and a number that tells it from the one that was there before."""
+    address: str
+    threads: int
+
+
+class Cluster:
+    """See the module's docstring."""
+
+    def __init__(self, client: Any, place: str) -> None:  # noqa: ANN401 - distributed has no types
+        self._client = client
+        self.place = place
+        """As the user named it."""
+
+    def peers(self) -> list[Peer]:
+        """The workers that are there; OSError when the scheduler isn't."""
+        known = self._client.scheduler_info(n_workers=-1).get("workers")
+        if known is None:  # what a client says that is connecting again
+            raise ConnectionError(self.place)
+        return [
+            Peer(f"{address} {worker['id']}", address, worker["nthreads"])
+            for address, worker in sorted(known.items())
+        ]
+
+    def submit(
+        self,
+        function: Callable[..., Any],
+        *arguments: object,
+        peer: Peer,
+        then: Callable[[], None],
+    ) -> Any:  # noqa: ANN401 - a future of distributed's
+        """Run a function on one worker; `then` is called, in some thread, when it has ended."""
+        future = self._client.submit(
+            function, *arguments, workers=[peer.address], allow_other_workers=False, pure=False
+        )
+        future.add_done_callback(lambda _: then())
+        return future
+
+    def hold(self, content: str, bundle: bytes) -> Any:  # noqa: ANN401 - a future of distributed's
+        """Bytes that workers can have from each other, and again if their holder dies."""
+        return self._client.submit(bytes, bundle, key=f"arena-bot-{content}")
+
+    def leave(self, function: Callable[[str], None], event: str, peers: list[Peer]) -> None:
+        """Call a function on workers at once, past all tasks; who can't be reached is no matter."""
+        with contextlib.suppress(Exception):
+            self._client.sync(
+                self._client._run,  # noqa: SLF001 - `run` with a limit to the waiting
+                function,
+                event,
+                workers=[peer.address for peer in peers],
+                on_error="ignore",
+                callback_timeout=LEAVE_S,
+            )
+
+
+def refused(address: str) -> str:
+    """Why nothing may be sent to that address; empty: it may."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        return "is no address of a scheduler or worker: tls://HOST:PORT"
+    if found[1] != "tls" and not _loopback(found[2]):
+        return (
+            "is plain TCP beyond this machine, where anybody could send programs to run: start "
+            "scheduler and workers with certificates, and name tls://HOST:PORT"
+        )
+    return ""
+
+
+def _loopback(host: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    return host == "localhost"
+
+
+@contextlib.contextmanager
+def connected(place: str, tls: Tls | None) -> Iterator[Cluster]:
+    """The cluster at an address, or in a scheduler's file, or a new one of this machine."""
+    local = _LOCAL.fullmatch(place)
+    address = "" if local else _address(place, tls)
+    distributed = _library()
+    security = _security(distributed, tls)
+    if address.startswith("tls://"):
+        _check_tls(security, address)
+    with contextlib.ExitStack() as stack:
+        if local:
+            address = stack.enter_context(_of_our_own(distributed, int(local[1]), security))
+        client = _client(distributed, address, security)
+        stack.callback(_quietly, client.close, LEAVE_S)
+        listens = client.scheduler_info(n_workers=0)["address"]
+        if why := refused(listens):
+            raise UserError(f"--on {place}: the scheduler listens at {listens}, which {why}")
+        yield Cluster(client, place)
+
+
+def _address(place: str, tls: Tls | None) -> str:
+    if not _ADDRESS.fullmatch(place):
+        path = Path(place)
+        try:
+            found = msgspec.json.decode(path.read_bytes(), type=Mapping[str, object])
+            place = str(found["address"])
+        except OSError as error:
+            raise UserError(
+                f"--on {path}: neither local:N, nor an address (tls://HOST:PORT), nor a "
+                f"scheduler's file: {error.strerror}"
+            ) from None
+        except (msgspec.DecodeError, KeyError):
+            raise UserError(
+                f"--on {path}: not what `dask scheduler --scheduler-file {path}` writes"
+            ) from None
+    if "://" not in place:
+        place = f"{'tls' if tls else 'tcp'}://{place}"
+    if why := refused(place):
+        raise UserError(f"--on {place}: {why}")
+    return place
+
+
+def _library() -> Any:  # noqa: ANN401 - distributed has no types
+    try:
+        import dask  # noqa: PLC0415 - an extra, and half a second
+        import distributed  # noqa: PLC0415
+    except ImportError:
+        raise UserError(f"--on needs Dask: {EXTRA}") from None
+    # Workers that come and go, and bundles of some size, are nothing to warn of.
+    warnings.filterwarnings("ignore", message="Sending large graph")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    dask.config.set({"distributed.comm.timeouts.connect": f"{CONNECT_S:g} s"})
+    return distributed
+
+
+def _security(distributed: Any, tls: Tls | None) -> Any:  # noqa: ANN401 - as above
+    """With the flags' files, else those that Dask's own settings name, if they do."""
+    if tls is None:
+        return distributed.Security()
+    for flag, path in (("--tls-ca", tls.ca), ("--tls-cert", tls.cert), ("--tls-key", tls.key)):
+        if path is not None:
+            try:
+                path.read_bytes()
+            except OSError as error:
+                raise UserError(f"{flag} {path}: {error.strerror}") from None
+    mine = {}
+    for role in ("client", "scheduler", "worker"):
+        mine[f"tls_{role}_cert"] = str(tls.cert)
+        mine[f"tls_{role}_key"] = str(tls.key or tls.cert)
+    return distributed.Security(require_encryption=True, tls_ca_file=str(tls.ca), **mine)
+
+
+def _check_tls(security: Any, address: str) -> None:  # noqa: ANN401 - as above
+    if not (security.tls_ca_file and security.tls_client_cert):
+        raise UserError(
+            f"--on {address}: needs certificates: --tls-ca CA --tls-cert CERTIFICATE --tls-key KEY"
+        )
+    try:
+        security.get_connection_args("client")
+    except (OSError, ValueError) as error:
+        raise UserError(f"--on {address}: the certificates can't be used: {error}") from None
+
+
+def _client(distributed: Any, address: str, security: Any) -> Any:  # noqa: ANN401 - as above
+    try:
+        return distributed.Client(
+            address, security=security, timeout=CONNECT_S, set_as_default=False
+        )
+    except (OSError, TimeoutError) as error:
+        reason = _innermost(error)
+        what = (
+            "start it, or look whether its certificates are of the same authority"
+            if address.startswith("tls://")
+            else "start it, or name another; one with certificates is tls://HOST:PORT"
+        )
+        raise UserError(f"--on {address}: no scheduler answers there ({reason}); {what}") from None
+
+
+def _innermost(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+@contextlib.contextmanager
+def _of_our_own(distributed: Any, workers: int, security: Any) -> Iterator[str]:  # noqa: ANN401
+    """A scheduler in this process, and worker processes, on the loopback alone."""
+    if not 1 <= workers <= MOST_LOCAL:
+        raise UserError(f"--on local:{workers}: 1 to {MOST_LOCAL} workers")
+    import dask  # noqa: PLC0415 - an extra
+
+    theirs = {
+        "distributed.worker.preload": ["arena.executors.nodes"],
+        # It looks at every thread a hundred times a second, on the bots' cores.
+        "distributed.worker.profile.enabled": False,
+    }
+    try:
+        with _deaf(), dask.config.set(theirs):
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                protocol="tls://" if security.tls_ca_file else "tcp://",
+                security=security,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+    except (OSError, RuntimeError) as error:
+        what = ran_out(error) or _innermost(error)
+        raise HostError(f"--on local:{workers}: can't start its processes: {what}") from None
+    try:
+        # What is started anew in the place of a dead one stays out of the terminal's group, too.
+        with dask.config.set(theirs):
+            yield cluster.scheduler_address
+    finally:
+        _quietly(cluster.close, LEAVE_S)
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Children that are started now don't hear Ctrl-C before they have left its group."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _quietly(close: Callable[..., Any], seconds: float) -> None:
+    """Say goodbye; a cluster that is gone already is no trouble."""
+    with contextlib.suppress(Exception):
+        close(timeout=seconds)

@@ -1,0 +1,362 @@
+"""Events on a Dask cluster: a real scheduler, real worker processes, and what becomes of them.
+
+The workers have a cache of their own, so that bots really travel.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from arena.executors.cluster import refused as refusal
+
+pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+pytestmark = pytest.mark.process
+
+WAIT_S = 90
+
+
+class Cluster:
+    """A scheduler and workers, each a process of its own."""
+
+    def __init__(self, folder, environment):
+        self.file = folder / "scheduler.json"
+        cache = folder / "nodes-cache"
+        self.cache = cache / "nine-arena"
+        self._environment = {
+            **environment,
+            "XDG_CACHE_HOME": str(cache),
+            "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
+            "DASK_TEMPORARY_DIRECTORY": str(folder / "dask"),
+        }
+        self._folder = folder
+        self._running = []
+
+    def begin(self, *flags, host="127.0.0.1"):
+        """Start the scheduler."""
+        address = () if any(flag.startswith("--protocol") for flag in flags) else ("--host", host)
+        scheduler = self._start(
+            *("scheduler", *address, "--port", "0", "--no-dashboard"),
+            *("--dashboard-address", "127.0.0.1:0", "--scheduler-file", self.file, *flags),
+        )
+        deadline = time.monotonic() + WAIT_S
+        while not self.file.exists():
+            assert scheduler.poll() is None, "the scheduler has ended"
+            assert time.monotonic() < deadline, "no scheduler"
+            time.sleep(0.05)
+        return scheduler
+
+    def add(self, *flags, nanny=False):
+        """Start a worker; it may take a while until it is there."""
+        return self._start(
+            *("worker", "--nthreads", "1", "--no-dashboard", "--scheduler-file", self.file),
+            *("--host", "127.0.0.1", *(() if nanny else ("--no-nanny",)), *flags),
+        )
+
+    def _start(self, kind, *flags):
+        with (self._folder / f"dask-{len(self._running)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "distributed.cli.dask_" + kind, *map(str, flags)],
+                stdout=log,
+                stderr=log,
+                env=self._environment,
+                start_new_session=True,
+            )
+        self._running.append(process)
+        return process
+
+    def end(self):
+        """Kill everything, in each session that was started here."""
+        for process in self._running[1:] + self._running[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture
+def cluster(environment, tmp_path):
+    """A cluster that isn't there yet."""
+    made = Cluster(tmp_path, environment)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def running(environment, sandbox, tmp_path):
+    """Start a command with JSON events; read them up to the first of a kind."""
+    started = []
+
+    def start(*words):
+        words = [str(word) for word in (*words, "--sandbox", sandbox, "--json")]
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "arena", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def until(process, event, count=1):
+    """Read events until so many of a kind have come."""
+    for line in process.stdout:
+        if json.loads(line)["event"] == event:
+            count -= 1
+            if not count:
+                return
+    raise AssertionError(f"no {event}: {process.stderr.read()}")
+
+
+def test_a_race_whose_workers_die_and_come_has_the_bytes_of_one_machine(
+    arena, bot, cluster, comparable, running, tmp_path
+):
+    """Four workers, one is killed, another joins; bots travel; machine and sandbox are recorded."""
+    field = [bot("ann"), bot("bob", "slow", 60), bot("cyd", "illegal", 60)]
+    flags = ["--until-resolved", "--deals", 8, "--budget", 80, "--series", 2, "--seed", "race"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    workers = [cluster.add() for _ in range(4)]
+    process = running("run", *field, *flags, "--on", cluster.file, "--no-pin", "--out", "two")
+    until(process, "match", 3)
+    workers[0].kill()
+    cluster.add()
+    until(process, "match", 12)
+    workers[1].kill()
+    _, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    assert comparable("one") == comparable("two")
+    event = json.loads((tmp_path / "two" / "event.json").read_text())
+    assert event["finished"]
+    assert event["sandbox"]
+    assert event["machine"]["cores"]
+    travelled = {path.name for path in (cluster.cache / "bots").iterdir()}
+    assert {entrant["hash"] for entrant in event["entrants"]} == travelled
+
+
+def test_processes_of_this_machine_give_the_same_bytes(arena, bot, comparable):
+    """`--on local:N` needs no cluster; more workers than cores share them."""
+    field = [bot("ann"), bot("bob"), bot("cyd")]
+    flags = ["--deals", 4, "--series", 2, "--seed", "same"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    arena("run", *field, *flags, "--on", "local:2", "--no-pin", "--out", "two")
+    assert comparable("one") == comparable("two")
+
+
+DEADLY = """
+import os, signal
+from arena.executors import nodes
+
+play = nodes.play  # a preload is loaded more than once
+play = getattr(play, "real", play)
+
+def deadly(event, slot, core, jobs):
+    if b"cyd@1" in jobs:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return play(event, slot, core, jobs)
+
+deadly.__module__, deadly.__qualname__ = "arena.executors.nodes", "play"
+deadly.real = play
+nodes.play = deadly
+"""
+
+OLD = """
+import arena
+arena.__version__ = "0.0.9"
+"""
+
+
+def test_a_series_that_kills_its_workers_is_named_and_stops_the_event(
+    arena, bot, cluster, comparable, tmp_path
+):
+    """The machine's trouble, with bots and worker; what others played is kept, and it can go on."""
+    (tmp_path / "deadly.py").write_text(DEADLY)
+    field = [bot("ann"), bot("cyd")]
+    flags = ["--deals", 2, "--series", 2, "--seed", "s"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    for _ in range(4):
+        cluster.add("--preload", tmp_path / "deadly.py")
+    done = arena(*("run", *field, *flags, "--on", cluster.file, "--no-pin", "--out", "two"), code=4)
+    assert "was void 4 times: its worker tcp://127.0.0.1:" in done.stderr
+    assert "cyd@1" in done.stderr
+    assert f"arena resume two --on {cluster.file}" in done.stderr
+    arena("resume", "two")
+    assert comparable("one") == comparable("two")
+
+
+def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
+    arena, bot, cluster, comparable, running
+):
+    """Nothing that was finished is lost, nothing counts twice."""
+    field = [bot("ann"), bot("bob", "slow", 12)]
+    flags = ["--deals", 10, "--series", 2, "--seed", "s"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    scheduler = cluster.begin()
+    cluster.add()
+    cluster.add()
+    process = running("run", *field, *flags, "--on", cluster.file, "--no-pin", "--out", "two")
+    until(process, "match", 2)
+    scheduler.kill()
+    stdout, stderr = process.communicate(timeout=WAIT_S)
+    assert 4 == process.returncode, stderr
+    assert "can't be reached any more" in stderr
+    assert "arena resume two --on " in stdout
+    arena("resume", "two")
+    assert comparable("one") == comparable("two")
+
+
+def test_a_worker_with_another_arena_is_named_and_left_out(arena, bot, cluster, tmp_path):
+    """Its results could differ; with nobody else the event doesn't begin."""
+    (tmp_path / "old.py").write_text(OLD)
+    field = [bot("ann"), bot("bob")]
+    cluster.begin()
+    cluster.add("--preload", tmp_path / "old.py")
+    done = arena("run", *field, "--on", cluster.file, "--no-pin", "--out", "out", code=2)
+    assert "is left out: has arena 0.0.9, here it is" in done.stderr
+    assert "none of its workers can play" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_worker_with_more_threads_than_cores_is_named_and_left_out(arena, bot, cluster):
+    """Bots would share cores, and pay with their time."""
+    cluster.begin()
+    cluster.add("--nthreads", 99)
+    field = [bot("ann"), bot("bob")]
+    done = arena("run", *field, "--on", cluster.file, "--out", "out", code=2)
+    assert "is left out: has 99 threads, and the machine has room for " in done.stderr
+
+
+# ------------------------------------------------------------------------- who may be spoken to
+
+
+@pytest.mark.parametrize(
+    ("address", "allowed"),
+    [
+        ("tcp://127.0.0.1:8786", True),
+        ("127.0.0.1:8786", True),
+        ("tcp://[::1]:8786", True),
+        ("localhost:8786", True),
+        ("tls://head.example:8786", True),
+        ("tcp://10.0.0.1:8786", False),
+        ("tcp://localhost.example:8786", False),
+        ("head.example:8786", False),
+        ("ws://127.0.0.1:8786", False),
+        ("tcp://127.0.0.1", False),
+        ("tcp://127.0.0.1:1@evil.example:8786", False),
+        ("tcp://0.0.0.0:8786", False),
+    ],
+)
+def test_plain_tcp_goes_no_further_than_this_machine(address, allowed):
+    """Tasks are programs: whoever can speak to a worker runs what they like."""
+    assert allowed is not bool(refusal(address))
+
+
+def said(done):
+    """The last lines of what a command says."""
+    return [line for line in done.stderr.splitlines() if line.startswith("arena: ")]
+
+
+def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, environment):
+    """Unreachable, beyond this machine, no file, another file, flags that don't go together."""
+    field = [bot("ann"), bot("bob")]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        closed = f"127.0.0.1:{free.getsockname()[1]}"
+    (tmp_path / "other.json").write_text("{}")
+    (tmp_path / "far.json").write_text('{"address": "tcp://192.0.2.1:8786"}')
+    for place, words in (
+        (closed, "no scheduler answers there"),
+        ("tcp://192.0.2.1:8786", "plain TCP beyond this machine"),
+        ("far.json", "plain TCP beyond this machine"),
+        ("nowhere.json", "nor a scheduler's file: No such file"),
+        ("other.json", "not what `dask scheduler --scheduler-file"),
+        ("tls://127.0.0.1:8786", "needs certificates"),
+    ):
+        (line,) = said(arena("run", *field, "--on", place, "--out", "out", code=2))
+        assert words in line
+    assert "--jobs" in refused("run", *field, "--on", "local:2", "--jobs", 2)
+    assert "goes with a cluster" in refused("run", *field, "--tls-ca", "far.json")
+    (tmp_path / "without" / "distributed").mkdir(parents=True)
+    (tmp_path / "without" / "distributed" / "__init__.py").write_text("raise ImportError")
+    without = {**environment, "PYTHONPATH": str(tmp_path / "without")}
+    done = arena("run", *field, "--on", "local:2", "--out", "out", code=2, env=without)
+    assert ["arena: --on needs Dask: pip install 'nine-arena[dask]'"] == said(done)
+
+
+def openssl(folder, *words):
+    """Run it."""
+    done = subprocess.run(
+        ["openssl", *map(str, words)], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert not done.returncode, done.stderr
+
+
+@pytest.fixture
+def authority(tmp_path):
+    """Make an authority and a certificate by it: the flags of a command, and Dask's."""
+    if not shutil.which("openssl"):
+        pytest.skip("no openssl to make certificates with")
+
+    def make(name):
+        folder = tmp_path / name
+        folder.mkdir()
+        key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+        openssl(
+            folder,
+            *("req", "-x509", *key, "-days", 2, "-subj", f"/CN={name}"),
+            *("-keyout", "ca.key", "-out", "ca.pem"),
+        )
+        openssl(folder, "req", *key, "-subj", "/CN=node", "-keyout", "me.key", "-out", "me.csr")
+        openssl(
+            folder,
+            *("x509", "-req", "-in", "me.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-days", 2),
+            *("-CAcreateserial", "-out", "me.pem"),
+        )
+        files = folder / "ca.pem", folder / "me.pem", folder / "me.key"
+        ours = zip(("--tls-ca", "--tls-cert", "--tls-key"), files, strict=True)
+        theirs = zip(("--tls-ca-file", "--tls-cert", "--tls-key"), files, strict=True)
+        return [list(itertools.chain(*flags)) for flags in (ours, theirs)]
+
+    return make
+
+
+def test_with_tls_nobody_plays_without_a_certificate_of_the_same_authority(
+    arena, authority, bot, cluster, comparable
+):
+    """No certificate, a foreign authority's, plain TCP: one line each; the right one plays."""
+    field = [bot("ann"), bot("bob")]
+    flags = ["--deals", 2, "--seed", "s", "--no-pin"]
+    ours, theirs = authority("ours")
+    foreign, _ = authority("foreign")
+    cluster.begin("--protocol", "tls", "--host", "127.0.0.1", *theirs)
+    cluster.add("--protocol", "tls", *theirs)
+    address = json.loads(cluster.file.read_text())["address"]
+    assert address.startswith("tls://")
+    for place, with_, words in (
+        (address, [], "needs certificates: --tls-ca CA"),
+        (address, foreign, "no scheduler answers there"),
+        (address.replace("tls", "tcp"), [], "no scheduler answers there"),
+    ):
+        (line,) = said(arena("run", *field, *flags, "--on", place, *with_, "--out", "no", code=2))
+        assert words in line
+    arena("run", *field, *flags, "--on", cluster.file, *ours, "--out", "two")
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    assert comparable("one") == comparable("two")
