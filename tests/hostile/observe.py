@@ -202,6 +202,7 @@ def _watched(scene, look, limit):
         quiet = SETTLE_S if says.final else QUIET_S
         if says.last and time.monotonic() > (changed or begin) + quiet:
             break
+    says.listen(0.05)  # what it had said before it ended
     if not says.last:
         return most, ""
     exited = bot.exited
@@ -217,7 +218,7 @@ def _judged(scene, what, most, how, limit):
     scene.note[what] = round(most, 1)
     scene.kill(scene.bot)
     if not how:
-        return f"it never began: {scene.bot.errors()[-300:]}"
+        return f"it never began: {scene.bot.exited} {scene.bot.errors()[-300:]}"
     if how == OVER:
         return f"BROKE {what}: over {PROVEN} times the limit of {limit}"
     if how.startswith("done"):

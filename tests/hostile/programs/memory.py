@@ -33,7 +33,7 @@ try:
         held += STEP
     print("done", held >> 20, flush=True)
 except (MemoryError, OSError) as error:
-    if way != "processes":
+    if kept and way != "processes":
         kept.pop()  # room for the message
     print("refused", held >> 20, error, flush=True)
 signal.pause()
