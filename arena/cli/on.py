@@ -1,4 +1,4 @@
-"""`--on`: an event on a Dask cluster, for the commands that play one.
+"""`--on dask`: an event on a Dask cluster, for the commands that play one.
 
 The flags; the executor that plays where they say, and what its nodes add to the event. Loads
 `distributed` only when it is asked for.
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FLAGS = frozenset({"on", "tls_ca", "tls_cert", "tls_key"})
 """By their names among a command's parameters."""
+_ENGINE = "dask"
 _LOCAL = "local:"
 
 
@@ -41,7 +42,8 @@ def on_options(command: Callable[..., Any]) -> Callable[..., Any]:
     flags = [
         click.option(
             "--on",
-            metavar="CLUSTER",
+            nargs=2,
+            metavar="dask CLUSTER",
             help="Play on Dask workers: local:N, the scheduler's address, or its file.",
         ),
         click.option("--tls-ca", type=file, help="Of a cluster: who has signed its certificates."),
@@ -57,11 +59,17 @@ def where_of(options: dict[str, Any]) -> Where | None:
     """What the flags ask for; takes them out of the options."""
     from arena.model import UserError
 
-    place, ca, cert, key = (options.pop(name) for name in ("on", "tls_ca", "tls_cert", "tls_key"))
-    if place is None:
+    on, ca, cert, key = (options.pop(name) for name in ("on", "tls_ca", "tls_cert", "tls_key"))
+    if on is None:
         if ca or cert or key:
-            raise UserError("--tls-… goes with a cluster: --on tls://HOST:PORT")
+            raise UserError("--tls-… goes with a cluster: --on dask tls://HOST:PORT")
         return None
+    engine, place = on
+    if engine != _ENGINE:
+        raise UserError(
+            f"--on {engine}: name the engine, then the cluster: --on dask local:N, --on dask "
+            "ADDRESS or --on dask SCHEDULER_FILE"
+        )
     if (ca is None) != (cert is None) or (key and not cert):
         raise UserError("--tls-ca and --tls-cert go together (and --tls-key, if it is apart)")
     if options.get("jobs") is not None:

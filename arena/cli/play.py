@@ -232,7 +232,7 @@ def _tell_trouble(store: Store, tournament: Tournament, watcher: Progress) -> No
 def _tell_resume(store: Store, watcher: Progress, place: str) -> None:
     command = going_on(store.folder, store.event.sandbox)
     if place:
-        command += f" --on {shlex.quote(place)}"
+        command += f" --on dask {shlex.quote(place)}"
     if isinstance(watcher, JsonLines):
         try:
             watcher.say("resume", command=command)

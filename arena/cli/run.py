@@ -78,7 +78,7 @@ Examples:
   arena run bots/* --json | my-dashboard        one JSON line an event
   arena run bots/* --live                       watch it in a browser
   arena run --into friday my-bot                to an event that is over
-  arena run bots/* --on tls://head:8786 --tls-ca ca.pem --tls-cert me.pem
+  arena run bots/* --on dask tls://head:8786 --tls-ca ca.pem --tls-cert me.pem
 
 \b
 Exit codes:

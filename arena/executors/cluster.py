@@ -137,7 +137,7 @@ def connected(place: str, tls: Tls | None) -> Iterator[Cluster]:
         stack.callback(_quietly, client.close, LEAVE_S)
         listens = client.scheduler_info(n_workers=0)["address"]
         if why := refused(listens):
-            raise UserError(f"--on {place}: the scheduler listens at {listens}, which {why}")
+            raise UserError(f"--on dask {place}: the scheduler listens at {listens}, which {why}")
         yield Cluster(client, place)
 
 
@@ -149,17 +149,17 @@ def _address(place: str, tls: Tls | None) -> str:
             place = str(found["address"])
         except OSError as error:
             raise UserError(
-                f"--on {path}: neither local:N, nor an address (tls://HOST:PORT), nor a "
+                f"--on dask {path}: neither local:N, nor an address (tls://HOST:PORT), nor a "
                 f"scheduler's file: {error.strerror}"
             ) from None
         except (msgspec.DecodeError, KeyError):
             raise UserError(
-                f"--on {path}: not what `dask scheduler --scheduler-file {path}` writes"
+                f"--on dask {path}: not what `dask scheduler --scheduler-file {path}` writes"
             ) from None
     if "://" not in place:
         place = f"{'tls' if tls else 'tcp'}://{place}"
     if why := refused(place):
-        raise UserError(f"--on {place}: {why}")
+        raise UserError(f"--on dask {place}: {why}")
     return place
 
 
@@ -168,7 +168,7 @@ def _library() -> Any:  # noqa: ANN401 - distributed has no types
         import dask  # noqa: PLC0415 - an extra, and half a second
         import distributed  # noqa: PLC0415
     except ImportError:
-        raise UserError(f"--on needs Dask: {EXTRA}") from None
+        raise UserError(f"--on dask needs Dask: {EXTRA}") from None
     # Workers that come and go, and bundles of some size, are nothing to warn of.
     warnings.filterwarnings("ignore", message="Sending large graph")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -196,12 +196,13 @@ def _security(distributed: Any, tls: Tls | None) -> Any:  # noqa: ANN401 - as ab
 def _check_tls(security: Any, address: str) -> None:  # noqa: ANN401 - as above
     if not (security.tls_ca_file and security.tls_client_cert):
         raise UserError(
-            f"--on {address}: needs certificates: --tls-ca CA --tls-cert CERTIFICATE --tls-key KEY"
+            f"--on dask {address}: needs certificates: "
+            "--tls-ca CA --tls-cert CERTIFICATE --tls-key KEY"
         )
     try:
         security.get_connection_args("client")
     except (OSError, ValueError) as error:
-        raise UserError(f"--on {address}: the certificates can't be used: {error}") from None
+        raise UserError(f"--on dask {address}: the certificates can't be used: {error}") from None
 
 
 def _client(distributed: Any, address: str, security: Any) -> Any:  # noqa: ANN401 - as above
@@ -216,7 +217,9 @@ def _client(distributed: Any, address: str, security: Any) -> Any:  # noqa: ANN4
             if address.startswith("tls://")
             else "start it, or name another; one with certificates is tls://HOST:PORT"
         )
-        raise UserError(f"--on {address}: no scheduler answers there ({reason}); {what}") from None
+        raise UserError(
+            f"--on dask {address}: no scheduler answers there ({reason}); {what}"
+        ) from None
 
 
 def _innermost(error: BaseException) -> str:
@@ -229,7 +232,7 @@ def _innermost(error: BaseException) -> str:
 def _of_our_own(distributed: Any, workers: int, security: Any) -> Iterator[str]:  # noqa: ANN401
     """A scheduler in this process, and worker processes, on the loopback alone."""
     if not 1 <= workers <= MOST_LOCAL:
-        raise UserError(f"--on local:{workers}: 1 to {MOST_LOCAL} workers")
+        raise UserError(f"--on dask local:{workers}: 1 to {MOST_LOCAL} workers")
     import dask  # noqa: PLC0415 - an extra
 
     theirs = {
@@ -251,7 +254,7 @@ def _of_our_own(distributed: Any, workers: int, security: Any) -> Iterator[str]:
             )
     except (OSError, RuntimeError) as error:
         what = ran_out(error) or _innermost(error)
-        raise HostError(f"--on local:{workers}: can't start its processes: {what}") from None
+        raise HostError(f"--on dask local:{workers}: can't start its processes: {what}") from None
     try:
         # What is started anew in the place of a dead one stays out of the terminal's group, too.
         with dask.config.set(theirs):

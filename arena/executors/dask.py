@@ -121,10 +121,10 @@ class DaskExecutor:
             return [node.fit for node in self.nodes.values()]
         if not self.peers:
             raise UserError(
-                f"--on {self.cluster.place}: the scheduler has no workers; start some: "
+                f"--on dask {self.cluster.place}: the scheduler has no workers; start some: "
                 "dask worker --nthreads 1 ADDRESS"
             )
-        raise UserError(f"--on {self.cluster.place}: none of its workers can play; see above")
+        raise UserError(f"--on dask {self.cluster.place}: none of its workers can play; see above")
 
     async def play(
         self,

@@ -13,13 +13,16 @@ import socket
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 
 import pytest
 
 from arena.executors.cluster import refused as refusal
 
-pytest.importorskip("distributed", reason="the extra `dask` is not installed")
-pytestmark = pytest.mark.process
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not find_spec("distributed"), reason="the extra `dask` is not installed"),
+]
 
 WAIT_S = 90
 
@@ -134,7 +137,9 @@ def test_a_race_whose_workers_die_and_come_has_the_bytes_of_one_machine(
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     cluster.begin()
     workers = [cluster.add() for _ in range(4)]
-    process = running("run", *field, *flags, "--on", cluster.file, "--no-pin", "--out", "two")
+    process = running(
+        "run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"
+    )
     until(process, "match", 3)
     workers[0].kill()
     cluster.add()
@@ -152,11 +157,11 @@ def test_a_race_whose_workers_die_and_come_has_the_bytes_of_one_machine(
 
 
 def test_processes_of_this_machine_give_the_same_bytes(arena, bot, comparable):
-    """`--on local:N` needs no cluster; more workers than cores share them."""
+    """`--on dask local:N` needs no cluster; more workers than cores share them."""
     field = [bot("ann"), bot("bob"), bot("cyd")]
     flags = ["--deals", 4, "--series", 2, "--seed", "same"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
-    arena("run", *field, *flags, "--on", "local:2", "--no-pin", "--out", "two")
+    arena("run", *field, *flags, "--on", "dask", "local:2", "--no-pin", "--out", "two")
     assert comparable("one") == comparable("two")
 
 
@@ -194,10 +199,12 @@ def test_a_series_that_kills_its_workers_is_named_and_stops_the_event(
     cluster.begin()
     for _ in range(4):
         cluster.add("--preload", tmp_path / "deadly.py")
-    done = arena(*("run", *field, *flags, "--on", cluster.file, "--no-pin", "--out", "two"), code=4)
+    done = arena(
+        *("run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"), code=4
+    )
     assert "was void 4 times: its worker tcp://127.0.0.1:" in done.stderr
     assert "cyd@1" in done.stderr
-    assert f"arena resume two --on {cluster.file}" in done.stderr
+    assert f"arena resume two --on dask {cluster.file}" in done.stderr
     arena("resume", "two")
     assert comparable("one") == comparable("two")
 
@@ -212,13 +219,15 @@ def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
     scheduler = cluster.begin()
     cluster.add()
     cluster.add()
-    process = running("run", *field, *flags, "--on", cluster.file, "--no-pin", "--out", "two")
+    process = running(
+        "run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"
+    )
     until(process, "match", 2)
     scheduler.kill()
     stdout, stderr = process.communicate(timeout=WAIT_S)
     assert 4 == process.returncode, stderr
     assert "can't be reached any more" in stderr
-    assert "arena resume two --on " in stdout
+    assert "arena resume two --on dask " in stdout
     arena("resume", "two")
     assert comparable("one") == comparable("two")
 
@@ -229,7 +238,7 @@ def test_a_worker_with_another_arena_is_named_and_left_out(arena, bot, cluster, 
     field = [bot("ann"), bot("bob")]
     cluster.begin()
     cluster.add("--preload", tmp_path / "old.py")
-    done = arena("run", *field, "--on", cluster.file, "--no-pin", "--out", "out", code=2)
+    done = arena("run", *field, "--on", "dask", cluster.file, "--no-pin", "--out", "out", code=2)
     assert "is left out: has arena 0.0.9, here it is" in done.stderr
     assert "none of its workers can play" in done.stderr
     assert not (tmp_path / "out").exists()
@@ -240,7 +249,7 @@ def test_a_worker_with_more_threads_than_cores_is_named_and_left_out(arena, bot,
     cluster.begin()
     cluster.add("--nthreads", 99)
     field = [bot("ann"), bot("bob")]
-    done = arena("run", *field, "--on", cluster.file, "--out", "out", code=2)
+    done = arena("run", *field, "--on", "dask", cluster.file, "--out", "out", code=2)
     assert "is left out: has 99 threads, and the machine has room for " in done.stderr
 
 
@@ -290,15 +299,16 @@ def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, environme
         ("other.json", "not what `dask scheduler --scheduler-file"),
         ("tls://127.0.0.1:8786", "needs certificates"),
     ):
-        (line,) = said(arena("run", *field, "--on", place, "--out", "out", code=2))
+        (line,) = said(arena("run", *field, "--on", "dask", place, "--out", "out", code=2))
         assert words in line
-    assert "--jobs" in refused("run", *field, "--on", "local:2", "--jobs", 2)
+    assert "--jobs" in refused("run", *field, "--on", "dask", "local:2", "--jobs", 2)
     assert "goes with a cluster" in refused("run", *field, "--tls-ca", "far.json")
+    assert "name the engine, then the cluster" in refused("run", "--on", "local:2", *field)
     (tmp_path / "without" / "distributed").mkdir(parents=True)
     (tmp_path / "without" / "distributed" / "__init__.py").write_text("raise ImportError")
     without = {**environment, "PYTHONPATH": str(tmp_path / "without")}
-    done = arena("run", *field, "--on", "local:2", "--out", "out", code=2, env=without)
-    assert ["arena: --on needs Dask: pip install 'nine-arena[dask]'"] == said(done)
+    done = arena("run", *field, "--on", "dask", "local:2", "--out", "out", code=2, env=without)
+    assert ["arena: --on dask needs Dask: pip install 'nine-arena[dask]'"] == said(done)
 
 
 def openssl(folder, *words):
@@ -355,8 +365,10 @@ def test_with_tls_nobody_plays_without_a_certificate_of_the_same_authority(
         (address, foreign, "no scheduler answers there"),
         (address.replace("tls", "tcp"), [], "no scheduler answers there"),
     ):
-        (line,) = said(arena("run", *field, *flags, "--on", place, *with_, "--out", "no", code=2))
+        (line,) = said(
+            arena("run", *field, *flags, "--on", "dask", place, *with_, "--out", "no", code=2)
+        )
         assert words in line
-    arena("run", *field, *flags, "--on", cluster.file, *ours, "--out", "two")
+    arena("run", *field, *flags, "--on", "dask", cluster.file, *ours, "--out", "two")
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     assert comparable("one") == comparable("two")

@@ -1,10 +1,10 @@
 """What Dask costs an event: the same one by local workers and by a cluster's, in turns.
 
-`python bench/dask.py [--turns N] [--series N] [--deals N] [--jobs N]`. A small and a large event of
-two bots are played by `--jobs N`, then by `--on local:N`, and so on. What starting takes is in both
-sizes, so the difference of their times is what the matches between them took. Told are the
-medians, and the overhead of each turn, which has what else the machine did then in both. The
-cluster's scheduler, and the parent that feeds it, run on the same cores as the bots.
+`python bench/on_a_cluster.py [--turns N] [--series N] [--deals N] [--jobs N]`. A small and a large
+event of two bots are played by `--jobs N`, then by `--on dask local:N`, and so on. What starting
+takes is in both sizes, so the difference of their times is what the matches between them took.
+Told are the medians, and the overhead of each turn, which has what else the machine did then in
+both. The cluster's scheduler, and the parent that feeds it, run on the same cores as the bots.
 """
 
 import argparse
@@ -45,7 +45,10 @@ def main():
     flags.add_argument("--deals", type=int, default=1000)
     flags.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     given = flags.parse_args()
-    ways = {"local": ("--jobs", str(given.jobs)), "cluster": ("--on", f"local:{given.jobs}")}
+    ways = {
+        "local": ("--jobs", str(given.jobs)),
+        "cluster": ("--on", "dask", f"local:{given.jobs}"),
+    }
     small = round(given.deals * SMALL)
     matches = 2 * (given.deals - small)
     rates = {way: [] for way in ways}
