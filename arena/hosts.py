@@ -27,7 +27,7 @@ def hosted(
         known: tuple[Machine, ...] = ()
     else:
         known = machines_of(event)
-    every = tuple(dict.fromkeys((*known, *machines)))
+    every = _alike_once((*known, *machines))
     return msgspec.structs.replace(
         event,
         sandbox=max(event.sandbox, sandbox, key=_weakness),
@@ -40,6 +40,17 @@ def hosted(
 def machines_of(event: Event) -> tuple[Machine, ...]:
     """Every machine that an event was played on."""
     return event.machines or (event.machine,)
+
+
+def _alike_once(machines: Iterable[Machine]) -> tuple[Machine, ...]:
+    """Machines that differ only in how fast they were found are one, as slow as the slowest."""
+    speeds: dict[Machine, list[int]] = {}
+    for machine in machines:
+        kind = msgspec.structs.replace(machine, speed=0)
+        speeds.setdefault(kind, []).extend([machine.speed] if machine.speed else [])
+    return tuple(
+        msgspec.structs.replace(kind, speed=min(found, default=0)) for kind, found in speeds.items()
+    )
 
 
 def _weakness(sandbox: str) -> int:

@@ -449,6 +449,9 @@ class Machine(Frozen, frozen=True, kw_only=True):
     cores: Count = 0
     python: Text = ""
     arena: Text = ""
+    speed: Count = 0
+    """Rounds of a fixed piece of work in a millisecond of a core, the slowest that played; 0: not
+    tried."""
 
 
 class Confinement(Frozen, frozen=True, kw_only=True):

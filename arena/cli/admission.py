@@ -14,8 +14,9 @@ import trio
 from arena.cli.entering import enter, find_sandbox, setting_of, try_starts, without
 from arena.cli.given import keep_promises
 from arena.cli.here import confinement, this_machine
+from arena.executors import trial
 from arena.executors.cores import cores
-from arena.executors.nodes import Answer, Ask, Fit, Unfit
+from arena.executors.nodes import Answer, Ask, AskCores, Fit, Tried, Unfit
 from arena.model import Bot, HostError, UserError
 from arena.roster import default_cache, in_use, lacking, restore
 from arena.sandbox import Backend
@@ -25,10 +26,12 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 def admitted(ask: bytes) -> bytes:
     """The answer to whoever asks."""
-    return msgspec.json.encode(_answer(msgspec.json.decode(ask, type=Ask)))
+    return msgspec.json.encode(_answer(msgspec.json.decode(ask, type=Ask | AskCores)))
 
 
-def _answer(ask: Ask) -> Answer:
+def _answer(ask: Ask | AskCores) -> Answer:
+    if isinstance(ask, AskCores):
+        return Tried(trials=tuple(trial.tried(ask.cores)))
     settings, cache = ask.settings, default_cache()
     try:
         room = keep_promises(settings.limits, seats=settings.seats, series=settings.series)

@@ -115,7 +115,8 @@ def playing(
                 if now != store.event:
                     store.restate(now)
 
-            executor.joined = joined
+            executor.crew.joined = joined
+            executor.log = lambda: (store.written, store.durable)
 
         yield executor, event, recorded_in
 
@@ -130,24 +131,28 @@ def _on_cluster(
     from arena.cli.screen import say
     from arena.executors.cluster import Tls, connected
     from arena.executors.cores import fair_jobs
+    from arena.executors.crew import Crew
     from arena.executors.dask import DaskExecutor
     from arena.roster import pack
 
-    if where.place.startswith(_LOCAL) and (number := where.place[len(_LOCAL) :]).isdigit():
+    local = where.place.startswith(_LOCAL)
+    if local and (number := where.place[len(_LOCAL) :]).isdigit():
         workers_of(int(number), room)
         pin = pin and int(number) <= fair_jobs()
     tls = None
     if where.tls_ca and where.tls_cert:
         tls = Tls(where.tls_ca, where.tls_cert, where.tls_key)
     with connected(where.place, tls) as cluster:
-        executor = DaskExecutor(
+        crew = Crew(
             cluster,
             config,
             sandbox=sandbox,
             bundle=lambda content: pack(content, cache=cache),
             pin=pin,
+            judge=not local,
             note=say,
         )
+        executor = DaskExecutor(crew)
         try:
             yield executor, trio.run(executor.gather)
         finally:

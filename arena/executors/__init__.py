@@ -39,6 +39,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     series: Series
     attempt: int
+    try_core: bool = False
+    """Find out afterwards whether others take the worker's core."""
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="match"):
@@ -56,6 +58,8 @@ class SeriesEnd(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
     trouble: str = ""
     bug: str = ""
     """A traceback of our own: not the host's trouble, and not to be retried."""
+    crowded: bool | None = None
+    """Whether others take the worker's core; None: nobody has asked."""
 
 
 Report = Finished | SeriesEnd

@@ -56,15 +56,23 @@ class Peer(NamedTuple):
 class Cluster:
     """See the module's docstring."""
 
-    def __init__(self, client: Any, place: str) -> None:  # noqa: ANN401 - distributed has no types
-        self._client = client
+    def __init__(self, place: str, connect: Callable[[], Any]) -> None:
+        self._connect = connect
+        self._client = connect()
         self.place = place
         """As the user named it."""
 
     def peers(self) -> list[Peer]:
         """The workers that are there; OSError when the scheduler isn't."""
+        if self._client.status == "closed":  # it has given up to connect again
+            try:
+                self._client = self._connect()
+            except UserError as error:
+                raise ConnectionError(str(error)) from None
+        if self._client.status != "running":  # it is connecting again
+            raise ConnectionError(self.place)
         known = self._client.scheduler_info(n_workers=-1).get("workers")
-        if known is None:  # what a client says that is connecting again
+        if known is None:  # and what it says if that has just begun
             raise ConnectionError(self.place)
         return [
             Peer(f"{address} {worker['id']}", address, worker["nthreads"])
@@ -89,8 +97,14 @@ class Cluster:
         """Bytes that workers can have from each other, and again if their holder dies."""
         return self._client.submit(bytes, bundle, key=f"arena-bot-{content}")
 
+    def close(self) -> None:
+        """Say goodbye to the scheduler."""
+        _quietly(self._client.close, LEAVE_S)
+
     def leave(self, function: Callable[[str], None], event: str, peers: list[Peer]) -> None:
         """Call a function on workers at once, past all tasks; who can't be reached is no matter."""
+        if self._client.status != "running":
+            return
         with contextlib.suppress(Exception):
             self._client.sync(
                 self._client._run,  # noqa: SLF001 - `run` with a limit to the waiting
@@ -125,20 +139,30 @@ def _loopback(host: str) -> bool:
 def connected(place: str, tls: Tls | None) -> Iterator[Cluster]:
     """The cluster at an address, or in a scheduler's file, or a new one of this machine."""
     local = _LOCAL.fullmatch(place)
-    address = "" if local else _address(place, tls)
+    if not local:
+        _address(place, tls)  # what is wrong with it, before half a second of loading
     distributed = _library()
     security = _security(distributed, tls)
-    if address.startswith("tls://"):
-        _check_tls(security, address)
     with contextlib.ExitStack() as stack:
-        if local:
-            address = stack.enter_context(_of_our_own(distributed, int(local[1]), security))
-        client = _client(distributed, address, security)
-        stack.callback(_quietly, client.close, LEAVE_S)
-        listens = client.scheduler_info(n_workers=0)["address"]
-        if why := refused(listens):
-            raise UserError(f"--on dask {place}: the scheduler listens at {listens}, which {why}")
-        yield Cluster(client, place)
+        ours = local and stack.enter_context(_of_our_own(distributed, int(local[1]), security))
+
+        def connect() -> Any:  # noqa: ANN401 - distributed has no types
+            # A scheduler that is started anew may have written another address into its file.
+            address = ours or _address(place, tls)
+            if address.startswith("tls://"):
+                _check_tls(security, address)
+            client = _client(distributed, address, security)
+            listens = client.scheduler_info(n_workers=0)["address"]
+            if why := refused(listens):
+                _quietly(client.close, LEAVE_S)
+                raise UserError(
+                    f"--on dask {place}: the scheduler listens at {listens}, which {why}"
+                )
+            return client
+
+        cluster = Cluster(place, connect)
+        stack.callback(cluster.close)
+        yield cluster
 
 
 def _address(place: str, tls: Tls | None) -> str:
@@ -171,7 +195,8 @@ def _library() -> Any:  # noqa: ANN401 - distributed has no types
         raise UserError(f"--on dask needs Dask: {EXTRA}") from None
     # Workers that come and go, and bundles of some size, are nothing to warn of.
     warnings.filterwarnings("ignore", message="Sending large graph")
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     dask.config.set({"distributed.comm.timeouts.connect": f"{CONNECT_S:g} s"})
     return distributed
 

@@ -8,6 +8,7 @@ whatever kills Dask's process ends the bots too.
 
     versions   what is installed here
     look       `arena node`: sandbox, cores, limits, which bots aren't in the cache
+    tried      `arena node`: how fast some cores are, and whether others take them
     enter      `arena node`: unpack them, build them, start each one once
     keep       the event, with its bots as they are run here
     play       some series, one after another, by a process that stays for the next ones
@@ -27,6 +28,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -34,6 +36,7 @@ import msgspec
 
 from arena import __version__
 from arena.executors import Config, Job, SeriesEnd
+from arena.executors.trial import Trial
 from arena.exhaustion import why_not_started
 from arena.model import Bot, Confinement, Entrant, Frozen, Machine, Settings
 from arena.roster import default_cache, in_use, unpack
@@ -49,7 +52,7 @@ _END = b'{"type":"series"'
 _ERROR_BYTES = 2000
 
 
-class Ask(Frozen, frozen=True, kw_only=True):
+class Ask(Frozen, frozen=True, kw_only=True, tag="event"):
     """What `arena node` is asked: whether it can play this; with a folder, to enter the bots."""
 
     settings: Settings
@@ -58,6 +61,12 @@ class Ask(Frozen, frozen=True, kw_only=True):
     """As in `--sandbox`."""
     folder: str = ""
     """Where bots lie that were not in the cache."""
+
+
+class AskCores(Frozen, frozen=True, kw_only=True, tag="cores"):
+    """What `arena node` is asked: to try these, all at the same time."""
+
+    cores: tuple[int | None, ...]
 
 
 class Unfit(Frozen, frozen=True, kw_only=True, tag="unfit"):
@@ -83,7 +92,13 @@ class Fit(Frozen, frozen=True, kw_only=True, tag="fit"):
     """As they are run here, once they are entered."""
 
 
-Answer = Unfit | Fit
+class Tried(Frozen, frozen=True, kw_only=True, tag="tried"):
+    """What they gave, in their order."""
+
+    trials: tuple[Trial, ...]
+
+
+Answer = Unfit | Fit | Tried
 answer = msgspec.json.Decoder(Answer).decode
 
 
@@ -105,6 +120,11 @@ def versions() -> list[str]:
 def look(ask: bytes) -> bytes:
     """Whether this machine can play the event."""
     return _node(ask)
+
+
+def tried(cores: Sequence[int | None]) -> bytes:
+    """Try some cores."""
+    return _node(_encode(AskCores(cores=tuple(cores))))
 
 
 def enter(ask: bytes, hashes: Sequence[str], *bundles: bytes) -> bytes:
@@ -165,6 +185,8 @@ class _Event:
         self._processes: dict[int, _Process] = {}
         self._playing = 0
         self._lock = threading.Lock()
+        # A task that was given up may still be at work in a slot when the next one comes.
+        self._turns: dict[int, threading.Lock] = defaultdict(threading.Lock)
         self._closed = threading.Event()
         self._used = time.monotonic()
         self._stack = contextlib.ExitStack()
@@ -176,7 +198,8 @@ class _Event:
         with self._lock:
             self._playing += 1
         try:
-            yield from self._lines(slot, core, job)
+            with self._turns[slot]:
+                yield from self._lines(slot, core, job)
         finally:
             with self._lock:
                 self._playing -= 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
@@ -30,6 +31,9 @@ _encode = msgspec.json.Encoder().encode
 _READ_BYTES = 1 << 16
 # How long a finished match may wait for others before it is told.
 HELD_S = 0.05
+# So many trials in a row have to find that others take the core; with pauses between them.
+CROWDED_TRIES = 3
+PAUSE_S = 0.05
 # More than a pipe's worth is not collected, but waited with for whoever feeds us to take it.
 HELD_BYTES = 1 << 16
 
@@ -80,8 +84,25 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
                     table = None
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
-                end = SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble, bug=bug)
-                out.end(end)
+                crowded = _crowded(table) if job.try_core and table is not None else None
+                out.end(
+                    SeriesEnd(
+                        series=job.series.id,
+                        attempt=job.attempt,
+                        trouble=trouble,
+                        bug=bug,
+                        crowded=crowded,
+                    )
+                )
+
+
+def _crowded(table: Table) -> bool:
+    """Whether others take the core, while no bot plays; others' work comes in bursts."""
+    for _ in range(CROWDED_TRIES):
+        if not table.core.overloaded():
+            return False
+        time.sleep(PAUSE_S)
+    return True
 
 
 class _Out:

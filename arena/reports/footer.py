@@ -266,6 +266,7 @@ def _machine(machine: Machine) -> str:
         machine.system,
         machine.cpu,
         f"{machine.cores} {'core' if machine.cores == 1 else 'cores'}" if machine.cores else "",
+        f"speed {machine.speed}" if machine.speed else "",
         f"Python {machine.python}" if machine.python else "",
         f"arena {machine.arena}" if machine.arena else "",
     ]

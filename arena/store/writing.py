@@ -107,6 +107,16 @@ class Store:
         start, self._size = self._size, self._size + len(line)
         self._syncer.appended(record, start, self._size)
 
+    @property
+    def written(self) -> int:
+        """Bytes of the log."""
+        return self._size
+
+    @property
+    def durable(self) -> int:
+        """Bytes of it that no power cut takes away."""
+        return self._syncer.synced
+
     def add_stderr(self, entrant: str, match: str, text: str) -> None:
         """Keep what a bot wrote to stderr in a match."""
         written = self._stderr.get(entrant, 0)
@@ -197,7 +207,7 @@ class _Syncer:
         self._log = log
         self._index = index
         self._size = size
-        self._synced = -1
+        self.synced = -1
         self._state = threading.Lock()  # of the sizes and the index
         self._one = threading.Lock()  # one sync at a time
         self._some = threading.Event()  # something is to be synced
@@ -225,11 +235,11 @@ class _Syncer:
             try:
                 with self._state:
                     size = self._size
-                if size != self._synced:
+                if size != self.synced:
                     os.fsync(self._log.fileno())
                     with self._state:
                         self._index.write(size)
-                    self._synced = size
+                    self.synced = size
             except OSError as error:
                 self.failed = error
                 raise

@@ -39,6 +39,14 @@ def test_a_guarantee_holds_if_it_held_everywhere():
     )
 
 
+def test_machines_that_differ_in_their_speed_alone_are_one():
+    """As slow as the slowest; one that was not tried changes nothing."""
+    event = hosted(EVENT, "bwrap", STRONG, [Machine(system="x", speed=30), Machine(system="x")])
+    assert (Machine(system="x", speed=30), ()) == (event.machine, event.machines)
+    event = hosted(event, "bwrap", STRONG, [Machine(system="x", speed=20), Machine(system="y")])
+    assert (Machine(system="x", speed=20), Machine(system="y")) == event.machines
+
+
 def test_a_sandbox_that_is_not_known_is_the_weakest():
     """A later arena may have others."""
     event = hosted(EVENT, "bwrap", STRONG, [Machine()])

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,7 @@ pytestmark = [
 ]
 
 WAIT_S = 90
+PERL = Path(__file__).parents[2] / "example_bots" / "beginner"
 
 
 class Cluster:
@@ -57,20 +59,21 @@ class Cluster:
             time.sleep(0.05)
         return scheduler
 
-    def add(self, *flags, nanny=False):
+    def add(self, *flags, nanny=False, **environment):
         """Start a worker; it may take a while until it is there."""
         return self._start(
             *("worker", "--nthreads", "1", "--no-dashboard", "--scheduler-file", self.file),
             *("--host", "127.0.0.1", *(() if nanny else ("--no-nanny",)), *flags),
+            **environment,
         )
 
-    def _start(self, kind, *flags):
+    def _start(self, kind, *flags, **environment):
         with (self._folder / f"dask-{len(self._running)}.log").open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "distributed.cli.dask_" + kind, *map(str, flags)],
                 stdout=log,
                 stderr=log,
-                env=self._environment,
+                env=self._environment | environment,
                 start_new_session=True,
             )
         self._running.append(process)
@@ -97,10 +100,10 @@ def running(environment, sandbox, tmp_path):
     """Start a command with JSON events; read them up to the first of a kind."""
     started = []
 
-    def start(*words):
+    def start(*words, **constants):
         words = [str(word) for word in (*words, "--sandbox", sandbox, "--json")]
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena", *words],
+            [sys.executable, "-P", "-c", with_constants(constants), *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -116,6 +119,15 @@ def running(environment, sandbox, tmp_path):
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+def with_constants(constants):
+    """A program that is `arena` with other constants of `arena.executors`: module_NAME."""
+    lines = ["from arena.executors import cluster, crew, dask"]
+    for name, value in constants.items():
+        module, _, constant = name.partition("_")
+        lines.append(f"{module}.{constant} = {value!r}")
+    return "\n".join([*lines, "from arena.cli import main", "main()"])
 
 
 def until(process, event, count=1):
@@ -219,9 +231,8 @@ def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
     scheduler = cluster.begin()
     cluster.add()
     cluster.add()
-    process = running(
-        "run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"
-    )
+    words = [*field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"]
+    process = running("run", *words, crew_LOST_S=2.0, cluster_CONNECT_S=2.0)
     until(process, "match", 2)
     scheduler.kill()
     stdout, stderr = process.communicate(timeout=WAIT_S)
@@ -230,6 +241,140 @@ def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
     assert "arena resume two --on dask " in stdout
     arena("resume", "two")
     assert comparable("one") == comparable("two")
+
+
+def test_a_scheduler_that_is_started_anew_gets_the_event_back(
+    arena, bot, cluster, comparable, running
+):
+    """At another address, by its file, with other workers: they play what was lost and the rest."""
+    field = [bot("ann"), bot("bob", "slow", 12)]
+    flags = ["--deals", 10, "--series", 2, "--seed", "s"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    scheduler = cluster.begin()
+    cluster.add()
+    words = [*field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"]
+    process = running("run", *words)
+    until(process, "match", 2)
+    scheduler.kill()
+    cluster.file.unlink()
+    cluster.begin()
+    cluster.add()
+    _, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    assert "can't be reached; waiting" in stderr
+    assert "the scheduler is there again" in stderr
+    assert comparable("one") == comparable("two")
+
+
+TRIED = """
+import os, pathlib
+from arena.executors import nodes
+from arena.executors.trial import Trial
+
+def tried(cores):
+    speed, share = map(float, pathlib.Path(os.environ["TRIAL"]).read_text().split())
+    trials = tuple(Trial(core=core, speed=int(speed), share=share) for core in cores)
+    return nodes._encode(nodes.Tried(trials=trials))
+
+nodes.tried = tried
+"""
+
+
+def test_a_worker_whose_cores_others_take_plays_when_they_are_free(
+    arena, bot, cluster, comparable, running, tmp_path
+):
+    """It is named, looked at again, and recorded with its speed."""
+    (tmp_path / "tried.py").write_text(TRIED)
+    (tmp_path / "trial").write_text("1000000 0.5")
+    field = [bot("ann"), bot("bob")]
+    flags = ["--deals", 2, "--seed", "s"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    cluster.add("--preload", tmp_path / "tried.py", TRIAL=str(tmp_path / "trial"))
+    words = [*field, *flags, "--on", "dask", cluster.file, "--out", "two"]
+    process = running("run", *words, crew_BUSY_S=0.5)
+    for line in process.stderr:
+        if "has 1 thread, and other work takes its cores" in line:
+            break
+    (tmp_path / "trial").write_text("1000000 1.0")
+    _, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    assert "plays now" in stderr
+    assert comparable("one") == comparable("two")
+    event = json.loads((tmp_path / "two" / "event.json").read_text())
+    assert 1000000 == event["machine"]["speed"]
+
+
+def test_a_worker_that_is_much_slower_is_named_and_left_out(arena, bot, cluster, tmp_path):
+    """A bot would get less done in its limits there than where the event was thought out."""
+    (tmp_path / "tried.py").write_text(TRIED)
+    (tmp_path / "trial").write_text("1 1.0")
+    cluster.begin()
+    cluster.add("--preload", tmp_path / "tried.py", TRIAL=str(tmp_path / "trial"))
+    field = [bot("ann"), bot("bob")]
+    done = arena("run", *field, "--on", "dask", cluster.file, "--out", "out", code=2)
+    assert "is left out: is 0.00 times as fast as the machine here" in done.stderr
+
+
+SICK = """
+from arena.executors import nodes
+
+play = nodes.play
+play = getattr(play, "real", play)
+
+def sick(event, slot, core, jobs):
+    return b"".join(
+        nodes._void(job, "no space left") if TROUBLE else
+        play(event, slot, core, nodes._encode([job])).replace(b'"crowded":null', b'"crowded":true')
+        for job in nodes._jobs(jobs)
+    )
+
+sick.__module__, sick.__qualname__ = "arena.executors.nodes", "play"
+sick.real = play
+nodes.play = sick
+"""
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [(True, "sits out: no space left"), (False, "sits out: other work has come to take its cores")],
+)
+def test_a_sick_worker_sits_out_and_the_others_play(
+    trouble, words, arena, bot, cluster, comparable, running, tmp_path
+):
+    """It would void one series over and over, and that would end the event."""
+    (tmp_path / "sick.py").write_text(SICK.replace("TROUBLE", str(trouble)))
+    field = [bot("ann"), bot("bob", "slow", 12)]
+    flags = ["--deals", 6, "--series", 1, "--seed", "s"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    cluster.add("--preload", tmp_path / "sick.py")
+    process = running(
+        *("run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"),
+        crew_BUSY_S=600.0,
+    )
+    for line in process.stderr:
+        if words in line:
+            break
+    cluster.add()
+    _, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    assert comparable("one") == comparable("two")
+
+
+@pytest.mark.skipif(not shutil.which("perl"), reason="no Perl, which a bot is written in")
+def test_a_worker_without_a_bots_interpreter_is_named_and_left_out(arena, bot, cluster, tmp_path):
+    """With the bot that needs it, and what to do."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "bwrap"):
+        if found := shutil.which(name):
+            (tools / name).symlink_to(found)
+    cluster.begin()
+    cluster.add(PATH=str(tools))
+    field = [bot("ann"), PERL]
+    words = ("run", *field, "--deals", 2, "--on", "dask", cluster.file, "--no-pin", "--out", "out")
+    assert "is left out: beginner@1: optional, and needs 'perl'" in arena(*words, code=2).stderr
 
 
 def test_a_worker_with_another_arena_is_named_and_left_out(arena, bot, cluster, tmp_path):

@@ -97,7 +97,7 @@ def test_more_than_a_pipe_holds_is_waited_with_between_matches(pipe):
     heard = bytearray()
 
     def listen():
-        while not heard.endswith(b'"bug":""}\n'):
+        while not heard.endswith(msgspec.json.encode(END) + b"\n"):
             heard.extend(os.read(pipe[0], 1 << 12))
 
     listener = threading.Thread(target=listen)

@@ -1,0 +1,408 @@
+"""The workers of a cluster: who is there, who may play, and how they are asked for something.
+
+Theory of operation. Twice a second the scheduler is asked who is there. Who is new is looked at
+(versions, sandbox, limits, cores), gets the bots that its cache lacks, builds them and starts each
+one; what is amiss is told in a line, and the worker is left out. Cores are tried: those that others
+take aren't used, and a machine that is much slower than ours is left out, since limits are counted
+in seconds. Some of that passes, so who is left out for it is looked at again.
+
+A worker that is there and fails, in a series or by a core that others have come to take, sits out,
+what else it has in play is played to the end, and then it is looked at as if it were new.
+
+When the scheduler can't be reached it is waited for, and what was in play is lost; whoever has
+connected again to the new one, or started there, is a new worker.
+
+Blocking calls are made in threads; futures call back by trio's token.
+
+Invariant: nothing is asked of a worker that is not among `peers`; no core has two slots; a worker
+is admitted by one task at a time, and only when nothing of ours is in play there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Any
+
+import msgspec
+import trio
+
+from arena.executors import Config, nodes
+from arena.executors.cluster import Cluster, Peer, refused
+from arena.executors.nodes import Ask, Fit, Tried, Unfit
+from arena.executors.trial import Trial
+from arena.model import Bot, HostError
+
+POLL_S = 0.5
+ASK_S = 30.0
+# For a scheduler that can't be reached.
+LOST_S = 60.0
+# Until cores that others take, or a worker that has failed, are looked at again.
+BUSY_S = 10.0
+# And what somebody may mend while the event goes on.
+MEND_S = 60.0
+SLOWEST = 0.5
+"""Of the speed here. The slower of two machines gives a bot fewer thoughts in its limit; processors
+of some years differ by less than that, and bots seldom need half of it."""
+_REASON_CHARS = 300
+_LOST = frozenset({"KilledWorker", "CancelledError", "FutureCancelledError"})
+
+_encode = msgspec.json.Encoder().encode
+
+
+class LostError(Exception):
+    """A worker is gone, or what we had there."""
+
+
+class UnfitError(Exception):
+    """A worker can't play this event, and why."""
+
+    def __init__(self, reason: str, *, again: float = MEND_S) -> None:
+        super().__init__(reason)
+        self.again = again
+        """Seconds until it is looked at again."""
+
+
+class Node(msgspec.Struct, kw_only=True, eq=False):
+    """A worker that plays: what it has shown, and the cores of its slots."""
+
+    peer: Peer
+    fit: Fit
+    cores: tuple[int | None, ...]
+    slots: int = 0
+    """Those that are at work."""
+    crowded: int = 0
+    """So many trials in a row have found that others take a core."""
+
+
+class _Refusal(msgspec.Struct, frozen=True):
+    reason: str
+    until: float
+    busy: bool
+
+
+class Crew:
+    """See the module's docstring."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        config: Config,
+        *,
+        sandbox: str,
+        bundle: Callable[[str], bytes],
+        pin: bool,
+        judge: bool,
+        note: Callable[[str], None],
+    ) -> None:
+        self.cluster = cluster
+        self.name = secrets.token_hex(8)
+        """The event's, on the workers."""
+        self._config = config
+        self._ask = _ask(config, sandbox)
+        self._bundle = bundle
+        self.pin = pin
+        self.judge = judge and pin
+        """Whether cores that others take, and slow ones, are refused."""
+        self._note = note
+        self._speed_here = 0
+        self._held: dict[str, Any] = {}
+        self.joined: Callable[[Fit], None] = lambda _: None
+        """Is told of everyone who is going to play."""
+        self.peers: dict[str, Peer] = {}
+        """Who is there, as last seen."""
+        self.nodes: dict[str, Node] = {}
+        """Who plays."""
+        self._leaving: dict[str, Node] = {}
+        """Who gets nothing more, and still has something in play."""
+        self._refused: dict[str, _Refusal] = {}
+        self._waiting: dict[str, set[trio.Event]] = defaultdict(set)
+        """What is to be woken when a worker is lost."""
+        self._locks: dict[str, trio.Lock] = {}
+        self._entered_on: dict[str, tuple[Bot, ...]] = {}
+        """These two of machines: a bot is built and tried once on each."""
+        self._admitting: set[str] = set()
+        self._lost_since: float | None = None
+
+    # ------------------------------------------------------------------------- who is there
+
+    async def look_round(self) -> list[Peer]:
+        """Ask the scheduler who is there: who is to be admitted. HostError: it is gone for good."""
+        try:
+            with trio.fail_after(ASK_S):
+                peers = await trio.to_thread.run_sync(self.cluster.peers, abandon_on_cancel=True)
+        except (OSError, trio.TooSlowError):
+            self._without_scheduler()
+            return []
+        if self.lost:
+            self._note("note: the scheduler is there again")
+        self._lost_since = None
+        now = {peer.id: peer for peer in peers}
+        gone = [id_ for id_ in self.peers if id_ not in now]
+        self.peers = now
+        for id_ in gone:
+            self._drop(id_)
+        busy = self.nodes.keys() | self._leaving.keys() | self._admitting
+        later = {id_ for id_, refusal in self._refused.items() if refusal.until > monotonic()}
+        return [peer for id_, peer in now.items() if id_ not in busy and id_ not in later]
+
+    @property
+    def lost(self) -> bool:
+        """Whether the scheduler can't be reached at present."""
+        return self._lost_since is not None
+
+    def _without_scheduler(self) -> None:
+        place = self.cluster.place
+        if self._lost_since is None:
+            self._lost_since = monotonic()
+            self._note(
+                f"note: the scheduler {place} can't be reached; waiting {LOST_S:.0f} s for it"
+            )
+        elif monotonic() - self._lost_since > LOST_S:
+            raise HostError(f"the scheduler {place} can't be reached any more")
+
+    def _drop(self, id_: str) -> None:
+        """Nothing is waited for there any more."""
+        self.nodes.pop(id_, None)
+        self._leaving.pop(id_, None)
+        self._refused.pop(id_, None)
+        for event in self._waiting.pop(id_, ()):
+            event.set()
+
+    def hopeful(self) -> bool:
+        """Whether somebody was left out for what passes soon."""
+        return any(refusal.busy for refusal in self._refused.values())
+
+    # ------------------------------------------------------------------------- who may play
+
+    async def measure_here(self) -> None:
+        """Find out how fast this machine is, to judge others by."""
+        if self.judge:
+            found = nodes.answer(await trio.to_thread.run_sync(nodes.tried, (None,)))
+            assert isinstance(found, Tried)
+            self._speed_here = found.trials[0].speed
+
+    async def admit(self, peer: Peer) -> Node | None:
+        """Make a worker ready to play, or say why not."""
+        self._admitting.add(peer.id)
+        try:
+            node = await self._entered(peer)
+        except LostError:
+            return None  # it has just gone
+        except UnfitError as unfit:
+            self._leave_out(peer, "is left out", unfit)
+            return None
+        finally:
+            self._admitting.discard(peer.id)
+        if self._refused.pop(peer.id, None):
+            self._note(f"note: worker {peer.address} plays now")
+        self.joined(node.fit)
+        return node
+
+    def _leave_out(self, peer: Peer, how: str, unfit: UnfitError) -> None:
+        before = self._refused.get(peer.id)
+        self._refused[peer.id] = _Refusal(
+            str(unfit), monotonic() + unfit.again, busy=unfit.again <= BUSY_S
+        )
+        if before is None or before.reason != str(unfit):
+            self._note(f"note: worker {peer.address} {how}: {unfit}")
+
+    def leave(self, node: Node) -> None:
+        """It gets nothing more; if it is there nevertheless, it is looked at anew."""
+        if self.nodes.get(node.peer.id) is node:
+            del self.nodes[node.peer.id]
+            self._leaving[node.peer.id] = node
+            self._entered_on.pop(node.fit.host, None)
+
+    def sit_out(self, node: Node, why: str) -> None:
+        """It has failed: the same, after a while."""
+        if self.nodes.get(node.peer.id) is node:
+            self.leave(node)
+            self._leave_out(node.peer, "sits out", UnfitError(_line(why), again=BUSY_S))
+
+    def slot_over(self, node: Node) -> None:
+        """A slot of it is at work no more."""
+        node.slots -= 1
+        if not node.slots and self._leaving.get(node.peer.id) is node:
+            del self._leaving[node.peer.id]
+
+    async def _entered(self, peer: Peer) -> Node:
+        if why := refused(peer.address):
+            raise UnfitError(why, again=math.inf)
+        theirs, ours = await self.call(peer, nodes.versions), nodes.versions()
+        for what, there, here in zip(("arena", "Python"), theirs, ours, strict=True):
+            if there != here:
+                raise UnfitError(
+                    f"has {what} {there}, here it is {here}; both must be the same", again=math.inf
+                )
+        fit = _fit(await self.call(peer, nodes.look, self._ask))
+        async with self._locks.setdefault(fit.host, trio.Lock()):
+            trials = await self._cores(peer, fit)
+            if (bots := self._entered_on.get(fit.host)) is None:
+                bundles = [await self._hold(content) for content in fit.missing]
+                entered = _fit(await self.call(peer, nodes.enter, self._ask, fit.missing, *bundles))
+                bots = self._entered_on[fit.host] = entered.bots
+            config = msgspec.structs.replace(self._config, bots=bots, sandbox=fit.sandbox)
+            await self.call(peer, nodes.keep, self.name, _encode(config))
+            speed = min(trial.speed for trial in trials)
+            machine = msgspec.structs.replace(fit.machine, speed=speed)
+            node = self.nodes[peer.id] = Node(
+                peer=peer,
+                fit=msgspec.structs.replace(fit, machine=machine),
+                cores=tuple(trial.core for trial in trials),
+            )
+        return node
+
+    async def _cores(self, peer: Peer, fit: Fit) -> list[Trial]:
+        """A core for each thread of a worker, on which nobody else plays."""
+        if not self.pin:
+            (trial,) = await self._tried(peer, (None,))
+            return [trial] * peer.threads
+        others = [*self.nodes.values(), *self._leaving.values()]
+        taken = {core for node in others if node.fit.host == fit.host for core in node.cores}
+        left = [core for core in fit.cores if core not in taken]
+        if len(taken) + peer.threads > fit.room or len(left) < peer.threads:
+            raise UnfitError(
+                f"has {_count(peer.threads, 'thread')}, and the machine has room for {fit.room} "
+                f"of this event, {len(taken)} taken by other workers there; start fewer of them, "
+                "or say --no-pin if times needn't be even",
+                again=math.inf,
+            )
+        if not self.judge:
+            return list(await self._tried(peer, left[: peer.threads]))
+        return await self._free(peer, left)
+
+    async def _free(self, peer: Peer, cores: list[int]) -> list[Trial]:
+        """Those of some cores, one for each thread, that nobody else takes."""
+        free: list[Trial] = []
+        while cores and len(free) < peer.threads:
+            some = cores[: peer.threads - len(free)]
+            cores = cores[len(some) :]
+            trials = await self._tried(peer, some)
+            for trial in trials:
+                if trial.speed < SLOWEST * self._speed_here:
+                    raise UnfitError(
+                        f"is {trial.speed / self._speed_here:.2f} times as fast as the machine "
+                        f"here; under {SLOWEST:g} bots would get too little in their limits; "
+                        "say --no-pin if times needn't be even",
+                        again=math.inf,
+                    )
+            free += [trial for trial in trials if trial.free]
+        if len(free) < peer.threads:
+            raise UnfitError(
+                f"has {_count(peer.threads, 'thread')}, and other work takes its cores; "
+                f"it is looked at again every {BUSY_S:.0f} s; say --no-pin if times needn't be "
+                "even",
+                again=BUSY_S,
+            )
+        return free
+
+    async def _tried(self, peer: Peer, cores: Sequence[int | None]) -> tuple[Trial, ...]:
+        found = nodes.answer(await self.call(peer, nodes.tried, tuple(cores)))
+        assert isinstance(found, Tried)
+        return found.trials
+
+    async def _hold(self, content: str) -> Any:  # noqa: ANN401 - a future of distributed's
+        held = self._held.get(content)
+        if held is None or held.status not in {
+            "pending",
+            "finished",
+        }:  # of a scheduler that is gone
+            bundle = await trio.to_thread.run_sync(self._bundle, content)
+            held = await self._submitted(lambda: self.cluster.hold(content, bundle))
+            self._held[content] = held
+        return held
+
+    def close(self) -> None:
+        """Have the workers forget the event. Blocks."""
+        self._held.clear()
+        known = [*self.nodes.values(), *self._leaving.values()]
+        self.cluster.leave(nodes.leave, self.name, [node.peer for node in known])
+
+    # ------------------------------------------------------------------------- tasks
+
+    async def call(self, peer: Peer, function: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
+        """The result of a task; LostError if its worker is gone, UnfitError if it can't do it."""
+        result, future = await self.ask(peer, function, *arguments)
+        future.release()
+        return result
+
+    async def ask(
+        self, peer: Peer, function: Callable[..., Any], *arguments: object
+    ) -> tuple[Any, Any]:
+        """The same, and the task's future, for the caller to release."""
+        token, ended = trio.lowlevel.current_trio_token(), trio.Event()
+
+        def wake() -> None:
+            with contextlib.suppress(trio.RunFinishedError):
+                token.run_sync_soon(ended.set)
+
+        if peer.id not in self.peers:
+            raise LostError
+        self._waiting[peer.id].add(ended)
+        future = None
+        try:
+            future = await self._submitted(
+                lambda: self.cluster.submit(
+                    nodes.do, function.__name__, *arguments, peer=peer, then=wake
+                )
+            )
+            await ended.wait()
+            result = await _result(future)
+        except BaseException:
+            if future is not None:
+                future.release()
+            raise
+        finally:
+            self._waiting.get(peer.id, set()).discard(ended)
+        return result, future
+
+    async def _submitted(self, submit: Callable[[], Any]) -> Any:  # noqa: ANN401
+        try:
+            return await trio.to_thread.run_sync(submit)
+        except Exception:  # noqa: BLE001 - a client says in many ways that it has lost its scheduler
+            raise LostError from None
+
+
+async def _result(future: Any) -> Any:  # noqa: ANN401
+    if future.status not in {"finished", "error"}:
+        raise LostError
+    try:
+        with trio.fail_after(ASK_S):
+            trouble, result = await trio.to_thread.run_sync(future.result, abandon_on_cancel=True)
+    except trio.TooSlowError:
+        raise LostError from None
+    except ImportError as error:
+        raise UnfitError(f"can't load the arena there: {error}") from None
+    except Exception as error:  # noqa: BLE001 - whatever has failed there
+        if type(error).__name__ in _LOST:
+            raise LostError from None
+        raise UnfitError(f"could not do its part: {_line(str(error))}") from None
+    if trouble:
+        raise UnfitError(f"could not do its part: {_line(trouble)}")
+    return result
+
+
+def _ask(config: Config, sandbox: str) -> bytes:
+    entrants = tuple(bot.entrant for bot in config.bots)
+    return _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
+
+
+def _fit(told: bytes) -> Fit:
+    found = nodes.answer(told)
+    if isinstance(found, Unfit):
+        raise UnfitError(_line(found.trouble))
+    assert isinstance(found, Fit)
+    return found
+
+
+def _line(text: str) -> str:
+    return "; ".join(filter(None, map(str.strip, text.splitlines())))[:_REASON_CHARS]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

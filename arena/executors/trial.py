@@ -1,0 +1,98 @@
+"""What cores give: how fast they are, and whether others take them; found out by working on them.
+
+Theory of operation. A process for each core does a fixed piece of work there, all of them at the
+same time, as matches will be played. Its speed is counted by the CPU time that the work took, so
+others on the core don't make it slower; the share is how much of the clock's time that was. Others'
+work comes in bursts, so who got too little tries again, TRIES times.
+
+Invariant: no threads where this is called, since it forks; a core is ours for TRIAL_S at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from arena.model import Frozen
+from arena.sandbox.overload import SHARE
+
+TRIAL_S = 0.05
+TRIES = 4
+PAUSE_S = 0.1
+_BATCH = 200
+"""Rounds between two looks at the clock: less than a tenth of a millisecond."""
+
+
+class Trial(Frozen, frozen=True, kw_only=True):
+    """What a core gave."""
+
+    core: int | None
+    speed: int
+    """Rounds of the work in a millisecond of its time."""
+    share: float
+    """Of the time by the clock, at best."""
+
+    @property
+    def free(self) -> bool:
+        """Nobody else takes it."""
+        return self.share >= SHARE
+
+
+def tried(cores: Sequence[int | None]) -> list[Trial]:
+    """Try these cores at the same time; None: whichever the system gives."""
+    children = [_begun(core) for core in cores]
+    return [_ended(*child) for child in children]
+
+
+def _begun(core: int | None) -> tuple[int, int]:
+    output, input_ = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(input_)
+        return pid, output
+    try:
+        os.close(output)
+        os.write(input_, msgspec.json.encode(_trial(core)))
+    except BaseException:  # noqa: BLE001 - who asked finds nothing
+        os._exit(1)
+    os._exit(0)
+
+
+def _ended(pid: int, output: int) -> Trial:
+    with open(output, "rb") as pipe:
+        found = pipe.read()
+    os.waitpid(pid, 0)
+    if not found:
+        raise OSError("a core could not be tried")
+    return msgspec.json.decode(found, type=Trial)
+
+
+def _trial(core: int | None) -> Trial:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if core is not None:
+        os.sched_setaffinity(0, {core})
+    speed = share = 0.0
+    for attempt in range(TRIES):
+        if attempt:
+            time.sleep(PAUSE_S)
+        rounds, cpu, clock = _work()
+        speed, share = max(speed, rounds / cpu), max(share, cpu / clock)
+        if share >= SHARE:
+            break
+    return Trial(core=core, speed=round(speed / 1000), share=round(share, 2))
+
+
+def _work() -> tuple[int, float, float]:
+    """Rounds, and the seconds that they took: of the core, and by the clock."""
+    rounds, number, clock, cpu = 0, 1, time.monotonic(), time.thread_time()
+    while (took := time.monotonic() - clock) < TRIAL_S:
+        seen: dict[int, int] = {}
+        for _ in range(_BATCH):
+            number = (number * 1103515245 + 12345) & 0x7FFFFFFF
+            seen[number >> 20] = seen.get(number >> 20, 0) + 1
+        rounds += _BATCH
+    return rounds, time.thread_time() - cpu, took
