@@ -213,7 +213,8 @@ class DaskExecutor:
         if not self._pin:
             return (None,) * peer.threads
         others = [node for node in self.nodes.values() if node.fit.host == fit.host]
-        taken = {core for node in others for core in node.cores}
+        # What is kept to cores of its own, as a task of a batch system, shares none of these.
+        taken = {core for node in others for core in node.cores if core in fit.cores}
         free = [core for core in fit.cores if core not in taken]
         if len(taken) + peer.threads > fit.room or len(free) < peer.threads:
             raise UnfitError(

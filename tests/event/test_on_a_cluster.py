@@ -253,6 +253,28 @@ def test_a_worker_with_more_threads_than_cores_is_named_and_left_out(arena, bot,
     assert "is left out: has 99 threads, and the machine has room for " in done.stderr
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+def test_workers_that_are_each_kept_to_their_own_cores_all_play(arena, bot, cluster, tmp_path):
+    """As tasks of a batch system on one machine: none takes another's room."""
+    cluster.begin()
+    for core in sorted(os.sched_getaffinity(0))[:2]:
+        kept = tmp_path / f"kept-to-{core}.py"
+        kept.write_text(f"import os\nos.sched_setaffinity(0, [{core}])\n")
+        cluster.add("--preload", kept)
+    until_there(cluster, 2)
+    field = [bot("ann"), bot("bob")]
+    done = arena("run", *field, "--on", "dask", cluster.file, "--deals", 1, "--out", "out")
+    assert "left out" not in done.stderr
+
+
+def until_there(cluster, count):
+    """Wait for so many workers."""
+    from distributed import Client
+
+    with Client(scheduler_file=str(cluster.file)) as client:
+        client.wait_for_workers(count, timeout=WAIT_S)
+
+
 # ------------------------------------------------------------------------- who may be spoken to
 
 
