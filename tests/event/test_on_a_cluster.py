@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import time
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -333,36 +335,22 @@ def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, environme
     assert ["arena: --on dask needs Dask: pip install 'nine-arena[dask]'"] == said(done)
 
 
-def openssl(folder, *words):
-    """Run it."""
-    done = subprocess.run(
-        ["openssl", *map(str, words)], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert not done.returncode, done.stderr
-
-
 @pytest.fixture
 def authority(tmp_path):
-    """Make an authority and a certificate by it: the flags of a command, and Dask's."""
+    """Make an authority and a certificate by the lines of the manual: a command's flags, Dask's."""
     if not shutil.which("openssl"):
         pytest.skip("no openssl to make certificates with")
+    manual = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
+    (lines,) = re.findall(r"^```sh\n(key=.*\n(?:openssl .*\n)+)```", manual, re.MULTILINE)
 
     def make(name):
         folder = tmp_path / name
         folder.mkdir()
-        key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-        openssl(
-            folder,
-            *("req", "-x509", *key, "-days", 2, "-subj", f"/CN={name}"),
-            *("-keyout", "ca.key", "-out", "ca.pem"),
+        done = subprocess.run(
+            ["bash", "-ec", lines], cwd=folder, capture_output=True, text=True, check=False
         )
-        openssl(folder, "req", *key, "-subj", "/CN=node", "-keyout", "me.key", "-out", "me.csr")
-        openssl(
-            folder,
-            *("x509", "-req", "-in", "me.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-days", 2),
-            *("-CAcreateserial", "-out", "me.pem"),
-        )
-        files = folder / "ca.pem", folder / "me.pem", folder / "me.key"
+        assert not done.returncode, done.stderr
+        files = folder / "ca.pem", folder / "node.pem", folder / "node.key"
         ours = zip(("--tls-ca", "--tls-cert", "--tls-key"), files, strict=True)
         theirs = zip(("--tls-ca-file", "--tls-cert", "--tls-key"), files, strict=True)
         return [list(itertools.chain(*flags)) for flags in (ours, theirs)]
