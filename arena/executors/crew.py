@@ -262,8 +262,13 @@ class Crew:
         if not self.pin:
             (trial,) = await self._tried(peer, (None,))
             return [trial] * peer.threads
-        others = [*self.nodes.values(), *self._leaving.values()]
-        taken = {core for node in others if node.fit.host == fit.host for core in node.cores}
+        others = [
+            node
+            for node in (*self.nodes.values(), *self._leaving.values())
+            if node.fit.host == fit.host
+        ]
+        # What is kept to cores of its own, as a task of a batch system, shares none of these.
+        taken = {core for node in others for core in node.cores if core in fit.cores}
         left = [core for core in fit.cores if core not in taken]
         if len(taken) + peer.threads > fit.room or len(left) < peer.threads:
             raise UnfitError(

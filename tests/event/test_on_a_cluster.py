@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -398,6 +399,28 @@ def test_a_worker_with_more_threads_than_cores_is_named_and_left_out(arena, bot,
     assert "is left out: has 99 threads, and the machine has room for " in done.stderr
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+def test_workers_that_are_each_kept_to_their_own_cores_all_play(arena, bot, cluster, tmp_path):
+    """As tasks of a batch system on one machine: none takes another's room."""
+    cluster.begin()
+    for core in sorted(os.sched_getaffinity(0))[:2]:
+        kept = tmp_path / f"kept-to-{core}.py"
+        kept.write_text(f"import os\nos.sched_setaffinity(0, [{core}])\n")
+        cluster.add("--preload", kept)
+    until_there(cluster, 2)
+    field = [bot("ann"), bot("bob")]
+    done = arena("run", *field, "--on", "dask", cluster.file, "--deals", 1, "--out", "out")
+    assert "left out" not in done.stderr
+
+
+def until_there(cluster, count):
+    """Wait for so many workers."""
+    from distributed import Client
+
+    with Client(scheduler_file=str(cluster.file)) as client:
+        client.wait_for_workers(count, timeout=WAIT_S)
+
+
 # ------------------------------------------------------------------------- who may be spoken to
 
 
@@ -456,36 +479,22 @@ def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, environme
     assert ["arena: --on dask needs Dask: pip install 'nine-arena[dask]'"] == said(done)
 
 
-def openssl(folder, *words):
-    """Run it."""
-    done = subprocess.run(
-        ["openssl", *map(str, words)], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert not done.returncode, done.stderr
-
-
 @pytest.fixture
 def authority(tmp_path):
-    """Make an authority and a certificate by it: the flags of a command, and Dask's."""
+    """Make an authority and a certificate by the lines of the manual: a command's flags, Dask's."""
     if not shutil.which("openssl"):
         pytest.skip("no openssl to make certificates with")
+    manual = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
+    (lines,) = re.findall(r"^```sh\n(key=.*\n(?:openssl .*\n)+)```", manual, re.MULTILINE)
 
     def make(name):
         folder = tmp_path / name
         folder.mkdir()
-        key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-        openssl(
-            folder,
-            *("req", "-x509", *key, "-days", 2, "-subj", f"/CN={name}"),
-            *("-keyout", "ca.key", "-out", "ca.pem"),
+        done = subprocess.run(
+            ["bash", "-ec", lines], cwd=folder, capture_output=True, text=True, check=False
         )
-        openssl(folder, "req", *key, "-subj", "/CN=node", "-keyout", "me.key", "-out", "me.csr")
-        openssl(
-            folder,
-            *("x509", "-req", "-in", "me.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-days", 2),
-            *("-CAcreateserial", "-out", "me.pem"),
-        )
-        files = folder / "ca.pem", folder / "me.pem", folder / "me.key"
+        assert not done.returncode, done.stderr
+        files = folder / "ca.pem", folder / "node.pem", folder / "node.key"
         ours = zip(("--tls-ca", "--tls-cert", "--tls-key"), files, strict=True)
         theirs = zip(("--tls-ca-file", "--tls-cert", "--tls-key"), files, strict=True)
         return [list(itertools.chain(*flags)) for flags in (ours, theirs)]
