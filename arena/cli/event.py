@@ -194,7 +194,7 @@ def play_new(
                 watcher,
                 max_time=max_time,
                 page=page,
-                place=where.place if where else "",
+                where=where.flags if where else "",
             )
 
 

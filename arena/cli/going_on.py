@@ -256,7 +256,7 @@ def _play_on(
                 watcher,
                 max_time=max_time,
                 page=page,
-                place=where.place if where else "",
+                where=where.flags if where else "",
             )
 
 

@@ -6,6 +6,7 @@ The flags; the executor that plays where they say, and what its nodes add to the
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,15 @@ class Where(NamedTuple):
     tls_ca: Path | None
     tls_cert: Path | None
     tls_key: Path | None
+
+    @property
+    def flags(self) -> str:
+        """The flags that ask for it, for copying."""
+        words = ["--on", _ENGINE, self.place]
+        files = {"--tls-ca": self.tls_ca, "--tls-cert": self.tls_cert, "--tls-key": self.tls_key}
+        for flag, path in files.items():
+            words += [flag, str(path)] if path else []
+        return shlex.join(words)
 
 
 def on_options(command: Callable[..., Any]) -> Callable[..., Any]:

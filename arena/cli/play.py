@@ -5,7 +5,6 @@ Whatever ends the playing, the command that goes on is printed if anything is le
 
 from __future__ import annotations
 
-import shlex
 import signal
 
 import click
@@ -41,11 +40,11 @@ def play(
     *,
     max_time: int | None,
     page: LivePage | None = None,
-    place: str = "",
+    where: str = "",
 ) -> int:
     """Play until the end or a stop; print the table, and how to go on if it isn't over.
 
-    `place`: the cluster that it is played on, if it is.
+    `where`: the flags that say so, if it is played on a cluster.
     """
     planned, left = tournament.planned, tournament.left
     watcher.begin(planned, planned - left)
@@ -87,7 +86,7 @@ def play(
         watcher.end()
         _tell_trouble(store, tournament, watcher)
         if not concluded:
-            _tell_resume(store, watcher, place)
+            _tell_resume(store, watcher, where)
     if page and concluded:
         page.stay(tournament, watcher, store.event)
     return shown if concluded else player.outcome
@@ -229,10 +228,8 @@ def _tell_trouble(store: Store, tournament: Tournament, watcher: Progress) -> No
         say(f"{entrant} was at the table in {times} of {voids} void series")
 
 
-def _tell_resume(store: Store, watcher: Progress, place: str) -> None:
-    command = going_on(store.folder, store.event.sandbox)
-    if place:
-        command += f" --on dask {shlex.quote(place)}"
+def _tell_resume(store: Store, watcher: Progress, where: str) -> None:
+    command = f"{going_on(store.folder, store.event.sandbox)} {where}".rstrip()
     if isinstance(watcher, JsonLines):
         try:
             watcher.say("resume", command=command)

@@ -12,6 +12,9 @@ from pathlib import Path
 
 CAP_SYS_ADMIN = 21
 
+KUBERNETES = "# Kubernetes-managed hosts file"
+"""What its pods' /etc/hosts begins with."""
+
 _UNMASKING = "/proc/sys/fs/binfmt_misc"
 """Mounted on every machine, and on an empty folder: that hides nothing."""
 
@@ -69,7 +72,8 @@ class Host:
     @property
     def container(self) -> str:
         """The kind of container that this is: "docker", "podman", …; empty: none to be seen."""
-        if self.has("run/secrets/kubernetes.io") or self.has("var/run/secrets/kubernetes.io"):
+        # A pod may go without the secret of its account.
+        if self.has("run/secrets/kubernetes.io") or self.text("etc/hosts").startswith(KUBERNETES):
             return "kubernetes"
         if self.has("run/.containerenv"):
             return "podman"

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.cli.on import Where
 from arena.executors.cluster import refused as refusal
 
 pytestmark = [
@@ -444,6 +445,14 @@ def until_there(cluster, count):
 def test_plain_tcp_goes_no_further_than_this_machine(address, allowed):
     """Tasks are programs: whoever can speak to a worker runs what they like."""
     assert allowed is not bool(refusal(address))
+
+
+def test_the_flags_of_a_cluster_are_told_for_copying():
+    """The command that goes on with an event plays it where it was played, in the same way."""
+    assert "--on dask 'a b.json'" == Where("a b.json", None, None, None).flags
+    where = Where("tls://head:1", Path("ca.pem"), Path("me.pem"), Path("me.key"))
+    tls = "--tls-ca ca.pem --tls-cert me.pem --tls-key me.key"
+    assert f"--on dask tls://head:1 {tls}" == where.flags
 
 
 def said(done):

@@ -193,16 +193,21 @@ def test_root_gives_apparmor_a_profile(host):
 
 
 @pytest.mark.parametrize(
-    ("mark", "said"),
+    ("mark", "text", "said"),
     [
-        (".dockerenv", "--security-opt systempaths=unconfined"),
-        ("run/.containerenv", "--security-opt unmask=ALL"),
-        ("run/secrets/kubernetes.io/serviceaccount", "procMount: Unmasked"),
+        (".dockerenv", "", "--security-opt systempaths=unconfined"),
+        ("run/.containerenv", "", "--security-opt unmask=ALL"),
+        ("run/secrets/kubernetes.io/serviceaccount", "", "procMount: Unmasked"),
+        (
+            "etc/hosts",
+            "# Kubernetes-managed hosts file.\n127.0.0.1 localhost",
+            "procMount: Unmasked",
+        ),
     ],
 )
-def test_containers_get_their_own_options(host, mark, said):
+def test_containers_get_their_own_options(host, mark, text, said):
     """Each runtime names its options differently."""
-    files = {mark: "", "proc/self/status": FILTERED, "proc/self/mountinfo": MASK}
+    files = {mark: text, "proc/self/status": FILTERED, "proc/self/mountinfo": MASK}
     finding = of_bwrap(host(files), TOOL, REFUSED)
     assert Cause.CONTAINER is finding.cause
     assert said in commands(finding)
