@@ -264,6 +264,11 @@ def _of_our_own(distributed: Any, workers: int, security: Any) -> Iterator[str]:
         "distributed.worker.preload": ["arena.executors.nodes"],
         # It looks at every thread a hundred times a second, on the bots' cores.
         "distributed.worker.profile.enabled": False,
+        # And these look at themselves, which takes a process the hundredth part of a core.
+        "distributed.admin.tick.interval": "1s",
+        "distributed.admin.system-monitor.interval": "5s",
+        "distributed.worker.memory.monitor-interval": "5s",
+        "distributed.scheduler.active-memory-manager.start": False,
     }
     try:
         with _deaf(), dask.config.set(theirs):
