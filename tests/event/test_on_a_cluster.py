@@ -3,85 +3,20 @@
 The workers have a cache of their own, so that bots really travel.
 """
 
-import contextlib
-import itertools
 import json
-import os
-import shutil
-import signal
 import socket
-import subprocess
-import sys
-import time
 from importlib.util import find_spec
 
 import pytest
 
 from arena.executors.cluster import refused as refusal
 
+from .clusters import WAIT_S, Cluster, until
+
 pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(not find_spec("distributed"), reason="the extra `dask` is not installed"),
 ]
-
-WAIT_S = 90
-
-
-class Cluster:
-    """A scheduler and workers, each a process of its own."""
-
-    def __init__(self, folder, environment):
-        self.file = folder / "scheduler.json"
-        cache = folder / "nodes-cache"
-        self.cache = cache / "nine-arena"
-        self._environment = {
-            **environment,
-            "XDG_CACHE_HOME": str(cache),
-            "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
-            "DASK_TEMPORARY_DIRECTORY": str(folder / "dask"),
-        }
-        self._folder = folder
-        self._running = []
-
-    def begin(self, *flags, host="127.0.0.1"):
-        """Start the scheduler."""
-        address = () if any(flag.startswith("--protocol") for flag in flags) else ("--host", host)
-        scheduler = self._start(
-            *("scheduler", *address, "--port", "0", "--no-dashboard"),
-            *("--dashboard-address", "127.0.0.1:0", "--scheduler-file", self.file, *flags),
-        )
-        deadline = time.monotonic() + WAIT_S
-        while not self.file.exists():
-            assert scheduler.poll() is None, "the scheduler has ended"
-            assert time.monotonic() < deadline, "no scheduler"
-            time.sleep(0.05)
-        return scheduler
-
-    def add(self, *flags, nanny=False):
-        """Start a worker; it may take a while until it is there."""
-        return self._start(
-            *("worker", "--nthreads", "1", "--no-dashboard", "--scheduler-file", self.file),
-            *("--host", "127.0.0.1", *(() if nanny else ("--no-nanny",)), *flags),
-        )
-
-    def _start(self, kind, *flags):
-        with (self._folder / f"dask-{len(self._running)}.log").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "distributed.cli.dask_" + kind, *map(str, flags)],
-                stdout=log,
-                stderr=log,
-                env=self._environment,
-                start_new_session=True,
-            )
-        self._running.append(process)
-        return process
-
-    def end(self):
-        """Kill everything, in each session that was started here."""
-        for process in self._running[1:] + self._running[:1]:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
 
 
 @pytest.fixture
@@ -90,42 +25,6 @@ def cluster(environment, tmp_path):
     made = Cluster(tmp_path, environment)
     yield made
     made.end()
-
-
-@pytest.fixture
-def running(environment, sandbox, tmp_path):
-    """Start a command with JSON events; read them up to the first of a kind."""
-    started = []
-
-    def start(*words):
-        words = [str(word) for word in (*words, "--sandbox", sandbox, "--json")]
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena", *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-            cwd=tmp_path,
-            start_new_session=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def until(process, event, count=1):
-    """Read events until so many of a kind have come."""
-    for line in process.stdout:
-        if json.loads(line)["event"] == event:
-            count -= 1
-            if not count:
-                return
-    raise AssertionError(f"no {event}: {process.stderr.read()}")
 
 
 def test_a_race_whose_workers_die_and_come_has_the_bytes_of_one_machine(
@@ -309,43 +208,6 @@ def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, environme
     without = {**environment, "PYTHONPATH": str(tmp_path / "without")}
     done = arena("run", *field, "--on", "dask", "local:2", "--out", "out", code=2, env=without)
     assert ["arena: --on dask needs Dask: pip install 'nine-arena[dask]'"] == said(done)
-
-
-def openssl(folder, *words):
-    """Run it."""
-    done = subprocess.run(
-        ["openssl", *map(str, words)], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert not done.returncode, done.stderr
-
-
-@pytest.fixture
-def authority(tmp_path):
-    """Make an authority and a certificate by it: the flags of a command, and Dask's."""
-    if not shutil.which("openssl"):
-        pytest.skip("no openssl to make certificates with")
-
-    def make(name):
-        folder = tmp_path / name
-        folder.mkdir()
-        key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-        openssl(
-            folder,
-            *("req", "-x509", *key, "-days", 2, "-subj", f"/CN={name}"),
-            *("-keyout", "ca.key", "-out", "ca.pem"),
-        )
-        openssl(folder, "req", *key, "-subj", "/CN=node", "-keyout", "me.key", "-out", "me.csr")
-        openssl(
-            folder,
-            *("x509", "-req", "-in", "me.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-days", 2),
-            *("-CAcreateserial", "-out", "me.pem"),
-        )
-        files = folder / "ca.pem", folder / "me.pem", folder / "me.key"
-        ours = zip(("--tls-ca", "--tls-cert", "--tls-key"), files, strict=True)
-        theirs = zip(("--tls-ca-file", "--tls-cert", "--tls-key"), files, strict=True)
-        return [list(itertools.chain(*flags)) for flags in (ours, theirs)]
-
-    return make
 
 
 def test_with_tls_nobody_plays_without_a_certificate_of_the_same_authority(

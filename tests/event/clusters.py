@@ -1,0 +1,112 @@
+"""A Dask cluster for tests: processes that can be killed, on this machine or on several."""
+
+import contextlib
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+WAIT_S = 90
+
+
+class Cluster:
+    """A scheduler and workers, each a process of its own."""
+
+    def __init__(self, folder, environment):
+        self.file = folder / "scheduler.json"
+        cache = folder / "nodes-cache"
+        self.cache = cache / "nine-arena"
+        self._environment = {
+            **environment,
+            "XDG_CACHE_HOME": str(cache),
+            "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
+            "DASK_TEMPORARY_DIRECTORY": str(folder / "dask"),
+        }
+        self._folder = folder
+        self._running = []
+
+    def begin(self, *flags, host="127.0.0.1", machine=None):
+        """Start the scheduler."""
+        address = () if any(flag.startswith("--protocol") for flag in flags) else ("--host", host)
+        scheduler = self._start(
+            *("scheduler", *address, "--port", "0", "--no-dashboard"),
+            *("--dashboard-address", "127.0.0.1:0", "--scheduler-file", self.file, *flags),
+            machine=machine,
+        )
+        deadline = time.monotonic() + WAIT_S
+        while not self.file.exists():
+            assert scheduler.poll() is None, "the scheduler has ended"
+            assert time.monotonic() < deadline, "no scheduler"
+            time.sleep(0.05)
+        return scheduler
+
+    def add(self, *flags, nanny=False, machine=None):
+        """Start a worker; it may take a while until it is there."""
+        host = machine.address if machine else "127.0.0.1"
+        return self._start(
+            *("worker", "--nthreads", "1", "--no-dashboard", "--scheduler-file", self.file),
+            *("--host", host, *(() if nanny else ("--no-nanny",)), *flags),
+            machine=machine,
+        )
+
+    def _start(self, kind, *flags, machine):
+        there, theirs = (machine.words, machine.environment) if machine else ((), {})
+        with (self._folder / f"dask-{len(self._running)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [*there, sys.executable, "-m", "distributed.cli.dask_" + kind, *map(str, flags)],
+                stdout=log,
+                stderr=log,
+                env={**self._environment, **theirs},
+                start_new_session=True,
+            )
+        self._running.append(process)
+        return process
+
+    def end(self):
+        """Kill everything, in each session that was started here."""
+        for process in self._running[1:] + self._running[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def until(process, event, count=1):
+    """Read events until so many of a kind have come."""
+    for line in process.stdout:
+        if json.loads(line)["event"] == event:
+            count -= 1
+            if not count:
+                return
+    raise AssertionError(f"no {event}: {process.stderr.read()}")
+
+
+def certificates(folder):
+    """Make an authority and a certificate by it: the flags of a command, and Dask's."""
+    folder.mkdir()
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    openssl(
+        folder,
+        *("req", "-x509", *key, "-days", 2, "-subj", f"/CN={folder.name}"),
+        *("-keyout", "ca.key", "-out", "ca.pem"),
+    )
+    openssl(folder, "req", *key, "-subj", "/CN=node", "-keyout", "me.key", "-out", "me.csr")
+    openssl(
+        folder,
+        *("x509", "-req", "-in", "me.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-days", 2),
+        *("-CAcreateserial", "-out", "me.pem"),
+    )
+    files = folder / "ca.pem", folder / "me.pem", folder / "me.key"
+    ours = zip(("--tls-ca", "--tls-cert", "--tls-key"), files, strict=True)
+    theirs = zip(("--tls-ca-file", "--tls-cert", "--tls-key"), files, strict=True)
+    return [list(itertools.chain(*flags)) for flags in (ours, theirs)]
+
+
+def openssl(folder, *words):
+    """Run it."""
+    done = subprocess.run(
+        ["openssl", *map(str, words)], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert not done.returncode, done.stderr
