@@ -52,9 +52,21 @@ class Cluster:
             machine=machine,
         )
 
+    def joined(self, worker):
+        """Wait until a worker is one of the cluster's, by its own account."""
+        log = self._log(self._running.index(worker))
+        deadline = time.monotonic() + WAIT_S
+        while b"Registered to:" not in log.read_bytes():
+            assert worker.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, "a worker doesn't join"
+            time.sleep(0.05)
+
+    def _log(self, number):
+        return self._folder / f"dask-{number}.log"
+
     def _start(self, kind, *flags, machine):
         there, theirs = (machine.words, machine.environment) if machine else ((), {})
-        with (self._folder / f"dask-{len(self._running)}.log").open("wb") as log:
+        with self._log(len(self._running)).open("wb") as log:
             process = subprocess.Popen(
                 [*there, sys.executable, "-m", "distributed.cli.dask_" + kind, *map(str, flags)],
                 stdout=log,
