@@ -258,7 +258,7 @@ class Tournament:
             raise RuntimeError(f"a worker failed in series {series.id}:\n{message.bug}")
         if message.trouble:
             self._next_attempt[series.id] = message.attempt + 1
-            self._void(series, message.trouble)
+            self._void(series, message.trouble, blameless=message.blameless)
         elif not self._trouble and self._counting.wanted(series) is not None:
             raise RuntimeError(f"a worker has left out matches of series {series.id}")
 
@@ -279,10 +279,10 @@ class Tournament:
         self._counting.add(message.record)
         self._watcher.match(message.record)
 
-    def _void(self, series: Series, trouble: str) -> None:
+    def _void(self, series: Series, trouble: str, *, blameless: bool) -> None:
         self._voids[series.id] += 1
         self._void_tables[series.id] = series.entrants
-        if not told(trouble):
+        if not blameless and not told(trouble):
             self._unexplained[series.id] += 1
         if self._voids[series.id] > RETRIES:
             names = ", ".join(series.entrants)
@@ -300,7 +300,7 @@ class Tournament:
 
         A bot that can make the machine stumble could void the games that it is losing. One series
         alone, voided over and over, says nothing of those at its table; nor does what the machine
-        has run out of.
+        has run out of, nor that two bots are at every table where there are but two.
         """
         if len(self._unexplained) == 1:
             return []
@@ -308,11 +308,12 @@ class Tournament:
         for series, times in self._unexplained.items():
             seats.update(dict.fromkeys(self._void_tables[series], times))
         voids = self._unexplained.total()
-        return [
+        found = [
             (entrant, times, voids)
             for entrant, times in sorted(seats.items())
             if times >= SUSPICIOUS and 2 * times > voids
         ]
+        return found if len(found) < len(self._store.event.entrants) else []
 
     def so_far(self) -> Callable[[], Table]:
         """The table of what lies behind the count's front; made by the call, in any thread."""

@@ -58,6 +58,8 @@ class SeriesEnd(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
     trouble: str = ""
     bug: str = ""
     """A traceback of our own: not the host's trouble, and not to be retried."""
+    blameless: bool = False
+    """Whether it is known that no bot has brought the trouble about."""
     crowded: bool | None = None
     """Whether others take the worker's core; None: nobody has asked."""
 

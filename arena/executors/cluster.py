@@ -69,7 +69,7 @@ class Cluster:
                 self._client = self._connect()
             except UserError as error:
                 raise ConnectionError(str(error)) from None
-        if self._client.status != "running":  # it is connecting again
+        if not self.connected:  # it is connecting again
             raise ConnectionError(self.place)
         known = self._client.scheduler_info(n_workers=-1).get("workers")
         if known is None:  # and what it says if that has just begun
@@ -78,6 +78,11 @@ class Cluster:
             Peer(f"{address} {worker['id']}", address, worker["nthreads"])
             for address, worker in sorted(known.items())
         ]
+
+    @property
+    def connected(self) -> bool:
+        """Whether the scheduler is there, as far as is known."""
+        return bool(self._client.status == "running")
 
     def submit(
         self,
@@ -93,9 +98,15 @@ class Cluster:
         future.add_done_callback(lambda _: then())
         return future
 
-    def hold(self, content: str, bundle: bytes) -> Any:  # noqa: ANN401 - a future of distributed's
-        """Bytes that workers can have from each other, and again if their holder dies."""
-        return self._client.submit(bytes, bundle, key=f"arena-bot-{content}")
+    def hold(self, content: str, bundle: bytes, peer: Peer) -> Any:  # noqa: ANN401 - as above
+        """Bytes that workers can have from each other, this one first, and again if it dies."""
+        return self._client.submit(
+            bytes,
+            bundle,
+            key=f"arena-bot-{content}",
+            workers=[peer.address],
+            allow_other_workers=True,
+        )
 
     def close(self) -> None:
         """Say goodbye to the scheduler."""
@@ -103,7 +114,7 @@ class Cluster:
 
     def leave(self, function: Callable[[str], None], event: str, peers: list[Peer]) -> None:
         """Call a function on workers at once, past all tasks; who can't be reached is no matter."""
-        if self._client.status != "running":
+        if not self.connected:
             return
         with contextlib.suppress(Exception):
             self._client.sync(

@@ -120,8 +120,8 @@ class Crew:
         self._leaving: dict[str, Node] = {}
         """Who gets nothing more, and still has something in play."""
         self._refused: dict[str, _Refusal] = {}
-        self._waiting: dict[str, set[trio.Event]] = defaultdict(set)
-        """What is to be woken when a worker is lost."""
+        self._waiting: dict[str, set[trio.CancelScope]] = defaultdict(set)
+        """What is to be given up when a worker is lost."""
         self._locks: dict[str, trio.Lock] = {}
         self._entered_on: dict[str, tuple[Bot, ...]] = {}
         """These two of machines: a bot is built and tried once on each."""
@@ -170,8 +170,8 @@ class Crew:
         self.nodes.pop(id_, None)
         self._leaving.pop(id_, None)
         self._refused.pop(id_, None)
-        for event in self._waiting.pop(id_, ()):
-            event.set()
+        for scope in self._waiting.pop(id_, ()):
+            scope.cancel()
 
     def hopeful(self) -> bool:
         """Whether somebody was left out for what passes soon."""
@@ -243,7 +243,7 @@ class Crew:
         async with self._locks.setdefault(fit.host, trio.Lock()):
             trials = await self._cores(peer, fit)
             if (bots := self._entered_on.get(fit.host)) is None:
-                bundles = [await self._hold(content) for content in fit.missing]
+                bundles = [await self._hold(content, peer) for content in fit.missing]
                 entered = _fit(await self.call(peer, nodes.enter, self._ask, fit.missing, *bundles))
                 bots = self._entered_on[fit.host] = entered.bots
             config = msgspec.structs.replace(self._config, bots=bots, sandbox=fit.sandbox)
@@ -311,14 +311,14 @@ class Crew:
         assert isinstance(found, Tried)
         return found.trials
 
-    async def _hold(self, content: str) -> Any:  # noqa: ANN401 - a future of distributed's
+    async def _hold(self, content: str, peer: Peer) -> Any:  # noqa: ANN401 - a future of distributed's
         held = self._held.get(content)
         if held is None or held.status not in {
             "pending",
             "finished",
         }:  # of a scheduler that is gone
             bundle = await trio.to_thread.run_sync(self._bundle, content)
-            held = await self._submitted(lambda: self.cluster.hold(content, bundle))
+            held = await self._submitted(lambda: self.cluster.hold(content, bundle, peer))
             self._held[content] = held
         return held
 
@@ -348,23 +348,24 @@ class Crew:
 
         if peer.id not in self.peers:
             raise LostError
-        self._waiting[peer.id].add(ended)
         future = None
-        try:
-            future = await self._submitted(
-                lambda: self.cluster.submit(
-                    nodes.do, function.__name__, *arguments, peer=peer, then=wake
+        with trio.CancelScope() as scope:
+            self._waiting[peer.id].add(scope)
+            try:
+                future = await self._submitted(
+                    lambda: self.cluster.submit(
+                        nodes.do, function.__name__, *arguments, peer=peer, then=wake
+                    )
                 )
-            )
-            await ended.wait()
-            result = await _result(future)
-        except BaseException:
-            if future is not None:
-                future.release()
-            raise
-        finally:
-            self._waiting.get(peer.id, set()).discard(ended)
-        return result, future
+                await ended.wait()
+                return await _result(future), future
+            except BaseException:
+                if future is not None:
+                    future.release()
+                raise
+            finally:
+                self._waiting.get(peer.id, set()).discard(scope)
+        raise LostError  # while it was waited for
 
     async def _submitted(self, submit: Callable[[], Any]) -> Any:  # noqa: ANN401
         try:

@@ -63,14 +63,25 @@ class DaskExecutor:
         """Admit who is there, and wait for one at least; UserError when nobody can play."""
         crew, place = self.crew, self.crew.cluster.place
         await crew.measure_here()
-        deadline = monotonic() + WAIT_S
-        while not crew.nodes:
-            async with trio.open_nursery() as nursery:
+        waited_from, at_work = monotonic(), 0
+        over = trio.Event()
+
+        async def admit(peer: Peer) -> None:
+            nonlocal at_work
+            await crew.admit(peer)
+            at_work -= 1
+            # Builds may take their time; whoever is busy may be free in a moment.
+            hopeful = not crew.peers or crew.hopeful()
+            if not at_work and (crew.nodes or not hopeful):
+                over.set()
+
+        async with trio.open_nursery() as nursery:
+            while not over.is_set() and (at_work or monotonic() < waited_from + WAIT_S):
                 for peer in await crew.look_round():
-                    nursery.start_soon(crew.admit, peer)
-            if crew.nodes or (crew.peers and not crew.hopeful()) or monotonic() > deadline:
-                break
-            await trio.sleep(POLL_S)
+                    at_work += 1
+                    nursery.start_soon(admit, peer)
+                with trio.move_on_after(POLL_S):
+                    await over.wait()
         if not crew.peers:
             raise UserError(
                 f"--on dask {place}: the scheduler has no workers; start some: "
@@ -172,6 +183,10 @@ class _Round:
                 if not turns:
                     all_.cancel()  # all is played
                     return
+                if self._crew.nodes.get(node.peer.id) is not node:  # lost while we waited
+                    for turn in turns:
+                        self._handout.put_back(turn)
+                    return
                 begun = monotonic()
                 try_core = self._crew.judge and begun > try_at
                 played = await self._play(node, slot, core, turns, try_core=try_core)
@@ -237,7 +252,12 @@ class _Round:
         if jobs:  # if it is there at all, it doesn't know of the event any more
             self._crew.leave(node)
         for turn, job in jobs.values():
-            void = SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=why)
+            void = SeriesEnd(
+                series=job.series.id,
+                attempt=job.attempt,
+                trouble=why,
+                blameless=not self._crew.cluster.connected,
+            )
             self._told(turn, void)
         return count
 

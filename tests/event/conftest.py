@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from arena.cli import commands
 from arena.reports import render
 from arena.store import canonical_line, read_by_id
 from arena.tournament import Counts, table_of
+
+from .clusters import certificates, with_constants
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -149,6 +152,41 @@ def arena(environment, sandbox, tmp_path):
         return done
 
     return run
+
+
+@pytest.fixture
+def running(environment, sandbox, tmp_path):
+    """Start a command with JSON events, to be read with `until`; with other constants, if told."""
+    started = []
+
+    def start(*words, machine=None, **constants):
+        there, theirs = (machine.words, machine.environment) if machine else ((), {})
+        words = [str(word) for word in (*words, "--sandbox", sandbox, "--json")]
+        process = subprocess.Popen(
+            [*there, sys.executable, "-P", "-c", with_constants(constants), *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**environment, **theirs},
+            cwd=tmp_path,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def authority(tmp_path):
+    """Make an authority and a certificate by it: the flags of a command, and Dask's."""
+    if not shutil.which("openssl"):
+        pytest.skip("no openssl to make certificates with")
+    return lambda name: certificates(tmp_path / name)
 
 
 @pytest.fixture

@@ -3,17 +3,10 @@
 The workers have a cache of their own, so that bots really travel.
 """
 
-import contextlib
-import itertools
 import json
 import os
-import re
 import shutil
-import signal
 import socket
-import subprocess
-import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,71 +15,14 @@ import pytest
 from arena.cli.on import Where
 from arena.executors.cluster import refused as refusal
 
+from .clusters import WAIT_S, Cluster, until
+
+PERL = Path(__file__).parents[2] / "example_bots" / "beginner"
+
 pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(not find_spec("distributed"), reason="the extra `dask` is not installed"),
 ]
-
-WAIT_S = 90
-PERL = Path(__file__).parents[2] / "example_bots" / "beginner"
-
-
-class Cluster:
-    """A scheduler and workers, each a process of its own."""
-
-    def __init__(self, folder, environment):
-        self.file = folder / "scheduler.json"
-        cache = folder / "nodes-cache"
-        self.cache = cache / "nine-arena"
-        self._environment = {
-            **environment,
-            "XDG_CACHE_HOME": str(cache),
-            "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
-            "DASK_TEMPORARY_DIRECTORY": str(folder / "dask"),
-        }
-        self._folder = folder
-        self._running = []
-
-    def begin(self, *flags, host="127.0.0.1"):
-        """Start the scheduler."""
-        address = () if any(flag.startswith("--protocol") for flag in flags) else ("--host", host)
-        scheduler = self._start(
-            *("scheduler", *address, "--port", "0", "--no-dashboard"),
-            *("--dashboard-address", "127.0.0.1:0", "--scheduler-file", self.file, *flags),
-        )
-        deadline = time.monotonic() + WAIT_S
-        while not self.file.exists():
-            assert scheduler.poll() is None, "the scheduler has ended"
-            assert time.monotonic() < deadline, "no scheduler"
-            time.sleep(0.05)
-        return scheduler
-
-    def add(self, *flags, nanny=False, **environment):
-        """Start a worker; it may take a while until it is there."""
-        return self._start(
-            *("worker", "--nthreads", "1", "--no-dashboard", "--scheduler-file", self.file),
-            *("--host", "127.0.0.1", *(() if nanny else ("--no-nanny",)), *flags),
-            **environment,
-        )
-
-    def _start(self, kind, *flags, **environment):
-        with (self._folder / f"dask-{len(self._running)}.log").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "distributed.cli.dask_" + kind, *map(str, flags)],
-                stdout=log,
-                stderr=log,
-                env=self._environment | environment,
-                start_new_session=True,
-            )
-        self._running.append(process)
-        return process
-
-    def end(self):
-        """Kill everything, in each session that was started here."""
-        for process in self._running[1:] + self._running[:1]:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
 
 
 @pytest.fixture
@@ -95,51 +31,6 @@ def cluster(environment, tmp_path):
     made = Cluster(tmp_path, environment)
     yield made
     made.end()
-
-
-@pytest.fixture
-def running(environment, sandbox, tmp_path):
-    """Start a command with JSON events; read them up to the first of a kind."""
-    started = []
-
-    def start(*words, **constants):
-        words = [str(word) for word in (*words, "--sandbox", sandbox, "--json")]
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-c", with_constants(constants), *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-            cwd=tmp_path,
-            start_new_session=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def with_constants(constants):
-    """A program that is `arena` with other constants of `arena.executors`: module_NAME."""
-    lines = ["from arena.executors import cluster, crew, dask"]
-    for name, value in constants.items():
-        module, _, constant = name.partition("_")
-        lines.append(f"{module}.{constant} = {value!r}")
-    return "\n".join([*lines, "from arena.cli import main", "main()"])
-
-
-def until(process, event, count=1):
-    """Read events until so many of a kind have come."""
-    for line in process.stdout:
-        if json.loads(line)["event"] == event:
-            count -= 1
-            if not count:
-                return
-    raise AssertionError(f"no {event}: {process.stderr.read()}")
 
 
 def test_a_race_whose_workers_die_and_come_has_the_bytes_of_one_machine(
@@ -346,8 +237,8 @@ def test_a_sick_worker_sits_out_and_the_others_play(
 ):
     """It would void one series over and over, and that would end the event."""
     (tmp_path / "sick.py").write_text(SICK.replace("TROUBLE", str(trouble)))
-    field = [bot("ann"), bot("bob", "slow", 12)]
-    flags = ["--deals", 6, "--series", 1, "--seed", "s"]
+    field = [bot("ann"), bot("bob")]
+    flags = ["--deals", 2, "--series", 1, "--seed", "s"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     cluster.begin()
     cluster.add("--preload", tmp_path / "sick.py")
@@ -486,29 +377,6 @@ def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, environme
     without = {**environment, "PYTHONPATH": str(tmp_path / "without")}
     done = arena("run", *field, "--on", "dask", "local:2", "--out", "out", code=2, env=without)
     assert ["arena: --on dask needs Dask: pip install 'nine-arena[dask]'"] == said(done)
-
-
-@pytest.fixture
-def authority(tmp_path):
-    """Make an authority and a certificate by the lines of the manual: a command's flags, Dask's."""
-    if not shutil.which("openssl"):
-        pytest.skip("no openssl to make certificates with")
-    manual = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
-    (lines,) = re.findall(r"^```sh\n(key=.*\n(?:openssl .*\n)+)```", manual, re.MULTILINE)
-
-    def make(name):
-        folder = tmp_path / name
-        folder.mkdir()
-        done = subprocess.run(
-            ["bash", "-ec", lines], cwd=folder, capture_output=True, text=True, check=False
-        )
-        assert not done.returncode, done.stderr
-        files = folder / "ca.pem", folder / "node.pem", folder / "node.key"
-        ours = zip(("--tls-ca", "--tls-cert", "--tls-key"), files, strict=True)
-        theirs = zip(("--tls-ca-file", "--tls-cert", "--tls-key"), files, strict=True)
-        return [list(itertools.chain(*flags)) for flags in (ours, theirs)]
-
-    return make
 
 
 def test_with_tls_nobody_plays_without_a_certificate_of_the_same_authority(

@@ -256,6 +256,14 @@ async def test_what_the_machine_has_run_out_of_makes_nobody_a_suspect(store):
     assert [] == tournament.suspects()
 
 
+async def test_bots_that_sit_at_every_table_are_no_suspects(store):
+    """Of three bots each is in two thirds of the void series when everything is void once."""
+    executor = Pretending(lambda s, attempt: "out of pids" if not attempt else "")
+    tournament = Tournament(store, SECRET, Watched())
+    await tournament.play(executor, trio.Event())
+    assert [] == tournament.suspects()
+
+
 async def test_a_bug_of_ours_in_a_worker_is_a_traceback_and_not_retried(store):
     """It is neither a bot's fault nor the host's trouble."""
 

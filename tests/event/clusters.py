@@ -1,0 +1,124 @@
+"""A Dask cluster for tests: processes that can be killed, on this machine or on several."""
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+WAIT_S = 90
+MANUAL = Path(__file__).parents[2] / "docs" / "cluster.md"
+
+
+class Cluster:
+    """A scheduler and workers, each a process of its own."""
+
+    def __init__(self, folder, environment):
+        self.file = folder / "scheduler.json"
+        cache = folder / "nodes-cache"
+        self.cache = cache / "nine-arena"
+        self._environment = {
+            **environment,
+            "XDG_CACHE_HOME": str(cache),
+            "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
+            "DASK_TEMPORARY_DIRECTORY": str(folder / "dask"),
+        }
+        self._folder = folder
+        self._running = []
+
+    def begin(self, *flags, host="127.0.0.1", machine=None):
+        """Start the scheduler."""
+        address = () if any(flag.startswith("--protocol") for flag in flags) else ("--host", host)
+        scheduler = self._start(
+            *("scheduler", *address, "--port", "0", "--no-dashboard"),
+            *("--dashboard-address", "127.0.0.1:0", "--scheduler-file", self.file, *flags),
+            machine=machine,
+        )
+        deadline = time.monotonic() + WAIT_S
+        while not self.file.exists():
+            assert scheduler.poll() is None, "the scheduler has ended"
+            assert time.monotonic() < deadline, "no scheduler"
+            time.sleep(0.05)
+        return scheduler
+
+    def add(self, *flags, nanny=False, machine=None, **environment):
+        """Start a worker; it may take a while until it is there."""
+        host = machine.address if machine else "127.0.0.1"
+        return self._start(
+            *("worker", "--nthreads", "1", "--no-dashboard", "--scheduler-file", self.file),
+            *("--host", host, *(() if nanny else ("--no-nanny",)), *flags),
+            machine=machine,
+            **environment,
+        )
+
+    def joined(self, worker):
+        """Wait until a worker is one of the cluster's, by its own account."""
+        log = self._log(self._running.index(worker))
+        deadline = time.monotonic() + WAIT_S
+        while b"Registered to:" not in log.read_bytes():
+            assert worker.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, "a worker doesn't join"
+            time.sleep(0.05)
+
+    def _log(self, number):
+        return self._folder / f"dask-{number}.log"
+
+    def _start(self, kind, *flags, machine, **environment):
+        there, theirs = (machine.words, machine.environment) if machine else ((), {})
+        with self._log(len(self._running)).open("wb") as log:
+            process = subprocess.Popen(
+                [*there, sys.executable, "-m", "distributed.cli.dask_" + kind, *map(str, flags)],
+                stdout=log,
+                stderr=log,
+                env={**self._environment, **theirs, **environment},
+                start_new_session=True,
+            )
+        self._running.append(process)
+        return process
+
+    def end(self):
+        """Kill everything, in each session that was started here."""
+        for process in self._running[1:] + self._running[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def until(process, event, count=1):
+    """Read events until so many of a kind have come."""
+    for line in process.stdout:
+        if json.loads(line)["event"] == event:
+            count -= 1
+            if not count:
+                return
+    raise AssertionError(f"no {event}: {process.stderr.read()}")
+
+
+def with_constants(constants):
+    """A program that is `arena` with other constants of `arena.executors`: module_NAME."""
+    lines = ["from arena.executors import cluster, crew, dask"]
+    for name, value in constants.items():
+        module, _, constant = name.partition("_")
+        lines.append(f"{module}.{constant} = {value!r}")
+    return "\n".join([*lines, "from arena.cli import main", "main()"])
+
+
+def certificates(folder):
+    """Make an authority and a certificate by the lines of the manual: a command's flags, Dask's."""
+    (lines,) = re.findall(
+        r"^```sh\n(key=.*\n(?:openssl .*\n)+)```", MANUAL.read_text(), re.MULTILINE
+    )
+    folder.mkdir()
+    done = subprocess.run(
+        ["bash", "-ec", lines], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert not done.returncode, done.stderr
+    files = folder / "ca.pem", folder / "node.pem", folder / "node.key"
+    ours = zip(("--tls-ca", "--tls-cert", "--tls-key"), files, strict=True)
+    theirs = zip(("--tls-ca-file", "--tls-cert", "--tls-key"), files, strict=True)
+    return [list(itertools.chain(*flags)) for flags in (ours, theirs)]
