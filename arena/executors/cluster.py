@@ -93,9 +93,9 @@ class Cluster:
         future.add_done_callback(lambda _: then())
         return future
 
-    def hold(self, content: str, bundle: bytes) -> Any:  # noqa: ANN401 - a future of distributed's
+    def hold(self, total: str, bundle: bytes) -> Any:  # noqa: ANN401 - a future of distributed's
         """Bytes that workers can have from each other, and again if their holder dies."""
-        return self._client.submit(bytes, bundle, key=f"arena-bot-{content}")
+        return self._client.submit(bytes, bundle, key=f"arena-bundle-{total}")
 
     def close(self) -> None:
         """Say goodbye to the scheduler."""
