@@ -1,9 +1,11 @@
 """Small events for tests of whatever reads a results folder: real records, no processes."""
 
+import hashlib
 import os
 import random
 import shutil
 import signal
+import zipfile
 
 import msgspec
 import pytest
@@ -109,6 +111,28 @@ def play_event():
         return folder
 
     return play
+
+
+@pytest.fixture(scope="session")
+def write_wheel():
+    """Write a wheel of one module into a folder; return its pip hash."""
+
+    def write(wheels, name, source, requires=()):
+        info = f"{name}-1.0.dist-info"
+        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+        files = {
+            f"{name}.py": source,
+            f"{info}/METADATA": metadata + "".join(f"Requires-Dist: {r}\n" for r in requires),
+            f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        }
+        files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
+        path = wheels / f"{name}-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(path, "w") as archive:
+            for inner, text in files.items():
+                archive.writestr(inner, text)
+        return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+    return write
 
 
 @pytest.fixture

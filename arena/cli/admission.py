@@ -11,14 +11,14 @@ from pathlib import Path
 import msgspec
 import trio
 
-from arena.cli.entering import enter, find_sandbox, setting_of, try_starts, without
+from arena.cli.entering import find_sandbox, prepare, setting_of, try_starts, without
 from arena.cli.given import keep_promises
 from arena.cli.here import confinement, this_machine
 from arena.executors import trial
 from arena.executors.cores import cores
 from arena.executors.nodes import Answer, Ask, AskCores, Fit, Tried, Unfit
 from arena.model import Bot, HostError, UserError
-from arena.roster import default_cache, in_use, lacking, restore
+from arena.roster import default_cache, in_use, lacking, restore, unfetched
 from arena.sandbox import Backend
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -37,7 +37,7 @@ def _answer(ask: Ask | AskCores) -> Answer:
         room = keep_promises(settings.limits, seats=settings.seats, series=settings.series)
         backend = find_sandbox(ask.sandbox)
         with in_use(cache):
-            bots = _bots(ask, backend, cache, room) if ask.folder else ()
+            bots = _bots(ask, backend, cache, room) if ask.enter else ()
             return Fit(
                 host=_host(),
                 machine=this_machine(),
@@ -45,19 +45,27 @@ def _answer(ask: Ask | AskCores) -> Answer:
                 confinement=confinement(backend),
                 cores=tuple(cores()),
                 room=room,
-                missing=lacking(ask.entrants, cache=cache),
+                missing=() if ask.enter else _missing(ask, cache),
                 bots=bots,
             )
     except (UserError, HostError) as error:
         return Unfit(trouble=str(error))
 
 
+def _missing(ask: Ask, cache: Path) -> tuple[str, ...]:
+    """What isn't in the cache: bots, and packages of those that are."""
+    there = restore([(each, "") for each in ask.entrants], cache=cache).candidates
+    return (*lacking(ask.entrants, cache=cache), *unfetched(there, cache=cache))
+
+
 def _bots(ask: Ask, backend: Backend, cache: Path, room: int) -> tuple[Bot, ...]:
     """Build the bots, and start each one once."""
-    found = restore([(each, "") for each in ask.entrants], cache=cache, folder=Path(ask.folder))
-    ready, left_out = enter(found, backend, ask.settings, cache, skip_broken=False, way_out="")
-    if left_out:
-        raise UserError("; ".join(f"{out.name}: {out.reason}" for out in left_out))
+    found = restore([(each, "") for each in ask.entrants], cache=cache)
+    ready, problems, left_out = prepare(found, backend, ask.settings.limits, cache)
+    # By their names: their paths here are hashes.
+    told = [f"{bad.name}: {'; '.join(bad.lines)}" for bad in problems]
+    if told := told + [f"{out.name}: {out.reason}" for out in left_out]:
+        raise UserError("\n".join(told))
     setting = setting_of(ask.settings, bytes(32), ready, backend)
     if broken := trio.run(try_starts, setting, room * ask.settings.seats):
         without(ready, broken, skip_broken=False, way_out="")

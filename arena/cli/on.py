@@ -157,7 +157,7 @@ def _on_cluster(
             cluster,
             config,
             sandbox=sandbox,
-            bundle=lambda content: pack(content, cache=cache),
+            bundle=lambda name: pack(name, cache=cache),
             pin=pin,
             judge=not local,
             note=say,

@@ -98,12 +98,12 @@ class Cluster:
         future.add_done_callback(lambda _: then())
         return future
 
-    def hold(self, content: str, bundle: bytes, peer: Peer) -> Any:  # noqa: ANN401 - as above
+    def hold(self, total: str, bundle: bytes, peer: Peer) -> Any:  # noqa: ANN401 - as above
         """Bytes that workers can have from each other, this one first, and again if it dies."""
         return self._client.submit(
             bytes,
             bundle,
-            key=f"arena-bot-{content}",
+            key=f"arena-bundle-{total}",
             workers=[peer.address],
             allow_other_workers=True,
         )

@@ -1,10 +1,10 @@
 """The workers of a cluster: who is there, who may play, and how they are asked for something.
 
 Theory of operation. Twice a second the scheduler is asked who is there. Who is new is looked at
-(versions, sandbox, limits, cores), gets the bots that its cache lacks, builds them and starts each
-one; what is amiss is told in a line, and the worker is left out. Cores are tried: those that others
-take aren't used, and a machine that is much slower than ours is left out, since limits are counted
-in seconds. Some of that passes, so who is left out for it is looked at again.
+(versions, sandbox, limits, cores), gets the bots and packages that its cache lacks, builds the bots
+and starts each one; what is amiss is told in a line, and the worker is left out. Cores are tried:
+those that others take aren't used, and a machine that is much slower than ours is left out, since
+limits are counted in seconds. Some of that passes, so who is left out for it is looked at again.
 
 A worker that is there and fails, in a series or by a core that others have come to take, sits out,
 what else it has in play is played to the end, and then it is looked at as if it were new.
@@ -35,7 +35,8 @@ from arena.executors import Config, nodes
 from arena.executors.cluster import Cluster, Peer, refused
 from arena.executors.nodes import Ask, Fit, Tried, Unfit
 from arena.executors.trial import Trial
-from arena.model import Bot, HostError
+from arena.model import Bot, HostError, UserError
+from arena.roster import Bundle
 
 POLL_S = 0.5
 ASK_S = 30.0
@@ -94,7 +95,7 @@ class Crew:
         config: Config,
         *,
         sandbox: str,
-        bundle: Callable[[str], bytes],
+        bundle: Callable[[str], Bundle | None],
         pin: bool,
         judge: bool,
         note: Callable[[str], None],
@@ -110,7 +111,8 @@ class Crew:
         """Whether cores that others take, and slow ones, are refused."""
         self._note = note
         self._speed_here = 0
-        self._held: dict[str, Any] = {}
+        self._held: dict[str, tuple[str, Any]] = {}
+        self._packing = trio.Lock()
         self.joined: Callable[[Fit], None] = lambda _: None
         """Is told of everyone who is going to play."""
         self.peers: dict[str, Peer] = {}
@@ -243,8 +245,8 @@ class Crew:
         async with self._locks.setdefault(fit.host, trio.Lock()):
             trials = await self._cores(peer, fit)
             if (bots := self._entered_on.get(fit.host)) is None:
-                bundles = [await self._hold(content, peer) for content in fit.missing]
-                entered = _fit(await self.call(peer, nodes.enter, self._ask, fit.missing, *bundles))
+                await self._send(peer, fit.missing)
+                entered = _fit(await self.call(peer, nodes.enter, self._ask))
                 bots = self._entered_on[fit.host] = entered.bots
             config = msgspec.structs.replace(self._config, bots=bots, sandbox=fit.sandbox)
             await self.call(peer, nodes.keep, self.name, _encode(config))
@@ -311,16 +313,33 @@ class Crew:
         assert isinstance(found, Tried)
         return found.trials
 
-    async def _hold(self, content: str, peer: Peer) -> Any:  # noqa: ANN401 - a future of distributed's
-        held = self._held.get(content)
-        if held is None or held.status not in {
-            "pending",
-            "finished",
-        }:  # of a scheduler that is gone
-            bundle = await trio.to_thread.run_sync(self._bundle, content)
-            held = await self._submitted(lambda: self.cluster.hold(content, bundle, peer))
-            self._held[content] = held
-        return held
+    async def _send(self, peer: Peer, missing: Sequence[str]) -> None:
+        """Fill its cache: what packages a bot needs there it can tell when it has the bot. Those
+        that it doesn't get, since its tools are others or they are too large, it will say to fetch.
+        """
+        sent: set[str] = set()
+        while new := [name for name in missing if name not in sent]:
+            for name in new:
+                if held := await self._hold(name, peer):
+                    await self.call(peer, nodes.take, name, *held)
+            sent.update(new)
+            missing = _fit(await self.call(peer, nodes.look, self._ask)).missing
+
+    async def _hold(self, name: str, peer: Peer) -> tuple[str, Any] | None:
+        """An entry of our cache: its sum, and a future of distributed's."""
+        async with self._packing:  # one for all, and one at a time in memory
+            held = self._held.get(name)
+            if held and held[1].status in {"pending", "finished"}:  # its scheduler is there
+                return held
+            try:
+                bundle = await trio.to_thread.run_sync(self._bundle, name)
+            except UserError as error:
+                raise UnfitError(_line(str(error))) from None
+            if bundle is None:
+                return None
+            future = await self._submitted(lambda: self.cluster.hold(*bundle, peer))
+            self._held[name] = bundle.sum, future
+            return self._held[name]
 
     def close(self) -> None:
         """Have the workers forget the event. Blocks."""

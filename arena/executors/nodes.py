@@ -7,9 +7,10 @@ worker` plays the series; both are processes of their own, on whose input we hol
 whatever kills Dask's process ends the bots too.
 
     versions   what is installed here
-    look       `arena node`: sandbox, cores, limits, which bots aren't in the cache
+    look       `arena node`: sandbox, cores, limits, which bots and packages aren't in the cache
     tried      `arena node`: how fast some cores are, and whether others take them
-    enter      `arena node`: unpack them, build them, start each one once
+    take       put one of those into the cache
+    enter      `arena node`: build the bots, start each one once
     keep       the event, with its bots as they are run here
     play       some series, one after another, by a process that stays for the next ones
     leave      forget the event, end its processes
@@ -25,12 +26,10 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -39,7 +38,7 @@ from arena.executors import Config, Job, SeriesEnd
 from arena.executors.trial import Trial
 from arena.exhaustion import why_not_started
 from arena.model import Bot, Confinement, Entrant, Frozen, Machine, Settings
-from arena.roster import default_cache, in_use, unpack
+from arena.roster import Bundle, default_cache, in_use, unpack
 from arena.sandbox import inherited
 
 _encode = msgspec.json.Encoder().encode
@@ -53,14 +52,13 @@ _ERROR_BYTES = 2000
 
 
 class Ask(Frozen, frozen=True, kw_only=True, tag="event"):
-    """What `arena node` is asked: whether it can play this; with a folder, to enter the bots."""
+    """What `arena node` is asked: whether it can play this; if so told, to enter the bots."""
 
     settings: Settings
     entrants: tuple[Entrant, ...]
     sandbox: str
     """As in `--sandbox`."""
-    folder: str = ""
-    """Where bots lie that were not in the cache."""
+    enter: bool = False
 
 
 class AskCores(Frozen, frozen=True, kw_only=True, tag="cores"):
@@ -87,7 +85,7 @@ class Fit(Frozen, frozen=True, kw_only=True, tag="fit"):
     room: int
     """Matches at a time that have a core each and all that their bots are promised."""
     missing: tuple[str, ...] = ()
-    """Hashes of bots that aren't in the cache."""
+    """Bots, and packages of those that are there, that aren't in the cache: their places in one."""
     bots: tuple[Bot, ...] = ()
     """As they are run here, once they are entered."""
 
@@ -127,13 +125,15 @@ def tried(cores: Sequence[int | None]) -> bytes:
     return _node(_encode(AskCores(cores=tuple(cores))))
 
 
-def enter(ask: bytes, hashes: Sequence[str], *bundles: bytes) -> bytes:
-    """Take the bots in, those that were sent along too: how they are run here."""
+def take(name: str, total: str, bundle: bytes) -> None:
+    """Put a bot or packages into the cache, if they have that sum."""
+    unpack(name, Bundle(total, bundle), cache=default_cache())
+
+
+def enter(ask: bytes) -> bytes:
+    """Take the bots in: how they are run here."""
     asked = msgspec.json.decode(ask, type=Ask)
-    with tempfile.TemporaryDirectory(prefix="arena-node-") as name:
-        for content, bundle in zip(hashes, bundles, strict=True):
-            unpack(bundle, content, Path(name))
-        return _node(_encode(msgspec.structs.replace(asked, folder=name)))
+    return _node(_encode(msgspec.structs.replace(asked, enter=True)))
 
 
 def keep(event: str, config: bytes) -> None:

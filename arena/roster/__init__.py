@@ -5,7 +5,7 @@
     build(...)   ->  Built    the builds that are needed, in the sandbox; how each bot is run
     restore(...) ->  Roster   the entrants of an earlier event, found again by content
     carry, unload             their snapshots in the event's own folder, to be taken elsewhere
-    pack, unpack              the same as bytes, for machines without a folder in common
+    pack, unpack              they and their packages as bytes, for machines without one
 
 Entrants (names, versions, hashes) are known before any build runs. Nothing here raises for a
 bad entrant: whatever is wrong with each is collected, so that the caller shows all of it at
@@ -14,18 +14,20 @@ trouble with the sandbox.
 """
 
 from arena.roster.build import BuildLimits, build
+from arena.roster.bundles import Bundle, lacking, pack, unpack
 from arena.roster.cache import clean_cache, default_cache, in_use
-from arena.roster.carried import carry, lacking, pack, unload, unpack
+from arena.roster.carried import carry, unload
 from arena.roster.discover import load, restore
 from arena.roster.entries import Built, Candidate, Problem, Roster
 from arena.roster.manifest import Asked
-from arena.roster.packages import Fetched, fetch
+from arena.roster.packages import Fetched, fetch, unfetched
 from arena.roster.plain import printable
 
 __all__ = [
     "Asked",
     "BuildLimits",
     "Built",
+    "Bundle",
     "Candidate",
     "Fetched",
     "Problem",
@@ -41,6 +43,7 @@ __all__ = [
     "pack",
     "printable",
     "restore",
+    "unfetched",
     "unload",
     "unpack",
 ]

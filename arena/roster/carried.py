@@ -3,7 +3,7 @@
     <event's folder>/bots/<content hash>/   a bot's files as they were
 
 So a copy of a prepared folder has all that another machine needs. The folder is its owner's alone,
-as bots are their authors' business. To nodes that share no folder they travel as bundles of bytes.
+as bots are their authors' business.
 
 Invariant: what is taken from here goes through the cache under the hash of its own bytes, so
 a file that was changed on the way is found.
@@ -16,13 +16,11 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
 from arena.exhaustion import ran_out, told
 from arena.model import Entrant, HostError, UserError
 from arena.roster.cache import BOTS
 from arena.roster.plain import printable
-from arena.roster.snapshot import HASH, find, listing
+from arena.roster.snapshot import HASH, find
 from arena.roster.trees import remove
 
 
@@ -57,46 +55,3 @@ def unload(entrants: Iterable[Entrant], folder: Path) -> None:
             if place := carried(folder, entrant.hash):
                 remove(place)
         (folder / BOTS).rmdir()
-
-
-class _Packed(msgspec.Struct, frozen=True, array_like=True):
-    """A file of a bundle."""
-
-    path: str
-    executable: bool
-    content: bytes
-
-
-_pack = msgspec.msgpack.Encoder().encode
-_files = msgspec.msgpack.Decoder(tuple[_Packed, ...]).decode
-
-
-def lacking(entrants: Iterable[Entrant], *, cache: Path) -> tuple[str, ...]:
-    """The hashes of bots that are not in the cache."""
-    wanted = sorted({entrant.hash for entrant in entrants})
-    return tuple(content for content in wanted if find(cache, content) is None)
-
-
-def pack(content: str, *, cache: Path) -> bytes:
-    """The bot with that hash as bytes, for a machine that has no folder in common with this one."""
-    snapshot = find(cache, content)
-    if snapshot is None:
-        raise UserError(f"{printable(cache)}: a bot's snapshot has vanished from there; try again")
-    return _pack(
-        tuple(
-            _Packed(file.path, file.executable, Path(file.place).read_bytes())
-            for file in listing(snapshot.folder)
-        )
-    )
-
-
-def unpack(bundle: bytes, content: str, folder: Path) -> None:
-    """Lay a packed bot into a folder as `carry` does; its hash is checked when it is taken."""
-    place = folder / BOTS / content
-    for file in _files(bundle):
-        target = place / file.path
-        if not target.resolve().is_relative_to(place.resolve()):
-            raise UserError(f"a bundle names a file outside its folder: {printable(file.path)}")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(file.content)
-        target.chmod(0o700 if file.executable else 0o600)

@@ -4,6 +4,8 @@
     arena run:    lock file --> checked --> key --> in the cache? -- no --> a problem, one line
                                                        yes --> laid over the bot's files
 
+To a cluster's nodes entries travel (bundles.py), since they have the same key there, or no use.
+
 Touches the cache, and on `fetch` alone the network, through the user's own tools. The key covers
 the lock file, what its tool reads beside it, and the toolchain, so that another content of one of
 them is fetched anew and an event never gets packages that its bots' hashes don't name.
@@ -17,6 +19,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from arena.model import Frozen, NotRun, canonical, sha256_hex
@@ -73,6 +76,21 @@ def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | N
         env=wanted.fetcher.env,
         compile=wanted.fetcher.compile if (wanted.folder / PYTHON).is_dir() else (),
     )
+
+
+def unfetched(candidates: Sequence[Candidate], *, cache: Path) -> tuple[str, ...]:
+    """The names of packages that are not in the cache, as `<area>/<key>`. What else stands
+    between a bot and its packages is for `find` to tell.
+    """
+    toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
+    names = set()
+    for candidate in candidates:
+        if candidate.lock:
+            with suppress(FailedError, LockError, HiddenToolError, MissingToolError):
+                wanted = _Wanted(candidate, cache, toolbox)
+                if not wanted.folder.is_dir():
+                    names.add(f"{PACKAGES}/{wanted.folder.name}")
+    return tuple(sorted(names))
 
 
 def fetch(

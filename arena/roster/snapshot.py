@@ -52,7 +52,7 @@ IGNORED = frozenset(
 )
 
 HASH = re.compile(r"[0-9a-f]{64}")
-_HEADER = b"nine-arena bot 1\n"
+HEADER = b"nine-arena bot 1\n"
 _CHUNK = 1 << 20
 _ELF = b"\x7fELF"
 _ELF_TYPE = 16
@@ -169,7 +169,7 @@ def _chunks(file: File) -> Iterator[bytes]:
 
 def content_hash(files: Iterable[File]) -> str:
     """The hash of sorted files, as the module's text defines it."""
-    total = hashlib.sha256(_HEADER)
+    total = hashlib.sha256(HEADER)
     for file in files:
         content = hashlib.sha256()
         for chunk in _chunks(file):

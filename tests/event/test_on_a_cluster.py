@@ -7,6 +7,8 @@ import json
 import os
 import shutil
 import socket
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -268,6 +270,54 @@ def test_a_worker_without_a_bots_interpreter_is_named_and_left_out(arena, bot, c
     field = [bot("ann"), PERL]
     words = ("run", *field, "--deals", 2, "--on", "dask", cluster.file, "--no-pin", "--out", "out")
     assert "is left out: beginner@1: optional, and needs 'perl'" in arena(*words, code=2).stderr
+
+
+@pytest.fixture
+def with_packages(arena, bot, environment, tmp_path, write_wheel):
+    """Make a bot that needs a package, which was fetched where the command runs."""
+    has_pip = [sys.executable, "-m", "pip", "--version"]
+    if subprocess.run(has_pip, capture_output=True, check=False).returncode:
+        pytest.skip("no pip here")
+    digest = write_wheel(tmp_path, "tiny", "VALUE = 41\n")
+    folder = bot("ann", lock="requirements.txt")
+    (folder / "requirements.txt").write_text(f"tiny==1.0 --hash={digest}\n")
+    (folder / "bot.py").write_text("import tiny\n" + (folder / "bot.py").read_text())
+    own = {name: value for name, value in environment.items() if not name.startswith("PIP_")}
+    own |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "PIP_CONFIG_FILE": os.devnull}
+    arena("fetch", folder, env=own)
+    return folder
+
+
+def test_packages_travel_with_the_bots_that_need_them(
+    arena, bot, cluster, comparable, environment, tmp_path, with_packages
+):
+    """What was fetched where the command runs is the same on a node with the same tools."""
+    field = [with_packages, bot("bob")]
+    flags = ["--deals", 2, "--seed", "s"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    cluster.add()
+    cluster.add()
+    done = arena("run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two")
+    assert "is left out" not in done.stderr
+    assert comparable("one") == comparable("two")
+    here = Path(environment["XDG_CACHE_HOME"]) / "nine-arena" / "packages"
+    (there,) = (cluster.cache / "packages").iterdir()
+    sent = {path.relative_to(there) for path in there.rglob("*")}
+    assert {path.relative_to(here / there.name) for path in (here / there.name).rglob("*")} == sent
+
+
+def test_a_worker_with_other_tools_is_told_to_fetch(arena, bot, cluster, tmp_path, with_packages):
+    """Packages are chosen for an interpreter: another one's may not run, or play otherwise."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "python3").write_text("#!/bin/sh\necho another\n")
+    (tools / "python3").chmod(0o755)
+    cluster.begin()
+    cluster.add(PATH=f"{tools}:{os.environ['PATH']}")
+    words = ("--on", "dask", cluster.file, "--no-pin", "--out", "out")
+    done = arena("run", with_packages, bot("bob"), "--deals", 2, *words, code=2)
+    assert "is left out: ann@1: needs packages that were not fetched: run `arena" in done.stderr
 
 
 def test_a_worker_with_another_arena_is_named_and_left_out(arena, bot, cluster, tmp_path):

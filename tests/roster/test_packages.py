@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tarfile
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -71,7 +70,7 @@ def the_problem(result):
 
 
 @pytest.fixture
-def pip(tmp_path, monkeypatch):
+def pip(tmp_path, monkeypatch, write_wheel):
     """Make wheels in a folder that is all pip knows of; skip where there is no pip."""
     has_pip = [sys.executable, "-m", "pip", "--version"]
     if subprocess.run(has_pip, capture_output=True, check=False).returncode:
@@ -89,19 +88,7 @@ def pip(tmp_path, monkeypatch):
 
     def wheel(name, source, requires=()):
         """Write a wheel of one module; return its pip hash."""
-        info = f"{name}-1.0.dist-info"
-        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
-        files = {
-            f"{name}.py": source,
-            f"{info}/METADATA": metadata + "".join(f"Requires-Dist: {r}\n" for r in requires),
-            f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        }
-        files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
-        path = wheels / f"{name}-1.0-py3-none-any.whl"
-        with zipfile.ZipFile(path, "w") as archive:
-            for inner, text in files.items():
-                archive.writestr(inner, text)
-        return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+        return write_wheel(wheels, name, source, requires)
 
     return wheel
 
