@@ -238,6 +238,8 @@ def _of_our_own(distributed: Any, workers: int, security: Any) -> Iterator[str]:
         "distributed.worker.preload": ["arena.executors.nodes"],
         # It looks at every thread a hundred times a second, on the bots' cores.
         "distributed.worker.profile.enabled": False,
+        # Of the last thousand messages to each worker, tasks and all, a scheduler keeps a copy.
+        "distributed.admin.low-level-log-length": 10,
     }
     try:
         with _deaf(), dask.config.set(theirs):
