@@ -170,6 +170,8 @@ def _library() -> Any:  # noqa: ANN401 - distributed has no types
         raise UserError(f"--on dask needs Dask: {EXTRA}") from None
     # Workers that come and go, and bundles of some size, are nothing to warn of.
     warnings.filterwarnings("ignore", message="Sending large graph")
+    # Nor that another scheduler of this machine has the usual port for its pages.
+    warnings.filterwarnings("ignore", message=r"\s*Port \d+ is already in use")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     dask.config.set({"distributed.comm.timeouts.connect": f"{CONNECT_S:g} s"})
     return distributed
