@@ -187,8 +187,8 @@ class Stage:
             *("-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"),
             *("--no-dashboard", "--dashboard-address", "127.0.0.1:0", "--scheduler-file", file),
         ).pid
-        _until(file.exists, "the scheduler")
-        self.address = json.loads(file.read_text())["address"]
+        _until(lambda: _told(file), "the scheduler")
+        self.address = _told(file)
         hosts = -(-self.workers // WORKERS_A_HOST)
         for host in range(hosts):
             count = self.workers // hosts + (host < self.workers % hosts)
@@ -247,6 +247,14 @@ class Stage:
             )
         self._running.append(process)
         return process
+
+
+def _told(file):
+    """The address in a scheduler's file, once it is there and written."""
+    try:
+        return json.loads(file.read_text())["address"]
+    except (OSError, ValueError):
+        return ""
 
 
 def _until(there, what):
