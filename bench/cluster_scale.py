@@ -180,6 +180,14 @@ class Stage:
         self.scheduler = 0
 
     def __enter__(self):
+        try:
+            self._begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _begin(self):
         self.pace(1.0)
         shutil.copy(self.folder.parent / "records.jsonl", self.folder)
         file = self.folder / "scheduler.json"
@@ -196,7 +204,6 @@ class Stage:
                 BENCH / "simulated_workers.py", self.address, count, self.folder, f"host-{host}"
             )
         _until(lambda: self.counts().workers == self.workers, "the workers")
-        return self
 
     def __exit__(self, *_):
         for process in self._running:
