@@ -143,14 +143,14 @@ class Crew:
         if self.lost:
             self._note("note: the scheduler is there again")
         self._lost_since = None
-        now = {peer.id: peer for peer in peers}
-        gone = [id_ for id_ in self.peers if id_ not in now]
+        now = {peer.address: peer for peer in peers}
+        gone = [address for address in self.peers if address not in now]
         self.peers = now
-        for id_ in gone:
-            self._drop(id_)
+        for address in gone:
+            self._drop(address)
         busy = self.nodes.keys() | self._leaving.keys() | self._admitting
-        later = {id_ for id_, refusal in self._refused.items() if refusal.until > monotonic()}
-        return [peer for id_, peer in now.items() if id_ not in busy and id_ not in later]
+        later = {who for who, refusal in self._refused.items() if refusal.until > monotonic()}
+        return [peer for who, peer in now.items() if who not in busy and who not in later]
 
     @property
     def lost(self) -> bool:
@@ -167,12 +167,12 @@ class Crew:
         elif monotonic() - self._lost_since > LOST_S:
             raise HostError(f"the scheduler {place} can't be reached any more")
 
-    def _drop(self, id_: str) -> None:
+    def _drop(self, address: str) -> None:
         """Nothing is waited for there any more."""
-        self.nodes.pop(id_, None)
-        self._leaving.pop(id_, None)
-        self._refused.pop(id_, None)
-        for scope in self._waiting.pop(id_, ()):
+        self.nodes.pop(address, None)
+        self._leaving.pop(address, None)
+        self._refused.pop(address, None)
+        for scope in self._waiting.pop(address, ()):
             scope.cancel()
 
     def hopeful(self) -> bool:
@@ -190,7 +190,7 @@ class Crew:
 
     async def admit(self, peer: Peer) -> Node | None:
         """Make a worker ready to play, or say why not."""
-        self._admitting.add(peer.id)
+        self._admitting.add(peer.address)
         try:
             node = await self._entered(peer)
         except LostError:
@@ -199,15 +199,15 @@ class Crew:
             self._leave_out(peer, "is left out", unfit)
             return None
         finally:
-            self._admitting.discard(peer.id)
-        if self._refused.pop(peer.id, None):
+            self._admitting.discard(peer.address)
+        if self._refused.pop(peer.address, None):
             self._note(f"note: worker {peer.address} plays now")
         self.joined(node.fit)
         return node
 
     def _leave_out(self, peer: Peer, how: str, unfit: UnfitError) -> None:
-        before = self._refused.get(peer.id)
-        self._refused[peer.id] = _Refusal(
+        before = self._refused.get(peer.address)
+        self._refused[peer.address] = _Refusal(
             str(unfit), monotonic() + unfit.again, busy=unfit.again <= BUSY_S
         )
         if before is None or before.reason != str(unfit):
@@ -215,22 +215,22 @@ class Crew:
 
     def leave(self, node: Node) -> None:
         """It gets nothing more; if it is there nevertheless, it is looked at anew."""
-        if self.nodes.get(node.peer.id) is node:
-            del self.nodes[node.peer.id]
-            self._leaving[node.peer.id] = node
+        if self.nodes.get(node.peer.address) is node:
+            del self.nodes[node.peer.address]
+            self._leaving[node.peer.address] = node
             self._entered_on.pop(node.fit.host, None)
 
     def sit_out(self, node: Node, why: str) -> None:
         """It has failed: the same, after a while."""
-        if self.nodes.get(node.peer.id) is node:
+        if self.nodes.get(node.peer.address) is node:
             self.leave(node)
             self._leave_out(node.peer, "sits out", UnfitError(_line(why), again=BUSY_S))
 
     def slot_over(self, node: Node) -> None:
         """A slot of it is at work no more."""
         node.slots -= 1
-        if not node.slots and self._leaving.get(node.peer.id) is node:
-            del self._leaving[node.peer.id]
+        if not node.slots and self._leaving.get(node.peer.address) is node:
+            del self._leaving[node.peer.address]
 
     async def _entered(self, peer: Peer) -> Node:
         if why := refused(peer.address):
@@ -252,7 +252,7 @@ class Crew:
             await self.call(peer, nodes.keep, self.name, _encode(config))
             speed = min(trial.speed for trial in trials)
             machine = msgspec.structs.replace(fit.machine, speed=speed)
-            node = self.nodes[peer.id] = Node(
+            node = self.nodes[peer.address] = Node(
                 peer=peer,
                 fit=msgspec.structs.replace(fit, machine=machine),
                 cores=tuple(trial.core for trial in trials),
@@ -365,11 +365,11 @@ class Crew:
             with contextlib.suppress(trio.RunFinishedError):
                 token.run_sync_soon(ended.set)
 
-        if peer.id not in self.peers:
+        if peer.address not in self.peers:
             raise LostError
         future = None
         with trio.CancelScope() as scope:
-            self._waiting[peer.id].add(scope)
+            self._waiting[peer.address].add(scope)
             try:
                 future = await self._submitted(
                     lambda: self.cluster.submit(
@@ -383,7 +383,7 @@ class Crew:
                     future.release()
                 raise
             finally:
-                self._waiting.get(peer.id, set()).discard(scope)
+                self._waiting.get(peer.address, set()).discard(scope)
         raise LostError  # while it was waited for
 
     async def _submitted(self, submit: Callable[[], Any]) -> Any:  # noqa: ANN401

@@ -38,8 +38,10 @@ from arena.model import Block, HostError, Series, UserError
 WAIT_S = 60.0
 # A task has its own way of some 5 ms, so this much work makes that half a percent.
 BATCH_S = 1.0
-# Series of a task: what their records take is held at once, by worker and parent.
-MOST_BATCH = 16
+# Of a task: what their records take is held at once, by worker and parent, a megabyte; and blocks
+# of so many series are held for each slot.
+MOST_MATCHES = 400
+MOST_SERIES = 64
 # Whether others have come to take a slot's core is tried so often, which takes 10 ms; and found so
 # many times in a row before the worker sits out.
 CROWDED_S = 10.0
@@ -178,12 +180,13 @@ class _Round:
         pace = BATCH_S  # seconds a match, as long as nobody knows: one series
         try_at = monotonic() + CROWDED_S
         try:
-            while not self._stop.is_set() and self._crew.nodes.get(node.peer.id) is node:
+            while not self._stop.is_set() and self._crew.nodes.get(node.peer.address) is node:
                 turns = await self._turns(pace)
                 if not turns:
                     all_.cancel()  # all is played
                     return
-                if self._crew.nodes.get(node.peer.id) is not node:  # lost while we waited
+                if self._stop.is_set() or self._crew.nodes.get(node.peer.address) is not node:
+                    # That came while we waited.
                     for turn in turns:
                         self._handout.put_back(turn)
                     return
@@ -203,23 +206,21 @@ class _Round:
         first = await self._handout.take()
         if first is None:
             return []
-        turns, seconds = [first], len(first.series.matches) * pace
-        alone = self._executor.alone
+        turns, alone = [first], self._executor.alone
+        most = min(BATCH_S / (pace or BATCH_S), MOST_MATCHES) / len(first.series.matches)
+        wanted = max(1, min(int(most), MOST_SERIES))
+        if wanted > self._batch:
+            self._batch = wanted
+            self._handout.widen(self._slots * (1 + wanted))
         while (
             first.series.id not in alone
-            and len(turns) < MOST_BATCH
-            and seconds + pace * len(first.series.matches) <= BATCH_S
+            and len(turns) < wanted
             and (turn := self._handout.spare(self._slots)) is not None
         ):
             if turn.series.id in alone:
                 self._handout.put_back(turn)
                 break
             turns.append(turn)
-            seconds += len(turn.series.matches) * pace
-        wanted = min(MOST_BATCH, int(BATCH_S / (pace * len(first.series.matches) or 1)))
-        if wanted > self._batch:
-            self._batch = wanted
-            self._handout.widen(self._slots * (1 + wanted))
         return turns
 
     async def _play(

@@ -133,3 +133,37 @@ async def test_a_worker_waits_for_a_block_that_is_in_play():
         assert [] == taken
         handout.give_back(first)
     assert ["a-s1"] == taken
+
+
+async def test_who_waits_is_woken_by_what_comes_back_and_by_the_end():
+    """Of many that wait one has the series that is to be played; then all are told of the end."""
+    handout = Handout(iter([block("a", 1, 1)]), workers=50)
+    first = await handout.take()
+    taken, ended = [], []
+
+    async def wait(number):
+        if turn := await handout.take():
+            taken.append(turn)
+        else:
+            ended.append(number)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(50):
+            nursery.start_soon(wait, number)
+        await trio.testing.wait_all_tasks_blocked()
+        handout.give_back(first)
+        await trio.testing.wait_all_tasks_blocked()
+        assert ["a-s1"] == [turn.series.id for turn in taken]
+        assert [] == ended
+        handout.give_back(taken[0])
+    assert 49 == len(ended)
+
+
+async def test_a_turn_that_is_put_back_keeps_its_place():
+    """A series that came to no end is the next one again."""
+    handout = Handout(iter([block(name, 1, 1) for name in "abcd"]), workers=2)
+    first = await handout.take()
+    assert "b-s0" == (await handout.take()).series.id
+    handout.put_back(first)
+    assert "a-s0" == (await handout.take()).series.id
+    assert "c-s0" == (await handout.take()).series.id
