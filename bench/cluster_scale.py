@@ -318,7 +318,7 @@ def at_rest(stage, came, seconds):
         peers = cluster.peers()
         before, mine = used(stage.scheduler), used(os.getpid())
         sent, begun = traffic_of(client), time.monotonic()
-        held = cluster.hold("bench", os.urandom(BUNDLE_BYTES))
+        held = cluster.hold("bench", os.urandom(BUNDLE_BYTES), peers[0])
         there = threading.Semaphore(0)
         each = [cluster.submit(len, held, peer=peer, then=there.release) for peer in peers]
         for _ in each:
