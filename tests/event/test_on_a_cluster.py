@@ -121,7 +121,7 @@ def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
 ):
     """Nothing that was finished is lost, nothing counts twice."""
     field = [bot("ann"), bot("bob", "slow", 12)]
-    flags = ["--deals", 10, "--series", 2, "--seed", "s"]
+    flags = ["--deals", 5, "--series", 2, "--seed", "s"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     scheduler = cluster.begin()
     cluster.add()
@@ -143,12 +143,12 @@ def test_a_scheduler_that_is_started_anew_gets_the_event_back(
 ):
     """At another address, by its file, with other workers: they play what was lost and the rest."""
     field = [bot("ann"), bot("bob", "slow", 12)]
-    flags = ["--deals", 10, "--series", 2, "--seed", "s"]
+    flags = ["--deals", 5, "--series", 2, "--seed", "s"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     scheduler = cluster.begin()
     cluster.add()
     words = [*field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"]
-    process = running("run", *words)
+    process = running("run", *words, cluster_CONNECT_S=2.0)
     until(process, "match", 2)
     scheduler.kill()
     cluster.file.unlink()
@@ -401,7 +401,7 @@ def said(done):
     return [line for line in done.stderr.splitlines() if line.startswith("arena: ")]
 
 
-def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, environment):
+def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, running, environment):
     """Unreachable, beyond this machine, no file, another file, flags that don't go together."""
     field = [bot("ann"), bot("bob")]
     with socket.socket() as free:
@@ -410,7 +410,6 @@ def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, environme
     (tmp_path / "other.json").write_text("{}")
     (tmp_path / "far.json").write_text('{"address": "tcp://192.0.2.1:8786"}')
     for place, words in (
-        (closed, "no scheduler answers there"),
         ("tcp://192.0.2.1:8786", "plain TCP beyond this machine"),
         ("far.json", "plain TCP beyond this machine"),
         ("nowhere.json", "nor a scheduler's file: No such file"),
@@ -419,6 +418,9 @@ def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, environme
     ):
         (line,) = said(arena("run", *field, "--on", "dask", place, "--out", "out", code=2))
         assert words in line
+    words = ("run", *field, "--on", "dask", closed, "--out", "out")
+    _, stderr = running(*words, cluster_CONNECT_S=1.0).communicate(timeout=WAIT_S)
+    assert "no scheduler answers there" in stderr
     assert "--jobs" in refused("run", *field, "--on", "dask", "local:2", "--jobs", 2)
     assert "goes with a cluster" in refused("run", *field, "--tls-ca", "far.json")
     assert "name the engine, then the cluster" in refused("run", "--on", "local:2", *field)
