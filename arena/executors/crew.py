@@ -50,6 +50,7 @@ SLOWEST = 0.5
 """Of the speed here. The slower of two machines gives a bot fewer thoughts in its limit; processors
 of some years differ by less than that, and bots seldom need half of it."""
 _REASON_CHARS = 300
+_STRANGE = "gives answers to something else"
 _LOST = frozenset({"KilledWorker", "CancelledError", "FutureCancelledError"})
 
 _encode = msgspec.json.Encoder().encode
@@ -220,11 +221,11 @@ class Crew:
             self._leaving[node.peer.address] = node
             self._entered_on.pop(node.fit.host, None)
 
-    def sit_out(self, node: Node, why: str) -> None:
+    def sit_out(self, node: Node, why: str, *, again: float = BUSY_S) -> None:
         """It has failed: the same, after a while."""
         if self.nodes.get(node.peer.address) is node:
             self.leave(node)
-            self._leave_out(node.peer, "sits out", UnfitError(_line(why), again=BUSY_S))
+            self._leave_out(node.peer, "sits out", UnfitError(_line(why), again=again))
 
     def slot_over(self, node: Node) -> None:
         """A slot of it is at work no more."""
@@ -236,6 +237,8 @@ class Crew:
         if why := refused(peer.address):
             raise UnfitError(why, again=math.inf)
         theirs, ours = await self.call(peer, nodes.versions), nodes.versions()
+        if not isinstance(theirs, list) or len(theirs) != len(ours):
+            raise UnfitError(_STRANGE, again=math.inf)
         for what, there, here in zip(("arena", "Python"), theirs, ours, strict=True):
             if there != here:
                 raise UnfitError(
@@ -309,8 +312,9 @@ class Crew:
         return free
 
     async def _tried(self, peer: Peer, cores: Sequence[int | None]) -> tuple[Trial, ...]:
-        found = nodes.answer(await self.call(peer, nodes.tried, tuple(cores)))
-        assert isinstance(found, Tried)
+        found = _answer(await self.call(peer, nodes.tried, tuple(cores)))
+        if not isinstance(found, Tried) or [trial.core for trial in found.trials] != list(cores):
+            raise UnfitError(_STRANGE, again=math.inf)
         return found.trials
 
     async def _send(self, peer: Peer, missing: Sequence[str]) -> None:
@@ -408,7 +412,7 @@ async def _result(future: Any) -> Any:  # noqa: ANN401
             raise LostError from None
         raise UnfitError(f"could not do its part: {_line(str(error))}") from None
     if trouble:
-        raise UnfitError(f"could not do its part: {_line(trouble)}")
+        raise UnfitError(f"could not do its part: {_line(str(trouble))}")
     return result
 
 
@@ -417,11 +421,20 @@ def _ask(config: Config, sandbox: str) -> bytes:
     return _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
 
 
-def _fit(told: bytes) -> Fit:
-    found = nodes.answer(told)
+def _answer(told: Any) -> nodes.Answer:  # noqa: ANN401 - whatever a worker says
+    try:
+        found: nodes.Answer = nodes.answer(told)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        raise UnfitError(_STRANGE, again=math.inf) from None
+    return found
+
+
+def _fit(told: Any) -> Fit:  # noqa: ANN401 - as above
+    found = _answer(told)
     if isinstance(found, Unfit):
         raise UnfitError(_line(found.trouble))
-    assert isinstance(found, Fit)
+    if not isinstance(found, Fit):
+        raise UnfitError(_STRANGE, again=math.inf)
     return found
 
 

@@ -19,6 +19,7 @@ worker either its reports are passed on, once, or that it is void.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
@@ -28,6 +29,7 @@ import msgspec
 import trio
 
 from arena.executors import Job, Report, SeriesEnd, nodes
+from arena.executors.answers import StrangeError, reports
 from arena.executors.cluster import Peer
 from arena.executors.crew import POLL_S, Crew, LostError, Node, UnfitError
 from arena.executors.handout import Handout, Turn
@@ -48,7 +50,6 @@ CROWDED_S = 10.0
 CROWDED_TIMES = 3
 
 _encode = msgspec.json.Encoder().encode
-_report = msgspec.json.Decoder(Report).decode
 
 
 class DaskExecutor:
@@ -238,9 +239,15 @@ class _Round:
             return 0
         tasks = _encode([job for _, job in jobs.values()])
         lines, why, future = await self._lines(node, slot, core, tasks)
+        told: list[Report] = []
+        try:
+            told = reports(lines, (job for _, job in jobs.values()))
+        except StrangeError as strange:  # nothing of it is taken
+            why = f"gives an answer that is none: {strange}"
+            self._crew.sit_out(node, why, again=math.inf)
+            why = f"worker {node.peer.address} {why}"
         count = 0
-        for line in lines.splitlines():
-            message = _report(line)
+        for message in told:
             if isinstance(message, SeriesEnd):
                 turn, _ = jobs.pop(message.series)
                 self._judge(node, message)
@@ -264,7 +271,7 @@ class _Round:
 
     async def _lines(
         self, node: Node, slot: int, core: int | None, jobs: bytes
-    ) -> tuple[bytes, str, Any]:
+    ) -> tuple[object, str, Any]:
         """What a worker tells of some jobs; why something is missing there; the task's future."""
         crew, where = self._crew, f"worker {node.peer.address}"
         lost = f"its {where} was lost"

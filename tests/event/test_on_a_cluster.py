@@ -257,6 +257,49 @@ def test_a_sick_worker_sits_out_and_the_others_play(
     assert comparable("one") == comparable("two")
 
 
+STRANGE = """
+from arena.executors import nodes
+
+real = getattr(nodes.NAME, "real", nodes.NAME)
+
+def strange(*arguments):
+    return ANSWER
+
+strange.__module__, strange.__qualname__ = "arena.executors.nodes", "NAME"
+strange.real = real
+nodes.NAME = strange
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "words"),
+    [
+        ("versions", "None", "is left out: gives answers to something else"),
+        ("look", "b'nonsense'", "is left out: gives answers to something else"),
+        ("play", "b'nonsense'", "sits out: gives an answer that is none"),
+        ("play", "real(*arguments) * 2", "sits out: gives an answer that is none"),
+    ],
+)
+def test_a_worker_that_answers_nonsense_is_named_and_the_others_play(
+    name, answer, words, arena, bot, cluster, comparable, running, tmp_path
+):
+    """The event doesn't end with it, and nothing of what it says is kept."""
+    (tmp_path / "strange.py").write_text(STRANGE.replace("NAME", name).replace("ANSWER", answer))
+    field = [bot("ann"), bot("bob", "slow", 12)]
+    flags = ["--deals", 4, "--series", 1, "--seed", "s"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    cluster.joined(cluster.add())
+    cluster.joined(cluster.add("--preload", tmp_path / "strange.py"))
+    process = running(
+        "run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"
+    )
+    _, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    assert words in stderr
+    assert comparable("one") == comparable("two")
+
+
 @pytest.mark.skipif(not shutil.which("perl"), reason="no Perl, which a bot is written in")
 def test_a_worker_without_a_bots_interpreter_is_named_and_left_out(arena, bot, cluster, tmp_path):
     """With the bot that needs it, and what to do."""
