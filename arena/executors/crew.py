@@ -73,6 +73,8 @@ class Node(msgspec.Struct, kw_only=True, eq=False):
     """A worker that plays: what it has shown, and the cores of its slots."""
 
     peer: Peer
+    process: str
+    """Which one it was when it was admitted: another may come to have its address."""
     fit: Fit
     cores: tuple[int | None, ...]
     slots: int = 0
@@ -252,11 +254,12 @@ class Crew:
                 entered = _fit(await self.call(peer, nodes.enter, self._ask))
                 bots = self._entered_on[fit.host] = entered.bots
             config = msgspec.structs.replace(self._config, bots=bots, sandbox=fit.sandbox)
-            await self.call(peer, nodes.keep, self.name, _encode(config))
+            process = await self.call(peer, nodes.keep, self.name, _encode(config))
             speed = min(trial.speed for trial in trials)
             machine = msgspec.structs.replace(fit.machine, speed=speed)
             node = self.nodes[peer.address] = Node(
                 peer=peer,
+                process=process,
                 fit=msgspec.structs.replace(fit, machine=machine),
                 cores=tuple(trial.core for trial in trials),
             )

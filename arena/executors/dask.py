@@ -228,36 +228,31 @@ class _Round:
         self, node: Node, slot: int, core: int | None, turns: Sequence[Turn], *, try_core: bool
     ) -> int:
         """Play the series of some turns: how many matches that were."""
-        jobs: dict[str, tuple[Turn, Job]] = {}
-        for turn in turns:
-            if (attempt := self._choose(turn.series)) is None:
-                self._handout.give_back(turn)
-            else:
-                job = Job(series=turn.series, attempt=attempt, try_core=try_core and not jobs)
-                jobs[turn.series.id] = turn, job
+        jobs = self._jobs(turns, try_core=try_core)
         if not jobs:
             return 0
         tasks = _encode([job for _, job in jobs.values()])
         lines, why, future = await self._lines(node, slot, core, tasks)
-        told: list[Report] = []
+        if isinstance(lines, str):
+            future.release()
+            self._crew.leave(node)
+            if lines == node.process:
+                # It had nothing to play for so long that it has forgotten the event: nothing is
+                # lost, and who is asked next may have forgotten it too.
+                for turn, _ in jobs.values():
+                    self._handout.put_back(turn)
+                return 0
+            lines, future = b"", None
         try:
             told = reports(lines, (job for _, job in jobs.values()))
         except StrangeError as strange:  # nothing of it is taken
-            why = f"gives an answer that is none: {strange}"
+            told, why = [], f"gives an answer that is none: {strange}"
             self._crew.sit_out(node, why, again=math.inf)
             why = f"worker {node.peer.address} {why}"
-        count = 0
-        for message in told:
-            if isinstance(message, SeriesEnd):
-                turn, _ = jobs.pop(message.series)
-                self._judge(node, message)
-                self._told(turn, message)
-            else:
-                count += 1
-                self._report(message)
+        count = self._take(node, jobs, told)
         if future is not None:
             self._arrived.append((self._executor.log()[0], future))
-        if jobs:  # if it is there at all, it doesn't know of the event any more
+        if jobs:  # if somebody is there at all, it is another
             self._crew.leave(node)
         for turn, job in jobs.values():
             void = SeriesEnd(
@@ -267,6 +262,30 @@ class _Round:
                 blameless=not self._crew.cluster.connected,
             )
             self._told(turn, void)
+        return count
+
+    def _jobs(self, turns: Sequence[Turn], *, try_core: bool) -> dict[str, tuple[Turn, Job]]:
+        """What is to be played of some turns, by the ids of the series."""
+        jobs: dict[str, tuple[Turn, Job]] = {}
+        for turn in turns:
+            if (attempt := self._choose(turn.series)) is None:
+                self._handout.give_back(turn)
+            else:
+                job = Job(series=turn.series, attempt=attempt, try_core=try_core and not jobs)
+                jobs[turn.series.id] = turn, job
+        return jobs
+
+    def _take(self, node: Node, jobs: dict[str, tuple[Turn, Job]], told: Sequence[Report]) -> int:
+        """Pass on what was played, and leave the jobs that were not: how many matches that were."""
+        count = 0
+        for message in told:
+            if isinstance(message, SeriesEnd):
+                turn, _ = jobs.pop(message.series)
+                self._judge(node, message)
+                self._told(turn, message)
+            else:
+                count += 1
+                self._report(message)
         return count
 
     async def _lines(

@@ -24,6 +24,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import secrets
 import subprocess
 import sys
 import threading
@@ -136,17 +137,20 @@ def enter(ask: bytes) -> bytes:
     return _node(_encode(msgspec.structs.replace(asked, enter=True)))
 
 
-def keep(event: str, config: bytes) -> None:
-    """The event may be played here from now on."""
+def keep(event: str, config: bytes) -> str:
+    """The event may be played here from now on: which process this is."""
     inherited.take()
     if event not in _events:
         _events[event] = _Event(event, msgspec.json.decode(config, type=Config))
+    return _process
 
 
-def play(event: str, slot: int, core: int | None, jobs: bytes) -> bytes:
-    """Play some series one after another; the lines of the worker. Nothing: no such event here."""
+def play(event: str, slot: int, core: int | None, jobs: bytes) -> bytes | str:
+    """Play some series one after another; the lines of the worker. No such event here: which
+    process this is.
+    """
     if (known := _events.get(event)) is None:
-        return b""
+        return _process
     return b"".join(line for job in _jobs(jobs) for line in known.play(slot, core, job))
 
 
@@ -292,3 +296,4 @@ def _void(job: Job, trouble: str) -> bytes:
 
 
 _events: dict[str, _Event] = {}
+_process = secrets.token_hex(8)

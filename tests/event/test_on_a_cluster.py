@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -69,6 +70,45 @@ def test_processes_of_this_machine_give_the_same_bytes(arena, bot, comparable):
     flags = ["--deals", 4, "--series", 2, "--seed", "same"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     arena("run", *field, *flags, "--on", "dask", "local:2", "--no-pin", "--out", "two")
+    assert comparable("one") == comparable("two")
+
+
+def playing(workers):
+    """Those of some workers that play, or have played."""
+    return [
+        worker
+        for worker in workers
+        for task in Path(f"/proc/{worker.pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+        if b"worker" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+    ]
+
+
+def test_workers_that_had_nothing_to_play_for_long_lose_no_series(
+    arena, bot, cluster, comparable, running, tmp_path
+):
+    """They have forgotten the event, and are asked one after another when the one that plays dies:
+    its series is void once, and not for each of them.
+    """
+    (tmp_path / "idle.py").write_text("from arena.executors import nodes\nnodes.IDLE_S = 0.5\n")
+    field = [bot("ann"), bot("bob", "slow", 1)]
+    flags = ["--deals", 2, "--series", 2, "--seed", "s"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    workers = [cluster.add("--preload", tmp_path / "idle.py") for _ in range(4)]
+    for worker in workers:
+        cluster.joined(worker)
+    process = running(
+        "run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"
+    )
+    until(process, "start")
+    while not (found := playing(workers)):
+        time.sleep(0.05)
+    time.sleep(2)
+    found[0].kill()
+    stdout, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    assert 1 == stdout.count('"event":"void"')
     assert comparable("one") == comparable("two")
 
 
