@@ -63,10 +63,12 @@ class LostError(Exception):
 class UnfitError(Exception):
     """A worker can't play this event, and why."""
 
-    def __init__(self, reason: str, *, again: float = MEND_S) -> None:
+    def __init__(self, reason: str, *, again: float = MEND_S, crowded: str = "") -> None:
         super().__init__(reason)
         self.again = again
         """Seconds until it is looked at again."""
+        self.crowded = crowded
+        """The machine whose cores other workers of ours have: or when one of those has gone."""
 
 
 class Node(msgspec.Struct, kw_only=True, eq=False):
@@ -87,6 +89,7 @@ class _Refusal(msgspec.Struct, frozen=True):
     reason: str
     until: float
     busy: bool
+    crowded: str
 
 
 class Crew:
@@ -172,8 +175,10 @@ class Crew:
 
     def _drop(self, address: str) -> None:
         """Nothing is waited for there any more."""
-        self.nodes.pop(address, None)
-        self._leaving.pop(address, None)
+        if gone := self.nodes.pop(address, None) or self._leaving.pop(address, None):
+            for who, refusal in self._refused.items():
+                if refusal.crowded == gone.fit.host:
+                    self._refused[who] = msgspec.structs.replace(refusal, until=0.0)
         self._refused.pop(address, None)
         for scope in self._waiting.pop(address, ()):
             scope.cancel()
@@ -211,7 +216,10 @@ class Crew:
     def _leave_out(self, peer: Peer, how: str, unfit: UnfitError) -> None:
         before = self._refused.get(peer.address)
         self._refused[peer.address] = _Refusal(
-            str(unfit), monotonic() + unfit.again, busy=unfit.again <= BUSY_S
+            str(unfit),
+            monotonic() + unfit.again,
+            busy=unfit.again <= BUSY_S,
+            crowded=unfit.crowded,
         )
         if before is None or before.reason != str(unfit):
             self._note(f"note: worker {peer.address} {how}: {unfit}")
@@ -283,7 +291,8 @@ class Crew:
                 f"has {_count(peer.threads, 'thread')}, and the machine has room for {fit.room} "
                 f"of this event, {len(taken)} taken by other workers there; start fewer of them, "
                 "or say --no-pin if times needn't be even",
-                again=math.inf,
+                again=MEND_S if taken else math.inf,
+                crowded=fit.host if taken else "",
             )
         if not self.judge:
             return list(await self._tried(peer, left[: peer.threads]))

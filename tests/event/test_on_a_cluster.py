@@ -438,6 +438,34 @@ def test_workers_that_are_each_kept_to_their_own_cores_all_play(arena, bot, clus
     assert "left out" not in done.stderr
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+def test_a_worker_whose_cores_other_workers_had_plays_when_they_have_gone(
+    arena, bot, cluster, comparable, running, tmp_path
+):
+    """As the next task of a batch system, which comes before the last one has ended."""
+    (tmp_path / "tried.py").write_text(TRIED)
+    (tmp_path / "trial").write_text("1000000 1.0")
+    kept = tmp_path / "kept.py"
+    kept.write_text("import os\nos.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])\n")
+    flags = ["--preload", tmp_path / "tried.py", "--preload", kept]
+    field = [bot("ann"), bot("bob", "slow", 6)]
+    event = ["--deals", 6, "--series", 1, "--seed", "s"]
+    arena("run", *field, *event, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    first = cluster.add(*flags, TRIAL=str(tmp_path / "trial"))
+    process = running("run", *field, *event, "--on", "dask", cluster.file, "--out", "two")
+    until(process, "start")
+    cluster.add(*flags, TRIAL=str(tmp_path / "trial"))
+    for line in process.stderr:
+        if "1 taken by other workers there" in line:
+            break
+    first.kill()
+    _, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    assert "plays now" in stderr
+    assert comparable("one") == comparable("two")
+
+
 def until_there(cluster, count):
     """Wait for so many workers."""
     from distributed import Client
