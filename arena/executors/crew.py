@@ -131,8 +131,9 @@ class Crew:
         self._waiting: dict[str, set[trio.CancelScope]] = defaultdict(set)
         """What is to be given up when a worker is lost."""
         self._locks: dict[str, trio.Lock] = {}
-        self._entered_on: dict[str, tuple[Bot, ...]] = {}
-        """These two of machines: a bot is built and tried once on each."""
+        """Of machines."""
+        self._entered_in: dict[tuple[str, str], tuple[Bot, ...]] = {}
+        """By cache: a bot is built and tried once in each."""
         self._admitting: set[str] = set()
         self._lost_since: float | None = None
 
@@ -229,7 +230,7 @@ class Crew:
         if self.nodes.get(node.peer.address) is node:
             del self.nodes[node.peer.address]
             self._leaving[node.peer.address] = node
-            self._entered_on.pop(node.fit.host, None)
+            self._entered_in.pop((node.fit.host, node.fit.cache), None)
 
     def sit_out(self, node: Node, why: str, *, again: float = BUSY_S) -> None:
         """It has failed: the same, after a while."""
@@ -257,10 +258,11 @@ class Crew:
         fit = _fit(await self.call(peer, nodes.look, self._ask))
         async with self._locks.setdefault(fit.host, trio.Lock()):
             trials = await self._cores(peer, fit)
-            if (bots := self._entered_on.get(fit.host)) is None:
+            cache = fit.host, fit.cache
+            if (bots := self._entered_in.get(cache)) is None:
                 await self._send(peer, fit.missing)
                 entered = _fit(await self.call(peer, nodes.enter, self._ask))
-                bots = self._entered_on[fit.host] = entered.bots
+                bots = self._entered_in[cache] = entered.bots
             config = msgspec.structs.replace(self._config, bots=bots, sandbox=fit.sandbox)
             process = await self.call(peer, nodes.keep, self.name, _encode(config))
             speed = min(trial.speed for trial in trials)

@@ -79,6 +79,8 @@ class Fit(Frozen, frozen=True, kw_only=True, tag="fit"):
 
     host: str
     """The same for all workers of one machine, or container, and no other's."""
+    cache: str
+    """The same for all of those that share one: containers may have their host's name."""
     machine: Machine
     sandbox: str
     confinement: Confinement

@@ -112,6 +112,26 @@ def test_workers_that_had_nothing_to_play_for_long_lose_no_series(
     assert comparable("one") == comparable("two")
 
 
+def test_workers_of_one_machine_with_a_cache_each_both_get_the_bots(
+    arena, bot, cluster, running, tmp_path
+):
+    """As containers have that share their host's name: what one has, another may not see."""
+    cluster.begin()
+    cluster.add()
+    words = ("--deals", 8, "--series", 1, "--on", "dask", cluster.file, "--no-pin", "--out", "out")
+    process = running("run", bot("ann"), bot("bob", "slow", 2), *words)
+    until(process, "start")
+    second = cluster.add(XDG_CACHE_HOME=str(tmp_path / "second"))
+    while not playing([second]):
+        assert process.poll() is None
+        time.sleep(0.05)
+    _, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    names = [{path.name for path in (cluster.cache / "bots").iterdir()}]
+    names += [{path.name for path in (tmp_path / "second" / "nine-arena" / "bots").iterdir()}]
+    assert names[0] == names[1]
+
+
 DEADLY = """
 import os, signal
 from arena.executors import nodes
