@@ -1,10 +1,11 @@
 """What an event does within a worker process of a Dask cluster; and the words that it uses there.
 
 Theory of operation. Tasks are functions of this module, sent by name, with texts and
-bytes as arguments and results, so there is nothing to unpickle but builtins. The sandbox, the bots
-and trio stay out of Dask's process: `arena node` looks at the machine and enters the bots, `arena
-worker` plays the series; both are processes of their own, on whose input we hold the other end. So
-whatever kills Dask's process ends the bots too.
+bytes as arguments and results, so there is nothing to unpickle but builtins. What somebody else
+answers in their place Dask unpickles nevertheless, so a node has to be trusted. The sandbox, the
+bots and trio stay out of Dask's process: `arena node` looks at the machine and enters the bots,
+`arena worker` plays the series; both are processes of their own, on whose input we hold the other
+end. So whatever kills Dask's process ends the bots too.
 
     versions   what is installed here
     look       `arena node`: sandbox, cores, limits, which bots and packages aren't in the cache
