@@ -100,6 +100,7 @@ class Canned:
         return _encode(
             nodes.Fit(
                 host=worker.address,
+                cache="",
                 machine=Machine(system="Linux", cpu="simulated", cores=worker.state.nthreads),
                 sandbox="bwrap",
                 confinement=Confinement(detail="simulated"),

@@ -40,6 +40,7 @@ def _answer(ask: Ask | AskCores) -> Answer:
             bots = _bots(ask, backend, cache, room) if ask.enter else ()
             return Fit(
                 host=_host(),
+                cache=_identity(cache),
                 machine=this_machine(),
                 sandbox=backend.name,
                 confinement=confinement(backend),
@@ -70,6 +71,12 @@ def _bots(ask: Ask, backend: Backend, cache: Path, room: int) -> tuple[Bot, ...]
     if broken := trio.run(try_starts, setting, room * ask.settings.seats):
         without(ready, broken, skip_broken=False, way_out="")
     return tuple(ready)
+
+
+def _identity(cache: Path) -> str:
+    """This cache on this machine: one by its path is another where another folder is mounted."""
+    found = cache.stat()
+    return f"{cache} {found.st_dev} {found.st_ino}"
 
 
 def _host() -> str:

@@ -50,6 +50,7 @@ SLOWEST = 0.5
 """Of the speed here. The slower of two machines gives a bot fewer thoughts in its limit; processors
 of some years differ by less than that, and bots seldom need half of it."""
 _REASON_CHARS = 300
+_STRANGE = "gives answers to something else"
 _LOST = frozenset({"KilledWorker", "CancelledError", "FutureCancelledError"})
 
 _encode = msgspec.json.Encoder().encode
@@ -62,16 +63,20 @@ class LostError(Exception):
 class UnfitError(Exception):
     """A worker can't play this event, and why."""
 
-    def __init__(self, reason: str, *, again: float = MEND_S) -> None:
+    def __init__(self, reason: str, *, again: float = MEND_S, crowded: str = "") -> None:
         super().__init__(reason)
         self.again = again
         """Seconds until it is looked at again."""
+        self.crowded = crowded
+        """The machine whose cores other workers of ours have: or when one of those has gone."""
 
 
 class Node(msgspec.Struct, kw_only=True, eq=False):
     """A worker that plays: what it has shown, and the cores of its slots."""
 
     peer: Peer
+    process: str
+    """Which one it was when it was admitted: another may come to have its address."""
     fit: Fit
     cores: tuple[int | None, ...]
     slots: int = 0
@@ -84,6 +89,7 @@ class _Refusal(msgspec.Struct, frozen=True):
     reason: str
     until: float
     busy: bool
+    crowded: str
 
 
 class Crew:
@@ -125,8 +131,9 @@ class Crew:
         self._waiting: dict[str, set[trio.CancelScope]] = defaultdict(set)
         """What is to be given up when a worker is lost."""
         self._locks: dict[str, trio.Lock] = {}
-        self._entered_on: dict[str, tuple[Bot, ...]] = {}
-        """These two of machines: a bot is built and tried once on each."""
+        """Of machines."""
+        self._entered_in: dict[tuple[str, str], tuple[Bot, ...]] = {}
+        """By cache: a bot is built and tried once in each."""
         self._admitting: set[str] = set()
         self._lost_since: float | None = None
 
@@ -169,8 +176,10 @@ class Crew:
 
     def _drop(self, address: str) -> None:
         """Nothing is waited for there any more."""
-        self.nodes.pop(address, None)
-        self._leaving.pop(address, None)
+        if gone := self.nodes.pop(address, None) or self._leaving.pop(address, None):
+            for who, refusal in self._refused.items():
+                if refusal.crowded == gone.fit.host:
+                    self._refused[who] = msgspec.structs.replace(refusal, until=0.0)
         self._refused.pop(address, None)
         for scope in self._waiting.pop(address, ()):
             scope.cancel()
@@ -208,7 +217,10 @@ class Crew:
     def _leave_out(self, peer: Peer, how: str, unfit: UnfitError) -> None:
         before = self._refused.get(peer.address)
         self._refused[peer.address] = _Refusal(
-            str(unfit), monotonic() + unfit.again, busy=unfit.again <= BUSY_S
+            str(unfit),
+            monotonic() + unfit.again,
+            busy=unfit.again <= BUSY_S,
+            crowded=unfit.crowded,
         )
         if before is None or before.reason != str(unfit):
             self._note(f"note: worker {peer.address} {how}: {unfit}")
@@ -218,13 +230,13 @@ class Crew:
         if self.nodes.get(node.peer.address) is node:
             del self.nodes[node.peer.address]
             self._leaving[node.peer.address] = node
-            self._entered_on.pop(node.fit.host, None)
+            self._entered_in.pop((node.fit.host, node.fit.cache), None)
 
-    def sit_out(self, node: Node, why: str) -> None:
+    def sit_out(self, node: Node, why: str, *, again: float = BUSY_S) -> None:
         """It has failed: the same, after a while."""
         if self.nodes.get(node.peer.address) is node:
             self.leave(node)
-            self._leave_out(node.peer, "sits out", UnfitError(_line(why), again=BUSY_S))
+            self._leave_out(node.peer, "sits out", UnfitError(_line(why), again=again))
 
     def slot_over(self, node: Node) -> None:
         """A slot of it is at work no more."""
@@ -236,6 +248,8 @@ class Crew:
         if why := refused(peer.address):
             raise UnfitError(why, again=math.inf)
         theirs, ours = await self.call(peer, nodes.versions), nodes.versions()
+        if not isinstance(theirs, list) or len(theirs) != len(ours):
+            raise UnfitError(_STRANGE, again=math.inf)
         for what, there, here in zip(("arena", "Python"), theirs, ours, strict=True):
             if there != here:
                 raise UnfitError(
@@ -244,16 +258,18 @@ class Crew:
         fit = _fit(await self.call(peer, nodes.look, self._ask))
         async with self._locks.setdefault(fit.host, trio.Lock()):
             trials = await self._cores(peer, fit)
-            if (bots := self._entered_on.get(fit.host)) is None:
+            cache = fit.host, fit.cache
+            if (bots := self._entered_in.get(cache)) is None:
                 await self._send(peer, fit.missing)
                 entered = _fit(await self.call(peer, nodes.enter, self._ask))
-                bots = self._entered_on[fit.host] = entered.bots
+                bots = self._entered_in[cache] = entered.bots
             config = msgspec.structs.replace(self._config, bots=bots, sandbox=fit.sandbox)
-            await self.call(peer, nodes.keep, self.name, _encode(config))
+            process = await self.call(peer, nodes.keep, self.name, _encode(config))
             speed = min(trial.speed for trial in trials)
             machine = msgspec.structs.replace(fit.machine, speed=speed)
             node = self.nodes[peer.address] = Node(
                 peer=peer,
+                process=process,
                 fit=msgspec.structs.replace(fit, machine=machine),
                 cores=tuple(trial.core for trial in trials),
             )
@@ -277,7 +293,8 @@ class Crew:
                 f"has {_count(peer.threads, 'thread')}, and the machine has room for {fit.room} "
                 f"of this event, {len(taken)} taken by other workers there; start fewer of them, "
                 "or say --no-pin if times needn't be even",
-                again=math.inf,
+                again=MEND_S if taken else math.inf,
+                crowded=fit.host if taken else "",
             )
         if not self.judge:
             return list(await self._tried(peer, left[: peer.threads]))
@@ -309,8 +326,9 @@ class Crew:
         return free
 
     async def _tried(self, peer: Peer, cores: Sequence[int | None]) -> tuple[Trial, ...]:
-        found = nodes.answer(await self.call(peer, nodes.tried, tuple(cores)))
-        assert isinstance(found, Tried)
+        found = _answer(await self.call(peer, nodes.tried, tuple(cores)))
+        if not isinstance(found, Tried) or [trial.core for trial in found.trials] != list(cores):
+            raise UnfitError(_STRANGE, again=math.inf)
         return found.trials
 
     async def _send(self, peer: Peer, missing: Sequence[str]) -> None:
@@ -408,7 +426,7 @@ async def _result(future: Any) -> Any:  # noqa: ANN401
             raise LostError from None
         raise UnfitError(f"could not do its part: {_line(str(error))}") from None
     if trouble:
-        raise UnfitError(f"could not do its part: {_line(trouble)}")
+        raise UnfitError(f"could not do its part: {_line(str(trouble))}")
     return result
 
 
@@ -417,11 +435,20 @@ def _ask(config: Config, sandbox: str) -> bytes:
     return _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
 
 
-def _fit(told: bytes) -> Fit:
-    found = nodes.answer(told)
+def _answer(told: Any) -> nodes.Answer:  # noqa: ANN401 - whatever a worker says
+    try:
+        found: nodes.Answer = nodes.answer(told)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        raise UnfitError(_STRANGE, again=math.inf) from None
+    return found
+
+
+def _fit(told: Any) -> Fit:  # noqa: ANN401 - as above
+    found = _answer(told)
     if isinstance(found, Unfit):
         raise UnfitError(_line(found.trouble))
-    assert isinstance(found, Fit)
+    if not isinstance(found, Fit):
+        raise UnfitError(_STRANGE, again=math.inf)
     return found
 
 

@@ -19,6 +19,7 @@ worker either its reports are passed on, once, or that it is void.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
@@ -28,6 +29,7 @@ import msgspec
 import trio
 
 from arena.executors import Job, Report, SeriesEnd, nodes
+from arena.executors.answers import StrangeError, reports
 from arena.executors.cluster import Peer
 from arena.executors.crew import POLL_S, Crew, LostError, Node, UnfitError
 from arena.executors.handout import Handout, Turn
@@ -48,7 +50,6 @@ CROWDED_S = 10.0
 CROWDED_TIMES = 3
 
 _encode = msgspec.json.Encoder().encode
-_report = msgspec.json.Decoder(Report).decode
 
 
 class DaskExecutor:
@@ -227,30 +228,31 @@ class _Round:
         self, node: Node, slot: int, core: int | None, turns: Sequence[Turn], *, try_core: bool
     ) -> int:
         """Play the series of some turns: how many matches that were."""
-        jobs: dict[str, tuple[Turn, Job]] = {}
-        for turn in turns:
-            if (attempt := self._choose(turn.series)) is None:
-                self._handout.give_back(turn)
-            else:
-                job = Job(series=turn.series, attempt=attempt, try_core=try_core and not jobs)
-                jobs[turn.series.id] = turn, job
+        jobs = self._jobs(turns, try_core=try_core)
         if not jobs:
             return 0
         tasks = _encode([job for _, job in jobs.values()])
         lines, why, future = await self._lines(node, slot, core, tasks)
-        count = 0
-        for line in lines.splitlines():
-            message = _report(line)
-            if isinstance(message, SeriesEnd):
-                turn, _ = jobs.pop(message.series)
-                self._judge(node, message)
-                self._told(turn, message)
-            else:
-                count += 1
-                self._report(message)
+        if isinstance(lines, str):
+            future.release()
+            self._crew.leave(node)
+            if lines == node.process:
+                # It had nothing to play for so long that it has forgotten the event: nothing is
+                # lost, and who is asked next may have forgotten it too.
+                for turn, _ in jobs.values():
+                    self._handout.put_back(turn)
+                return 0
+            lines, future = b"", None
+        try:
+            told = reports(lines, (job for _, job in jobs.values()))
+        except StrangeError as strange:  # nothing of it is taken
+            told, why = [], f"gives an answer that is none: {strange}"
+            self._crew.sit_out(node, why, again=math.inf)
+            why = f"worker {node.peer.address} {why}"
+        count = self._take(node, jobs, told)
         if future is not None:
             self._arrived.append((self._executor.log()[0], future))
-        if jobs:  # if it is there at all, it doesn't know of the event any more
+        if jobs:  # if somebody is there at all, it is another
             self._crew.leave(node)
         for turn, job in jobs.values():
             void = SeriesEnd(
@@ -262,9 +264,33 @@ class _Round:
             self._told(turn, void)
         return count
 
+    def _jobs(self, turns: Sequence[Turn], *, try_core: bool) -> dict[str, tuple[Turn, Job]]:
+        """What is to be played of some turns, by the ids of the series."""
+        jobs: dict[str, tuple[Turn, Job]] = {}
+        for turn in turns:
+            if (attempt := self._choose(turn.series)) is None:
+                self._handout.give_back(turn)
+            else:
+                job = Job(series=turn.series, attempt=attempt, try_core=try_core and not jobs)
+                jobs[turn.series.id] = turn, job
+        return jobs
+
+    def _take(self, node: Node, jobs: dict[str, tuple[Turn, Job]], told: Sequence[Report]) -> int:
+        """Pass on what was played, and leave the jobs that were not: how many matches that were."""
+        count = 0
+        for message in told:
+            if isinstance(message, SeriesEnd):
+                turn, _ = jobs.pop(message.series)
+                self._judge(node, message)
+                self._told(turn, message)
+            else:
+                count += 1
+                self._report(message)
+        return count
+
     async def _lines(
         self, node: Node, slot: int, core: int | None, jobs: bytes
-    ) -> tuple[bytes, str, Any]:
+    ) -> tuple[object, str, Any]:
         """What a worker tells of some jobs; why something is missing there; the task's future."""
         crew, where = self._crew, f"worker {node.peer.address}"
         lost = f"its {where} was lost"

@@ -1,10 +1,11 @@
 """What an event does within a worker process of a Dask cluster; and the words that it uses there.
 
 Theory of operation. Tasks are functions of this module, sent by name, with texts and
-bytes as arguments and results, so there is nothing to unpickle but builtins. The sandbox, the bots
-and trio stay out of Dask's process: `arena node` looks at the machine and enters the bots, `arena
-worker` plays the series; both are processes of their own, on whose input we hold the other end. So
-whatever kills Dask's process ends the bots too.
+bytes as arguments and results, so there is nothing to unpickle but builtins. What somebody else
+answers in their place Dask unpickles nevertheless, so a node has to be trusted. The sandbox, the
+bots and trio stay out of Dask's process: `arena node` looks at the machine and enters the bots,
+`arena worker` plays the series; both are processes of their own, on whose input we hold the other
+end. So whatever kills Dask's process ends the bots too.
 
     versions   what is installed here
     look       `arena node`: sandbox, cores, limits, which bots and packages aren't in the cache
@@ -24,6 +25,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import secrets
 import subprocess
 import sys
 import threading
@@ -78,6 +80,8 @@ class Fit(Frozen, frozen=True, kw_only=True, tag="fit"):
 
     host: str
     """The same for all workers of one machine, or container, and no other's."""
+    cache: str
+    """The same for all of those that share one: containers may have their host's name."""
     machine: Machine
     sandbox: str
     confinement: Confinement
@@ -136,17 +140,20 @@ def enter(ask: bytes) -> bytes:
     return _node(_encode(msgspec.structs.replace(asked, enter=True)))
 
 
-def keep(event: str, config: bytes) -> None:
-    """The event may be played here from now on."""
+def keep(event: str, config: bytes) -> str:
+    """The event may be played here from now on: which process this is."""
     inherited.take()
     if event not in _events:
         _events[event] = _Event(event, msgspec.json.decode(config, type=Config))
+    return _process
 
 
-def play(event: str, slot: int, core: int | None, jobs: bytes) -> bytes:
-    """Play some series one after another; the lines of the worker. Nothing: no such event here."""
+def play(event: str, slot: int, core: int | None, jobs: bytes) -> bytes | str:
+    """Play some series one after another; the lines of the worker. No such event here: which
+    process this is.
+    """
     if (known := _events.get(event)) is None:
-        return b""
+        return _process
     return b"".join(line for job in _jobs(jobs) for line in known.play(slot, core, job))
 
 
@@ -292,3 +299,4 @@ def _void(job: Job, trouble: str) -> bytes:
 
 
 _events: dict[str, _Event] = {}
+_process = secrets.token_hex(8)

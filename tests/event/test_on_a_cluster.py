@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -70,6 +71,65 @@ def test_processes_of_this_machine_give_the_same_bytes(arena, bot, comparable):
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     arena("run", *field, *flags, "--on", "dask", "local:2", "--no-pin", "--out", "two")
     assert comparable("one") == comparable("two")
+
+
+def playing(workers):
+    """Those of some workers that play, or have played."""
+    return [
+        worker
+        for worker in workers
+        for task in Path(f"/proc/{worker.pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+        if b"worker" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+    ]
+
+
+def test_workers_that_had_nothing_to_play_for_long_lose_no_series(
+    arena, bot, cluster, comparable, running, tmp_path
+):
+    """They have forgotten the event, and are asked one after another when the one that plays dies:
+    its series is void once, and not for each of them.
+    """
+    (tmp_path / "idle.py").write_text("from arena.executors import nodes\nnodes.IDLE_S = 0.5\n")
+    field = [bot("ann"), bot("bob", "slow", 1)]
+    flags = ["--deals", 2, "--series", 2, "--seed", "s"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    workers = [cluster.add("--preload", tmp_path / "idle.py") for _ in range(4)]
+    for worker in workers:
+        cluster.joined(worker)
+    process = running(
+        "run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"
+    )
+    until(process, "start")
+    while not (found := playing(workers)):
+        time.sleep(0.05)
+    time.sleep(2)
+    found[0].kill()
+    stdout, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    assert 1 == stdout.count('"event":"void"')
+    assert comparable("one") == comparable("two")
+
+
+def test_workers_of_one_machine_with_a_cache_each_both_get_the_bots(
+    arena, bot, cluster, running, tmp_path
+):
+    """As containers have that share their host's name: what one has, another may not see."""
+    cluster.begin()
+    cluster.add()
+    words = ("--deals", 8, "--series", 1, "--on", "dask", cluster.file, "--no-pin", "--out", "out")
+    process = running("run", bot("ann"), bot("bob", "slow", 2), *words)
+    until(process, "start")
+    second = cluster.add(XDG_CACHE_HOME=str(tmp_path / "second"))
+    while not playing([second]):
+        assert process.poll() is None
+        time.sleep(0.05)
+    _, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    names = [{path.name for path in (cluster.cache / "bots").iterdir()}]
+    names += [{path.name for path in (tmp_path / "second" / "nine-arena" / "bots").iterdir()}]
+    assert names[0] == names[1]
 
 
 DEADLY = """
@@ -257,6 +317,49 @@ def test_a_sick_worker_sits_out_and_the_others_play(
     assert comparable("one") == comparable("two")
 
 
+STRANGE = """
+from arena.executors import nodes
+
+real = getattr(nodes.NAME, "real", nodes.NAME)
+
+def strange(*arguments):
+    return ANSWER
+
+strange.__module__, strange.__qualname__ = "arena.executors.nodes", "NAME"
+strange.real = real
+nodes.NAME = strange
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "words"),
+    [
+        ("versions", "None", "is left out: gives answers to something else"),
+        ("look", "b'nonsense'", "is left out: gives answers to something else"),
+        ("play", "b'nonsense'", "sits out: gives an answer that is none"),
+        ("play", "real(*arguments) * 2", "sits out: gives an answer that is none"),
+    ],
+)
+def test_a_worker_that_answers_nonsense_is_named_and_the_others_play(
+    name, answer, words, arena, bot, cluster, comparable, running, tmp_path
+):
+    """The event doesn't end with it, and nothing of what it says is kept."""
+    (tmp_path / "strange.py").write_text(STRANGE.replace("NAME", name).replace("ANSWER", answer))
+    field = [bot("ann"), bot("bob", "slow", 12)]
+    flags = ["--deals", 4, "--series", 1, "--seed", "s"]
+    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    cluster.joined(cluster.add())
+    cluster.joined(cluster.add("--preload", tmp_path / "strange.py"))
+    process = running(
+        "run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"
+    )
+    _, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    assert words in stderr
+    assert comparable("one") == comparable("two")
+
+
 @pytest.mark.skipif(not shutil.which("perl"), reason="no Perl, which a bot is written in")
 def test_a_worker_without_a_bots_interpreter_is_named_and_left_out(arena, bot, cluster, tmp_path):
     """With the bot that needs it, and what to do."""
@@ -353,6 +456,34 @@ def test_workers_that_are_each_kept_to_their_own_cores_all_play(arena, bot, clus
     field = [bot("ann"), bot("bob")]
     done = arena("run", *field, "--on", "dask", cluster.file, "--deals", 1, "--out", "out")
     assert "left out" not in done.stderr
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+def test_a_worker_whose_cores_other_workers_had_plays_when_they_have_gone(
+    arena, bot, cluster, comparable, running, tmp_path
+):
+    """As the next task of a batch system, which comes before the last one has ended."""
+    (tmp_path / "tried.py").write_text(TRIED)
+    (tmp_path / "trial").write_text("1000000 1.0")
+    kept = tmp_path / "kept.py"
+    kept.write_text("import os\nos.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])\n")
+    flags = ["--preload", tmp_path / "tried.py", "--preload", kept]
+    field = [bot("ann"), bot("bob", "slow", 6)]
+    event = ["--deals", 6, "--series", 1, "--seed", "s"]
+    arena("run", *field, *event, "--jobs", 1, "--out", "one")
+    cluster.begin()
+    first = cluster.add(*flags, TRIAL=str(tmp_path / "trial"))
+    process = running("run", *field, *event, "--on", "dask", cluster.file, "--out", "two")
+    until(process, "start")
+    cluster.add(*flags, TRIAL=str(tmp_path / "trial"))
+    for line in process.stderr:
+        if "1 taken by other workers there" in line:
+            break
+    first.kill()
+    _, stderr = process.communicate(timeout=WAIT_S)
+    assert 0 == process.returncode, stderr
+    assert "plays now" in stderr
+    assert comparable("one") == comparable("two")
 
 
 def until_there(cluster, count):

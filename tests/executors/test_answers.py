@@ -1,0 +1,91 @@
+"""What is taken of an answer of a machine elsewhere: what was asked for, and nothing else."""
+
+import msgspec
+import pytest
+
+from arena.executors import Finished, Job, SeriesEnd
+from arena.executors.answers import StrangeError, reports
+from arena.model import Fault, FaultKind, MatchRecord, MatchSpec, Series
+
+
+def spec(series, deal):
+    """A match."""
+    return MatchSpec(
+        id=f"{series}-{deal}",
+        series=series,
+        pairing="p",
+        deal=deal,
+        rotation=0,
+        seats=("a", "b"),
+    )
+
+
+def job(series, attempt=0):
+    """Two matches to be played."""
+    made = Series(id=series, matches=(spec(series, 0), spec(series, 1)))
+    return Job(series=made, attempt=attempt)
+
+
+def match(series, deal, **other):
+    """One of them, played."""
+    fields = {"deck": "", "holes": (), "totals": (0, 0), "places": (1, 1)}
+    return Finished(
+        record=MatchRecord(**(msgspec.structs.asdict(spec(series, deal)) | fields | other))
+    )
+
+
+def end(series, **other):
+    """The end of a series."""
+    return SeriesEnd(**({"series": series, "attempt": 0} | other))
+
+
+def answer(*told):
+    """The bytes of some reports."""
+    return b"".join(msgspec.json.encode(each) + b"\n" for each in told)
+
+
+WHOLE = [match("s", 0), match("s", 1), end("s")]
+FAULT = Fault(seat=0, kind=FaultKind.CRASH, hole=0, turn=0, message="")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [],
+        WHOLE,
+        [*WHOLE, match("t", 0), match("t", 1), end("t")],
+        [match("s", 0), end("s", trouble="no space left")],
+        [match("s", 0, faults=(FAULT,)), end("s")],
+        [end("t", bug="a traceback")],
+    ],
+)
+def test_what_was_asked_for_is_taken(told):
+    """Whole series, and those that came to no end; of some nothing may be said."""
+    assert told == reports(answer(*told), [job("s"), job("t")])
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        None,
+        "text",
+        b"\xff",
+        b"{}\n",
+        b"[" * 100_000,
+        answer(*WHOLE)[:-20],
+        answer(*WHOLE, *WHOLE),
+        answer(*WHOLE[:2]),
+        answer(*WHOLE[1:]),
+        answer(end("s")),
+        answer(end("u")),
+        answer(match("u", 0), end("s")),
+        answer(match("s", 0), match("t", 0), end("s")),
+        answer(match("s", 0), match("s", 1, seats=("a", "c")), end("s")),
+        answer(match("s", 0), match("s", 1, attempt=1), end("s")),
+        answer(*WHOLE[:2], end("s", attempt=7)),
+    ],
+)
+def test_of_anything_else_nothing_is_taken(told):
+    """Not even what is right in it."""
+    with pytest.raises(StrangeError):
+        reports(told, [job("s"), job("t")])
