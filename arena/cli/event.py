@@ -180,11 +180,11 @@ def play_new(
         room=room,
         pin=not no_pin,
         where=where,
-    ) as (executor, event, recorded_in):
+    ) as (executor, event, told):
         folder = out or Path("arena-results", time.strftime("%Y%m%d-%H%M%S"))
         private = private_of(new, cache=str(cache), options={"jobs": jobs, "no_pin": no_pin})
         with Store.create(folder, event, private) as store:
-            recorded_in(store)
+            told(store, watcher.note)
             heard = page.joined(watcher, event, folder, new.secret) if page else watcher
             tournament = Tournament(store, new.secret, heard)
             return play(

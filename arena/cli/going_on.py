@@ -243,11 +243,11 @@ def _play_on(
             room=room,
             pin=not (no_pin or private.options.get("no_pin")),
             where=where,
-        ) as (executor, hosted, recorded_in):
+        ) as (executor, hosted, told):
             there = msgspec.structs.replace(hosted, finished=False)
             if there != store.event:
                 store.restate(there)
-            recorded_in(store)
+            told(store, watcher.note)
             tournament = begun or Tournament(store, secret, heard)
             return play(
                 store,

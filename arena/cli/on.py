@@ -100,9 +100,9 @@ def playing(
     room: int,
     pin: bool,
     where: Where | None,
-) -> Iterator[tuple[Executor, Event, Callable[[Store], None]]]:
+) -> Iterator[tuple[Executor, Event, Callable[[Store, Callable[[str], None]], None]]]:
     """An executor for the event; the event with the machines that are going to play it; and what
-    has those recorded that join later.
+    is to be told where those are recorded that join later, and who shows notes.
     """
     from arena.cli.here import config_of, played_here, workers_of
     from arena.executors.local import LocalExecutor
@@ -111,7 +111,7 @@ def playing(
     if where is None:
         workers = workers_of(jobs, room)
         local = LocalExecutor(config, jobs=workers, pin=pin)
-        yield local, played_here(event, backend), lambda _: None
+        yield local, played_here(event, backend), lambda _store, _note: None
         return
     with _on_cluster(where, config, sandbox, cache, room, pin=pin) as (executor, fits):
         from arena.hosts import hosted
@@ -119,16 +119,17 @@ def playing(
         for fit in fits:
             event = hosted(event, fit.sandbox, fit.confinement, (fit.machine,))
 
-        def recorded_in(store: Store) -> None:
+        def told(store: Store, note: Callable[[str], None]) -> None:
             def joined(fit: Any) -> None:  # noqa: ANN401
                 now = hosted(store.event, fit.sandbox, fit.confinement, (fit.machine,))
                 if now != store.event:
                     store.restate(now)
 
             executor.crew.joined = joined
+            executor.crew.note = note
             executor.log = lambda: (store.written, store.durable)
 
-        yield executor, event, recorded_in
+        yield executor, event, told
 
 
 @contextmanager
@@ -139,14 +140,15 @@ def _on_cluster(
 
     from arena.cli.here import workers_of
     from arena.cli.screen import say
-    from arena.executors.cluster import Tls, connected
+    from arena.executors.cluster import MOST_LOCAL, Tls, connected
     from arena.executors.cores import fair_jobs
     from arena.executors.crew import Crew
     from arena.executors.dask import DaskExecutor
     from arena.roster import pack
 
     local = where.place.startswith(_LOCAL)
-    if local and (number := where.place[len(_LOCAL) :]).isdigit():
+    number = where.place[len(_LOCAL) :] if local else ""
+    if number.isdigit() and 1 <= int(number) <= MOST_LOCAL:
         workers_of(int(number), room)
         pin = pin and int(number) <= fair_jobs()
     tls = None

@@ -120,9 +120,12 @@ class Lines(Progress):
         super().__init__()
         self._out: TextIO | None = out
         self._said = time.monotonic()
+        self._void: dict[str, list[str]] = {}
+        """Series that are void, by the reason, and have not been told yet."""
 
     def tick(self) -> None:
         """Say where we are, from time to time."""
+        self._tell_void()
         now = time.monotonic()
         if now - self._said >= LINES_EVERY_S:
             self._said = now
@@ -135,8 +138,18 @@ class Lines(Progress):
             self.note(f"{wave.matches} more matches; {wave.note}")
 
     def trouble(self, series: str, message: str) -> None:
-        """A series is void."""
-        self.note(f"series {series} is void and will be played again: {message}")
+        """A series is void; those of one reason are told together."""
+        self._void.setdefault(message, []).append(series)
+
+    def end(self) -> None:
+        """Play is over."""
+        self._tell_void()
+
+    def _tell_void(self) -> None:
+        void, self._void = self._void, {}
+        for message, series in void.items():
+            what = f"series {series[0]} is" if len(series) == 1 else f"{len(series)} series are"
+            self.note(f"{what} void and will be played again: {message}")
 
     def note(self, text: str) -> None:
         """A line."""
@@ -173,6 +186,7 @@ class Bar(Lines):
 
     def tick(self) -> None:
         """Draw again."""
+        self._tell_void()
         columns, rows = _size(self._out)
         what = [_cut(f"  {visible(self.open)}", columns - 1)] if self.open else []
         lines = [self._bar(columns), *what]
@@ -183,6 +197,7 @@ class Bar(Lines):
 
     def end(self) -> None:
         """Leave the screen as it was."""
+        super().end()
         self._write(self._erasure())
         self._drawn = 0
 

@@ -13,6 +13,7 @@ import contextlib
 import ipaddress
 import logging
 import re
+import secrets
 import signal
 import threading
 import warnings
@@ -97,7 +98,7 @@ class Cluster:
         return self._client.submit(
             bytes,
             bundle,
-            key=f"arena-bundle-{total}",
+            key=f"arena-bundle-{total}-{secrets.token_hex(4)}",  # one that has failed stays so
             workers=[peer.address],
             allow_other_workers=True,
         )
@@ -171,7 +172,9 @@ def connected(place: str, tls: Tls | None) -> Iterator[Cluster]:
 
 
 def _address(place: str, tls: Tls | None) -> str:
-    if not _ADDRESS.fullmatch(place):
+    if place.startswith("local:"):
+        raise UserError(f"--on dask {place}: local:N is N worker processes of this machine")
+    if "://" not in place and not _ADDRESS.fullmatch(place):
         path = Path(place)
         try:
             found = msgspec.json.decode(path.read_bytes(), type=Mapping[str, object])

@@ -81,8 +81,8 @@ class Node(msgspec.Struct, kw_only=True, eq=False):
     cores: tuple[int | None, ...]
     slots: int = 0
     """Those that are at work."""
-    crowded: int = 0
-    """So many trials in a row have found that others take a core."""
+    crowded: dict[int, int] = {}
+    """By slot: so many trials in a row have found that others take its core."""
 
 
 class _Refusal(msgspec.Struct, frozen=True):
@@ -109,13 +109,15 @@ class Crew:
         self.cluster = cluster
         self.name = secrets.token_hex(8)
         """The event's, on the workers."""
+        self._told: dict[str, Peer] = {}
+        """Who knows of it."""
         self._config = config
         self._ask = _ask(config, sandbox)
         self._bundle = bundle
         self.pin = pin
         self.judge = judge and pin
         """Whether cores that others take, and slow ones, are refused."""
-        self._note = note
+        self.note = note
         self._speed_here = 0
         self._held: dict[str, tuple[str, Any]] = {}
         self._packing = trio.Lock()
@@ -135,12 +137,16 @@ class Crew:
         self._entered_in: dict[tuple[str, str], tuple[Bot, ...]] = {}
         """By cache: a bot is built and tried once in each."""
         self._admitting: set[str] = set()
+        self._failed: Exception | None = None
+        """Of an admission."""
         self._lost_since: float | None = None
 
     # ------------------------------------------------------------------------- who is there
 
     async def look_round(self) -> list[Peer]:
         """Ask the scheduler who is there: who is to be admitted. HostError: it is gone for good."""
+        if self._failed:
+            raise self._failed
         try:
             with trio.fail_after(ASK_S):
                 peers = await trio.to_thread.run_sync(self.cluster.peers, abandon_on_cancel=True)
@@ -148,7 +154,10 @@ class Crew:
             self._without_scheduler()
             return []
         if self.lost:
-            self._note("note: the scheduler is there again")
+            self.note("note: the scheduler is there again")
+            for address in self.peers:  # whoever has one of these addresses now is another
+                self._drop(address)
+            self.peers = {}
         self._lost_since = None
         now = {peer.address: peer for peer in peers}
         gone = [address for address in self.peers if address not in now]
@@ -168,7 +177,7 @@ class Crew:
         place = self.cluster.place
         if self._lost_since is None:
             self._lost_since = monotonic()
-            self._note(
+            self.note(
                 f"note: the scheduler {place} can't be reached; waiting {LOST_S:.0f} s for it"
             )
         elif monotonic() - self._lost_since > LOST_S:
@@ -176,6 +185,7 @@ class Crew:
 
     def _drop(self, address: str) -> None:
         """Nothing is waited for there any more."""
+        self._told.pop(address, None)
         if gone := self.nodes.pop(address, None) or self._leaving.pop(address, None):
             for who, refusal in self._refused.items():
                 if refusal.crowded == gone.fit.host:
@@ -197,22 +207,33 @@ class Crew:
             assert isinstance(found, Tried)
             self._speed_here = found.trials[0].speed
 
-    async def admit(self, peer: Peer) -> Node | None:
+    def begin_to_admit(self, peer: Peer) -> None:
+        """Have it admitted meanwhile: what a machine takes to build bots may outlast a wave."""
+        self._admitting.add(peer.address)
+        trio.lowlevel.spawn_system_task(self._admit_for_itself, peer)
+
+    async def _admit_for_itself(self, peer: Peer) -> None:
+        try:
+            await self.admit(peer)
+        except Exception as error:  # noqa: BLE001 - for whoever looks round to raise
+            self._failed = error
+
+    async def admit(self, peer: Peer) -> None:
         """Make a worker ready to play, or say why not."""
         self._admitting.add(peer.address)
         try:
-            node = await self._entered(peer)
+            await self._entered(peer)
         except LostError:
-            return None  # it has just gone
+            if peer.address in self.peers and self.cluster.connected:
+                lost = UnfitError("was lost while it was made ready", again=BUSY_S)
+                self._leave_out(peer, "is left out", lost)
         except UnfitError as unfit:
             self._leave_out(peer, "is left out", unfit)
-            return None
+        else:
+            if self._refused.pop(peer.address, None):
+                self.note(f"note: worker {peer.address} plays now")
         finally:
             self._admitting.discard(peer.address)
-        if self._refused.pop(peer.address, None):
-            self._note(f"note: worker {peer.address} plays now")
-        self.joined(node.fit)
-        return node
 
     def _leave_out(self, peer: Peer, how: str, unfit: UnfitError) -> None:
         before = self._refused.get(peer.address)
@@ -223,7 +244,7 @@ class Crew:
             crowded=unfit.crowded,
         )
         if before is None or before.reason != str(unfit):
-            self._note(f"note: worker {peer.address} {how}: {unfit}")
+            self.note(f"note: worker {peer.address} {how}: {unfit}")
 
     def leave(self, node: Node) -> None:
         """It gets nothing more; if it is there nevertheless, it is looked at anew."""
@@ -264,6 +285,7 @@ class Crew:
                 entered = _fit(await self.call(peer, nodes.enter, self._ask))
                 bots = self._entered_in[cache] = entered.bots
             config = msgspec.structs.replace(self._config, bots=bots, sandbox=fit.sandbox)
+            self._told[peer.address] = peer
             process = await self.call(peer, nodes.keep, self.name, _encode(config))
             speed = min(trial.speed for trial in trials)
             machine = msgspec.structs.replace(fit.machine, speed=speed)
@@ -347,8 +369,10 @@ class Crew:
         """An entry of our cache: its sum, and a future of distributed's."""
         async with self._packing:  # one for all, and one at a time in memory
             held = self._held.get(name)
-            if held and held[1].status in {"pending", "finished"}:  # its scheduler is there
+            if held and held[1].status in {"pending", "finished"}:
                 return held
+            if held:  # its scheduler is gone, or all that were to have it
+                held[1].release()
             try:
                 bundle = await trio.to_thread.run_sync(self._bundle, name)
             except UserError as error:
@@ -362,8 +386,7 @@ class Crew:
     def close(self) -> None:
         """Have the workers forget the event. Blocks."""
         self._held.clear()
-        known = [*self.nodes.values(), *self._leaving.values()]
-        self.cluster.leave(nodes.leave, self.name, [node.peer for node in known])
+        self.cluster.leave(nodes.leave, self.name, list(self._told.values()))
 
     # ------------------------------------------------------------------------- tasks
 

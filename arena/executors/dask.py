@@ -130,7 +130,7 @@ class _Round:
         self._slots = 0
         self._batch = 1
         """The most series that any task has had."""
-        self._alone_since = monotonic()
+        self._alone_since: float | None = None
         self._arrived: deque[tuple[int, Any]] = deque()
         """Tasks whose results have arrived, and where the log was when they had."""
 
@@ -139,24 +139,31 @@ class _Round:
         crew = self._crew
         try:
             async with trio.open_nursery() as nursery:
-                for node in list(crew.nodes.values()):
-                    self._begin(node, nursery)
+                self._begin_all(nursery)
                 while self._slots or not self._stop.is_set():
                     for peer in await crew.look_round():
-                        nursery.start_soon(self._admit, peer, nursery)
+                        crew.begin_to_admit(peer)
+                    self._begin_all(nursery)
                     self._release()
-                    if self._slots or crew.lost:
-                        self._alone_since = monotonic()
-                    elif monotonic() - self._alone_since > WAIT_S:
-                        raise HostError(
-                            f"no worker that could play has been at {crew.cluster.place} "
-                            f"for {WAIT_S:.0f} s"
-                        )
+                    self._see_whether_alone()
                     await trio.sleep(POLL_S)
                 nursery.cancel_scope.cancel()
         finally:
             for _, future in self._arrived:
                 future.release()
+
+    def _see_whether_alone(self) -> None:
+        """Wait for a worker, if there is none, but not for ever."""
+        crew = self._crew
+        if self._slots or crew.lost:
+            self._alone_since = None
+        elif self._alone_since is None:
+            self._alone_since = monotonic()
+            crew.note(f"note: there is no worker to play; waiting {WAIT_S:.0f} s for one")
+        elif monotonic() - self._alone_since > WAIT_S:
+            raise HostError(
+                f"no worker that could play has been at {crew.cluster.place} for {WAIT_S:.0f} s"
+            )
 
     def _release(self) -> None:
         """Let go of the results whose records no power cut takes away."""
@@ -164,10 +171,12 @@ class _Round:
         while self._arrived and self._arrived[0][0] <= durable:
             self._arrived.popleft()[1].release()
 
-    async def _admit(self, peer: Peer, nursery: trio.Nursery) -> None:
-        node = await self._crew.admit(peer)
-        if node and not self._stop.is_set():
-            self._begin(node, nursery)
+    def _begin_all(self, nursery: trio.Nursery) -> None:
+        """Begin with whoever has been admitted, in this round or before it."""
+        for node in list(self._crew.nodes.values()):
+            if not (node.slots or self._stop.is_set()):
+                self._crew.joined(node.fit)
+                self._begin(node, nursery)
 
     def _begin(self, node: Node, nursery: trio.Nursery) -> None:
         for slot, core in enumerate(node.cores):
@@ -249,7 +258,7 @@ class _Round:
             told, why = [], f"gives an answer that is none: {strange}"
             self._crew.sit_out(node, why, again=math.inf)
             why = f"worker {node.peer.address} {why}"
-        count = self._take(node, jobs, told)
+        count = self._take(node, slot, jobs, told)
         if future is not None:
             self._arrived.append((self._executor.log()[0], future))
         if jobs:  # if somebody is there at all, it is another
@@ -275,13 +284,15 @@ class _Round:
                 jobs[turn.series.id] = turn, job
         return jobs
 
-    def _take(self, node: Node, jobs: dict[str, tuple[Turn, Job]], told: Sequence[Report]) -> int:
+    def _take(
+        self, node: Node, slot: int, jobs: dict[str, tuple[Turn, Job]], told: Sequence[Report]
+    ) -> int:
         """Pass on what was played, and leave the jobs that were not: how many matches that were."""
         count = 0
         for message in told:
             if isinstance(message, SeriesEnd):
                 turn, _ = jobs.pop(message.series)
-                self._judge(node, message)
+                self._judge(node, slot, message)
                 self._told(turn, message)
             else:
                 count += 1
@@ -303,11 +314,11 @@ class _Round:
             return b"", f"{where} {unfit}", None
         return lines, lost, future
 
-    def _judge(self, node: Node, end: SeriesEnd) -> None:
+    def _judge(self, node: Node, slot: int, end: SeriesEnd) -> None:
         """Whether a worker can go on, by how a series has ended there."""
         if end.crowded is not None:
-            node.crowded = node.crowded + 1 if end.crowded else 0
-            if node.crowded == CROWDED_TIMES:
+            node.crowded[slot] = node.crowded.get(slot, 0) + 1 if end.crowded else 0
+            if node.crowded[slot] == CROWDED_TIMES:
                 self._crew.sit_out(node, "other work has come to take its cores")
         if end.trouble:
             self._crew.sit_out(node, end.trouble)

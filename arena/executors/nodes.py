@@ -39,7 +39,16 @@ from arena import __version__
 from arena.executors import Config, Job, SeriesEnd
 from arena.executors.trial import Trial
 from arena.exhaustion import why_not_started
-from arena.model import Bot, Confinement, Entrant, Frozen, Machine, Settings
+from arena.model import (
+    Bot,
+    Confinement,
+    Entrant,
+    Frozen,
+    HostError,
+    Machine,
+    Settings,
+    UserError,
+)
 from arena.roster import Bundle, default_cache, in_use, unpack
 from arena.sandbox import inherited
 
@@ -111,7 +120,8 @@ def do(task: str, *arguments: object) -> tuple[str, object]:
     try:
         return "", globals()[task](*arguments)
     except Exception as error:  # noqa: BLE001 - told, and named there
-        return f"{type(error).__name__}: {error}", None
+        kind = "" if isinstance(error, UserError | HostError) else f"{type(error).__name__}: "
+        return f"{kind}{error}", None
 
 
 def versions() -> list[str]:
@@ -143,8 +153,8 @@ def enter(ask: bytes) -> bytes:
 def keep(event: str, config: bytes) -> str:
     """The event may be played here from now on: which process this is."""
     inherited.take()
-    if event not in _events:
-        _events[event] = _Event(event, msgspec.json.decode(config, type=Config))
+    leave(event)  # bots, and their sandbox, may be others than they were
+    _events[event] = _Event(event, msgspec.json.decode(config, type=Config))
     return _process
 
 

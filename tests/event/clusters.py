@@ -99,6 +99,15 @@ def until(process, event, count=1):
     raise AssertionError(f"no {event}: {process.stderr.read()}")
 
 
+def noted(process, words):
+    """Read events until there is a note with these words."""
+    for line in process.stdout:
+        event = json.loads(line)
+        if event["event"] == "note" and words in event["text"]:
+            return
+    raise AssertionError(f"no note {words}: {process.stderr.read()}")
+
+
 def with_constants(constants):
     """A program that is `arena` with other constants of `arena.executors`: module_NAME."""
     lines = ["from arena.executors import cluster, crew, dask"]

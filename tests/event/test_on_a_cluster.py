@@ -18,7 +18,7 @@ import pytest
 from arena.cli.on import Where
 from arena.executors.cluster import refused as refusal
 
-from .clusters import WAIT_S, Cluster, until
+from .clusters import WAIT_S, Cluster, noted, until
 
 PERL = Path(__file__).parents[2] / "example_bots" / "beginner"
 
@@ -91,8 +91,8 @@ def test_workers_that_had_nothing_to_play_for_long_lose_no_series(
     its series is void once, and not for each of them.
     """
     (tmp_path / "idle.py").write_text("from arena.executors import nodes\nnodes.IDLE_S = 0.5\n")
-    field = [bot("ann"), bot("bob", "slow", 1)]
-    flags = ["--deals", 2, "--series", 2, "--seed", "s"]
+    field = [bot("ann"), bot("bob", "slow", 2)]
+    flags = ["--deals", 1, "--series", 1, "--seed", "s"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     cluster.begin()
     workers = [cluster.add("--preload", tmp_path / "idle.py") for _ in range(4)]
@@ -118,8 +118,8 @@ def test_workers_of_one_machine_with_a_cache_each_both_get_the_bots(
     """As containers have that share their host's name: what one has, another may not see."""
     cluster.begin()
     cluster.add()
-    words = ("--deals", 8, "--series", 1, "--on", "dask", cluster.file, "--no-pin", "--out", "out")
-    process = running("run", bot("ann"), bot("bob", "slow", 2), *words)
+    words = ("--deals", 6, "--series", 1, "--on", "dask", cluster.file, "--no-pin", "--out", "out")
+    process = running("run", bot("ann"), bot("bob", "slow", 3), *words)
     until(process, "start")
     second = cluster.add(XDG_CACHE_HOME=str(tmp_path / "second"))
     while not playing([second]):
@@ -214,10 +214,10 @@ def test_a_scheduler_that_is_started_anew_gets_the_event_back(
     cluster.file.unlink()
     cluster.begin()
     cluster.add()
-    _, stderr = process.communicate(timeout=WAIT_S)
+    stdout, stderr = process.communicate(timeout=WAIT_S)
     assert 0 == process.returncode, stderr
-    assert "can't be reached; waiting" in stderr
-    assert "the scheduler is there again" in stderr
+    assert "can't be reached; waiting" in stdout
+    assert "the scheduler is there again" in stdout
     assert comparable("one") == comparable("two")
 
 
@@ -308,9 +308,7 @@ def test_a_sick_worker_sits_out_and_the_others_play(
         *("run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"),
         crew_BUSY_S=600.0,
     )
-    for line in process.stderr:
-        if words in line:
-            break
+    noted(process, words)
     cluster.add()
     _, stderr = process.communicate(timeout=WAIT_S)
     assert 0 == process.returncode, stderr
@@ -335,9 +333,7 @@ nodes.NAME = strange
     ("name", "answer", "words"),
     [
         ("versions", "None", "is left out: gives answers to something else"),
-        ("look", "b'nonsense'", "is left out: gives answers to something else"),
         ("play", "b'nonsense'", "sits out: gives an answer that is none"),
-        ("play", "real(*arguments) * 2", "sits out: gives an answer that is none"),
     ],
 )
 def test_a_worker_that_answers_nonsense_is_named_and_the_others_play(
@@ -345,8 +341,8 @@ def test_a_worker_that_answers_nonsense_is_named_and_the_others_play(
 ):
     """The event doesn't end with it, and nothing of what it says is kept."""
     (tmp_path / "strange.py").write_text(STRANGE.replace("NAME", name).replace("ANSWER", answer))
-    field = [bot("ann"), bot("bob", "slow", 12)]
-    flags = ["--deals", 4, "--series", 1, "--seed", "s"]
+    field = [bot("ann"), bot("bob")]
+    flags = ["--deals", 2, "--series", 1, "--seed", "s"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     cluster.begin()
     cluster.joined(cluster.add())
@@ -354,9 +350,9 @@ def test_a_worker_that_answers_nonsense_is_named_and_the_others_play(
     process = running(
         "run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"
     )
-    _, stderr = process.communicate(timeout=WAIT_S)
+    stdout, stderr = process.communicate(timeout=WAIT_S)
     assert 0 == process.returncode, stderr
-    assert words in stderr
+    assert words in stdout + stderr
     assert comparable("one") == comparable("two")
 
 
@@ -476,13 +472,11 @@ def test_a_worker_whose_cores_other_workers_had_plays_when_they_have_gone(
     process = running("run", *field, *event, "--on", "dask", cluster.file, "--out", "two")
     until(process, "start")
     cluster.add(*flags, TRIAL=str(tmp_path / "trial"))
-    for line in process.stderr:
-        if "1 taken by other workers there" in line:
-            break
+    noted(process, "1 taken by other workers there")
     first.kill()
-    _, stderr = process.communicate(timeout=WAIT_S)
+    stdout, stderr = process.communicate(timeout=WAIT_S)
     assert 0 == process.returncode, stderr
-    assert "plays now" in stderr
+    assert "plays now" in stdout
     assert comparable("one") == comparable("two")
 
 
