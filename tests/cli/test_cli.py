@@ -176,6 +176,27 @@ def test_plain_lines_are_written_from_time_to_time(monkeypatch):
     assert "\x1b" not in out.text
 
 
+@pytest.mark.parametrize("display", [Lines, lambda out: Bar(RatingSettings(), out)])
+def test_series_that_are_void_for_one_reason_are_told_together(display):
+    """A lost worker may have had dozens; they are told at the next tick, or at the end."""
+    out = Terminal()
+    shown = display(out)
+    shown.begin(10, 0)
+    for series, reason in (
+        ("s1", "its worker was lost"),
+        ("s2", "its worker was lost"),
+        ("s3", "x"),
+    ):
+        shown.trouble(series, reason)
+    shown.tick()
+    assert "2 series are void and will be played again: its worker was lost\n" in out.text
+    assert "series s3 is void and will be played again: x\n" in out.text
+    shown.trouble("s4", "y")
+    shown.end()
+    assert "series s4 is void and will be played again: y\n" in out.text
+    assert 1 == out.text.count("s3")
+
+
 def test_the_time_left_follows_the_last_matches(monkeypatch):
     """Rate and time left come from a window, not from the beginning."""
     now = [0.0]
