@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import msgspec
+from msgspec import UNSET
 
 from arena.model import Confinement, Event, Machine
 from arena.registry import SANDBOXES
@@ -46,10 +47,13 @@ def _alike_once(machines: Iterable[Machine]) -> tuple[Machine, ...]:
     """Machines that differ only in how fast they were found are one, as slow as the slowest."""
     speeds: dict[Machine, list[int]] = {}
     for machine in machines:
-        kind = msgspec.structs.replace(machine, speed=0)
-        speeds.setdefault(kind, []).extend([machine.speed] if machine.speed else [])
+        kind = msgspec.structs.replace(machine, speed=UNSET)
+        found = speeds.setdefault(kind, [])
+        if machine.speed is not UNSET:
+            found.append(machine.speed)
     return tuple(
-        msgspec.structs.replace(kind, speed=min(found, default=0)) for kind, found in speeds.items()
+        msgspec.structs.replace(kind, speed=min(found, default=UNSET))
+        for kind, found in speeds.items()
     )
 
 

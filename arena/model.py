@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 FORMAT = 1
 """The version of event.json and matches.jsonl; readers refuse any other."""
@@ -449,9 +449,9 @@ class Machine(Frozen, frozen=True, kw_only=True):
     cores: Count = 0
     python: Text = ""
     arena: Text = ""
-    speed: Count = 0
-    """Rounds of a fixed piece of work in a millisecond of a core, the slowest that played; 0: not
-    tried."""
+    speed: Count | UnsetType = UNSET
+    """Rounds of a fixed piece of work in a millisecond of a core, the slowest that played; left out
+    where none was tried."""
 
 
 class Confinement(Frozen, frozen=True, kw_only=True):
