@@ -61,6 +61,8 @@ class DaskExecutor:
         """Series that were void: each is a task of its own from then on."""
         self.log: Callable[[], tuple[int, int]] = lambda: (0, 0)
         """How much of the log is written, and how much of that is durable."""
+        self._arrived: deque[tuple[int, Any]] = deque()
+        """Tasks whose results have arrived, and where the log was when they had."""
 
     async def gather(self) -> list[Fit]:
         """Admit who is there, and wait for one at least; UserError when nobody can play."""
@@ -105,8 +107,20 @@ class DaskExecutor:
         """Play everything that `choose` wants of the blocks."""
         await _Round(self, blocks, choose, report, stop).play()
 
+    def arrived(self, future: Any) -> None:  # noqa: ANN401 - a future of distributed's
+        """A task's records are written: let go of it when they are durable."""
+        self._arrived.append((self.log()[0], future))
+
+    def release(self) -> None:
+        """Let go of the results whose records no power cut takes away."""
+        _, durable = self.log()
+        while self._arrived and self._arrived[0][0] <= durable:
+            self._arrived.popleft()[1].release()
+
     def close(self) -> None:
-        """Have the workers forget the event. Blocks."""
+        """Have the workers forget the event, whose log is closed. Blocks."""
+        for _, future in self._arrived:
+            future.release()
         self.crew.close()
 
 
@@ -131,26 +145,20 @@ class _Round:
         self._batch = 1
         """The most series that any task has had."""
         self._alone_since: float | None = None
-        self._arrived: deque[tuple[int, Any]] = deque()
-        """Tasks whose results have arrived, and where the log was when they had."""
 
     async def play(self) -> None:
         """See `Executor`."""
         crew = self._crew
-        try:
-            async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as nursery:
+            self._begin_all(nursery)
+            while self._slots or not self._stop.is_set():
+                for peer in await crew.look_round():
+                    crew.begin_to_admit(peer)
                 self._begin_all(nursery)
-                while self._slots or not self._stop.is_set():
-                    for peer in await crew.look_round():
-                        crew.begin_to_admit(peer)
-                    self._begin_all(nursery)
-                    self._release()
-                    self._see_whether_alone()
-                    await trio.sleep(POLL_S)
-                nursery.cancel_scope.cancel()
-        finally:
-            for _, future in self._arrived:
-                future.release()
+                self._executor.release()
+                self._see_whether_alone()
+                await trio.sleep(POLL_S)
+            nursery.cancel_scope.cancel()
 
     def _see_whether_alone(self) -> None:
         """Wait for a worker, if there is none, but not for ever."""
@@ -164,12 +172,6 @@ class _Round:
             raise HostError(
                 f"no worker that could play has been at {crew.cluster.place} for {WAIT_S:.0f} s"
             )
-
-    def _release(self) -> None:
-        """Let go of the results whose records no power cut takes away."""
-        _, durable = self._executor.log()
-        while self._arrived and self._arrived[0][0] <= durable:
-            self._arrived.popleft()[1].release()
 
     def _begin_all(self, nursery: trio.Nursery) -> None:
         """Begin with whoever has been admitted, in this round or before it."""
@@ -260,7 +262,7 @@ class _Round:
             why = f"worker {node.peer.address} {why}"
         count = self._take(node, slot, jobs, told)
         if future is not None:
-            self._arrived.append((self._executor.log()[0], future))
+            self._executor.arrived(future)
         if jobs:  # if somebody is there at all, it is another
             self._crew.leave(node)
         for turn, job in jobs.values():
