@@ -16,7 +16,8 @@ from collections.abc import Iterable
 import msgspec
 
 from arena.executors import Finished, Job, Report, SeriesEnd
-from arena.model import MatchRecord, MatchSpec
+from arena.model import MatchRecord
+from arena.replaying import spec_of
 
 _decode = msgspec.json.Decoder(Report).decode
 
@@ -53,21 +54,10 @@ def reports(answer: object, jobs: Iterable[Job]) -> list[Report]:
 def _judge(job: Job, played: list[MatchRecord], end: SeriesEnd) -> None:
     """Whether that is a playing of the series, if an unfinished one."""
     wanted = job.series.matches
-    specs = [_spec(record) for record in played]
+    specs = [spec_of(record) for record in played]
     attempts = {end.attempt, *(record.attempt for record in played)}
     if attempts != {job.attempt} or specs != list(wanted[: len(specs)]):
         raise StrangeError(f"series {job.series.id} is another one there")
     unfinished = end.trouble or end.bug or any(record.faults for record in played)
     if len(specs) < len(wanted) and not unfinished:
         raise StrangeError(f"series {job.series.id} lacks matches")
-
-
-def _spec(record: MatchRecord) -> MatchSpec:
-    return MatchSpec(
-        id=record.id,
-        series=record.series,
-        pairing=record.pairing,
-        deal=record.deal,
-        rotation=record.rotation,
-        seats=record.seats,
-    )

@@ -54,7 +54,7 @@ from arena.sandbox import inherited
 
 _encode = msgspec.json.Encoder().encode
 _jobs = msgspec.json.Decoder(tuple[Job, ...]).decode
-# Longer than any pause in an event that is alive; a client that was killed says no goodbye.
+# A client that was killed says no goodbye. Who had nothing to play for so long is told anew.
 IDLE_S = 300.0
 # For a worker whose input has ended to kill its bots.
 END_S = 5.0
