@@ -11,8 +11,10 @@ Invariant: what is held for a bot stays bounded, whatever it writes.
 from __future__ import annotations
 
 import signal
+import time
 from typing import NamedTuple
 
+from arena.allowance import Allowance
 from arena.model import FaultKind, Limits
 from arena.referee import Failure
 from arena.sandbox import Exited
@@ -29,6 +31,10 @@ _OVERSTEPPED = {
 }
 # What a fault keeps of stderr; the whole tail goes to the bot's own log.
 STDERR_IN_FAULT = 2_000
+# A stopped tree that uses more CPU than that between two looks has been continued.
+STIRRED_S = 0.02
+# So often that isn't a batch system's doing, which continues all processes of a job at once.
+STIRRED_TIMES = 5
 
 
 class Took(NamedTuple):
@@ -44,8 +50,9 @@ class Contestant:
     """One bot's process as its table sees it."""
 
     __slots__ = (
-        "_booked", "_freezer", "_meter", "errors", "exited", "frozen", "heard", "id", "known_cpu",
-        "out", "reading", "rests", "session", "stderr", "stderr_cap", "stdin", "stdout", "took",
+        "_allowance", "_booked", "_freezer", "_meter", "_still_cpu", "_stirred", "errors",
+        "exited", "frozen", "heard", "id", "known_at", "known_cpu", "out", "reading", "restless",
+        "rests", "session", "stderr", "stderr_cap", "stdin", "stdout", "took",
     )  # fmt: skip
 
     def __init__(self, process: BotProcess, limits: Limits, *, rests: bool = False) -> None:
@@ -59,7 +66,12 @@ class Contestant:
         self._freezer: Freezer | None = None
         self.frozen = False
         self.known_cpu = 0.0  # as it was last read
+        self.known_at = time.monotonic()  # when reading it began
         self._booked = 0.0  # CPU time that has been accounted for
+        self._allowance = Allowance(time.monotonic())
+        self._still_cpu: float | None = None  # as seen since it was last stopped
+        self._stirred = 0
+        self.restless = False  # it had itself continued, and is to be killed
         self.session = BotSession(limits.line_bytes)
         self.out = bytearray()  # bounded: one question and a hole's notices at most
         self.stderr = bytearray()
@@ -84,7 +96,8 @@ class Contestant:
     def cpu(self) -> float:
         """Seconds of CPU that its whole tree has used so far, as far as it can still be told."""
         if self._meter:
-            self.known_cpu = self._meter.cpu()
+            at = time.monotonic()
+            self.known_cpu, self.known_at = self._meter.cpu(), at
         return self.known_cpu
 
     def tasks(self) -> dict[int, Task]:
@@ -92,9 +105,36 @@ class Contestant:
         return tasks(self._meter.found()) if self._meter else {}
 
     def used(self) -> float:
-        """Seconds of CPU since the last call of this."""
-        before, self._booked = self._booked, self.cpu()
-        return self._booked - before
+        """Seconds of CPU since the last call of `book`."""
+        return self.cpu() - self._booked
+
+    def book(self) -> None:
+        """What it has used until now is accounted for."""
+        self._booked = self.known_cpu
+        self._allowance.begin()
+
+    def oversee(self, off_turn: float, at: float) -> bool:
+        """It isn't asked, and has computed so long off turn since `book`: stop it if that is more
+        than it may. True: from now on it is stopped whenever it isn't asked.
+        """
+        if self.rests:
+            self._see_that_it_rests()
+            return False
+        if not self._allowance.spend(off_turn, at):
+            return False
+        self.rests = True
+        self.freeze()
+        return True
+
+    def _see_that_it_rests(self) -> None:
+        """Stop it again if it was continued."""
+        if not self.frozen or self._freezer is None:
+            return
+        if self._still_cpu is not None and self.cpu() - self._still_cpu > STIRRED_S:
+            self._stirred += 1
+            self.restless = self._stirred >= STIRRED_TIMES
+            self._freezer.freeze()
+        self._still_cpu = self.cpu()
 
     def freeze(self) -> None:
         """Stop all its processes, if they weren't."""
@@ -106,6 +146,7 @@ class Contestant:
         """Let all its processes go on, if they were stopped."""
         if self._freezer is not None and self.frozen:
             self.frozen = False
+            self._still_cpu = None
             self._freezer.thaw()
 
     def forget(self) -> None:
@@ -158,6 +199,9 @@ class Contestant:
     def end(self, *, starting: bool) -> Failure:
         """The fault of a bot whose output has ended, once its status is known or given up."""
         ended = self.exited
+        if self.restless:
+            message = "killed for computing on although it was stopped while it wasn't asked"
+            return self.failure(FaultKind.LIMIT, message)
         if ended is not None and ended.overstepped:
             return self.failure(*_OVERSTEPPED[ended.overstepped])
         if starting:

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from typing import TypeVar
 
+import msgspec
+
 from arena.model import Entrant, Settings, canonical, sha256_hex
 
 T = TypeVar("T")
@@ -43,8 +45,12 @@ def with_beacon(secret: bytes, beacon: str) -> bytes:
     return hashlib.sha256(secret + f"{_DOMAIN}beacon/{beacon}".encode()).digest()
 
 
-def commitment(secret: bytes, settings: Settings, entrants: Sequence[Entrant]) -> str:
-    """What is published before the first match: SHA-256 over canonical JSON."""
+def commitment(secret: bytes, settings: Settings | msgspec.Raw, entrants: Sequence[Entrant]) -> str:
+    """What is published before the first match: SHA-256 over canonical JSON.
+
+    Of an event that has been announced: over its settings as they stand in event.json, byte for
+    byte, since a later arena may spell them otherwise.
+    """
     sealed = {
         "entrants": sorted([e.id, e.author, e.hash] for e in entrants),
         "secret": secret.hex(),
@@ -124,6 +130,10 @@ class Deals:
     def rotations(self, pairing: str, deal: int, seats: int) -> list[int]:
         """Which rotation of a deal is played in the first, second, … series of its block."""
         return shuffled(self._key(f"rotations/{pairing}/{deal}"), range(seats))
+
+    def place(self, match: str) -> bytes:
+        """What the matches of a series are sorted by, where each has an order of its own."""
+        return hashlib.shake_256(self._key(f"order/{match}")).digest(8)
 
     def ranks(self, label: str, names: Sequence[str]) -> dict[str, bytes]:
         """A drawn value for each name, for a schedule's own ties."""

@@ -6,15 +6,19 @@ Invariant: every line is fit for a terminal, and none shows a secret.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from arena import registry
 from arena.deals import commitment
 from arena.luck import evaluator
 from arena.model import Entrant, Event, Settings, UserError
+from arena.referee import HOLES
 from arena.roster import printable
+from arena.store import read_announced
 
 _HASH_SHOWN = 12
 # A public value is a line of hex or a headline, not a page.
@@ -44,20 +48,26 @@ def beacon_value(event: Event, given: str | None) -> str:
     return public_value("--beacon", given)
 
 
-def refuse_drift(where: str, event: Event, secret: bytes, entered: Event | None) -> None:
+def refuse_drift(folder: Path, event: Event, secret: bytes, entered: Event | None) -> None:
     """See that an event is what was committed to, and that this arena plays by its rules."""
-    lines = [*_rules(event.settings), *_evaluator(event.settings)]
-    if commitment(secret, event.settings, event.entrants) != event.commitment:
+    settings = event.settings
+    lines = [*_rules(settings), *_holes(settings), *_evaluator(settings)]
+    if commitment(secret, read_announced(folder).settings, event.entrants) != event.commitment:
         lines += list(differences(entered, event)) if entered else []
         lines.append("settings, entrants and secret don't fit the commitment")
     if lines:
-        raise UserError("\n".join([f"{where}: not as it was when the event was entered:", *lines]))
+        raise UserError("\n".join([f"{folder}: not as it was when the event was entered:", *lines]))
 
 
 def _rules(settings: Settings) -> Iterator[str]:
     version = registry.game(settings.game).version
     if version != settings.game_version:
         yield (f"  game: {settings.game} rules {settings.game_version}, this arena plays {version}")
+
+
+def _holes(settings: Settings) -> Iterator[str]:
+    if settings.holes is not UNSET and settings.holes != HOLES:
+        yield f"  holes: {settings.holes}, this arena plays {HOLES}"
 
 
 def _evaluator(settings: Settings) -> Iterator[str]:
@@ -80,9 +90,10 @@ def differences(one: Event, other: Event) -> Iterator[str]:
 
 def _settings(one: Settings, other: Settings) -> Iterator[str]:
     before, after = _flat(one), _flat(other)
-    for name in before:
-        if before[name] != after[name]:
-            yield f"  {name}: {_shown(before[name])} → {_shown(after[name])}"
+    for name in {**before, **after}:
+        was, now = before.get(name), after.get(name)
+        if was != now:
+            yield f"  {name}: {_shown(was)} → {_shown(now)}"
 
 
 def _flat(settings: Settings) -> Mapping[str, Any]:

@@ -7,8 +7,14 @@ resumed and verified as such. Its format is a gauntlet of the newcomers through 
 are all that were there before it, and them. What all of it together shows is `arena.rerating`'s
 business.
 
-Invariant: an epoch's field is that of the event and of all epochs before it, with the same
-content, and its heroes; so an epoch that is missing, or another event's, is noticed.
+A bot that was withdrawn is nobody's opponent in a later epoch: newcomers would win by its forfeits
+what nobody else has won, and one whose results were annulled would have ranks again. An epoch's
+settings name who is left out for that, under its commitment; `arena verify` holds them against the
+logs before it. In epochs of the first rule such bots played; their results there don't count.
+
+Invariant: an epoch's field is that of the event and of all epochs before it, with the same content,
+less those who were withdrawn, and its heroes; so an epoch that is missing, or another event's, is
+noticed.
 """
 
 from __future__ import annotations
@@ -18,14 +24,17 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET
 
-from arena.model import Entrant, Event, Settings
+from arena.model import STATED, Entrant, Event, Settings
 from arena.store import is_results_folder
 
 FORMAT = "gauntlet"
 _NAME = re.compile(r"epoch-([1-9][0-9]{0,3})")
 # What every event of this kind has for itself.
-_OWN = {"format": FORMAT, "heroes": (), "tables": None, "racing": None, "trial": None, "beacon": ""}
+_OWN = {"format": FORMAT, "tables": None, "racing": None, "trial": None, "beacon": ""}
+# What follows from when and how an epoch was entered, not from the event.
+_WHEN_ENTERED = frozenset({"derivation", "deal_order", "predictable", "withdrawn"})
 
 
 def epochs_of(folder: Path) -> list[Path]:
@@ -52,10 +61,19 @@ def whose_epoch(folder: Path) -> Path | None:
     return folder.parent if epoch else None
 
 
-def settings_of_epoch(settings: Settings, heroes: Collection[str]) -> Settings:
-    """What an epoch of an event with these settings is played by."""
-    own = {**_OWN, "heroes": tuple(sorted(heroes))}
-    return msgspec.structs.replace(settings, **own)
+def settings_of_epoch(
+    settings: Settings,
+    heroes: Collection[str],
+    *,
+    predictable: bool = False,
+    withdrawn: Collection[str] = (),
+) -> Settings:
+    """What an epoch of an event with these settings is played by. `withdrawn`: before it."""
+    own = {**_OWN, "predictable": predictable}
+    own |= {name: STATED[name] for name in _WHEN_ENTERED & STATED.keys()}
+    return msgspec.structs.replace(
+        settings, **own, heroes=tuple(sorted(heroes)), withdrawn=tuple(sorted(withdrawn))
+    )
 
 
 def field_before(events: Sequence[Event]) -> tuple[Entrant, ...]:
@@ -69,21 +87,52 @@ def _newcomers(events: Sequence[Event]) -> Iterator[Entrant]:
         yield from (entrant for entrant in epoch.entrants if entrant.id in epoch.settings.heroes)
 
 
-def epoch_fault(before: Sequence[Event], epoch: Event) -> str:
-    """Why an event is no epoch after these, the first of which is the event itself; or nothing."""
+def left_out_of(epoch: Event) -> frozenset[str]:
+    """Who takes no part in an epoch, since it was withdrawn before, as its settings say."""
+    withdrawn = epoch.settings.withdrawn
+    return frozenset() if withdrawn is UNSET else frozenset(withdrawn)
+
+
+def epoch_fault(
+    before: Sequence[Event], epoch: Event, withdrawn: Collection[str] | None = None
+) -> str:
+    """Why an event is no epoch after these, the first of which is the event itself; or nothing.
+
+    `withdrawn`: who was in these, by their logs; None: nobody has read them.
+    """
+    return next(_faults(before, epoch, withdrawn), "")
+
+
+def _faults(
+    before: Sequence[Event], epoch: Event, withdrawn: Collection[str] | None
+) -> Iterator[str]:
     settings = settings_of_epoch(before[0].settings, epoch.settings.heroes)
     for name in settings.__struct_fields__:
-        if getattr(settings, name) != getattr(epoch.settings, name):
-            return f"its {name} is not that of the event"
+        if name not in _WHEN_ENTERED and getattr(settings, name) != getattr(epoch.settings, name):
+            yield f"its {name} is not that of the event"
+    gone = left_out_of(epoch)
+    # Epochs of the first rule were played by all.
+    if withdrawn is not None and epoch.settings.rule > 1:
+        for name in sorted(gone - set(withdrawn)):
+            yield f"{name} was not withdrawn before it, and is left out of it as if it were"
+        for name in sorted(set(withdrawn) - gone):
+            yield f"{name} was withdrawn before it, and is not left out of it"
     known = {entrant.id: entrant.hash for entrant in field_before(before)}
     here = {entrant.id: entrant.hash for entrant in epoch.entrants}
     heroes = set(epoch.settings.heroes)
-    if again := sorted(heroes & known.keys()):
-        return f"{again[0]} was in the event before it"
-    if absent := sorted((known.keys() | heroes) - here.keys()):
-        return f"{absent[0]} was in the event before it, and is not in it"
-    if strange := sorted(here.keys() - known.keys() - heroes):
-        return f"{strange[0]} was not in the event before it"
-    if other := sorted(name for name, content in known.items() if here[name] != content):
-        return f"{other[0]} has another content in it"
-    return ""
+    for names, what in (
+        (gone - known.keys(), "is left out of it, and was not in the event before it"),
+        (gone & here.keys(), "was withdrawn before it, as its settings say, and is in it"),
+        (heroes & known.keys(), "was in the event before it"),
+        (
+            ((known.keys() - gone) | heroes) - here.keys(),
+            "was in the event before it, and is not in it",
+        ),
+        (here.keys() - known.keys() - heroes, "was not in the event before it"),
+        (
+            {name for name in known.keys() & here.keys() if known[name] != here[name]},
+            "has another content in it",
+        ),
+    ):
+        for name in sorted(names):
+            yield f"{name} {what}"

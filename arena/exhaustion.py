@@ -17,6 +17,7 @@ _BY_NUMBER = {
     errno.ENOLCK: "out of file locks",
     errno.EFBIG: "a file has come to the largest size that this process may write (`ulimit -f`)",
 }
+NO_SPACE, NO_QUOTA = _BY_NUMBER[errno.ENOSPC], _BY_NUMBER[errno.EDQUOT]
 NO_MAPPING = f"{_BY_NUMBER[errno.ENOMEM]} (a library can't be mapped into it)"
 _UNMAPPED = "failed to map segment"
 """The dynamic loader's words; there is no number."""
@@ -55,6 +56,11 @@ def why_not(error: OSError) -> str:
 def why_not_started(error: OSError) -> str:
     """Why a process could not be started."""
     return NO_PROCESSES if error.errno == errno.EAGAIN else why_not(error)
+
+
+def unstarted(error: BaseException) -> str:
+    """What ran out, if that is why a process could not be started; else nothing."""
+    return NO_PROCESSES if getattr(error, "errno", 0) == errno.EAGAIN else ran_out(error)
 
 
 def told(text: str) -> str:

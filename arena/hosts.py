@@ -66,6 +66,7 @@ def _weakness(sandbox: str) -> int:
 def _both(one: Confinement, other: Confinement) -> Confinement:
     return Confinement(
         detail=_joined(one.detail, other.detail),
+        tool=_joined(one.tool or "", other.tool or "") or UNSET,
         memory=_joined(one.memory, other.memory),
         kept=tuple(name for name in one.kept if name in other.kept),
         not_kept=_united(one.not_kept, other.not_kept),
@@ -78,4 +79,4 @@ def _united(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
 
 
 def _joined(one: str, other: str) -> str:
-    return _AND.join(_united(one.split(_AND), other.split(_AND)))
+    return _AND.join(filter(None, _united(one.split(_AND), other.split(_AND))))

@@ -14,7 +14,9 @@ one is read at `PATIENCE_S` and at its answer, the one after it also when it is 
 idles through its own time can hide `BRISK_S` a decision, and `PATIENCE_S` now and then; the error
 is always in its favour. From the end of the start-up to the end of the last match every moment
 belongs to some match. With `freeze` a bot runs from just before its question
-to its answer, and at no other time.
+to its answer, and at no other time. Without it, a bot that has computed more off turn than its
+`Allowance` is treated so from then on: else its processes would take the core from those that are
+asked, for as long as they like.
 
 Invariant: a bot's fault never leaves here as an exception; the host's trouble always does, as
 HostError, and then no record of the match at hand exists.
@@ -27,10 +29,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from arena.contestant import Contestant, Took
 from arena.deals import Deals
 from arena.games import Game
+from arena.games.following import Onlooker
 from arena.hearing import hear, stopwatch
 from arena.luck import sums
 from arena.model import (
@@ -45,7 +49,6 @@ from arena.model import (
     Settings,
 )
 from arena.pipes import Table
-from arena.ratings.counting import FAULTS_IN_A_ROW
 from arena.referee import Failure, Referee, hello
 from arena.sandbox import Backend
 from arena.sandbox.delays import Reading
@@ -65,6 +68,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     deals: Deals
     bots: Mapping[str, Bot]
     backend: Backend
+    onlooker: Onlooker | None = None
+    """Follows what is played at the table, and nothing that is computed from it afterwards."""
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,14 +139,26 @@ async def start_bots(
     """Start those who play a match, and why some of them can't."""
     at_table: dict[str, Contestant] = {}
     unready: dict[str, Failure] = {}
+
+    def oversee() -> None:
+        for entrant, contestant in at_table.items():
+            if entrant not in unready:
+                contestant.oversee(contestant.used(), time.monotonic())
+
+    table.overseer = None if setting.settings.freeze else oversee
     for entrant in entrants:
-        at_table[entrant], failure = await start_bot(table, setting, entrant)
+        contestant, failure = await start_bot(table, setting, entrant)
+        contestant.cpu()
+        contestant.book()  # what its start took is nobody's business
+        at_table[entrant] = contestant
         if failure is not None:
             unready[entrant] = failure
+    table.overseer = None
     for entrant, contestant in at_table.items():
         if setting.settings.freeze and entrant not in unready:
             contestant.freeze()
-        contestant.used()  # what the start took is nobody's business
+        contestant.cpu()
+        contestant.book()
     return at_table, unready
 
 
@@ -157,11 +174,12 @@ async def play_series(
 ) -> None:
     """Play a series; after a fault the rest of it is played by fresh processes.
 
-    With two seats it ends early when a bot has faulted three matches in a row: what would follow
-    can't count.
+    With two seats it ends early when a bot has faulted so many matches in a row that it is
+    withdrawn: what would follow can't count.
     """
     rest = list(series.matches)
     in_a_row = dict.fromkeys(series.entrants, 0)
+    withdrawn_after = setting.settings.withdrawn_after
     while rest:
         at_table, unready = await start_bots(table, setting, rest[0].seats)
         clean = True
@@ -178,10 +196,10 @@ async def play_series(
             played = finished(record, setting, at_table, attempt=attempt)
             record = played.record
             report(played)
-            fallen = {record.seats[seat] for seat in record.forfeits}
+            fallen = record.fallen
             for entrant in in_a_row:
                 in_a_row[entrant] = in_a_row[entrant] + 1 if entrant in fallen else 0
-            if len(in_a_row) == 2 and max(in_a_row.values()) >= FAULTS_IN_A_ROW:
+            if len(in_a_row) == 2 and max(in_a_row.values()) >= withdrawn_after:
                 return
 
 
@@ -214,17 +232,19 @@ class Clock:
 
     __slots__ = (
         "_decisions", "_longest", "_move", "_think",
-        "allowance", "bank", "difference", "last", "used", "waited",
+        "allowance", "bank", "difference", "last", "patience", "stopped", "used", "waited",
     )  # fmt: skip
 
     def __init__(self, limits: Limits) -> None:
         self._move = limits.move_ms / 1000
         self.bank = limits.match_ms / 1000
         self.allowance = min(self._move, self.bank)  # for the decision at hand
+        self.patience = min(PATIENCE_S, self.allowance)  # of it, charged by the clock
         self.last = 0.0  # what the last decision took
         self.difference = 0.0  # by how much CPU time differs from time, where it was read
         self.used = 0.0  # CPU time of the whole match
         self.waited = 0.0  # by the clock, and not charged
+        self.stopped: int | UnsetType = UNSET  # after so many decisions
         self._decisions = 0
         self._think = 0.0
         self._longest = 0.0
@@ -239,6 +259,7 @@ class Clock:
             self._longest = seconds
         if self.bank < self._move:
             self.allowance = self.bank
+            self.patience = min(PATIENCE_S, self.bank)
 
     def overrun(self) -> tuple[FaultKind, str]:
         """Which limit the decision at hand has run into; to be asked before it is charged."""
@@ -246,15 +267,23 @@ class Clock:
             return FaultKind.BANK, "the time for the match is used up"
         return FaultKind.TIMEOUT, f"no answer within {self._move * 1000:.0f} ms"
 
+    def off_turn(self, used: float) -> float:
+        """How much of the CPU time of this match it wasn't asked in."""
+        return max(0.0, used - self._think - self.difference)
+
+    def stop(self) -> None:
+        """It stands still from now on whenever it isn't asked."""
+        self.stopped = self._decisions
+
     def use(self) -> SeatUse:
         """For the record."""
-        off_turn = max(0.0, self.used - self._think - self.difference)
         return SeatUse(
             decisions=self._decisions,
             think_ms=round(self._think * 1000, 3),
             max_ms=round(self._longest * 1000, 3),
-            off_turn_ms=round(off_turn * 1000, 3),
+            off_turn_ms=round(self.off_turn(self.used) * 1000, 3),
             waited_ms=round(self.waited * 1000, 3),
+            stopped=self.stopped,
         )
 
 
@@ -270,9 +299,15 @@ class Match:
         self._table = table
         self._freeze = setting.settings.freeze
         self._seated = seated
+        self._asked = -1
+        """The seat whose answer is waited for."""
         self._clocks = [Clock(setting.settings.limits) for _ in spec.seats]
         self._referee = Referee(
-            spec, game=setting.game, deals=setting.deals, settings=setting.settings
+            spec,
+            game=setting.game,
+            deals=setting.deals,
+            settings=setting.settings,
+            onlooker=setting.onlooker,
         )
         self._fallen: dict[int, tuple[str, FaultHost]] = {}
         """The last words of those that have failed, and how things were; they are dead."""
@@ -282,7 +317,9 @@ class Match:
 
         What is done for a decision that takes no time is done here, and little else.
         """
-        referee, table, freeze = self._referee, self._table, self._freeze
+        referee, table = self._referee, self._table
+        if not self._freeze:
+            self._begin_to_oversee()
         seated, clocks = self._seated, self._clocks
         now, exchange = time.monotonic, table.exchange
         referee.begin(early)
@@ -296,19 +333,22 @@ class Match:
                 session = contestant.session
                 bank_ms = int(clock.bank * 1000)
                 line = session.ask(referee.question(seat, bank_ms=bank_ms, lean=session.lean))
-                if freeze or clock.last > BRISK_S:
+                if contestant.rests or clock.last > BRISK_S:
+                    self._asked = seat
                     outcome = await self._ask(contestant, clock, line)
                 else:
                     asked = now()
                     event = exchange(contestant, line)
                     seconds = contestant.heard - asked
-                    if event.__class__ is Answer and 0.0 <= seconds <= clock.allowance:
+                    if event.__class__ is Answer and 0.0 <= seconds <= clock.patience:
                         clock.charge(seconds)
                         referee.answer(seat, event.move)
                         if contestant.heard > table.due:
                             await table.checkpoint()
                         continue
+                    self._asked = seat
                     outcome = await self._hear(contestant, clock, event, asked, None)
+                self._asked = -1
                 if isinstance(outcome, str):
                     referee.answer(seat, outcome)
                 else:
@@ -326,11 +366,32 @@ class Match:
         load = os.getloadavg()[0]
         for seat in fallen:
             self._clocks[seat].used = seated[seat].used()
+            seated[seat].book()
         await self._table.kill([seated[seat] for seat in fallen])
         # Only now has all been read that they had to say, and their peak of memory is known.
         for seat in fallen:
             host = self._host(seated[seat], self._clocks[seat].used, load)
             self._fallen[seat] = seated[seat].last_words(), host
+
+    def _begin_to_oversee(self) -> None:
+        for seat, contestant in self._seated.items():
+            if contestant.rests:
+                self._clocks[seat].stop()
+        self._table.overseer = self._oversee
+
+    def _oversee(self) -> None:
+        """See to it that those who aren't asked leave the core to who is."""
+        now = time.monotonic()
+        for seat, contestant in self._seated.items():
+            if seat != self._asked and seat not in self._fallen:
+                self._overseen(seat, contestant, contestant.used(), now)
+
+    def _overseen(self, seat: int, contestant: Contestant, used: float, now: float) -> None:
+        clock = self._clocks[seat]
+        if contestant.oversee(clock.off_turn(used), now):
+            clock.stop()
+        elif contestant.restless and contestant.exited is None:
+            self._table.give_up(contestant)
 
     def _tell(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
         contestant = self._seated[seat]
@@ -349,9 +410,14 @@ class Match:
         )
 
     def _record(self) -> MatchRecord:
+        self._table.overseer = None
+        now = time.monotonic()
         for seat, contestant in self._seated.items():
             if seat not in self._fallen:
-                self._clocks[seat].used = contestant.used()
+                self._clocks[seat].used = used = contestant.used()
+                if not self._freeze:
+                    self._overseen(seat, contestant, used, now)
+                contestant.book()
         record = self._referee.record()
         faults = tuple(
             msgspec.structs.replace(fault, stderr=words, host=host)
@@ -374,7 +440,7 @@ class Match:
             asked = time.monotonic()
             table.ask(contestant, line)
         outcome = await self._hear(contestant, clock, contestant.session.next_event(), asked, first)
-        if self._freeze:
+        if contestant.rests:
             contestant.freeze()
         return outcome
 
@@ -388,11 +454,14 @@ class Match:
     ) -> str | Failure:
         """Wait for the answer to a question that was `asked`; the move, or the fault, it is."""
         table, own, used = self._table, self._table.waited, contestant.known_cpu
+        taken = table.most_taken(contestant, asked)
         if first is None:
-            until = asked + min(PATIENCE_S, clock.allowance)
+            aside = table.aside
+            until = asked + clock.patience
             while event is Pending.NEED_DATA and (left := until - time.monotonic()) > 0:
                 await table.wait(left)
                 event = contestant.session.next_event()
+            asked += table.aside - aside
             if event is not Pending.NEED_DATA and contestant.heard <= until:
                 seconds = max(0.0, contestant.heard - asked)
                 contestant.took = Took(seconds, seconds)
@@ -405,6 +474,7 @@ class Match:
             first,
             own=own,
             used=used,
+            taken=taken,
             counted=core.own.counted,
             alone=core.alone,
         )

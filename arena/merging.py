@@ -26,8 +26,9 @@ from arena.drift import differences, refuse_drift
 from arena.formats.shards import Shard
 from arena.hosts import hosted, machines_of
 from arena.model import Event, HostError, UserError
+from arena.reports.hostile import shell
 from arena.store import Private, read_event, read_private, read_records, secret_of, writer
-from arena.store.writing import STDERR_KEPT
+from arena.store.stderr import FAULTS, LOG, OLDER, STDERR_KEPT, Stderr
 from arena.tournament import Tournament, counting_of, left_of
 
 T = TypeVar("T")
@@ -70,10 +71,10 @@ def parts_of(folders: Sequence[Path]) -> list[Part]:
         named = ", ".join(str(Shard(n, first.shard.of)) for n in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
         raise UserError(f"missing: shard {named}{more}; name all {first.shard.of} folders")
-    refuse_drift(str(first.folder), first.event, first.secret, first.private.entered)
+    refuse_drift(first.folder, first.event, first.secret, first.private.entered)
     counting_of(first.event, first.secret, shard=first.shard)  # whether it may be cut at all
-    for part in parts:
-        _whole(part)
+    if lacking := [lack for part in parts if (lack := _lacks(part))]:
+        raise UserError("\n".join(lacking))
     return parts
 
 
@@ -105,17 +106,19 @@ def _same_event(one: Part, other: Part) -> None:
         raise UserError("\n".join([heading, *lines]))
 
 
-def _whole(part: Part) -> None:
-    """See that a shard has all its matches, and no others."""
+def _lacks(part: Part) -> str:
+    """What a shard lacks of having all its matches, and no others; empty: nothing."""
     try:
         left = left_of(part.folder, part.event, part.secret)
     except UserError as error:
-        raise UserError(f"shard {part.shard}, {part.folder}: {error}") from None
-    if left:
-        raise UserError(
-            f"{part.folder}: shard {part.shard} is not finished, {left} matches are left; "
-            f"go on with it: arena resume {part.folder}"
-        )
+        return f"shard {part.shard}, {part.folder}: {error}"
+    if not left:
+        return ""
+    matches = "1 match is" if left == 1 else f"{left} matches are"
+    return (
+        f"{part.folder}: shard {part.shard} is not finished, {matches} left; "
+        f"go on with it: {shell(['arena', 'resume', str(part.folder)])}"
+    )
 
 
 def merged(parts: Sequence[Part]) -> Event:
@@ -147,24 +150,22 @@ def in_turns(sources: Iterable[Iterator[T]]) -> Iterator[T]:
 
 def join_stderr(parts: Sequence[Part], folder: Path) -> None:
     """What each bot wrote to stderr, shard by shard, as much as is kept of an event."""
-    for entrant in parts[0].event.entrants:
-        name = f"{entrant.id}.log"
-        left = STDERR_KEPT
-        for part in parts:
+    entrants = parts[0].event.entrants
+    kept = Stderr(folder / "stderr", bots=len(entrants))
+    for entrant, part, kind in itertools.product(entrants, parts, (OLDER, LOG, FAULTS)):
+        try:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+            source = os.open(part.folder / "stderr" / f"{entrant.id}{kind}", flags)
+        except OSError:  # it has written nothing there
+            continue
+        found = os.fstat(source)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(source)
+            continue
+        with open(source, "rb") as file:  # noqa: PTH123 - a descriptor
+            file.seek(max(0, found.st_size - STDERR_KEPT))
             try:
-                source = os.open(
-                    part.folder / "stderr" / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-                )
-            except OSError:  # it has written nothing there
-                continue
-            if not stat.S_ISREG(os.fstat(source).st_mode):
-                os.close(source)
-                continue
-            with open(source, "rb") as file:  # noqa: PTH123 - a descriptor
-                try:
-                    (folder / "stderr").mkdir(exist_ok=True)
-                    with (folder / "stderr" / name).open("ab") as target:
-                        while left > 0 and (chunk := file.read(min(left, _CHUNK))):
-                            left -= target.write(chunk)
-                except OSError as error:
-                    raise HostError(f"{folder}: can't write: {error.strerror}") from error
+                while chunk := file.read(_CHUNK):
+                    kept.join(entrant.id, FAULTS if kind == FAULTS else LOG, chunk)
+            except OSError as error:
+                raise HostError(f"{folder}: can't write: {error.strerror}") from error

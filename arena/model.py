@@ -2,8 +2,9 @@
 
 Pure data, no behaviour beyond ids and sums. Two of these are durable contracts: `MatchSpec`
 goes in (what is to be played), `MatchRecord` comes out (what was played). Resume, sharding,
-clusters and re-rating follow from those two, so a field here is changed only by adding one
-with a default.
+clusters and re-rating follow from those two, so a field here is changed only by adding one. In
+what is written to a results folder a new field is `X | UnsetType = UNSET`: absent from what was
+written before it, so that reading and writing an old file gives the same bytes.
 
 Invariant: everything here is frozen and encodes to the same bytes on every machine. What is
 decoded keeps to the stated ranges, whoever wrote it; they are wider than anything that is played.
@@ -13,7 +14,8 @@ from __future__ import annotations
 
 import enum
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -21,6 +23,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 FORMAT = 1
 """The version of event.json and matches.jsonl; readers refuse any other."""
+
+DERIVATION = 2
+"""The rule that new events name: how their lines are spelled and their tables derived. DEALS.md
+lists the rules; an event of the first names none."""
 
 MOST_ATTEMPTS = 1_000
 """At a series: whatever cuts it short so often would do so for ever."""
@@ -75,6 +81,11 @@ class Limits(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 RateOn = Literal["results", "adjusted"]
 """What an event rates on: results as played, or strokes less luck."""
+
+FAULTS_IN_A_ROW, HALF = 3, 0.5
+"""When a bot is withdrawn, and annulled, unless the event says otherwise."""
+
+SHUFFLED: Literal["shuffled"] = "shuffled"
 
 RESULTS: RateOn = "results"
 ADJUSTED: RateOn = "adjusted"
@@ -143,6 +154,13 @@ class Trial(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Deals before the first look: with fewer the spread is too unsure."""
     step: Annotated[int, Meta(ge=1, le=100_000)] = 20
     """Deals of each wave after it: several series, so that several cores have something to do."""
+    forfeits: Annotated[float, Meta(ge=0, le=100)] | UnsetType = UNSET
+    """That forfeits don't cost what strokes gain is shown apart, with so many nats of evidence more
+    than `alpha` asks, since it is looked at again and again (python bench/calibration.py forfeits).
+    Absent: a forfeit is noise like any other, as in events of older arenas."""
+    skew: bool | UnsetType = UNSET
+    """The test allows for skewed differences of rated events. Absent: it doesn't, as in events of
+    older arenas."""
     looks: Annotated[int, Meta(ge=1, le=1_000)] = 4
     """What it costs its lead's interval that it ends when things are clear, in looks at results of
     their own: with so many it holds the truth in 95 to 99 % of trials, with one in 91 to 96 %
@@ -182,6 +200,48 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of a trial of a new bot against an old one: what is to be shown."""
     limits: Limits = Limits()
     rating: RatingSettings = RatingSettings()
+    derivation: Annotated[int, Meta(ge=2, le=1_000)] | UnsetType = UNSET
+    """The rule by which the event's files are spelled and derived; absent: the first."""
+    deal_order: Literal["shuffled"] | UnsetType = UNSET
+    """In which order a series plays the deals of its block. "shuffled": in one that was drawn for
+    it, so that a place in the series doesn't tell the deal; absent: by number, in all rotations."""
+    withdraw_after: Annotated[int, Meta(ge=1, le=1_000)] | UnsetType = UNSET
+    """Faulted matches in a row after which a bot is withdrawn; absent: 3."""
+    annul_below: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
+    """A bot that is withdrawn before this share of its matches is annulled; absent: a half."""
+    holes: Annotated[int, Meta(ge=1, le=9)] | UnsetType = UNSET
+    """Of a match; absent: 9. This arena plays no other number."""
+    predictable: bool | UnsetType = UNSET
+    """True when the secret came from --seed; stated from rule 2 on."""
+    withdrawn: Annotated[tuple[Label, ...], Meta(max_length=10_000)] | UnsetType = UNSET
+    """Of an epoch, from rule 2 on: who of the bots before it was withdrawn, so takes no part."""
+
+    @property
+    def withdrawn_after(self) -> int:
+        """Faulted matches in a row after which a bot is withdrawn."""
+        return FAULTS_IN_A_ROW if self.withdraw_after is UNSET else self.withdraw_after
+
+    @property
+    def annulled_below(self) -> float:
+        """The share of its matches before which a bot that is withdrawn is annulled."""
+        return HALF if self.annul_below is UNSET else self.annul_below
+
+    @property
+    def rule(self) -> int:
+        """The rule by which the event's files are spelled and derived."""
+        return 1 if self.derivation is UNSET else self.derivation
+
+
+STATED: Mapping[str, Any] = MappingProxyType(
+    {
+        "derivation": DERIVATION,
+        "deal_order": SHUFFLED,
+        "withdraw_after": FAULTS_IN_A_ROW,
+        "annul_below": HALF,
+        "holes": 9,
+    }
+)
+"""What came to the settings after the first events, as new events state it; and `predictable`."""
 
 
 # ---------------------------------------------------------------------------------- entrants
@@ -373,9 +433,12 @@ class SeatUse(Frozen, frozen=True, kw_only=True):
     max_ms: Amount = 0.0
     off_turn_ms: Amount = 0.0
     """CPU time that its processes used while others were asked, or nobody."""
-    waited_ms: float = 0.0
+    waited_ms: Annotated[float, Meta(ge=-0.001, le=1e12)] = 0.0
     """For how long its decisions stood still because the machine was busy with something else, or
     stood still itself: by the clock, in none of the times above."""
+    stopped: Count | UnsetType = UNSET
+    """After so many of its decisions it had computed more off turn than it may; from then on its
+    processes were stopped whenever it wasn't asked. Left out where that wasn't so."""
 
 
 class MatchRecord(Frozen, frozen=True, kw_only=True):
@@ -430,6 +493,11 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
         """The seats that forfeited, in the order in which they fell."""
         return tuple(f.seat for f in self.faults)
 
+    @property
+    def fallen(self) -> frozenset[str]:
+        """The bots that forfeited."""
+        return frozenset(self.seats[seat] for seat in self.forfeits)
+
 
 # ------------------------------------------------------------------------------------- event
 
@@ -459,6 +527,8 @@ class Confinement(Frozen, frozen=True, kw_only=True):
 
     detail: Text = ""
     """The means and its version: "bwrap 0.11.0", "Landlock ABI 7"."""
+    tool: Text | UnsetType = UNSET
+    """Which file it was, with its SHA-256; left out where that is the system's own."""
     memory: Text = ""
     """What holds a whole tree to its memory: "cgroup v2", "cgroup v1" or "watchdog"."""
     kept: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
@@ -476,7 +546,8 @@ class Event(Frozen, frozen=True, kw_only=True):
     entrants: Annotated[tuple[Entrant, ...], Meta(max_length=10_000)]
     commitment: Label
     predictable: bool = False
-    """True when the secret came from --seed: anybody can know the deals."""
+    """True when the secret came from --seed: anybody can know the deals. From rule 2 on the
+    settings say the same, under the commitment."""
     secret: Label = ""
     """Hex; empty until the event is over."""
     beacon: Text = ""
@@ -504,58 +575,66 @@ class Verdict(enum.StrEnum):
 
 
 class Withdrawal(Frozen, frozen=True, kw_only=True):
-    """A bot taken out after three faulted matches in a row, in the order of the specs."""
+    """A bot taken out after so many faulted matches in a row, in the order of the specs."""
 
     entrant: str
     after: str
-    """Id of the third of the faulted matches."""
+    """Id of the last of the faulted matches."""
     annulled: bool
-    """True: under half of its matches were played, so all its results are void. False: the
+    """True: too few of its matches were played, so all its results are void. False: the
     rest of its matches are forfeits."""
 
 
 class Standing(Frozen, frozen=True, kw_only=True):
-    """One row of the table."""
+    """One row of the table. A number that was not measured is None, never a default: nobody is
+    ranked by it, and a program that sorts puts it last.
+    """
 
-    rank: int
-    """1 is best; 0: not rated, because no rated event of it counts."""
-    rank_last: int
+    rank: int | None = None
+    """1 is best; None: no rated event of it counts, or its results are annulled."""
+    rank_last: int | None = None
     """Equal to `rank` unless the row shares a range of ranks."""
     entrant: str
-    mu: float
-    sigma: float
-    p_next: float | None
-    """Probability that it is better than the next row; None in the last."""
-    win: float
+    mu: float | None = None
+    sigma: float | None = None
+    """The standard deviation of what is not known of mu, where the whole field lies included: that
+    part stays, however much is played, since results only tell of differences."""
+    sigma_field: float | None = None
+    """That of mu less the field's mean mu: what is compared, so every match lowers it. None where
+    there is nobody to compare with."""
+    p_next: float | None = None
+    """Probability that its mu is above the next row's; None in the last."""
+    win: float | None = None
     """Share of opponents beaten in rated events, a tie counting half."""
-    win_low: float
-    win_high: float
+    win_low: float | None = None
+    win_high: float | None = None
     """The 95 % interval of `win`: not symmetric, and never beyond 0 and 1."""
-    delta: float
+    delta: float | None = None
     """Strokes a match below (better, negative) or above its opponents' mean."""
-    delta_ci: float
+    delta_ci: float | None = None
     adjusted: float | None = None
     """The same less luck; None without a ledger."""
-    adjusted_ci: float = 0.0
+    adjusted_ci: float | None = None
     luck: float | None = None
     """Strokes a match that chance cost it, less what it cost its opponents."""
     disputed: bool = False
     """By what the event doesn't rate on, its rank would be outside the range that it has."""
-    wins: int
-    ties: int
-    losses: int
-    deals: int
-    matches: int
-    strokes: float
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    deals: int = 0
+    matches: int = 0
+    """Those that count."""
+    strokes: float | None = None
     """Strokes a hole, over the holes it finished itself."""
-    ms: float
+    ms: float | None = None
     """Mean milliseconds a decision."""
-    off_turn_ms: float = 0.0
+    off_turn_ms: float | None = None
     """Mean milliseconds of CPU a match that it used while it wasn't asked."""
-    faults: tuple[tuple[str, int], ...]
-    """(kind, count), sorted by kind."""
+    faults: tuple[tuple[str, int], ...] = ()
+    """(kind, count), sorted by kind; also those in matches that don't count."""
     note: str = ""
-    """withdrawn, annulled."""
+    """withdrawn, annulled, not reproducible, not run."""
 
 
 class Duel(Frozen, frozen=True, kw_only=True):
@@ -582,6 +661,8 @@ class Source(Frozen, frozen=True, kw_only=True):
     """Entrants that have another id in the table: theirs, and that one."""
     damaged: int = 0
     """Lines of its log that were passed over."""
+    gone: tuple[str, ...] = ()
+    """Of an epoch: who plays in it though withdrawn before, so that nothing it did counts."""
 
 
 class Table(Frozen, frozen=True, kw_only=True):
@@ -606,6 +687,8 @@ class Table(Frozen, frozen=True, kw_only=True):
     """The events that were rated, in the order of their commitments; empty: all of `event`."""
     selected: tuple[str, ...] = ()
     """What of them was left out by whoever rated them; for people."""
+    rule: int = DERIVATION
+    """By which it was derived: today's, but for the files of an event that names an older one."""
 
 
 # ------------------------------------------------------------------------------------ errors
@@ -619,6 +702,10 @@ class UserError(ArenaError):
     """The user's mistake: one or more lines that say what was wrong, where, what to do."""
 
     exit_code = 2
+
+
+class UntrueError(UserError):
+    """A record that the deals and the rules don't make of its moves."""
 
 
 class StartError(UserError):

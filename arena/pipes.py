@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import trio
@@ -34,6 +34,9 @@ READ_BYTES = 65_536
 LOOK_S = 0.005
 # How long other tasks may be kept waiting while bots answer without a pause.
 CHECKPOINT_S = 0.002
+# How often it is looked at what bots compute while they aren't asked: 0.05 % of a core for a bot in
+# Python.
+OVERSEE_S = 0.1
 # After its output has ended, a process gets this long to be seen ending: its status tells a
 # crash from an exit.
 STATUS_GRACE_S = 1.0
@@ -59,6 +62,11 @@ class Table:
         self.core = Core()
         self.waited = 0.0
         """How long we had waited for the core when that was last looked at: at every checkpoint."""
+        self.overseer: Callable[[], None] | None = None
+        """Is called every OVERSEE_S while bots are waited for, and between two decisions."""
+        self.aside = 0.0
+        """Seconds that this has taken: nobody's time."""
+        self._oversee_at = 0.0
         self._epoll.register(spawner.fileno(), select.EPOLLIN)
 
     def close(self) -> None:
@@ -75,6 +83,21 @@ class Table:
         cpu, tasks = contestant.cpu(), contestant.tasks()
         self.waited = self.core.own.waited()
         return Reading(time.monotonic() if at is None else at, cpu, self.waited, tasks)
+
+    def taken(self, contestant: Contestant) -> float:
+        """Seconds of each core that the trees of all other bots have used so far."""
+        return sum(other.cpu() for other in self._others(contestant)) / self.core.count
+
+    def most_taken(self, contestant: Contestant, at: float) -> float:
+        """The most that this can have been at `at`, by what was last read."""
+        used, known_at = 0.0, at
+        for other in self._others(contestant):
+            used += other.known_cpu
+            known_at = min(known_at, other.known_at)
+        return used / self.core.count + (at - known_at)
+
+    def _others(self, contestant: Contestant) -> Iterator[Contestant]:
+        return (other for other in self._by_id.values() if other is not contestant)
 
     # ---- processes
 
@@ -145,6 +168,10 @@ class Table:
                 break
             await self.wait(left)
         await self.kill(contestants)
+
+    def give_up(self, contestant: Contestant) -> None:
+        """Have it killed; the end of its output tells."""
+        self._spawner.kill(contestant.id)
 
     def end_input(self, contestant: Contestant) -> None:
         """Close its standard input; what has not been written yet is dropped."""
@@ -264,14 +291,22 @@ class Table:
         """Let other tasks run until there is something to move, or the time is over."""
         with trio.move_on_after(seconds):
             await trio.lowlevel.wait_readable(self._epoll.fileno())
-        self.waited = self.core.own.waited()
-        self.due = time.monotonic() + CHECKPOINT_S
+        self._go_on()
 
     async def checkpoint(self) -> None:
         """Let other tasks run."""
         await trio.lowlevel.checkpoint()
+        self._go_on()
+
+    def _go_on(self) -> None:
         self.waited = self.core.own.waited()
-        self.due = time.monotonic() + CHECKPOINT_S
+        now = time.monotonic()
+        if self.overseer is not None and now > self._oversee_at:
+            self.overseer()
+            begun, now = now, time.monotonic()
+            self.aside += now - begun
+            self._oversee_at = now + OVERSEE_S
+        self.due = now + CHECKPOINT_S
 
     def _log(self, contestant: Contestant) -> None:
         fd = contestant.errors

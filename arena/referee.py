@@ -24,6 +24,7 @@ import msgspec
 
 from arena.deals import Deals, fingerprint
 from arena.games import Game, Hole, IllegalMoveError
+from arena.games.following import Followed, Onlooker
 from arena.model import (
     Fault,
     FaultKind,
@@ -85,9 +86,18 @@ def hello(settings: Settings) -> Hello:
 class Referee:
     """See the module's theory of operation."""
 
-    def __init__(self, spec: MatchSpec, *, game: Game, deals: Deals, settings: Settings) -> None:
+    def __init__(
+        self,
+        spec: MatchSpec,
+        *,
+        game: Game,
+        deals: Deals,
+        settings: Settings,
+        onlooker: Onlooker | None = None,
+    ) -> None:
         self._spec = spec
-        self._game = game
+        self._game = game if onlooker is None else Followed(game, onlooker.moved)
+        self._onlooker = onlooker
         self._deals = deals
         self._settings = settings
         self._move_ms = settings.limits.move_ms
@@ -282,6 +292,8 @@ class Referee:
     def _forfeit(self, seat: int, failure: Failure) -> None:
         self._failed.add(seat)
         self.news = True
+        if self._onlooker is not None:
+            self._onlooker.fallen(seat)
         self._faults.append(
             Fault(
                 kind=failure.kind,

@@ -18,7 +18,7 @@ import msgspec
 
 from arena.deals import Deals
 from arena.games import Game
-from arena.model import Fault, MatchRecord, MatchSpec, SeatUse, Settings, UserError
+from arena.model import Fault, MatchRecord, MatchSpec, SeatUse, Settings, UntrueError
 from arena.referee import Failure, Referee
 
 
@@ -63,13 +63,13 @@ def replayed(
 def witnessed(
     record: MatchRecord, *, game: Game, deals: Deals, settings: Settings, witness: Witness
 ) -> None:
-    """Play a record again before a witness. UserError if its moves don't make it what it is."""
+    """Play a record again before a witness. UntrueError if its moves don't make it what it is."""
     try:
         again = replayed(record, game=game, deals=deals, settings=settings, witness=witness)
     except ReplayError:
         again = None
     if again is None or again.computed_digest() != record.digest:
-        raise UserError(
+        raise UntrueError(
             f"{record.id}: its moves, played again, give another digest: the log and the "
             "secret don't belong together, or another version of arena wrote them"
         )

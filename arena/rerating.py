@@ -1,9 +1,11 @@
 """Events rated again from their logs, alone or together, whole or in part; nothing is played.
 
-Theory of operation. First everything that could be in the way is looked at in each event.json, and
-no log is read. Then the events are gone through in the order of their commitments: each is counted
-as ever, and what is complete in it goes into one pool (`arena.ratings.together`). One event's count
-is held at a time; of the matches that ended outside a range of time eight bytes each, twice.
+Theory of operation. First everything that could be in the way is looked at in each event.json,
+and no log is read. Then the events are gone through in the order of their commitments, each
+with its epochs behind it, in which those who were withdrawn before count for nobody: each is
+counted as ever, and what is complete in it goes into one pool (`arena.ratings.together`). One
+event's count is held at a time; of the matches that ended outside a range of time eight bytes
+each, twice.
 
 A rated event counts if all of its matches ended within the range. A match that was void, since
 somebody at its table had been withdrawn, ended never.
@@ -81,12 +83,17 @@ class _Held(NamedTuple):
 
     folder: Path
     event: Event
+    root: str
+    """The commitment of the event of which this is an epoch, or its own."""
+    epoch: int
+    """0: the event itself."""
 
 
 def rated(folders: Sequence[Path], wanted: Wanted = EVERYTHING) -> Table:
     """The table of the events in some results folders and their epochs."""
-    held = sorted(_every(folders), key=lambda each: (each.event.commitment, str(each.folder)))
-    named = [Named(str(folder), event) for folder, event in held]
+    every = _every(folders)
+    held = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
+    named = [Named(str(each.folder), each.event) for each in held]
     refuse_unlike(named, wanted.rate_on)
     aliases = same_bots(named, wanted.without)
     field = field_of(named, aliases)
@@ -97,9 +104,14 @@ def rated(folders: Sequence[Path], wanted: Wanted = EVERYTHING) -> Table:
         event = _everywhere(event, [each.event for each in held])
     pool = Pool(margin=event.settings.rating.forfeit_margin, gone=gone)
     parted = 0
-    for each, other in zip(held, aliases, strict=True):
-        parted += _take(pool, each, other, wanted)
+    withdrawn: dict[str, set[str]] = {}
+    called = {each.folder: other for each, other in zip(held, aliases, strict=True)}
+    # An event before its epochs: who was withdrawn counts in none of them.
+    for each in every:
+        known = withdrawn.setdefault(each.root, set())
+        parted += _take(pool, each, called[each.folder], wanted, known)
     found = table(event, pool.counted())
+    pool.sources.sort(key=lambda source: source.event.commitment)
     selected = tuple(_selected(event, held, sorted(gone), wanted, parted))
     if len(held) == 1 and not selected and not pool.sources[0].damaged:
         return found
@@ -109,9 +121,11 @@ def rated(folders: Sequence[Path], wanted: Wanted = EVERYTHING) -> Table:
     )
 
 
-def _every(folders: Sequence[Path]) -> Iterator[_Held]:
-    """The events of some folders and their epochs. A folder that is named twice is one."""
-    seen: set[Path] = set()
+def _every(folders: Sequence[Path]) -> list[_Held]:
+    """The events of some folders and their epochs, these behind them. A folder that is named twice
+    is one.
+    """
+    found: dict[Path, _Held] = {}
     for folder in folders:
         before: list[Event] = []
         for path in (folder, *epochs_of(folder)):
@@ -124,9 +138,11 @@ def _every(folders: Sequence[Path]) -> Iterator[_Held]:
             if before and (fault := epoch_fault(before, event)):
                 raise UserError(f"{path}: no epoch of the event in {folder}: {fault}")
             before.append(event)
-            if path.resolve() not in seen:
-                seen.add(path.resolve())
-                yield _Held(path, event)
+            # An epoch that was named by itself comes behind its event if that is named too.
+            place = path.resolve()
+            if place not in found or path != folder:
+                found[place] = _Held(path, event, before[0].commitment, len(before) - 1)
+    return sorted(found.values(), key=lambda each: (each.root, each.epoch, str(each.folder)))
 
 
 def _everywhere(event: Event, events: Sequence[Event]) -> Event:
@@ -137,9 +153,13 @@ def _everywhere(event: Event, events: Sequence[Event]) -> Event:
     return event
 
 
-def _take(pool: Pool, held: _Held, aliases: Aliases, wanted: Wanted) -> int:
-    """Count an event into the pool; how many of its rated events are left out by the range."""
-    folder, event = held
+def _take(pool: Pool, held: _Held, aliases: Aliases, wanted: Wanted, withdrawn: set[str]) -> int:
+    """Count an event into the pool; how many of its rated events are left out by the range.
+
+    `withdrawn`: who was, in the event that it is an epoch of, or an epoch between; those of this
+    one are added.
+    """
+    folder, event = held.folder, held.event
     secret = secret_of(folder, event)
     counting = counting_of(event, secret)
     damaged: list[int] = []
@@ -169,7 +189,9 @@ def _take(pool: Pool, held: _Held, aliases: Aliases, wanted: Wanted) -> int:
         aliases=aliases,
         unwanted=late or nothing_left_out,
         damaged=len(damaged),
+        before=tuple(withdrawn),
     )
+    withdrawn.update(out.entrant for out in counted.withdrawn)
     return len(late) if late else 0
 
 

@@ -14,22 +14,31 @@ last slice, the one with the answer, our own wait is taken off too: the answer l
 we who couldn't run. Slices are short so that one wait can't cover up another task's sleep.
 
 What the kernel says of a bot's tasks the bot can bring about. So without *proof* that others have
-the core no more than FREE_S is taken off; proof is good for what was taken off until then and
-STEP_S more. A trial that finds the core free is repeated before it is believed. Who asks for proof,
-and gets it, is `hearing.py`.
+the core no more than FREE_S is taken off. There are two proofs:
+
+- What the trees of the other bots at the table used since the decision began was taken from this
+  bot's core: as much of its waiting is proven, and no more. A trial wouldn't do, as another bot can
+  burn CPU for as long as this one waits and leave the core free when it is tried. What they had
+  used when the decision began is not read but bounded from above: the bot is credited too little.
+  What they use while it stands still for a trial isn't credited.
+- A trial that finds others on the core, whoever they are, is good for what was taken off until
+  then and STEP_S more. A trial that finds the core free is repeated before it is believed.
+
+Who asks for proof, and gets it, is `hearing.py`.
 
 A *gap* is a look that is later than planned by more than our own wait for a core explains: the
 machine was suspended, or we were stopped, and who knows for how long the bot was. Then the
 decision begins anew.
 
 Invariants: no clock and no system here; `charged` never exceeds the time by the clock; without
-proof it is less by FREE_S at most.
+a trial it is less by FREE_S and the others' CPU at most.
 """
 
 from __future__ import annotations
 
 import enum
 import itertools
+import math
 
 from arena.sandbox.delays import Reading, Task
 
@@ -123,13 +132,17 @@ class Stopwatch:
         *,
         own: float = 0.0,
         used: float = 0.0,
+        taken: float = math.inf,
         counted: bool = True,
         alone: bool = True,
     ) -> None:
         """`first`: a reading of the moment when it began. Where there is none, `own`: what we had
-        waited by then, and `used`: the CPU of its tree when that was last read. `counted`: whether
-        our own waits are. `alone`: whether all is on one core.
+        waited by then, and `used`: the CPU of its tree when that was last read. `taken`: the most
+        that other bots can have used by then, of each core. `counted`: whether our own waits are.
+        `alone`: whether all is on one core.
         """
+        self._taken = taken
+        """What others have used, in so far as it is credited or isn't to be."""
         self._tick = 0.0 if alone else TICK_S
         self.limit = limit
         self._begun = begun
@@ -172,6 +185,11 @@ class Stopwatch:
         """Whether there is more to be taken off than may be."""
         return self.wall - self.charge > self.allowed
 
+    def leave_out(self, seconds: float) -> None:
+        """So much of the time since the last look was ours."""
+        self._at += seconds
+        self.due += seconds
+
     def look(self, now: Reading, *, answered: bool) -> Verdict:
         """Account for the time until this reading; `answered`: nothing more is waited for."""
         last = self._last
@@ -180,6 +198,7 @@ class Stopwatch:
         self.cpu += used if self._read else now.at - self._at
         if now.at - self.due - own > self._gap:
             self.gaps += 1
+            self._taken = math.inf  # what of it came after the gap isn't known
             self._begin(now.at, now)
             return Verdict.IN_TIME
         length = max(0.0, now.at - self._at)
@@ -199,11 +218,24 @@ class Stopwatch:
         self._plan(now)
         return self._verdict()
 
+    def credit(self, taken: float) -> Verdict:
+        """The other bots have used so much of each core, as read after the last look."""
+        if taken > self._taken:
+            self.allowed += taken - self._taken
+            self._taken = taken
+            if self.charged <= self.limit:
+                self._doubts = 0
+                self._set_due()
+        return self._verdict()
+
     def _plan(self, now: Reading) -> None:
         self._at, self._last, self._read = now.at, now, True
-        left = max(self.limit - self.charged, SOON_S)
         self._step = min(2 * self._step, SLICE_S)
-        self.due = now.at + min(self._step, left)
+        self._set_due()
+
+    def _set_due(self) -> None:
+        left = max(self.limit - self.charged, SOON_S)
+        self.due = self._at + min(self._step, left)
 
     def _verdict(self) -> Verdict:
         if self.charge > self.limit:
@@ -214,8 +246,11 @@ class Stopwatch:
             return Verdict.STUCK
         return Verdict.IN_TIME
 
-    def tried(self, now: Reading, *, overloaded: bool) -> Verdict:
-        """A trial has been made, during which the bot stood still, until this reading."""
+    def tried(self, now: Reading, *, overloaded: bool, taken: float = math.inf) -> Verdict:
+        """A trial has been made, during which the bot stood still, until this reading; `taken`:
+        what the other bots had used by then.
+        """
+        self._taken = taken
         for number, task in now.tasks.items():
             # To stop, it had to come to run: what it had waited is counted now.
             before = self._last.tasks.get(number)

@@ -14,6 +14,7 @@ alone, so when and where a match was played changes nothing.
 from __future__ import annotations
 
 import functools
+import math
 from array import array
 from bisect import bisect_left
 from collections import Counter
@@ -32,6 +33,7 @@ from arena.exhaustion import told
 from arena.formats import Format
 from arena.formats.shards import Shard
 from arena.model import (
+    DERIVATION,
     MOST_ATTEMPTS,
     Event,
     HostError,
@@ -40,6 +42,7 @@ from arena.model import (
     Table,
     UserError,
 )
+from arena.ratings.counting import Withdrawing
 from arena.ratings.evidence import Evidence
 from arena.ratings.outcomes import Rated
 from arena.ratings.played import DIGEST_HEX
@@ -50,8 +53,10 @@ from arena.waves import Nothing, Wave, at_once, wave_of
 
 # A series that the machine has voided this often will be voided again.
 RETRIES = 3
-# So many void series of one bot, and more than half of all, are worth a line.
+# So many void series of one bot, and more than half of all, are worth a line, if so many of them
+# are by chance a bot's that sits in as many series as seldom as this.
 SUSPICIOUS = 3
+UNLIKELY = 0.01
 
 
 class Watcher(Protocol):
@@ -99,7 +104,8 @@ def counting_of(
 ) -> Counting:
     """A count of an event, or of a shard of it, with nothing counted yet."""
     schedule = schedule_of(event, secret)
-    rating = event.settings.rating
+    settings = event.settings
+    rating, rule = settings.rating, Withdrawing(settings.withdrawn_after, settings.annulled_below)
     if shard:
         if schedule.adaptive:
             raise UserError(
@@ -107,9 +113,11 @@ def counting_of(
                 "part can be played without the others; play the event on one machine"
             )
         part = wave_of(functools.partial(shard.blocks, first_wave(schedule).blocks))
-        return Counting(at_once(part), rating=rating, rated=rated, apart=True)
+        return Counting(at_once(part), rating=rating, rule=rule, rated=rated, apart=True)
     judge = functools.partial(Evidence, event) if schedule.adaptive else None
-    return Counting(schedule.wave, rating=rating, judge=judge, rated=rated, decided=decided)
+    return Counting(
+        schedule.wave, rating=rating, rule=rule, judge=judge, rated=rated, decided=decided
+    )
 
 
 def left_of(folder: Path, event: Event, secret: bytes) -> int:
@@ -128,6 +136,12 @@ def count_folder(folder: Path) -> tuple[Event, Counting]:
     for record in read_records(folder):
         counting.add(record)
     return event, counting
+
+
+def withdrawn_in(folder: Path) -> frozenset[str]:
+    """Who was withdrawn in the event of a folder, by its log."""
+    _, counting = count_folder(folder)
+    return frozenset(out.entrant for out in counting.counted().withdrawn)
 
 
 def table_of(folder: Path) -> Table:
@@ -153,16 +167,31 @@ class Counts:
     Holds eight bytes of each: 64 bits of a hash, and nobody gains by a clash.
     """
 
-    def __init__(self, folder: Path) -> None:
-        _, counting = count_folder(folder)
+    def __init__(
+        self,
+        folder: Path,
+        counting: Counting | None = None,
+        *,
+        annulled: bool = False,
+        gone: frozenset[str] = frozenset(),
+    ) -> None:
+        """`counting`: of the folder's whole log, where somebody has made it already. `annulled`:
+        matches that would count if no results were annulled are taken too. `gone`: who was
+        withdrawn in the event of which this is an epoch.
+        """
+        if counting is None:
+            _, counting = count_folder(folder)
         counted = counting.counted()
+        self.gone = gone.union(out.entrant for out in counted.withdrawn)
+        """Who was withdrawn in it, or before."""
+        self.annulled = gone.union(out.entrant for out in counted.withdrawn if out.annulled)
         self.missing, self.planned = counted.missing, counted.plan.matches
         """Of the matches of the event, as far as they are decided on."""
         keys = array(
             "Q",
             (
                 key_of(played.id, played.attempt, played.digest)
-                for chosen in counting.chosen()
+                for chosen in (counting.complete() if annulled else counting.chosen())
                 for _, played, _ in chosen.matches
             ),
         )
@@ -172,7 +201,13 @@ class Counts:
 
     def __call__(self, head: Head) -> bool:
         """Whether a record counts."""
-        key = key_of(head.id, head.attempt, head.digest[:DIGEST_HEX])
+        return self.takes(key_of(head.id, head.attempt, head.digest[:DIGEST_HEX]))
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def takes(self, key: int) -> bool:
+        """The same of a record that is known by its key."""
         at = bisect_left(self._keys, key)
         if at == len(self._keys) or self._keys[at] != key or self._told[at]:
             return False
@@ -205,9 +240,17 @@ class Tournament:
         self._void_tables: dict[str, tuple[str, ...]] = {}
         self._unexplained: Counter[str] = Counter()
         """Voids of each series that were not for want of something."""
+        self._begun: Counter[str] = Counter()
+        """Series by entrant, however often each was played; "" for all."""
         self._next_attempt: dict[str, int] = {}
         """Of void series: one that left no record has used its number too."""
         self._in_play: dict[str, Series] = {}
+        self._begun_matches: dict[str, int] = {}
+        """Matches that are finished of each series in play."""
+        self._awaited: set[str] | None = None
+        """Series whose match in play is awaited before everything is stopped."""
+        self.completed = 0
+        """Series that have come to their end."""
         self._trouble = ""
         self._scope = trio.CancelScope()
         for record in read_records(store.folder):
@@ -247,6 +290,9 @@ class Tournament:
             )
             return None
         self._in_play[series.id] = series
+        self._begun_matches[series.id] = 0
+        if series.id not in self._voids:
+            self._begun.update(("", *series.entrants))
         return attempt
 
     def _report(self, message: Report) -> None:
@@ -254,6 +300,8 @@ class Tournament:
             self._finished(message)
             return
         series = self._in_play.pop(message.series)
+        del self._begun_matches[series.id]
+        self.completed += not (message.trouble or message.bug)
         if message.bug:
             raise RuntimeError(f"a worker failed in series {series.id}:\n{message.bug}")
         if message.trouble:
@@ -261,6 +309,7 @@ class Tournament:
             self._void(series, message.trouble, blameless=message.blameless)
         elif not self._trouble and self._counting.wanted(series) is not None:
             raise RuntimeError(f"a worker has left out matches of series {series.id}")
+        self._came(series.id)
 
     def take_in(self, record: MatchRecord) -> None:
         """Add a match that was played elsewhere."""
@@ -272,12 +321,39 @@ class Tournament:
         try:
             self._store.append(message.record)
             for entrant, text in message.stderr.items():
-                self._store.add_stderr(entrant, message.record.id, text)
+                failed = entrant in message.record.fallen
+                self._store.add_stderr(entrant, message.record.id, text, failed=failed)
         except HostError as error:
             self._stop(str(error))
             return
         self._counting.add(message.record)
         self._watcher.match(message.record)
+        self._begun_matches[message.record.series] += 1
+        self._came(message.record.series)
+
+    def halt(self) -> None:
+        """Stop as soon as each match that is in play has ended. The rest of a series is not played.
+
+        `stop` is to be set already, so that nothing more is begun. Where a series' records come
+        all at once, as from a cluster, that is when the series has ended.
+        """
+        self._awaited = set(self._in_play)
+        self._came("")
+
+    def _came(self, series: str) -> None:
+        if self._awaited is not None:
+            self._awaited.discard(series)
+            if not self._awaited:
+                self._scope.cancel()
+
+    @property
+    def cut(self) -> tuple[int, int]:
+        """Series that were cut short after a match or more, and how many matches that were.
+
+        They stay in the log, but a series counts whole, and is played again from its first match.
+        """
+        matches = [finished for finished in self._begun_matches.values() if finished]
+        return len(matches), sum(matches)
 
     def _void(self, series: Series, trouble: str, *, blameless: bool) -> None:
         self._voids[series.id] += 1
@@ -300,28 +376,38 @@ class Tournament:
 
         A bot that can make the machine stumble could void the games that it is losing. One series
         alone, voided over and over, says nothing of those at its table; nor does what the machine
-        has run out of, nor that two bots are at every table where there are but two.
+        has run out of, nor what strikes any series, as a worker that is killed from outside.
         """
-        if len(self._unexplained) == 1:
-            return []
         seats: Counter[str] = Counter()
+        tables: Counter[str] = Counter()
         for series, times in self._unexplained.items():
             seats.update(dict.fromkeys(self._void_tables[series], times))
-        voids = self._unexplained.total()
-        found = [
+            tables.update(self._void_tables[series])
+        voids, struck = self._unexplained.total(), len(self._unexplained)
+        return [
             (entrant, times, voids)
             for entrant, times in sorted(seats.items())
-            if times >= SUSPICIOUS and 2 * times > voids
+            if times >= SUSPICIOUS
+            and 2 * times > voids
+            and self._by_chance(entrant, tables[entrant], struck) <= UNLIKELY
         ]
-        return found if len(found) < len(self._store.event.entrants) else []
+
+    def _by_chance(self, entrant: str, found: int, struck: int) -> float:
+        """How often so many of the void series are an entrant's if any series is as likely."""
+        own, all_ = self._begun[entrant], self._begun[""]
+        ways = sum(
+            math.comb(own, some) * math.comb(all_ - own, struck - some)
+            for some in range(found, min(own, struck) + 1)
+        )
+        return ways / math.comb(all_, struck)
 
     def so_far(self) -> Callable[[], Table]:
         """The table of what lies behind the count's front; made by the call, in any thread."""
         return functools.partial(table, self._store.event, self._counting.so_far())
 
-    def result(self) -> Table:
-        """The table of what counts so far."""
-        return table(self._store.event, self._counting.counted())
+    def result(self, rule: int = DERIVATION) -> Table:
+        """The table of what counts so far, by a rule of derivation."""
+        return table(self._store.event, self._counting.counted(), rule=rule)
 
     def reveal(self) -> None:
         """The event is over: reveal the secret."""

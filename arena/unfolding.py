@@ -18,7 +18,7 @@ from arena.deals import Deals, with_beacon
 from arena.games import Game, Hole, HoleDeck
 from arena.games.following import Followed, Moved
 from arena.luck import evaluator, ledger
-from arena.model import Entrant, Event, Fault, Frozen, MatchRecord, SeatUse, Settings, UserError
+from arena.model import Entrant, Event, Fault, Frozen, MatchRecord, SeatUse, Settings, UntrueError
 from arena.referee import HOLES, Referee
 from arena.replaying import witnessed
 
@@ -129,10 +129,10 @@ class MatchSteps(Frozen, frozen=True, kw_only=True):
 
 
 def unfolded(record: MatchRecord, event: Event, *, game: Game, secret: bytes) -> MatchSteps:
-    """All of a match. UserError if the deals and the rules don't make its record of its moves."""
+    """All of a match. UntrueError if the deals and the rules don't make its record of its moves."""
     entrants = {entrant.id: entrant for entrant in event.entrants}
     if len(record.seats) != event.settings.seats or not entrants.keys() >= set(record.seats):
-        raise UserError(f"{record.id}: its seats are not those of this event")
+        raise UntrueError(f"{record.id}: its seats are not those of this event")
     deals = Deals(with_beacon(secret, event.beacon))
     unfolding = _Unfolding(game, record.faults)
     witnessed(record, game=unfolding, deals=deals, settings=event.settings, witness=unfolding)

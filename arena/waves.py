@@ -24,6 +24,21 @@ class Lead(NamedTuple):
     """A match; by what the event rates on."""
     error: float
     """Its standard error."""
+    skew: float = 0.0
+    """Skewness of the estimate, where the event rates on strokes less luck."""
+
+
+class Forfeits(NamedTuple):
+    """What two have shown against each other, with forfeits apart from strokes."""
+
+    matches: int
+    one: int
+    """Of these, matches that the first alone forfeited."""
+    two: int
+    """That the second alone forfeited."""
+    lead: Lead
+    """By how much the first is ahead where nobody forfeits; its error is infinite without such a
+    match."""
 
 
 class Results(Protocol):
@@ -41,6 +56,9 @@ class Results(Protocol):
 
     def separation(self, pairs: int, looks: int) -> float:
         """How many standard errors tell so many pairs apart, at so many looks."""
+
+    def forfeits(self, one: str, two: str) -> Forfeits:
+        """What these two have shown; of an event that rates on strokes less luck."""
 
 
 class Wave(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +107,10 @@ class Nothing:
         """No number of errors is enough."""
         del pairs, looks
         return float("inf")
+
+    def forfeits(self, one: str, two: str) -> Forfeits:
+        """They haven't met."""
+        return Forfeits(0, 0, 0, self.lead(one, two))
 
 
 def step_down(leads: Iterable[Lead], pairs: int, separation: Callable[[int], float]) -> float:

@@ -1,8 +1,8 @@
 """Do the ratings keep what they claim? Fields whose strengths are known, simulated.
 
     python bench/calibration.py                    all of it, some ten minutes on one core
-    python bench/calibration.py races --runs 100   a part: results, strokes, races, trials, looks,
-                                                   series
+    python bench/calibration.py races --runs 100   a part: results, strokes, races, trials,
+                                                   forfeits, skewed, looks, series
 
 Nothing is played: rated events are drawn, and go as sums into the arena's own classes (`fit`,
 `fit_strokes`, `Evidence`, `Race`, `Trial`), which see what they would see in an event. Draws are
@@ -27,9 +27,10 @@ import numpy as np
 
 from arena.auditing.blocks import Blocks
 from arena.auditing.grouping import RatedEvent
+from arena.auditing.rotations import Rotations
 from arena.deals import Deals
 from arena.formats.racing import Race
-from arena.formats.trial import CHUNK, Trial, bounds
+from arena.formats.trial import CHUNK, FORFEITS, Trial
 from arena.model import (
     ADJUSTED,
     Entrant,
@@ -50,7 +51,7 @@ from arena.ratings.fit import Fit, fit
 from arena.ratings.intervals import Z95, Moments, average, half_width
 from arena.ratings.likelihood import draw_margin
 from arena.ratings.linear import fit_strokes, skill_of_a_stroke
-from arena.ratings.outcomes import PairCount, Tally
+from arena.ratings.outcomes import Forfeited, PairCount, Tally
 from arena.waves import End, Nothing, Results, Wave, step_down
 
 RATING = RatingSettings()
@@ -117,6 +118,7 @@ def add(gap: Moments, leads: np.ndarray, seats: int = 2) -> None:
     gap.weight2 += seats * seats * len(values)
     gap.value2 += int((values * values).sum())
     gap.cross += seats * int(values.sum())
+    gap.value3 += sum(int(value) ** 3 for value in values)
 
 
 # ------------------------------------------------------------------------------- intervals
@@ -441,6 +443,12 @@ def looks(runs: int) -> None:
 # ---------------------------------------------------------------------------------- trials
 
 
+COMPARED = Test(new=names(2)[1], budget=20_000, forfeits=FORFEITS, skew=True)
+"""As `arena compare` asks."""
+BEFORE = Test(new=names(2)[1], budget=20_000)
+"""As it asked before it set forfeits apart and allowed for skewness."""
+
+
 class Tried(NamedTuple):
     """How a trial ended."""
 
@@ -467,7 +475,91 @@ def tried(test: Test, lead: float, sd: float, chance: Chance) -> Tried:
         evidence = Evidence(event, tally, {})
     shown = evidence.lead(new, old)
     matches = sum(wave.matches for wave in waves)
-    return Tried(bounds(test, shown).verdict, matches, abs(shown.strokes - lead) / shown.error)
+    verdict = wave.verdict or Verdict.UNDECIDED
+    return Tried(verdict, matches, abs(shown.strokes - lead) / shown.error)
+
+
+class Rare(NamedTuple):
+    """Two whose matches are forfeited now and then."""
+
+    lead: float
+    """Strokes by which the new one is ahead where nobody forfeits."""
+    new: float
+    """The share of matches that it forfeits."""
+    old: float
+    """That the other does."""
+
+
+def forfeited(test: Test, rare: Rare, sd: float, draw: np.random.Generator) -> Tried:
+    """Play a trial match by match; who forfeits loses by the margin."""
+    settings = Settings(game="play-nine", format="trial", rate_on=ADJUSTED, deals=CHUNK, trial=test)
+    entrants = entered(2)
+    event = Event(settings=settings, entrants=entrants, commitment="")
+    tally = Tally(margin=RATING.forfeit_margin)
+    old, new = names(2)
+    gap = tally.gaps[old, new] = Moments()
+    apart = tally.forfeited[old, new] = Forfeited()
+    margin = round(THOUSANDTHS * RATING.forfeit_margin)
+    trial = Trial(settings, entrants, DEALS)
+    waves: list[Wave] = []
+    evidence: Results = Nothing()
+    while not isinstance(wave := trial.wave(waves, evidence), End):
+        size = (wave.matches // 2, 2)
+        leads = rare.lead + math.sqrt(2) * sd * draw.standard_normal(size)
+        gaps = np.rint(THOUSANDTHS * leads).astype(np.int64)  # by which the old one is above
+        fell = draw.random(size)
+        for one, two, by_one, by_two in zip(*gaps.T, *fell.T, strict=True):
+            kept, value = [], 0
+            for each, by in ((int(one), by_one), (int(two), by_two)):
+                if by < rare.new:
+                    apart.second += 1
+                    value -= margin
+                elif by < rare.new + rare.old:
+                    apart.first += 1
+                    value += margin
+                else:
+                    kept.append(each)
+                    value += each
+            gap.add(value, 2)
+            if len(kept) < len(size):
+                apart.whole.add(value, 2)
+                if kept:
+                    apart.rest.add(sum(kept), 1)
+        waves.append(wave)
+        evidence = Evidence(event, tally, {})
+    return Tried(wave.verdict or Verdict.UNDECIDED, sum(wave.matches for wave in waves), 0.0)
+
+
+def forfeits(runs: int) -> None:
+    """Error rates and length of trials where forfeits are rare, with and without a proof that they
+    cost less than strokes gain.
+    """
+    head(
+        "Trials with rare forfeits",
+        *("alpha = beta", "deviation", "strokes", "new forfeits", "old forfeits", "true lead"),
+        *("better, %", "matches", "as before: better, %", "matches"),
+    )
+    margin = RATING.forfeit_margin
+    level = [Rare(d, d / (margin + d), 0.0) for d in (1.0, 2.0, 5.0, 10.0, 20.0)]
+    level += [Rare(-2.0, 0.0, 2 / (margin + 2)), Rare(2.0, 3 / (margin + 2), 1 / (margin - 2))]
+    ahead = [Rare(2.0, 0.0, 0.0), Rare(5.0, 0.0, 0.0), Rare(4.0, 2 / (margin + 4), 0.0)]
+    ahead += [Rare(0.0, 0.0, 0.1)]
+    for rate, sd, rare in itertools.product([0.05, 0.01], [5.0, 9.0, 15.0], level + ahead):
+        if rate < 0.05 and (sd > 9 or rare.lead > 10):
+            continue
+        cells: list[str] = []
+        for asked in (COMPARED, BEFORE):
+            test = msgspec.structs.replace(asked, alpha=rate, beta=rate)
+            done = [
+                forfeited(test, rare, sd, np.random.default_rng((7, int(sd), run)))
+                for run in range(runs)
+            ]
+            better = sum(one.verdict is Verdict.BETTER for one in done)
+            matches = statistics.median(one.matches for one in done)
+            cells += [percent(better, runs), f"{matches:g}"]
+        true = (1 - rare.new - rare.old) * rare.lead + margin * (rare.old - rare.new)
+        shares = (f"1 in {1 / share:.0f}" if share else "none" for share in (rare.new, rare.old))
+        row(rate, f"{sd:g}", f"{rare.lead:+g}", *shares, f"{true:+.1f}", *cells)
 
 
 def trials(runs: int) -> None:
@@ -481,7 +573,7 @@ def trials(runs: int) -> None:
     for rate, tails, sd in itertools.product([0.05, 0.01], [False, True], [5.0, 9.0, 15.0, 25.0]):
         found = {}
         for lead in (0.0, 2.0, 5.0):
-            test = Test(new=names(2)[1], alpha=rate, beta=rate, budget=20_000)
+            test = msgspec.structs.replace(COMPARED, alpha=rate, beta=rate)
             found[lead] = [
                 tried(test, lead, sd, Chance((5, int(sd), int(lead), run, tails), tails=tails))
                 for run in range(runs if lead < 5 else runs // 4)
@@ -503,6 +595,41 @@ def trials(runs: int) -> None:
         )
 
 
+class Skewed(Chance):
+    """Gamma-distributed differences: now and then one bot loses much."""
+
+    def __init__(self, seed: Sequence[int], skew: float) -> None:
+        super().__init__(seed)
+        self._shape, self._sign = 4 / skew**2, math.copysign(1.0, skew)
+
+    def noise(self, size: tuple[int, ...]) -> np.ndarray:
+        """Of deviation 1."""
+        drawn = self.draw.gamma(self._shape, 1.0, size) - self._shape
+        return self._sign * drawn / math.sqrt(self._shape)
+
+
+def skewed(runs: int) -> None:
+    """Error rates of trials of skewed differences."""
+    head(
+        "Trials of skewed differences, alpha = beta = 0.05",
+        *("skewness of the new bot's lead", "deviation", "better at 0, %", "not better at 2, %"),
+        *("matches at 0", "as before: better at 0, %", "not better at 2, %"),
+    )
+    for skew, sd in itertools.product([-2.0, -1.0, -0.5, 0.5, 2.0], [5.0, 9.0, 15.0]):
+        cells: list[str] = []
+        for test in (COMPARED, BEFORE):
+            none, some = (
+                # Gaps are those of the old bot, whose skewness is the other way round.
+                [tried(test, lead, sd, Skewed((8, int(sd), run), -skew)) for run in range(runs)]
+                for lead in (0.0, 2.0)
+            )
+            cells.append(percent(sum(one.verdict is Verdict.BETTER for one in none), runs))
+            cells.append(percent(sum(one.verdict is not Verdict.BETTER for one in some), runs))
+            if test is COMPARED:
+                cells.append(f"{statistics.median(one.matches for one in none):g}")
+        row(f"{skew:+g}", f"{sd:g}", *cells)
+
+
 # ---------------------------------------------------------------------------------- series
 
 SERIES_DEALS = 25
@@ -511,9 +638,9 @@ ASKED = 5
 """Parts of the audit of an event of two seats, which share its 5 %."""
 
 
-def at_two(pairing: str, deal: int, series: int, lead: float) -> RatedEvent:
-    """A rated event in which the first of two was ahead by so many strokes a match."""
-    behind = round(2 * THOUSANDTHS * lead)
+def at_two(pairing: str, deal: int, series: int, *leads: float) -> RatedEvent:
+    """A rated event in which the first of two was ahead by so many strokes in each rotation."""
+    behind = [round(THOUSANDTHS * lead) for lead in leads]
     return RatedEvent(
         pairing=pairing,
         deal=deal,
@@ -529,7 +656,7 @@ def at_two(pairing: str, deal: int, series: int, lead: float) -> RatedEvent:
                 holes=(),
                 totals=(0, 0),
                 places=(1, 1),
-                luck=(behind, 0) if not rotation else (0, 0),
+                luck=(behind[0], 0) if not rotation else (0, behind[1]),
             )
             for rotation in range(2)
         ),
@@ -560,11 +687,11 @@ def series(runs: int) -> None:
             truths = [mean and abs(mean.mean) <= half_width(mean, unknown=0.0) for mean in means]
             covered, by_block = covered + bool(truths[0]), by_block + bool(truths[1])
             if run < audits:
-                blocks = Blocks(2, 128)
+                blocks = Blocks(2)
                 for opponent, block, deal in itertools.product(*map(range, size)):
                     number = SERIES_DEALS * block + deal
                     lead = leads[opponent, block, deal]
-                    blocks.add(at_two(f"{opponent}", number, SERIES_DEALS * block, lead))
+                    blocks.add(at_two(f"{opponent}", number, SERIES_DEALS * block, lead, lead))
                 (own_row,) = (r for r in blocks.together(b"%d" % run) if r.bot == "first")
                 found += ASKED * own_row.p <= 0.05
                 wider.append(own_row.wider)
@@ -574,13 +701,45 @@ def series(runs: int) -> None:
         )
 
 
+def later(runs: int) -> None:
+    """How often a bot is found that gains where its deal had been played before."""
+    opponents = 3
+    head(
+        f"A bot that gains where its deal had been played before, with {opponents} opponents",
+        *("deals with each", "strokes gained", "called unusual by itself, %"),
+        "found by `arena audit`, %",
+    )
+    for many, gain in itertools.product((8, 25, 50), (0, 4, 8)):
+        alone = found = 0
+        for run in range(runs):
+            chance = Chance((7, many, gain, run))
+            leads = SERIES_SD * math.sqrt(2) * chance.noise((opponents, many, 2))
+            first = chance.noise((opponents, many)) > 0
+            orders = {
+                (f"{opponent}", deal): (0, 1) if first[opponent, deal] else (1, 0)
+                for opponent, deal in itertools.product(range(opponents), range(many))
+            }
+            part = Rotations(2, lambda *deal: orders[deal], 128)  # noqa: B023 - used at once
+            for opponent, deal in itertools.product(range(opponents), range(many)):
+                own = leads[opponent, deal].copy()
+                own[1 if first[opponent, deal] else 0] += gain
+                part.add(at_two(f"{opponent}", deal, 0, *map(float, own)))
+            (bot,) = (r for r in part.rows(b"%d" % run) if r.bot == "first")
+            alone += bot.p <= 0.05
+            found += ASKED * bot.p <= 0.05
+        row(many, gain, percent(alone, runs), percent(found, runs))
+
+
 PARTS: Mapping[str, tuple[Callable[[int], None], int]] = {
     "results": (results, 1000),
     "strokes": (strokes, 1000),
     "races": (races, 400),
     "trials": (trials, 1500),
+    "forfeits": (forfeits, 1000),
+    "skewed": (skewed, 1000),
     "looks": (looks, 1000),
     "series": (series, 2000),
+    "later": (later, 60),
 }
 
 

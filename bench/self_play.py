@@ -33,7 +33,7 @@ from arena.deals import Deals, secret_from_seed
 from arena.model import MatchSpec, Settings
 from arena.referee import HOLES, Referee, hello
 from arena.registry import game
-from arena.roster.manifest import read
+from arena.roster.manifest import of_folder
 from arena.wire.messages import Act, Bye, ToBot
 from arena.wire.session import encode
 
@@ -92,7 +92,7 @@ class Imported:
 @functools.cache
 def built(folder: Path) -> Path:
     """The folder, or the copy of it that was built, once."""
-    commands = read(folder / "bot.toml").build
+    commands = of_folder(folder).build
     if not commands:
         return folder
     # What a build leaves would become part of the bot, and change the hash of its content.
@@ -111,7 +111,7 @@ class Program:
         self.name = folder.name
         self.seconds = 0.0
         self.decisions = 0
-        run = read(folder / "bot.toml").run
+        run = of_folder(folder).run
         assert run is not None
         self._process = subprocess.Popen(
             run, cwd=built(folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE

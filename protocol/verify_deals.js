@@ -17,6 +17,8 @@ const path = require('node:path');
 
 const LONGEST_LINE = 16 << 20; // more than any record: what is longer is no line of ours
 const MOST_DEALS = 1000000; // of any pairing
+const NEWEST_RULE = 2;
+const RULED = ['deal_order', 'withdraw_after', 'annul_below', 'holes', 'predictable', 'withdrawn']; // settings that came with rule 2
 const KEPT = 50000; // packs kept: a deal comes again with its other rotations
 
 class Differs extends Error {}
@@ -73,6 +75,96 @@ function canonical(value) {
   return `{${keys.map((key) => `${canonical(key)}:${canonical(value[key])}`).join(',')}}`;
 }
 
+/** The text of a member of the object that a text is; of several of its name the last, as in `parsed`. */
+function memberOf(text, name) {
+  let found, key, from, to, depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[^\s"]/g)) {
+    if (depth === 1 && (token === ',' || token === '}')) {
+      if (key === name) found = text.slice(from, to);
+      key = from = undefined;
+    } else if (depth === 1 && key === undefined) {
+      key = JSON.parse(token);
+    } else if (from === undefined && !(depth === 1 && token === ':')) {
+      from = depth ? index : undefined;
+    }
+    if (token === '{' || token === '[') depth++;
+    if (token === '}' || token === ']') depth--;
+    to = index + token.length;
+  }
+  return found;
+}
+
+// ---------------------------------------------------------------------------------- spelling
+
+// What the members of a line are, in their order. One whose name ends in ? may be left out.
+const TEXT = 'text', WHOLE = 'whole number', DECIMAL = 'decimal', TRUTH = 'true or false', AS_IS = 'as it is';
+const HOLE = { order: [WHOLE], moves: TEXT, scores: [WHOLE] };
+const HOST = { memory_mb: DECIMAL, cpu_ms: DECIMAL, wall_ms: DECIMAL, charged_ms: DECIMAL, load: DECIMAL };
+const FAULT = {
+  kind: TEXT, seat: WHOLE, hole: WHOLE, turn: WHOLE, message: TEXT, line: TEXT, stderr: TEXT, status: TEXT, host: HOST,
+};
+const USE = {
+  decisions: WHOLE, think_ms: DECIMAL, max_ms: DECIMAL, off_turn_ms: DECIMAL, waited_ms: DECIMAL, 'stopped?': WHOLE,
+};
+const RECORD = {
+  id: TEXT, series: TEXT, pairing: TEXT, deal: WHOLE, rotation: WHOLE, seats: [TEXT], deck: TEXT, holes: [HOLE],
+  totals: [WHOLE], places: [WHOLE], faults: [FAULT], digest: TEXT, attempt: WHOLE, use: [USE], luck: [WHOLE],
+  ended: DECIMAL,
+};
+// And those of event.json, sorted.
+const MACHINE = { arena: TEXT, cores: WHOLE, cpu: TEXT, python: TEXT, 'speed?': WHOLE, system: TEXT };
+const CONFINEMENT = { detail: TEXT, gaps: [TEXT], kept: [TEXT], memory: TEXT, not_kept: [TEXT], 'tool?': TEXT };
+const EVENT = {
+  beacon: TEXT, commitment: TEXT, confinement: CONFINEMENT,
+  entrants: [{ author: TEXT, hash: TEXT, id: TEXT, name: TEXT, version: TEXT }],
+  finished: TRUTH, format: WHOLE, machine: MACHINE, machines: [MACHINE], not_run: [{ name: TEXT, reason: TEXT }],
+  predictable: TRUTH, sandbox: TEXT, secret: TEXT, settings: AS_IS, shard: TEXT,
+};
+
+/** A decimal as an arena spells it: the fewest digits that give it back, .0 behind a whole one. */
+function decimal(number) {
+  if (Object.is(number, -0)) return '-0.0';
+  return Number.isInteger(number) ? `${number}.0` : String(number);
+}
+
+/** What `spelled` returned, spelled as an arena does. */
+function respelled(value, shape, asIs) {
+  const fits = (truth) => {
+    if (!truth) throw new Differs('a member is missing or something else');
+  };
+  if (shape === AS_IS) return asIs;
+  if (Array.isArray(shape)) {
+    fits(Array.isArray(value));
+    return `[${value.map((item) => respelled(item, shape[0], asIs)).join(',')}]`;
+  }
+  if (typeof shape === 'object') {
+    fits(value && typeof value === 'object' && !Array.isArray(value));
+    const members = Object.entries(shape).flatMap(([name, inner]) => {
+      const [plain, optional] = [name.replace('?', ''), name.endsWith('?')];
+      const member = value[`s${plain}`];
+      return optional && member === undefined ? [] : [`"${plain}":${respelled(member, inner, asIs)}`];
+    });
+    return `{${members.join(',')}}`;
+  }
+  fits(typeof value === (shape === TRUTH ? 'boolean' : 'string'));
+  if (shape === TRUTH) return String(value);
+  const [kind, text] = [value[0], value.slice(1)];
+  fits(kind === (shape === TEXT ? 's' : 'n'));
+  if (shape === DECIMAL) return decimal(Number(text));
+  fits(shape === TEXT ? !/\p{Surrogate}/u.test(text) : /^(0|-?[1-9]\d*)$/.test(text));
+  return shape === TEXT ? JSON.stringify(text) : text;
+}
+
+/** From rule 2 on nothing stands in a line that encoding what it holds doesn't give. */
+function asSpelled(text, shape, asIs = '') {
+  const right = respelled(spelled(text), shape, asIs);
+  if (right === text) return;
+  let at = 0;
+  while (at < text.length && text[at] === right[at]) at++;
+  const [found, due] = [text, right].map((each) => shown(each.slice(Math.max(0, at - 20), at + 30)));
+  throw new Differs(`it is not spelled as an arena does: ${found} for ${due}`);
+}
+
 /** For a terminal: what strangers wrote, in ASCII, and not too much of it. */
 const shown = (value) =>
   String(JSON.stringify(value)).slice(0, 200).replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -124,6 +216,15 @@ class Deals {
     return shuffled(PACKS[game](seats), this.key(`deck/${pairing}/${deal}/${hole}`));
   }
 
+  rotations(pairing, deal, seats) {
+    return shuffled(Array(seats).keys(), this.key(`rotations/${pairing}/${deal}`));
+  }
+
+  /** What the matches of a series are sorted by, where `deal_order` is "shuffled". */
+  place(match) {
+    return this.stream(`order/${match}`, 8);
+  }
+
   circle(pairing, deal, entrants) {
     return shuffled([...entrants].sort(ascending), this.key(`circle/${pairing}/${deal}`));
   }
@@ -139,10 +240,10 @@ const pairingOf = (entrants) => sha256(JSON.stringify([...entrants].sort(ascendi
 
 const matchOf = (pairing, deal, rotation) => `${pairing}-${String(deal).padStart(6, '0')}-${rotation}`;
 
-/** `entrants`: [id, author, hash] of each; `settings`: as `spelled` returned them. */
+/** `entrants`: [id, author, hash] of each; `settings`: their text. */
 const commitmentOf = (entrants, secret, settings) => {
   const sorted = [...entrants].sort((a, b) => ascending(a[0], b[0]));
-  return sha256(`{"entrants":${JSON.stringify(sorted)},"secret":"${secret}","settings":${canonical(settings)}}`);
+  return sha256(`{"entrants":${JSON.stringify(sorted)},"secret":"${secret}","settings":${settings}}`);
 };
 
 const digestOf = (record) =>
@@ -182,7 +283,7 @@ const isArray = (value, of) => Array.isArray(value) && value.every((item) => of(
 const isText = (value) => typeof value === 'string';
 const isNumber = (value) => Number.isSafeInteger(value);
 const SHAPE = {
-  id: isText, pairing: isText, deck: isText, digest: isText, deal: isNumber, rotation: isNumber,
+  id: isText, series: isText, pairing: isText, deck: isText, digest: isText, deal: isNumber, rotation: isNumber,
   attempt: isNumber,
   seats: (value) => isArray(value, isText),
   holes: (value) => isArray(value, (h) => h && isArray(h.order, isNumber) && isText(h.moves) && isArray(h.scores, isNumber)),
@@ -191,23 +292,40 @@ const SHAPE = {
   faults: (value) => isArray(value, (f) => f && isText(f.kind) && [f.seat, f.hole, f.turn].every(isNumber)),
 };
 
+/** The line of a file that has exactly one. */
+function onlyLine(file) {
+  const [line = Buffer.alloc(0)] = linesOf(file);
+  if (fs.statSync(file).size !== line.length + 1) throw new Differs('it is not exactly one line');
+  return line;
+}
+
 /** An event, its commitment found right. */
 function readEvent(file) {
-  const [line] = linesOf(file);
-  const text = unsealed(line || Buffer.alloc(0));
+  const line = onlyLine(file);
+  const text = unsealed(line);
   const event = parsed(text);
   if (event.format !== 1) throw new Cannot(`${file}: written in format ${shown(event.format)}, this reads format 1`);
   if (event.secret === '') throw new Cannot(`${file}: the secret has not been revealed yet`);
   if (!/^[0-9a-f]{64}$/.test(event.secret)) throw new Differs('the secret is not 64 hex digits');
   const entrant = (e) => e && isText(e.id) && isText(e.author) && isText(e.hash);
-  const { game, seats, deals } = event.settings || {};
+  const { game, seats, deals, derivation: rule = 1, deal_order: order } = event.settings || {};
   const sound = isNumber(deals) && isNumber(seats) && seats >= 2 && seats <= 8 && isText(event.beacon);
   if (!sound || !isArray(event.entrants, entrant)) {
     throw new Differs('it is not an event');
   }
   if (!Object.hasOwn(PACKS, game)) throw new Cannot(`${file}: the packs of ${shown(game)} are not known here`);
+  if (rule > NEWEST_RULE) throw new Cannot(`${file}: of rule ${shown(rule)}, this knows those up to ${NEWEST_RULE}`);
+  if (order !== undefined && order !== 'shuffled') throw new Cannot(`${file}: the order of deals ${shown(order)} is not known here`);
+  const settings = memberOf(text, 'settings');
+  if (rule > 1) {
+    asSpelled(text, EVENT, settings);
+    same('predictable', event.predictable, event.settings.predictable);
+  } else {
+    const later = RULED.find((name) => Object.hasOwn(event.settings, name));
+    if (later) throw new Differs(`its settings have ${later}, and name no derivation`);
+  }
   const entrants = event.entrants.map((e) => [e.id, e.author, e.hash]);
-  same('the commitment', event.commitment, commitmentOf(entrants, event.secret, spelled(text).ssettings));
+  same('the commitment', event.commitment, commitmentOf(entrants, event.secret, settings));
   return event;
 }
 
@@ -258,6 +376,11 @@ function checker(event, pairings) {
     if (record.holes.length > 18) throw new Differs(`${record.holes.length} holes`);
     same('the pairing', pairing, pairingOf(record.seats));
     same('the id', record.id, matchOf(pairing, deal, rotation));
+    const [block, place] = record.series.split('-s');
+    const series = chosen ? 0 : drawn.rotations(pairing, deal, seats).indexOf(rotation);
+    same('the number of its series', place, String(series));
+    const first = Number(block.slice(13));
+    if (block !== matchOf(pairing, first, '').slice(0, -1) || !(first <= deal)) throw new Differs(`a deal of no series ${shown(record.series)}`);
     if (chosen && (deal !== 0 || rotation !== 0)) throw new Differs('a second match of an event of one');
     const circle = chosen || drawn.circle(pairing, deal, record.seats);
     const seated = circle.map((_, seat) => circle[(seat + rotation) % seats]);
@@ -282,12 +405,16 @@ function verify(folder) {
     let holes = 0;
     for (const line of linesOf(file)) {
       number++;
-      const record = parsed(unsealed(line));
+      const text = unsealed(line);
+      const record = parsed(text);
       check(record);
+      if (event.settings.derivation > 1) asSpelled(text, RECORD);
       holes += record.holes.length;
     }
     if (number === 0) throw new Differs('it has no record, though the event is over');
-    const predictable = event.predictable ? '; the secret came from a seed: anybody could know the deals' : '';
+    const predictable = event.predictable
+      ? '; the secret came from a seed: anybody could know the deals'
+      : event.settings.derivation > 1 ? '' : '; that the secret came from no seed is not proven';
     return `agrees: ${number} records, ${pairings.size} pairings, ${holes} packs${predictable}; whether a match is missing is for \`arena verify\``;
   } catch (error) {
     if (error instanceof Differs) error.message = `${file}:${number}: ${error.message}`;
@@ -307,4 +434,4 @@ function main(words) {
 }
 
 if (require.main === module) main(process.argv.slice(2));
-else module.exports = { Deals, shuffled, packBytes, fingerprint, pairingOf, commitmentOf, spelled, sha256 };
+else module.exports = { Deals, shuffled, packBytes, fingerprint, pairingOf, commitmentOf, canonical, spelled, sha256, memberOf, SHAPES: { RECORD, EVENT }, RULED };

@@ -21,8 +21,9 @@ def test_before_the_first_match_nothing_is_known():
     """Nobody is ahead, nobody is out, and no number of errors is enough."""
     nothing = Nothing()
     assert () == nothing.order() == nothing.withdrawn
-    assert (0.0, math.inf) == nothing.lead("a", "b")
+    assert Lead(0.0, math.inf) == nothing.lead("a", "b")
     assert math.inf == nothing.separation(2, 1)
+    assert (0, 0, 0, nothing.lead("a", "b")) == nothing.forfeits("a", "b")
 
 
 def test_blocks_make_a_wave():

@@ -16,7 +16,8 @@ have no cells: a draw there costs as much as adding up all rated events, in slic
     rotations   who does better where the deal had been played before
     company     who does better beside whom (score lift)
     feeding     who leaves good discards to whom
-    blocks      whose results within a series hang together; who gets better or worse in one
+    blocks      whose results within a series hang together
+    trends      who gets better or worse in one
     hosts       time, faults, load
     auditor     all of these
     report      what comes out

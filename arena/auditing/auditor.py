@@ -22,6 +22,7 @@ from arena.auditing.hosts import Hosts
 from arena.auditing.report import UNUSUAL, Audit, Part, Question
 from arena.auditing.rotations import Order, Rotations
 from arena.auditing.seats import Seats
+from arena.auditing.trends import Place, Trends
 from arena.model import Event, MatchRecord
 
 CELLS, FEWER_CELLS = 128, 32
@@ -33,13 +34,13 @@ SHOWN = 10
 Row = TypeVar("Row")
 
 
-def audited(event: Event, order: Order, records: Iterable[MatchRecord]) -> Audit:
+def audited(event: Event, order: Order, place: Place, records: Iterable[MatchRecord]) -> Audit:
     """The report; `records` are those that count, in the order of their ids."""
     settings = event.settings
     cells = CELLS if len(event.entrants) < MANY else FEWER_CELLS
     seats, caps, fortune = Seats(settings.seats), Caps(settings.game, settings.turn_cap), Fortune()
     rotations, hosts = Rotations(settings.seats, order, cells), Hosts(settings.limits)
-    blocks = Blocks(settings.seats, cells)
+    blocks, trends = Blocks(settings.seats), Trends(settings.seats, cells, place)
     company, discards = Company(settings.seats, cells), Discards(cells)
     matches = events = left_out = 0
     for rated in rated_events(records):
@@ -51,7 +52,7 @@ def audited(event: Event, order: Order, records: Iterable[MatchRecord]) -> Audit
             left_out += 1
             continue
         events += 1
-        for part in (seats, caps, fortune, rotations, blocks):
+        for part in (seats, caps, fortune, rotations, blocks, trends):
             part.add(rated)
         if settings.seats > 2:
             company.add(rated)
@@ -64,7 +65,7 @@ def audited(event: Event, order: Order, records: Iterable[MatchRecord]) -> Audit
         Part.LIFT: company.rows(seed + b"lift") if settings.seats > 2 and events else (),
         Part.FEEDING: discards.rows(seed + b"feeding"),
         Part.SERIES: blocks.together(seed + b"series"),
-        Part.TREND: blocks.trends(seed + b"trend"),
+        Part.TREND: trends.rows(seed + b"trend"),
     }
     asked = sum(map(bool, found.values()))
     found = {part: _together(rows, asked) for part, rows in found.items()}

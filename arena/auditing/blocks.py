@@ -1,4 +1,4 @@
-"""Whose results within a series hang together, and who gets better or worse in one.
+"""Whose results within a series hang together.
 
 The table's intervals take rated events to be independent. A block, the series that share deals, is
 up to 25 of them by the same processes: a bot that carries something from match to match (it learns,
@@ -11,10 +11,9 @@ the variance of its rated events, summed over a bot's pairings. In a fair event 
 pairing could as well have been in another of its blocks. What is drawn is, for each place in a
 block, by how many blocks the deals there are turned on: still exact, since it is a part of the
 equally likely draws; as cheap as adding up; and what a place in the series is worth stays where it
-is, so a bot that gets better in every series alike is a matter of the second question.
-
-That one: strokes against the place in the series, block by block. Played in reverse order a block
-would have had the other sign, and in a fair event that is as likely.
+is, so a bot that gets better in every series alike is a matter of `trends`. Where each series plays
+the deals in an order of its own, what the places are worth adds up to the same in all blocks: they
+differ less than when turned, and nobody is called unusual for it.
 
 At a table all are measured by each other: whoever meets a bot whose results hang together has a
 part of it in its own.
@@ -32,21 +31,16 @@ from functools import cached_property
 from itertools import accumulate, pairwise, zip_longest
 from operator import mul, truediv
 
-from arena.auditing.chance import Answer, answered, cell_of, numbers, permuted, signs, tries_for
+from arena.auditing.chance import Answer, answered, numbers, tries_for
 from arena.auditing.grouping import RatedEvent, strokes
-from arena.auditing.report import Together, Trend
-from arena.ratings.outcomes import THOUSANDTHS
-
-FEWEST = 10
-"""Blocks of a bot, below which reversing them can't show 1 of 1,000."""
+from arena.auditing.report import Together
 
 
 class Blocks:
     """Strokes by pairing, block and bot."""
 
-    def __init__(self, seats: int, cells: int) -> None:
+    def __init__(self, seats: int) -> None:
         self._seats = seats
-        self._cells = cells
         self._pairings: dict[str, _Pairing] = {}
         self._last: tuple[str, str] | None = None
 
@@ -96,37 +90,6 @@ class Blocks:
             )
         ]
 
-    def trends(self, seed: bytes) -> list[Trend]:
-        """All bots with enough blocks of more than one deal. `p` is the family's."""
-        bots: dict[str, _Slope] = {}
-        for name, pairing in self._pairings.items():
-            for place, bot in enumerate(pairing.table):
-                slope = bots.setdefault(bot, _Slope(self._cells))
-                for number, block in enumerate(pairing.blocks(place)):
-                    slope.add(cell_of(name, number, self._cells), block)
-        bots = {bot: slope for bot, slope in sorted(bots.items()) if slope.blocks >= FEWEST}
-        # Better and worse are two questions of each.
-        questions = [
-            signs(way * value for value in slope.cells)
-            for way in (-1, 1)
-            for slope in bots.values()
-        ]
-        answers = permuted(questions, seed, ways=2)
-        scale = THOUSANDTHS * self._seats * (self._seats - 1)
-        return [
-            Trend(
-                bot=bot,
-                blocks=slope.blocks,
-                strokes=round(slope.whole(sum(slope.cells)) / scale, 6) + 0.0,
-                error=round(slope.whole(math.hypot(*slope.cells)) / scale, 6),
-                p_alone=(alone := min(1.0, 2 * min(better.alone, worse.alone))),
-                p=max(alone, min(better.family, worse.family)),
-            )
-            for (bot, slope), better, worse in zip(
-                bots.items(), answers[: len(bots)], answers[len(bots) :], strict=True
-            )
-        ]
-
 
 class _Pairing:
     """What is kept of a pairing: a row of strokes by bot, in the order of deals."""
@@ -139,12 +102,8 @@ class _Pairing:
         """Rated events by block."""
         self.strokes = [array("q") for _ in (table[:1] if self.mirrored else table)]
 
-    def blocks(self, place: int) -> Iterator[Sequence[int]]:
-        """The strokes of a bot, block by block."""
-        if self.mirrored and place:
-            yield from ([-more for more in block] for block in self.blocks(0))
-            return
-        kept = self.strokes[place]
+    def _blocks(self, kept: Sequence[int]) -> Iterator[Sequence[int]]:
+        """A bot's strokes, block by block."""
         for first, end in pairwise(accumulate(self.sizes, initial=0)):
             yield kept[first:end]
 
@@ -152,7 +111,7 @@ class _Pairing:
         """Of each row what its blocks show; nothing where there is nothing to compare."""
         if len(self.sizes) < 2 or max(self.sizes) < 2:
             return []
-        return [_Shown(list(self.blocks(place))) for place in range(len(self.strokes))]
+        return [_Shown(list(self._blocks(kept))) for kept in self.strokes]
 
 
 class _Shown:
@@ -260,28 +219,3 @@ def _row(bot: str, some: Sequence[_Shown], answer: Answer) -> Together:
         p_alone=answer.alone,
         p=answer.family,
     )
-
-
-class _Slope:
-    """A bot's strokes against the place in the series."""
-
-    def __init__(self, cells: int) -> None:
-        self.cells = array("d", [0.0]) * cells
-        self.blocks = 0
-        """With more than one deal."""
-        self._squares = 0
-        self._longest = 0
-
-    def add(self, cell: int, block: Sequence[int]) -> None:
-        """Take up a block: its strokes, weighted by twice the distance from its middle."""
-        last = len(block) - 1
-        if last:
-            weights = range(-last, last + 1, 2)
-            self.cells[cell] += sum(map(mul, weights, block))
-            self.blocks += 1
-            self._squares += sum(weight * weight for weight in weights)
-            self._longest = max(self._longest, last)
-
-    def whole(self, sum_: float) -> float:
-        """From the first deal of the longest block to its last, along a line."""
-        return 2 * sum_ / self._squares * self._longest

@@ -37,6 +37,7 @@ class Cause(enum.StrEnum):
     NO_NEWLINE = "no-newline"
     NO_ANSWER = "no-answer"
     TOO_SLOW = "too-slow"
+    SPENT = "spent"
     ENDLESS = "endless"
     STUCK = "stuck"
     # What is in place of an answer.
@@ -53,6 +54,9 @@ class Cause(enum.StrEnum):
     NOT_AN_OBJECT = "not-an-object"
     TWO_ON_A_LINE = "two-on-a-line"
     BROKEN_JSON = "broken-json"
+    NOT_A_NUMBER = "not-a-number"
+    BYTES = "bytes"
+    NOT_ENCODED = "not-encoded"
     NOT_READY = "not-ready"
     NESTED = "nested"
     FLOOD = "flood"
@@ -74,6 +78,7 @@ class Cause(enum.StrEnum):
     WINDOWS_LINES = "windows-lines"
     OTHER_GAME = "other-game"
     NOT_FOUND = "not-found"
+    NO_FILE = "no-file"
     NOT_EXECUTABLE = "not-executable"
     EXCEPTION = "exception"
     SIGNAL = "signal"
@@ -81,6 +86,8 @@ class Cause(enum.StrEnum):
     READ_ONLY = "read-only"
     NETWORK = "network"
     THREADS = "threads"
+    SHARED_MEMORY = "shared-memory"
+    FILES = "files"
     NO_MEMORY = "no-memory"
     MEMORY = "memory"
     DISK = "disk"
@@ -90,6 +97,8 @@ class Cause(enum.StrEnum):
     CLOSED_OUTPUT = "closed-output"
     # Warnings.
     NEARLY_SLOW = "nearly-slow"
+    NEARLY_SPENT = "nearly-spent"
+    HOST_PACKAGE = "host-package"
     NEARLY_FULL = "nearly-full"
     NOT_REPEATABLE = "not-repeatable"
     BUSY_WAIT = "busy-wait"
@@ -160,6 +169,12 @@ CAUSES: Mapping[Cause, Words] = MappingProxyType(
             _S.LIMITS,
             "Think less: stop when the time of the question (`move_ms`, `bank_ms`) nears its "
             "end. What takes long once belongs before `ready`.",
+        ),
+        Cause.SPENT: Words(
+            "it has used up its time for the match",
+            "All answers of a match must come within `match_ms`, the bank.",
+            _S.LIMITS,
+            "Look at `bank_ms` in each question, and think less when it gets short.",
         ),
         Cause.ENDLESS: Words(
             "it computes without an end: an endless loop?",
@@ -252,6 +267,27 @@ CAUSES: Mapping[Cause, Words] = MappingProxyType(
             _LINES,
             _S.CONVERSATION,
             'Build it with a JSON library, or exactly as printf \'{"turn":"%s","move":"%s"}\\n\'.',
+        ),
+        Cause.NOT_A_NUMBER: Words(
+            "it writes NaN or Infinity, which JSON doesn't have",
+            _LINES,
+            _S.CONVERSATION,
+            "Leave the field out, or write null; an answer needs no other fields than `turn` and "
+            "`move`. (In Python json.dumps(answer, allow_nan=False) raises where it comes from.)",
+        ),
+        Cause.BYTES: Words(
+            "it prints Python bytes: b'…'",
+            _LINES,
+            _S.CONVERSATION,
+            "Print text, print(answer.decode(), flush=True), or write the bytes themselves: "
+            'sys.stdout.buffer.write(answer + b"\\n"), then sys.stdout.buffer.flush().',
+        ),
+        Cause.NOT_ENCODED: Words(
+            "it prints an object or a string as its language shows it, not as JSON",
+            _LINES,
+            _S.CONVERSATION,
+            "Encode the answer once, and write what the encoder gives: JSON.stringify(answer), "
+            "json.dumps(answer), json.Marshal(answer).",
         ),
         Cause.NOT_READY: Words(
             "its answer to `hello` is not `ready`",
@@ -361,6 +397,13 @@ CAUSES: Mapping[Cause, Words] = MappingProxyType(
             "See what standard error names: a path outside the folder, or a missing "
             "interpreter or library.",
         ),
+        Cause.NO_FILE: Words(
+            "a file that it opens isn't there",
+            "A bot's folder is its working directory; nothing else of yours is there.",
+            _S.WHERE,
+            "Put the file into the bot's folder and open it by a path relative to that. Caches, "
+            "virtual environments and compiled Python files are not taken along.",
+        ),
         Cause.NOT_EXECUTABLE: Words(
             "its program can't be executed",
             "`run` names a program that may be run on this machine.",
@@ -404,6 +447,20 @@ CAUSES: Mapping[Cause, Words] = MappingProxyType(
             "A bot has at most `tasks` processes and threads together.",
             _S.LIMITS,
             "Make its thread pool smaller; there is one processor core in any case.",
+        ),
+        Cause.SHARED_MEMORY: Words(
+            "it uses memory or semaphores that processes share, and they are refused",
+            "Shared memory fails; threads, child processes and pipes work.",
+            _S.WHERE,
+            "multiprocessing.Pool, Queue and Lock, and ProcessPoolExecutor, need them. Compute in "
+            "one process: there is one processor core in any case. Or talk to child processes "
+            "through pipes (subprocess, multiprocessing.Pipe).",
+        ),
+        Cause.FILES: Words(
+            "it opens too many files",
+            "At most 256 files are open in a process.",
+            _S.WHERE,
+            "Close what it opens: with open(…) as file, or its like.",
         ),
         Cause.NO_MEMORY: Words(
             "memory was refused to it",
@@ -452,6 +509,21 @@ CAUSES: Mapping[Cause, Words] = MappingProxyType(
             "An answer must be complete within `move_ms`.",
             _S.LIMITS,
             "On a slower machine it is a fault: leave a reserve.",
+        ),
+        Cause.NEARLY_SPENT: Words(
+            "it uses more than half of its time for a match",
+            "All answers of a match must come within `match_ms`, the bank.",
+            _S.LIMITS,
+            "A longer match, or a slower machine, makes it a fault: look at `bank_ms`, and think "
+            "less when it gets short.",
+        ),
+        Cause.HOST_PACKAGE: Words(
+            "it uses a package of this machine that nobody gives it",
+            "A bot sees its own folder and the language's own modules, and what `lock` names.",
+            _S.WHERE,
+            "Where an event is played the package may be missing, or another one: pin it in a "
+            'requirements.txt and name that in bot.toml, lock = "requirements.txt"; then arena '
+            "fetch.",
         ),
         Cause.NEARLY_FULL: Words(
             "it uses nearly all of its memory",

@@ -17,9 +17,11 @@ import msgspec
 from arena import registry
 from arena.check.causes import Cause, Section
 from arena.check.examination import Examination, Unfinished, Warned
+from arena.check.facts import unnamed_lock
 from arena.check.matches import ASCENDING, PlayedOff, dawdling, hasty, play, settings_for
+from arena.check.packages import is_python
 from arena.check.talk import Stumble
-from arena.model import Settings
+from arena.model import Bot, Settings
 from arena.wire.messages import Bye
 from arena.wire.session import encode
 
@@ -164,7 +166,7 @@ async def ignores_fields(exam: Examination, game: str) -> str:
     """A whole match."""
     settings = exam.settings(game)
     async with exam.talk(settings) as talk:
-        talk.dress = lambda line: (_with_unknown(line),)
+        exam.dress(talk, lambda line: (_with_unknown(line),))
         return f"{await play(talk, settings, number=2)} decisions"
 
 
@@ -173,9 +175,10 @@ async def ignores_messages(exam: Examination, game: str) -> str:
     settings = exam.settings(game)
     unknown = b'{"type":"weather","text":"sunny","x":[1,{"y":2}]}\n'
     async with exam.talk(settings) as talk:
-        await talk.tell(unknown)
-        await talk.silence(QUIET_S)
-        talk.dress = lambda line: (unknown + line,)
+        if not exam.plain:
+            await talk.tell(unknown)
+            await talk.silence(QUIET_S)
+        exam.dress(talk, lambda line: (unknown + line,))
         return f"{await play(talk, settings, number=3)} decisions"
 
 
@@ -200,9 +203,9 @@ async def reads_pieces(exam: Examination, game: str) -> str:
         )
 
     async with exam.talk(settings) as talk:
-        talk.dress = in_pieces
+        exam.dress(talk, in_pieces)
         await play(talk, settings, number=4, at_most=IN_PIECES)
-        talk.join = True
+        talk.join = not exam.plain
         await play(talk, settings, number=5)
     return f"{IN_PIECES} in pieces, then several at once"
 
@@ -211,11 +214,8 @@ async def reads_windows(exam: Examination, game: str) -> str:
     """No referee writes CR LF, but who tries a bot by hand may: so it is no fault."""
     settings = exam.settings(game)
     async with exam.talk(settings) as talk:
-        talk.dress = lambda line: (line.removesuffix(b"\n") + b"\r\n",)
-        try:
-            return f"{await play(talk, settings, number=9, at_most=IN_PIECES)} decisions"
-        except Stumble as stumble:
-            raise Warned(Cause.NO_CRLF, f"With them {stumble.finding.title}.") from None
+        exam.dress(talk, lambda line: (line.removesuffix(b"\n") + b"\r\n",))
+        return f"{await play(talk, settings, number=9, at_most=IN_PIECES)} decisions"
 
 
 async def reads_long(exam: Examination, game: str) -> str:
@@ -227,7 +227,7 @@ async def reads_long(exam: Examination, game: str) -> str:
         return (line.replace(b'",', b'","x-long":["' + rest + b'"],', 1),)
 
     async with exam.talk(settings) as talk:
-        talk.dress = padded
+        exam.dress(talk, padded)
         decisions = await play(talk, settings, number=6, at_most=IN_PIECES)
         return f"{decisions} of {LONG_LINE} bytes"
 
@@ -237,18 +237,26 @@ async def reads_long(exam: Examination, game: str) -> str:
 
 async def in_time(exam: Examination, _: str) -> str:
     """Nothing is played for it: what was measured until now."""
+    _not_told(exam, Cause.TOO_SLOW, Cause.SPENT, Cause.ENDLESS)
     ms = percentiles(exam.times)
+    bank = exam.limits.match_ms / 1000
     detail = f"p50 {ms[0]:.1f}, p99 {ms[1]:.1f}, max {ms[2]:.1f} ms"
+    if exam.spent:
+        detail += f"; {exam.spent:.1f} of {bank:.0f} s a match"
     # Once may be the machine's doing; what is slow in a bot is slow in each process.
     slow = [t for t in exam.times if t * 1000 > NEARLY_SLOW * exam.limits.move_ms]
     if len(slow) > 1:
         found = f"{len(slow)} of {len(exam.times)} answers did, the slowest took {ms[2]:.0f} ms."
         raise Warned(Cause.NEARLY_SLOW, found, detail)
+    if exam.spent > NEARLY_SLOW * bank:
+        found = f"In one match its answers took {exam.spent:.1f} of {bank:.0f} s together."
+        raise Warned(Cause.NEARLY_SPENT, found, detail)
     return detail
 
 
 async def in_memory(exam: Examination, _: str) -> str:
     """The same for memory."""
+    _not_told(exam, Cause.MEMORY, Cause.NO_MEMORY)
     detail = f"peak {exam.memory_mb:.0f} of {exam.limits.memory_mb} MB"
     if exam.memory_mb > NEARLY_FULL * exam.limits.memory_mb:
         raise Warned(Cause.NEARLY_FULL, f"At its peak it used {exam.memory_mb:.0f} MB.", detail)
@@ -263,6 +271,21 @@ async def waits_idly(exam: Examination, _: str) -> str:
     if exam.idle > IDLE:
         raise Warned(Cause.BUSY_WAIT, f"It used {detail} while it waited.", detail)
     return detail
+
+
+def _not_told(exam: Examination, *causes: Cause) -> None:
+    """A warning of what is a fault already says no more."""
+    if known := [exam.known[cause] for cause in causes if cause in exam.known]:
+        raise Unfinished(f"see: {known[0]}")
+
+
+async def brings_packages(exam: Examination, _: str) -> str:
+    """Nothing is played for it: its files are read, and its interpreter is asked."""
+    found = await exam.borrowed()
+    if not found:
+        return ""
+    listed = [f"{each.name} (imported in {each.imported}) is {each.place}" for each in found]
+    raise Warned(Cause.HOST_PACKAGE, f"{'; '.join(listed)}.{unnamed_lock(exam.files)}")
 
 
 def percentiles(seconds: Sequence[float]) -> tuple[float, float, float]:
@@ -327,6 +350,12 @@ class Check(msgspec.Struct, frozen=True):
     """Whether nothing after it makes sense if it fails."""
     works: str = ""
     """How a bot that plays but fails here does work: a part of the advice."""
+    dresses: bool = False
+    """Whether lines come otherwise in it than a referee writes them."""
+    warns: Cause | None = None
+    """What a bot is warned of that fails by lines that no referee writes."""
+    applies: Callable[[Bot], bool] = lambda _: True
+    """To which bots."""
 
 
 _S = Section
@@ -344,6 +373,7 @@ CHECKS: tuple[Check, ...] = (
         _S.CHANGE,
         ignores_fields,
         works="without the unknown fields",
+        dresses=True,
     ),
     Check(
         "messages",
@@ -351,6 +381,7 @@ CHECKS: tuple[Check, ...] = (
         _S.CHANGE,
         ignores_messages,
         works="without the unknown messages",
+        dresses=True,
     ),
     Check(
         "pieces",
@@ -358,9 +389,25 @@ CHECKS: tuple[Check, ...] = (
         _S.CONVERSATION,
         reads_pieces,
         works="with lines that come one by one, in one piece",
+        dresses=True,
     ),
-    Check("crlf", "reads lines that end in CR LF", _S.CONVERSATION, reads_windows),
-    Check("long", "reads long lines", _S.MESSAGES, reads_long, works="with short lines"),
+    Check(
+        "crlf",
+        "reads lines that end in CR LF",
+        _S.CONVERSATION,
+        reads_windows,
+        dresses=True,
+        warns=Cause.NO_CRLF,
+    ),
+    Check(
+        "long",
+        "reads long lines",
+        _S.MESSAGES,
+        reads_long,
+        works="with short lines",
+        dresses=True,
+    ),
+    Check("packages", "brings its packages along", _S.WHERE, brings_packages, applies=is_python),
     Check("time", "keeps well within its time", _S.LIMITS, in_time),
     Check("memory", "keeps within its memory", _S.LIMITS, in_memory),
     Check("idle", "waits without computing", _S.LIMITS, waits_idly),

@@ -11,9 +11,10 @@ import re
 from collections.abc import Sequence
 
 from arena.check.causes import Cause
-from arena.check.facts import SPINS, Diagnosis, Facts, Wanted, Woken, mistake
+from arena.check.facts import SPINS, Diagnosis, Facts, Wanted, Woken, mistake, unnamed_lock
 from arena.check.lines import NO_JSON, of_line, of_text, parsed
 from arena.referee import Failure
+from arena.roster.commands import INSIDE
 
 
 def diagnose(facts: Facts) -> Diagnosis:  # noqa: PLR0911 - one after another
@@ -70,6 +71,8 @@ def _of_the_woken(facts: Facts) -> Diagnosis:
         Woken.END: Cause.BUFFERED,
     }
     cause = causes[facts.woken]
+    if cause is Cause.TOO_SLOW and facts.spent:
+        return mistake(Cause.SPENT)
     if cause is Cause.TOO_SLOW:
         busy = " It was computing all the time." if facts.busy > SPINS else ""
         return mistake(cause, f"It came {facts.late:.1f} s after its time was over.{busy}")
@@ -98,6 +101,8 @@ def _of_silence(facts: Facts) -> Diagnosis:
 # ----------------------------------------------------------------------------------- the end
 
 _REFUSED = {
+    Cause.SHARED_MEMORY: r"SemLock|sem_open|/dev/shm|shm_open|memfd_create",
+    Cause.FILES: r"Too many open files|EMFILE",
     Cause.READ_ONLY: r"read-only file system|Errno 30\b|EROFS",
     Cause.NETWORK: r"network is unreachable|name resolution|getaddrinfo|UnknownHost|socket\.py"
     r"|ECONNREFUSED|ENETUNREACH|java\.net\.|urllib|URLError|dial (tcp|udp)"
@@ -118,7 +123,23 @@ _NO_MODULE = re.compile(
 _NOT_THERE = (
     r"No such file or directory|command not found|Cannot find module"
     r"|error while loading shared libraries|can't open file|Could not find or load main class"
+    r"|ClassNotFoundException|executable file not found|spawn \S+ ENOENT|Cannot run program"
+)
+_MISSING_PROGRAM = re.compile(
+    r"command not found|executable file not found|spawn \S+ ENOENT|Cannot run program"
+    r"|_execute_child|fork/exec|\bexec(?:v\w*)?:|bad interpreter|can't open file|Cannot find module"
+    r"|error while loading shared libraries|Could not find or load main class"
     r"|ClassNotFoundException"
+)
+"""What of it is a program, or a part of one."""
+_MISSING_FILE = re.compile(
+    r"No such file or directory:? '(?P<python>[^']+)'"
+    r"|ENOENT: no such file or directory, \w+ '(?P<node>[^']+)'"
+    r"|(?:FileNotFoundException|NoSuchFileException): (?P<java>[^\s(]+)"
+    r"|open (?P<go>\S+): no such file or directory"
+    r"|(?:^|[\s'\"])(?P<name>[^\s:'\"]+)['\"]?: No such file or directory"
+    r"|(?P<none>No such file or directory|ENOENT|NoSuchFile)",
+    re.MULTILINE,
 )
 _NOT_RUN = r"Permission denied|Exec format error|cannot execute|bad interpreter"
 _TRACEBACK = re.compile(
@@ -181,15 +202,33 @@ def _of_status(facts: Facts) -> Diagnosis:
     said = last_exception(facts.stderr)
     if module := _NO_MODULE.search(facts.stderr):
         name = module[module.lastgroup or 0]
-        return mistake(Cause.NO_MODULE, f"The module {name} is not there.")
+        return mistake(
+            Cause.NO_MODULE, f"The module {name} is not there.{unnamed_lock(facts.files)}"
+        )
+    if facts.status != "exit 127" and (missing := _of_a_missing_file(facts)):
+        return missing
     starting = facts.wanted is Wanted.READY
     for cause, pattern, status in (
         (Cause.NOT_FOUND, _NOT_THERE, "exit 127"),
         (Cause.NOT_EXECUTABLE, _NOT_RUN, "exit 126"),
     ):
         found = re.search(f"^.*(?:{pattern}).*$", facts.stderr, re.MULTILINE)
-        if facts.status == status or (starting and found):
+        early = starting or (cause is Cause.NOT_FOUND and _MISSING_PROGRAM.search(facts.stderr))
+        if facts.status == status or (early and found):
             return mistake(cause, said or (found[0].strip() if found else ""))
     if said or _TRACEBACK.search(facts.stderr):
         return mistake(Cause.EXCEPTION, said)
     return mistake(Cause.STATUS, f"It left with {facts.status.replace('exit', 'status')}.")
+
+
+def _of_a_missing_file(facts: Facts) -> Diagnosis | None:
+    """A file that was opened, not a program that was started."""
+    found = _MISSING_FILE.search(facts.stderr)
+    if found is None or _MISSING_PROGRAM.search(facts.stderr):
+        return None
+    name = found[found.lastgroup or 0]
+    if found.lastgroup == "none":
+        return mistake(Cause.NO_FILE)
+    if name.startswith("/") and not name.startswith(f"{INSIDE}/"):
+        return mistake(Cause.NO_FILE, f"It opens {name}, which lies outside its folder.")
+    return mistake(Cause.NO_FILE, f"It opens {name}.")

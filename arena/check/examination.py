@@ -11,11 +11,13 @@ from arena import registry
 from arena.check.causes import Cause
 from arena.check.facts import Woken
 from arena.check.matches import settings_for
-from arena.check.talk import StillSilentError, Stumble, Talk, as_it_is
+from arena.check.packages import Borrowed, borrowed
+from arena.check.talk import Dress, StillSilentError, Stumble, Talk, as_it_is
 from arena.model import Bot, Limits, Settings
 from arena.pipes import Table
 from arena.referee import hello
 from arena.roster.commands import INSIDE
+from arena.roster.folder import SnapshotError, opened
 from arena.sandbox import Backend
 from arena.solo import open_solo
 
@@ -59,7 +61,13 @@ class Examination:
         self.quick = quick
         self.alone = 0.0
         """Seconds that a silent bot is left alone before it is tried what makes it speak."""
+        self.plain = False
+        """Lines are written as a referee writes them, whatever a check wants to try."""
+        self.known: dict[Cause, str] = {}
+        """The mistakes that have been told, by the check that met each first."""
         self.times: list[float] = []
+        self.spent = 0.0
+        """Seconds of the longest match."""
         self.memory_mb = 0.0
         self.idle = 0.0
         """Share of a core that it used while nobody asked it."""
@@ -110,8 +118,18 @@ class Examination:
             finally:
                 if talk.dress is as_it_is:  # longer lines, or pieces, are nobody's ordinary time
                     self.times += talk.times
+                    self.spent = max([self.spent, *talk.spent])
                 ended = await solo.kill()
                 self.memory_mb = max(self.memory_mb, ended.memory_mb)
+
+    def dress(self, talk: Talk, dress: Dress) -> None:
+        """Have lines written otherwise from now on."""
+        if not self.plain:
+            talk.dress = dress
+
+    async def borrowed(self) -> list[Borrowed]:
+        """The host's packages that it imports."""
+        return await borrowed(self._table, self.bot, self._backend, self.limits)
 
     def settings(self, game: str, seats: int = 0) -> Settings:
         """Of a match of two, unless said otherwise."""
@@ -120,10 +138,14 @@ class Examination:
 
 def _windows(bot: Bot) -> bool:
     """Whether a script that it is run by has the line ends of Windows."""
-    for word in bot.run:
-        path = Path(bot.root, word.removeprefix(f"{INSIDE}/"))
-        with suppress(OSError, ValueError), path.open("rb") as file:
-            beginning = file.read(SCRIPT_BYTES)
+    with suppress(SnapshotError), opened(Path(bot.root)) as folder:
+        for word in bot.run:
+            beginning = b""
+            with suppress(
+                SnapshotError, ValueError
+            ):  # any text; and its build may have made a link
+                found = folder.find(word.removeprefix(f"{INSIDE}/"))
+                beginning = folder.read(found, SCRIPT_BYTES) if found and found.is_file else b""
             if b"\r\n" in beginning and b"\0" not in beginning:
                 return True
     return False

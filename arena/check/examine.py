@@ -7,8 +7,9 @@ skipped, and says why.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 import msgspec
 
@@ -42,30 +43,30 @@ async def examine(
     quick: bool = False,
     path: str,
     told: Callable[[str], None] = lambda _: None,
+    seen: Callable[[Checked], None] = lambda _: None,
 ) -> Report:
-    """Try everything; `told` gets the title of each check before it begins."""
+    """Try everything; `told` gets the title of each check before it begins, `seen` the outcome."""
     exam = Examination(table, bot, backend, limits, files=_files(bot.root), quick=quick)
     done: list[Checked] = []
-    failed: dict[Cause, str] = {}
+    failed = exam.known
     stop = False
-    for check, game, name, title in _planned(games):
+    for step in planned(games, bot):
+        title = step.title
         if stop:
-            done.append(_skipped(check, name, title, "it can't play yet"))
+            done.append(_skipped(step, "it can't play yet"))
+            seen(done[-1])
             continue
         told(title)
-        checked = await _one(exam, check, game, name, title, known=failed)
+        checked = await _one(exam, step)
         if checked.finding and checked.status is Status.FAILED:
             earlier = failed.setdefault(checked.finding.cause, title)
             if earlier != title:
                 why = "stopped by the same mistake"
-                checked = _skipped(check, name, title, why)
-            elif check.first_steps:
+                checked = _skipped(step, why)
+            elif step.check.first_steps:
                 stop = True
-            elif check.works and any(
-                each.name == f"few-{game}" and each.status is Status.PASSED for each in done
-            ):
-                checked = _of_the_rule(check, checked)
         done.append(checked)
+        seen(checked)
     p50, p99, most = percentiles(exam.times)
     return Report(
         bot=bot.entrant.id,
@@ -82,21 +83,30 @@ async def examine(
     )
 
 
-def _planned(games: Sequence[str]) -> Iterator[tuple[Check, str, str, str]]:
-    """(check, game, name, title), in the order of play."""
-    for check in CHECKS:
+class Planned(NamedTuple):
+    """A check to be made."""
+
+    check: Check
+    game: str
+    name: str
+    title: str
+
+
+def planned(games: Sequence[str], bot: Bot) -> Iterator[Planned]:
+    """All checks of a bot, in the order of play."""
+    for check in (check for check in CHECKS if check.applies(bot)):
         for game in games if check.each_game else games[:1]:
             rules = registry.game(game)
             title = check.title.format(game=game, fewest=rules.min_seats, most=rules.max_seats)
-            yield check, game, f"{check.name}-{game}" if check.each_game else check.name, title
+            name = f"{check.name}-{game}" if check.each_game else check.name
+            yield Planned(check, game, name, title)
 
 
-async def _one(
-    exam: Examination, check: Check, game: str, name: str, title: str, *, known: Collection[Cause]
-) -> Checked:
-    status, detail, finding = Status.PASSED, "", None
+async def _one(exam: Examination, step: Planned) -> Checked:
+    check, game, name, title = step
+    status, detail, finding, known = Status.PASSED, "", None, exam.known
     if game in exam.not_played:
-        return _skipped(check, name, title, f"it doesn't play {game}")
+        return _skipped(step, f"it doesn't play {game}")
     try:
         detail = await check.run(exam, game)
     except Stumble as stumble:
@@ -109,6 +119,8 @@ async def _one(
             finding = msgspec.structs.replace(finding, cause=Cause.TOO_SLOW)
         elif finding.cause not in known:
             finding = (await _again(exam, check, game, stumble)).finding
+            if check.dresses:
+                return await _of_the_dress(exam, step, finding)
     except Unfinished as unfinished:
         status, detail = Status.SKIPPED, str(unfinished)
     except Warned as warned:
@@ -120,6 +132,52 @@ async def _one(
         section=check.section,
         status=status,
         detail=detail,
+        finding=finding,
+    )
+
+
+async def _of_the_dress(exam: Examination, step: Planned, finding: Finding) -> Checked:
+    """What a bot that stumbles over lines that came otherwise is told.
+
+    They are the cause only if it doesn't stumble in the same match over lines as they come
+    ordinarily, and does again over these: what goes wrong now and then is no matter of lines.
+    """
+    check, game, name, title = step
+    plainly = ""
+    exam.plain = True
+    try:
+        for _ in range(2):
+            await check.run(exam, game)
+    except Stumble as stumble:
+        finding, plainly = stumble.finding, "It happens with ordinary lines, too."
+    finally:
+        exam.plain = False
+    if not plainly:
+        try:
+            await check.run(exam, game)
+            plainly = "It happens now and then: the second time it did not."
+        except Stumble:
+            pass
+    if plainly and exam.known:
+        return _skipped(step, "it fails with ordinary lines, too")
+    if plainly:
+        found = f"{finding.found} {plainly}".strip()
+        finding = msgspec.structs.replace(finding, found=found)
+    elif check.warns:
+        finding = warning_of(check.warns, f"With them {finding.title}.")
+    else:
+        rule = f"A bot {check.title}." if check.section is not Section.CHANGE else _CHANGE
+        finding = msgspec.structs.replace(
+            finding,
+            rule=rule,
+            section=check.section,
+            advice=f"It works {check.works}: mend how it reads them.",
+        )
+    return Checked(
+        name=name,
+        title=title,
+        section=check.section,
+        status=Status.WARNED if check.warns and not plainly else Status.FAILED,
         finding=finding,
     )
 
@@ -170,21 +228,14 @@ def _of_the_game(finding: Finding, game: str, other: str) -> Finding:
     )
 
 
-def _of_the_rule(check: Check, checked: Checked) -> Checked:
-    """It plays, but not like this: the rule that it breaks is the check's."""
-    assert checked.finding is not None
-    rule = f"A bot {check.title}." if check.section is not Section.CHANGE else _CHANGE
-    finding = msgspec.structs.replace(
-        checked.finding,
-        rule=rule,
-        section=check.section,
-        advice=f"It works {check.works}: mend how it reads them.",
+def _skipped(step: Planned, why: str) -> Checked:
+    return Checked(
+        name=step.name,
+        title=step.title,
+        section=step.check.section,
+        status=Status.SKIPPED,
+        detail=why,
     )
-    return msgspec.structs.replace(checked, finding=finding)
-
-
-def _skipped(check: Check, name: str, title: str, why: str) -> Checked:
-    return Checked(name=name, title=title, section=check.section, status=Status.SKIPPED, detail=why)
 
 
 def _files(root: str) -> list[str]:

@@ -53,6 +53,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it was gone when its input had been closed."""
     busy: float = 0.0
     """Share of a core that it used while it owed an answer."""
+    spent: bool = False
+    """Whether what was left of its time for the match was less than a decision may take."""
     late: float = 0.0
     """Seconds that it was waited for beyond its time."""
     sent: bytes = b""
@@ -89,6 +91,13 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
         for key, value in (("flush", spoken.flush), ("log", spoken.log), ("read", spoken.read)):
             text = text.replace(f"{{{key}}}", value)
         return text.strip()
+
+
+def unnamed_lock(files: Sequence[str]) -> str:
+    """A lock file that lies beside a bot counts only where bot.toml names it."""
+    if (file := "requirements.txt") not in files:
+        return ""
+    return f' There is a {file} beside it: lock = "{file}" in bot.toml makes it count.'
 
 
 def mistake(cause: Cause, found: str = "") -> Diagnosis:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import difflib
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from arena.check.causes import Cause
 from arena.check.facts import Diagnosis, Facts, Wanted, mistake
@@ -16,12 +19,12 @@ NO_JSON: Any = object()
 
 
 def parsed(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Its value; `NO_JSON` if it is none."""
+    """Its value; `NO_JSON` if it is none, by the decoder that judges in an event."""
     if _brackets(data) > MAX_BRACKETS:
         return NO_JSON
     try:
-        return json.loads(data.decode())  # of bytes, json would guess the encoding
-    except ValueError:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return NO_JSON
 
 
@@ -52,16 +55,11 @@ def of_line(facts: Facts, line: bytes) -> Diagnosis:  # noqa: PLR0911 - one afte
 
 def of_text(line: bytes, facts: Facts | None = None) -> Diagnosis | None:  # noqa: PLR0911 - one after another
     """What a line that is no JSON was meant to be."""
-    if line.startswith((b"\xff\xfe", b"\xfe\xff")) or line.count(b"\0") > len(line) // 3:
-        return mistake(Cause.UTF_16)
-    if line.startswith(b"\xef\xbb\xbf"):
-        return mistake(Cause.BYTE_ORDER_MARK)
-    if not line.strip():
+    if known := _of_bytes(line):
+        return known
+    text = line.decode().strip()
+    if not text:
         return mistake(Cause.EMPTY_LINE) if facts else None
-    try:
-        text = line.decode().strip()
-    except UnicodeDecodeError:
-        return mistake(Cause.NOT_UTF_8)
     if facts and text in facts.legal:
         return mistake(Cause.BARE_MOVE)
     more = facts.more if facts else ()
@@ -69,12 +67,27 @@ def of_text(line: bytes, facts: Facts | None = None) -> Diagnosis | None:  # noq
         _spread(text, more) or "\n" in text or (text in {"{", "["} and not more)
     ):
         return mistake(Cause.PRETTY_PRINTED)
-    if _is_repr(text):
-        return mistake(Cause.SINGLE_QUOTES)
+    if _with_constants(text):
+        return mistake(Cause.NOT_A_NUMBER)
+    if known := mistake(Cause.NOT_ENCODED) if _SHOWN.fullmatch(text) else _of_repr(text):
+        return known
     if _leading(text):
         return mistake(Cause.TWO_ON_A_LINE)
     if text[0] == "{" and '"' in text:
         return mistake(Cause.BROKEN_JSON)
+    return None
+
+
+def _of_bytes(line: bytes) -> Diagnosis | None:
+    """Whether it is another encoding than UTF-8."""
+    if line.startswith((b"\xff\xfe", b"\xfe\xff")) or line.count(b"\0") > len(line) // 3:
+        return mistake(Cause.UTF_16)
+    if line.startswith(b"\xef\xbb\xbf"):
+        return mistake(Cause.BYTE_ORDER_MARK)
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return mistake(Cause.NOT_UTF_8)
     return None
 
 
@@ -87,14 +100,37 @@ def _spread(text: str, more: Sequence[bytes]) -> bool:
     return False
 
 
-def _is_repr(text: str) -> bool:
-    # Above any answer; the parser is Python's own, and is slow on much that is nested.
-    if not text.startswith("{") or "'" not in text or len(text) > 2_000:
+def _with_constants(text: str) -> bool:
+    """Whether it is JSON but for the constants that many encoders write."""
+    if text.count("{") + text.count("[") > MAX_BRACKETS:
         return False
+    seen: list[str] = []
     try:
-        return isinstance(ast.literal_eval(text), dict)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        json.loads(text, parse_constant=seen.append)
+    except ValueError:
         return False
+    return bool(seen)
+
+
+_SHOWN = re.compile(
+    r"\[object \w+\]|map\[.*\]|(HASH|ARRAY)\(0x[0-9a-f]+\)|\{.*=>.*\}|\{\w+=.*\}|#<.*>"
+)
+"""Objects as JavaScript, Go, Perl, Ruby and Java print them."""
+
+
+def _of_repr(text: str) -> Diagnosis | None:
+    """What an object looks like that was printed without an encoder."""
+    # Above any answer; the parser is Python's own, and is slow on much that is nested.
+    if text[0] not in "{b'" or len(text) > 2_000:
+        return None
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    if isinstance(value, str) and parsed(value.encode("utf-8", "replace")) is not NO_JSON:
+        return mistake(Cause.NOT_ENCODED)
+    causes: dict[type, Cause] = {bytes: Cause.BYTES, dict: Cause.SINGLE_QUOTES}
+    return mistake(causes[type(value)]) if type(value) in causes else None
 
 
 def _leading(text: str) -> bool:

@@ -110,6 +110,8 @@ async def play(
                     await talk.silence(pause)
         if not match.asked or (at_most and decisions >= at_most):
             await talk.flush()
+            if not match.asked:
+                talk.match_over()
             return decisions
         for asked in match.asked:
             if asked != seat:

@@ -13,8 +13,8 @@ from arena.model import Frozen
 VERSION = 1
 # Of a line that was sent or received: the longest legal question.
 LINE_KEPT = 32_768
-# Of stderr: its beginning and, mostly, its end.
-STDERR_KEPT = 2_000
+# Of stderr: its beginning and, mostly, its end; far more than a traceback has.
+STDERR_KEPT = 32_768
 
 
 class Status(enum.StrEnum):

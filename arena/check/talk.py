@@ -122,6 +122,8 @@ class Talk:
         """Whether what wants no answer is written together with the next question."""
         self.times: list[float] = []
         """Seconds that its answers took."""
+        self.spent: list[float] = []
+        """Seconds that its answers took in each whole match."""
         self.moves: list[str] = []
         """Its answers, as far as they are the game's."""
         self.lean = False
@@ -173,6 +175,10 @@ class Talk:
     def new_match(self) -> None:
         """Its bank is full again."""
         self._used = 0.0
+
+    def match_over(self) -> None:
+        """It was played to its end."""
+        self.spent.append(self._used)
 
     @property
     def bank_ms(self) -> int:
@@ -308,6 +314,7 @@ class Talk:
             woken=tried.woken if tried else Woken.NOTHING,
             left=tried.left if tried else False,
             busy=tried.busy if tried else 0.0,
+            spent=wanted is Wanted.MOVE and self.bank_ms < self._limits.move_ms,
             late=tried.took if tried else 0.0,
             sent=b"".join(self._since) if several and wanted is Wanted.MOVE else self._sent,
             turn=turn,

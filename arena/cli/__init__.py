@@ -56,6 +56,13 @@ Examples:
 class Arena(click.Group):
     """Turns the errors that are somebody's act into lines and exit codes."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without a command, all of them are shown: as help, not as what is wrong."""
+        if not args:
+            click.echo(ctx.get_help())
+            raise SystemExit(2)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
         """Run a command; a user's error is lines on stderr, not a traceback."""
         from arena.model import HostError, UserError
@@ -131,8 +138,9 @@ def main() -> None:
     try:
         code = commands.main(prog_name="arena", standalone_mode=False)
     except click.UsageError as error:
-        where = error.ctx.command_path if error.ctx else "arena"
-        fail(f"{error.format_message()} (see: {where} --help)", 2)
+        from arena.cli.usage import told
+
+        fail(told(error), 2)
     except click.ClickException as error:
         fail(error.format_message(), 2)
     except (click.Abort, KeyboardInterrupt):

@@ -29,8 +29,9 @@ Exit codes:
 @click.option(
     "--strict", is_flag=True, help="Exit with 6 if something is that chance shows in 1 of 100."
 )
+@click.option("--all", "everything", is_flag=True, help="Every bot, however many there are.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
-def audit(folder: Path, *, strict: bool, as_json: bool) -> int:
+def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int:
     """Report what in the event in FOLDER is unusual, and how often chance alone shows as much.
 
     From the log alone: what seats are worth, ties, holes that only the turn cap ended, luck, who
@@ -41,6 +42,7 @@ def audit(folder: Path, *, strict: bool, as_json: bool) -> int:
     """
     from arena.auditing.report import STRICT
     from arena.cli.auditing import audit_folder, told
+    from arena.cli.patience import tell_long_read
     from arena.cli.screen import colour, command_line, say
     from arena.epochs import epochs_of
 
@@ -49,6 +51,7 @@ def audit(folder: Path, *, strict: bool, as_json: bool) -> int:
             "note: this is about the event alone; of those who came later: "
             + command_line("audit", epochs[-1])
         )
+    tell_long_read([folder])
     report = audit_folder(folder)
     if as_json:
         import msgspec
@@ -57,6 +60,6 @@ def audit(folder: Path, *, strict: bool, as_json: bool) -> int:
 
         click.echo(json_line(msgspec.json.encode(report)))
     else:
-        for line in told(report, str(folder), paint=colour()):
+        for line in told(report, str(folder), paint=colour(), everything=everything):
             click.echo(line)
     return STRANGE if strict and any(one.p <= STRICT for one in report.tested) else 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from arena.auditing import blocks, company
+from arena.auditing import company, trends
 from arena.auditing import feeding as feeding_
 from arena.auditing.auditor import audited
 from arena.auditing.fortune import FEWEST
@@ -24,6 +24,7 @@ from arena.auditing.report import (
     Share,
 )
 from arena.deals import Deals, with_beacon
+from arena.model import SHUFFLED, MatchRecord
 from arena.reports.hostile import plain
 from arena.reports.layout import clip, width, wrap
 from arena.store import read_by_id, read_event, secret_of
@@ -34,6 +35,8 @@ Row = TypeVar("Row", Capped, Lift, Feeding)
 WIDTH = 80
 _NAME = 20
 _PLACES = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th")
+MOST = 20
+"""Bots of which a part of the report has a line, unless all are asked for."""
 _FEW = 3
 """Pairs that are shown even if nothing is unusual about them."""
 
@@ -56,14 +59,18 @@ def audit_folder(folder: Path) -> Audit:
     def order(pairing: str, deal: int) -> Sequence[int]:
         return deals.rotations(pairing, deal, event.settings.seats)
 
+    def place(record: MatchRecord) -> object:
+        return deals.place(record.id) if event.settings.deal_order == SHUFFLED else record.deal
+
     counts = Counts(folder)
     if event.finished and counts.missing:
         raise incomplete(folder, counts.missing, counts.planned)
-    return audited(event, order, read_by_id(folder, counts))
+    return audited(event, order, place, read_by_id(folder, counts))
 
 
-def told(audit: Audit, folder: str, *, paint: bool) -> Iterator[str]:
-    """All of it, in lines."""
+def told(audit: Audit, folder: str, *, paint: bool, everything: bool = False) -> Iterator[str]:
+    """The report in lines; of many bots those that stand out, unless `everything` is asked for."""
+    limit = None if everything else MOST
     yield from wrap(
         f"{plain(folder)}: {audit.game}, {audit.seats} seats, {audit.matches:,} matches that "
         f"count, {audit.events:,} rated events (a deal in all its rotations)",
@@ -82,12 +89,12 @@ def told(audit: Audit, folder: str, *, paint: bool) -> Iterator[str]:
     for title, lines in (
         ("Seats", _seats(audit)),
         ("Ties and the turn cap", _ties(audit)),
-        ("Luck", _luck(audit)),
-        ("Rotations played later", _later(audit)),
+        ("Luck", _luck(audit, limit)),
+        ("Rotations played later", _later(audit, limit)),
         ("Pairs", _pairs(audit)),
-        ("Series", _series(audit)),
-        ("Time", _time(audit)),
-        ("Faults", _faults(audit)),
+        ("Series", _series(audit, limit)),
+        ("Time", _time(audit, limit)),
+        ("Faults", _faults(audit, limit)),
     ):
         yield ""
         yield click.style(title, bold=True) if paint else title
@@ -183,7 +190,7 @@ def _share(share: Share) -> tuple[str, str, str]:
     )
 
 
-def _luck(audit: Audit) -> Iterator[str]:
+def _luck(audit: Audit, limit: int | None) -> Iterator[str]:
     if not audit.luck:
         yield from _says(
             f"Nothing to say: that takes {FEWEST} rated events of a bot with their luck in the "
@@ -194,9 +201,10 @@ def _luck(audit: Audit) -> Iterator[str]:
         ("bot", "strokes a match", "z", "p"),
         [
             (_name(row.bot), f"{row.strokes:+.2f} ± {row.error:.2f}", f"{row.z:+.1f}", _p(row.p))
-            for row in audit.luck
+            for row in _standing_out(audit.luck, limit, lambda row: row.p)
         ],
     )
+    yield from _left_out(audit.luck, limit)
     most = max(audit.luck, key=lambda row: abs(row.z))
     yield from _says(
         "What chance cost it, whatever it cost its opponents, with its standard error; 0 is "
@@ -205,7 +213,7 @@ def _luck(audit: Audit) -> Iterator[str]:
     )
 
 
-def _later(audit: Audit) -> Iterator[str]:
+def _later(audit: Audit, limit: int | None) -> Iterator[str]:
     if not audit.later:
         yield from _says("No deal was played in all rotations.")
         return
@@ -213,9 +221,10 @@ def _later(audit: Audit) -> Iterator[str]:
         ("bot", "deals", "strokes a match", "p"),
         [
             (_name(row.bot), f"{row.deals:,}", f"{row.strokes:+.2f} ± {row.error:.2f}", _p(row.p))
-            for row in audit.later
+            for row in _standing_out(audit.later, limit, lambda row: row.p)
         ],
     )
+    yield from _left_out(audit.later, limit)
     luck = ", luck" if audit.adjusted else ""
     yield from _says(
         "Where the deal had been played before, less where it had not; less the opponents' "
@@ -266,16 +275,16 @@ def _pairs(audit: Audit) -> Iterator[str]:
         )
 
 
-def _series(audit: Audit) -> Iterator[str]:
+def _series(audit: Audit, limit: int | None) -> Iterator[str]:
     if not audit.blocks:
         yield from _says("No deal was played in all rotations.")
         return
     counted = f"{audit.blocks:,} block{'s' * (audit.blocks > 1)} (the series that share deals)"
-    yield from _together(audit, counted)
-    yield from _trends(audit, counted)
+    yield from _together(audit, counted, limit)
+    yield from _trends(audit, counted, limit)
 
 
-def _together(audit: Audit, counted: str) -> Iterator[str]:
+def _together(audit: Audit, counted: str, limit: int | None) -> Iterator[str]:
     if not audit.together:
         yield from _says(
             f"Nobody could be asked whether results hang together: {counted}, but no pairing has "
@@ -292,9 +301,10 @@ def _together(audit: Audit, counted: str) -> Iterator[str]:
                 f"{row.wider:.1f}",
                 _p(row.p),
             )
-            for row in audit.together
+            for row in _standing_out(audit.together, limit, lambda row: row.p)
         ],
     )
+    yield from _left_out(audit.together, limit)
     single = f", {audit.single:,} of them alone in a pairing and left out" if audit.single else ""
     yield from _says(
         f"How far rated events have something in common when the same processes played them: "
@@ -310,20 +320,21 @@ def _together(audit: Audit, counted: str) -> Iterator[str]:
             )
 
 
-def _trends(audit: Audit, counted: str) -> Iterator[str]:
+def _trends(audit: Audit, counted: str, limit: int | None) -> Iterator[str]:
     if not audit.trends:
         yield from _says(
             "Nobody could be asked whether it gets better or worse within a series: "
-            f"{counted}, but nobody has {blocks.FEWEST} of several deals."
+            f"{counted}, but nobody has {trends.FEWEST} of several deals."
         )
         return
     yield from _grid(
         ("bot", "blocks", "first to last", "p"),
         [
             (_name(row.bot), f"{row.blocks:,}", f"{row.strokes:+.2f} ± {row.error:.2f}", _p(row.p))
-            for row in audit.trends
+            for row in _standing_out(audit.trends, limit, lambda row: row.p)
         ],
     )
+    yield from _left_out(audit.trends, limit)
     yield from _says(
         "Strokes a match less the opponents', from the first match of a series to its last, along "
         "a line, with the standard error; below 0 a bot gets better. p is how often blocks played "
@@ -331,7 +342,7 @@ def _trends(audit: Audit, counted: str) -> Iterator[str]:
     )
 
 
-def _time(audit: Audit) -> Iterator[str]:
+def _time(audit: Audit, limit: int | None) -> Iterator[str]:
     yield from _grid(
         ("bot", "ms", "max ms", "of limit", "of bank", "waited", "off turn"),
         [
@@ -344,9 +355,10 @@ def _time(audit: Audit) -> Iterator[str]:
                 f"{use.waited_ms:.1f}",
                 f"{use.off_turn_ms:.1f}",
             )
-            for use in audit.time
+            for use in _standing_out(audit.time, limit, lambda use: -max(use.share, use.bank_share))
         ],
     )
+    yield from _left_out(audit.time, limit)
     yield from _says(
         "Milliseconds a decision, the longest, and what the longest decision and match used of "
         "their limits; then, a match, how long the machine kept it waiting, which is charged to "
@@ -355,14 +367,18 @@ def _time(audit: Audit) -> Iterator[str]:
     )
 
 
-def _faults(audit: Audit) -> Iterator[str]:
+def _faults(audit: Audit, limit: int | None) -> Iterator[str]:
     if not audit.faults:
         yield "  None."
         return
     yield from _grid(
         ("bot", "fault", "early", "late"),
-        [(_name(row.bot), row.kind, f"{row.early:,}", f"{row.late:,}") for row in audit.faults],
+        [
+            (_name(row.bot), row.kind, f"{row.early:,}", f"{row.late:,}")
+            for row in _standing_out(audit.faults, limit, lambda row: -(row.early + row.late))
+        ],
     )
+    yield from _left_out(audit.faults, limit)
     yield from _says(
         "In the half of the matches that ended first, and in the other. Timeouts of many bots in "
         "one half are a sign that it was the machine; its load was at most "
@@ -373,6 +389,19 @@ def _faults(audit: Audit) -> Iterator[str]:
 def _shown(rows: Sequence[Row]) -> Sequence[Row]:
     """The most unusual ones, and all that are."""
     return [row for at, row in enumerate(rows) if at < _FEW or row.p <= UNUSUAL]
+
+
+def _standing_out(rows: Sequence[Any], limit: int | None, by: Callable[[Any], float]) -> list[Any]:
+    """The rows in their order; of too many those that come first `by` a number."""
+    if limit is None or len(rows) <= limit:
+        return list(rows)
+    chosen = set(sorted(range(len(rows)), key=lambda at: by(rows[at]))[:limit])
+    return [row for at, row in enumerate(rows) if at in chosen]
+
+
+def _left_out(rows: Sequence[Any], limit: int | None) -> Iterator[str]:
+    if limit is not None and (more := len(rows) - limit) > 0:
+        yield f"  and {more:,} more that stand out less; all of them: --all"
 
 
 def _name(bot: str) -> str:

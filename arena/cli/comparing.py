@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
 import msgspec
 
 from arena.cli.entering import settings_of
@@ -12,11 +13,15 @@ from arena.cli.event import entered, play_new
 from arena.cli.given import SETTINGS, keep_promises
 from arena.cli.live import Live, opened
 from arena.cli.on import Where
-from arena.cli.progress import progress
-from arena.cli.screen import say
-from arena.formats.trial import CHUNK
+from arena.cli.progress import JsonLines, Progress, progress
+from arena.formats.trial import CHUNK, FORFEITS
 from arena.model import Entrant, Trial, UserError
+from arena.reports.hostile import plain
 from arena.roster import Candidate, Roster, default_cache, in_use, load, printable
+from arena.store import claimed
+
+SAME = 8
+"""The exit code where both bots have the same content."""
 
 
 def compare_bots(
@@ -44,7 +49,7 @@ def compare_bots(
     if beacon is not None:
         raise UserError("--beacon goes with a prepared folder; leave it out")
     cache = default_cache()
-    with in_use(cache), opened(live) as page:
+    with claimed(out) as folder, in_use(cache), opened(live) as page:
         roster, contender = _both(old, new, cache)
         settings = settings_of(
             seats=2,
@@ -54,17 +59,28 @@ def compare_bots(
             fresh="series",
             playoff=False,
             no_same_author=False,
-            trial=Trial(new=contender, effect=effect, alpha=alpha, beta=beta, budget=budget),
+            trial=Trial(
+                new=contender,
+                effect=effect,
+                alpha=alpha,
+                beta=beta,
+                budget=budget,
+                forfeits=FORFEITS,
+                skew=True,
+            ),
             **flags,
         )
+        watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
+        if (same := _same(roster, watcher)) is not None:
+            return same
         room = keep_promises(
             settings.limits, seats=2, series=settings.series, jobs=jobs, flags=SETTINGS
         )
-        watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
         entry = entered(
             roster,
             settings,
             cache,
+            folder=folder,
             seed=seed,
             sandbox=sandbox,
             skip_broken=False,
@@ -73,7 +89,7 @@ def compare_bots(
         )
         return play_new(
             entry,
-            out,
+            folder,
             cache,
             watcher,
             jobs=jobs,
@@ -96,8 +112,6 @@ def _both(old: Path, new: Path, cache: Path) -> tuple[Roster, str]:
         candidates += roster.candidates
     if len(candidates) == len(rosters):
         before, after = (candidate.entrant for candidate in candidates)
-        if before.hash == after.hash:
-            say("note: both have the same content")
         if before.id == after.id:
             candidates = [
                 msgspec.structs.replace(candidate, entrant=_named(candidate.entrant, suffix))
@@ -110,6 +124,22 @@ def _both(old: Path, new: Path, cache: Path) -> tuple[Roster, str]:
         skipped=tuple(left_out for roster in rosters for left_out in roster.skipped),
     )
     return joined, candidates[-1].entrant.id if candidates else ""
+
+
+def _same(roster: Roster, watcher: Progress) -> int | None:
+    """The exit code if both have the same content: what is the same can't be better, and matches
+    would show it only by chance.
+    """
+    if roster.problems or len(roster.candidates) < len({"old", "new"}):
+        return None
+    old, new = (candidate.entrant for candidate in roster.candidates)
+    if old.hash != new.hash:
+        return None
+    if isinstance(watcher, JsonLines):
+        watcher.say("same", old=old.id, new=new.id, hash=new.hash)
+    else:
+        click.echo(f"{plain(new.id)} against {plain(old.id)}: the same content, nothing played")
+    return SAME
 
 
 def _named(entrant: Entrant, suffix: str) -> Entrant:

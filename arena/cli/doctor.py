@@ -96,6 +96,8 @@ def _tried(tried: Tried, before: Tried | None, width: int) -> Iterator[str]:
         yield f"  {tried.label:<12} works  {tried.detail}"
         if tried.tool:
             yield f"{margin}{tried.tool}"
+        if tried.identity:
+            yield from _wrap(tried.identity, width, margin, margin)
     elif finding := tried.finding:
         head = f"  {tried.label:<12} NO     "
         if before and before.finding == finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 import trio
@@ -15,6 +15,9 @@ from arena.model import Event, Series, Settings
 from arena.pipes import open_table
 from arena.roster import printable
 from arena.tournament import first_wave, schedule_of
+
+# Bots that are named.
+_NAMED = 20
 
 
 def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher: Progress) -> int:
@@ -45,9 +48,6 @@ def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher
             seconds=round(seconds, 1),
         )
         return 0
-    for entrant in event.entrants:
-        author = f" by {printable(entrant.author)}" if entrant.author else ""
-        click.echo(f"{entrant.id}{author}")
     click.echo(
         f"{len(event.entrants)} bots, {settings.game} at {settings.seats} seats: {tables} tables x "
         f"{deals} deals x {settings.seats} rotations = {wave.matches} matches"
@@ -58,7 +58,18 @@ def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher
         f"({playing * 1000:.0f} ms a match, {starting * 1000:.0f} ms to start and end a series; "
         f"from {len(samples)} matches just played)"
     )
+    for line in bot_lines(event):
+        click.echo(line)
     return 0
+
+
+def bot_lines(event: Event) -> Iterator[str]:
+    """The bots, a line each; of many the first ones."""
+    for entrant in event.entrants[:_NAMED]:
+        author = f" by {printable(entrant.author)}" if entrant.author else ""
+        yield f"{entrant.id}{author}"
+    if (more := len(event.entrants) - _NAMED) > 0:
+        yield f"and {more} more; all of them: --dry-run --json"
 
 
 def _later(settings: Settings) -> str:

@@ -15,6 +15,7 @@ import trio
 from arena import registry
 from arena.check.diagnosis import of_start
 from arena.cli.screen import command_line, say
+from arena.cli.secrecy import refuse_shown_bots, refuse_shown_places
 from arena.deals import Deals
 from arena.executors.cores import fair_jobs
 from arena.exhaustion import told
@@ -23,6 +24,7 @@ from arena.match import FailedStart, Setting, try_start
 from arena.model import (
     ADJUSTED,
     RESULTS,
+    STATED,
     Bot,
     HostError,
     Limits,
@@ -36,7 +38,7 @@ from arena.model import (
 )
 from arena.pipes import open_table
 from arena.roster import Problem, Roster, build, printable
-from arena.sandbox import Backend
+from arena.sandbox import Backend, wheel
 from arena.sandbox.client import Spawner
 from arena.sandbox.diagnosis import Cause, of_backend
 
@@ -134,6 +136,8 @@ def settings_of(
             scratch_mb=scratch,
         ),
         rating=registry.rating(game),
+        **STATED,
+        predictable=False,
     )
 
 
@@ -159,21 +163,29 @@ def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -
     return msgspec.structs.replace(settings, heroes=tuple(sorted(set(heroes))))
 
 
-def find_sandbox(wanted: str) -> Backend:
-    """The backend asked for, or the first whose live canary passes."""
+def find_sandbox(wanted: str, folder: Path | None = None) -> Backend:
+    """The backend asked for, or the first whose live canary passes.
+
+    `folder`: of the results, which every bot would see if they lay among the system's.
+    """
     if wanted == "none":
         return registry.backend(wanted)
-    reasons = []
+    refuse_shown_places(folder)
+    reasons, odd = [], ""
     for name in registry.SANDBOXES if wanted == "auto" else [wanted]:
         if name == "none":
             continue
         backend = registry.backend(name)
         found = backend.probe()
         if found.works:
+            if odd:
+                say(f"note: {odd}")
             return backend
         finding = of_backend(name, found.detail)
         if finding.cause is Cause.OTHER and (what := told(found.detail)):
             raise HostError(f"the sandbox {name} could not be tried: {what}")
+        if wheel.UNKNOWN in found.detail:
+            odd = found.detail
         reasons += [f"  {name}: {finding.text}", *(f"    {line}" for line in finding.remedy(WIDTH))]
     missing = "no sandbox works" if wanted == "auto" else f"the sandbox {wanted} does not work"
     raise UserError(
@@ -192,6 +204,8 @@ def prepare(
     roster: Roster, backend: Backend, limits: Limits, cache: Path
 ) -> tuple[list[Bot], tuple[Problem, ...], tuple[NotRun, ...]]:
     """Build what was found: the bots, what is wrong with others, and who is left out."""
+    if backend.name != "none":
+        refuse_shown_bots(roster.candidates)
     for note in roster.notes:
         say(f"note: {note}")
     for candidate in roster.candidates:
@@ -244,7 +258,7 @@ def without(
     bots: Sequence[Bot], broken: Broken, *, skip_broken: bool, way_out: str = SKIP
 ) -> tuple[list[Bot], tuple[NotRun, ...]]:
     """Leave out the bots that can't start, or say why each one can't."""
-    told = []
+    told, gone = [], []
     by_id = {bot.entrant.id: bot for bot in bots}
     for entrant, start in sorted(broken.items()):
         failure, bot = start.failure, by_id[entrant]
@@ -252,7 +266,9 @@ def without(
             failure, ended=start.ended, stderr=start.stderr, unheard=start.unheard, run=bot.run
         )
         status = f" ({failure.status})" if failure.status else ""
-        told.append(f"{entrant}: can't start: {printable(failure.message)}{status}")
+        reason = f"can't start: {failure.message}{status}"
+        gone.append(NotRun(name=entrant, reason=reason))
+        told.append(f"{entrant}: {printable(reason)}")
         told.append(
             f"  likely: {found.title}" + (f" ({printable(found.found)})" if found.found else "")
         )
@@ -266,11 +282,7 @@ def without(
     for line in told:
         say(f"note: {line}")
     rest = [bot for bot in bots if bot.entrant.id not in broken]
-    gone = tuple(
-        NotRun(name=entrant, reason=f"can't start: {start.failure.message}")
-        for entrant, start in sorted(broken.items())
-    )
-    return rest, gone
+    return rest, tuple(gone)
 
 
 def setting_of(settings: Settings, secret: bytes, bots: Sequence[Bot], backend: Backend) -> Setting:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,11 +33,12 @@ from arena.cli.progress import Progress, progress
 from arena.cli.screen import command_line, say
 from arena.deals import commitment, secret_from_seed
 from arena.drift import public_value
+from arena.formats.racing import refuse_small_budget
 from arena.match import Setting
 from arena.model import Bot, Event, Settings, UserError
-from arena.roster import Roster, carry, default_cache, in_use, load, printable
+from arena.roster import Roster, at_least, carry, default_cache, in_use, load, printable
 from arena.sandbox import Backend
-from arena.store import Private, Store, is_results_folder, made_whole, prepare
+from arena.store import Private, Store, claimed, made_whole, prepare
 from arena.tournament import Tournament, first_wave, schedule_of
 
 
@@ -56,6 +57,7 @@ def entered(
     settings: Settings,
     cache: Path,
     *,
+    folder: Path,
     seed: str | None,
     sandbox: str,
     skip_broken: bool,
@@ -67,13 +69,14 @@ def entered(
 
     `room`: how many bots may be alive at a time; `way_out`: what to do if one can't take part.
     """
-    backend = find_sandbox(sandbox)
+    backend = find_sandbox(sandbox, folder)
     ready, not_run = enter(
         roster, backend, settings, cache, skip_broken=skip_broken, way_out=way_out
     )
     if gauntlet:
         settings = with_heroes(settings, gauntlet, ready)
     secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
+    settings = msgspec.structs.replace(settings, predictable=seed is not None)
     setting = setting_of(settings, secret, ready, backend)
     registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
     broken = trio.run(try_starts, setting, room)
@@ -111,11 +114,10 @@ def run_event(
     **flags: Any,  # noqa: ANN401 - the settings' own flags
 ) -> int:
     """`arena run` of bots: an event that is prepared and played at once."""
-    for path in named(bots):
-        if is_results_folder(path):
-            raise UserError(f"{path} holds an event: name it alone, or name bots")
+    named(bots)
     gauntlet = flags["gauntlet"]
     settings = settings_of(**flags)
+    refuse_early(settings, bots, skip_broken=skip_broken)
     room = keep_promises(
         settings.limits,
         seats=settings.seats,
@@ -125,11 +127,14 @@ def run_event(
     )
     cache = default_cache()
     watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
-    with in_use(cache), opened(live) as page:
+    # A dry run needs no folder; one that was named is tried all the same.
+    place = nullcontext(Path()) if dry_run and out is None else claimed(out)
+    with place as folder, in_use(cache), opened(live) as page:
         new = entered(
             load(bots, cache=cache),
             settings,
             cache,
+            folder=folder,
             seed=seed,
             sandbox=sandbox,
             skip_broken=skip_broken,
@@ -141,7 +146,7 @@ def run_event(
             return dry_run_event(event, new.setting, new.secret, workers_of(jobs, room), watcher)
         return play_new(
             new,
-            out,
+            folder,
             cache,
             watcher,
             jobs=jobs,
@@ -156,7 +161,7 @@ def run_event(
 
 def play_new(
     new: Entered,
-    out: Path | None,
+    folder: Path,
     cache: Path,
     watcher: Progress,
     *,
@@ -168,7 +173,7 @@ def play_new(
     where: Where | None,
     page: LivePage | None = None,
 ) -> int:
-    """Play an event that has just been entered, in a new folder."""
+    """Play an event that has just been entered, in an empty folder."""
     with playing(
         new.event,
         new.secret,
@@ -181,7 +186,6 @@ def play_new(
         pin=not no_pin,
         where=where,
     ) as (executor, event, told):
-        folder = out or Path("arena-results", time.strftime("%Y%m%d-%H%M%S"))
         private = private_of(new, cache=str(cache), options={"jobs": jobs, "no_pin": no_pin})
         with Store.create(folder, event, private) as store:
             told(store, watcher.note)
@@ -214,13 +218,15 @@ def prepare_event(
     source = "" if beacon_from is None else public_value("--beacon-from", beacon_from)
     settings = msgspec.structs.replace(settings_of(**flags), beacon=source)
     named(bots)
+    refuse_early(settings, bots, skip_broken=skip_broken)
     room = keep_promises(settings.limits, flags=SETTINGS)  # here they only start, one by one
     cache = default_cache()
-    with in_use(cache):
+    with claimed(out), in_use(cache):
         new = entered(
             load(bots, cache=cache),
             settings,
             cache,
+            folder=out,
             seed=seed,
             sandbox=sandbox,
             skip_broken=skip_broken,
@@ -250,6 +256,12 @@ def named(bots: Sequence[Path]) -> Sequence[Path]:
     if not bots:
         raise UserError("name the bots that play, for instance: arena run bots/*")
     return bots
+
+
+def refuse_early(settings: Settings, bots: Sequence[Path], *, skip_broken: bool) -> None:
+    """Refuse a budget that can't do before the bots are copied, built and started."""
+    if settings.racing and not skip_broken:
+        refuse_small_budget(settings, at_least(bots))
 
 
 def private_of(

@@ -6,15 +6,28 @@ A search streams the log; it keeps no more records than it shows.
 from __future__ import annotations
 
 import heapq
+import itertools
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from arena.model import Event, Frozen, MatchRecord, UserError
+import msgspec
+
+from arena.cli.patience import tell_long_read
+from arena.epochs import epochs_of
+from arena.model import Event, Frozen, MatchRecord, UserError, Withdrawal
+from arena.reports.faults import fault_lines
 from arena.reports.hostile import plain
-from arena.store import Head, read_records, read_some, records_of_match
+from arena.store import (
+    Head,
+    is_indexed,
+    read_event,
+    read_records,
+    read_some,
+    records_of_match,
+)
 from arena.tournament import Counts
 
 NEAR = 3
@@ -33,6 +46,8 @@ def playings(folder: Path, match: str) -> list[MatchRecord]:
     """Every playing of a match, by its id or a beginning that no other has. UserError names what
     there is instead.
     """
+    if not is_indexed(folder):
+        tell_long_read([folder])
     if found := records_of_match(folder, match):
         return found
     ids = _ids(folder)
@@ -66,6 +81,18 @@ def _ids(folder: Path) -> list[str]:
     for _ in read_some(folder, note):
         raise AssertionError("none was wanted")
     return list(ids)
+
+
+def withdrawal_lines(folder: Path, withdrawn: Iterable[Withdrawal]) -> Iterator[str]:
+    """Of each that was withdrawn: the fault of the last match it failed in, and how to see more."""
+    for out in withdrawn:
+        for path in (folder, *epochs_of(folder)):
+            for record in records_of_match(path, out.after)[:1]:
+                own = tuple(f for f in record.faults if record.seats[f.seat] == out.entrant)
+                limits = read_event(path).settings.limits
+                yield from fault_lines(
+                    msgspec.structs.replace(record, faults=own), str(path), limits
+                )
 
 
 def playing(folder: Path, match: str, attempt: int | None) -> MatchRecord:
@@ -227,6 +254,12 @@ class Found(Frozen, frozen=True, kw_only=True):
 
 def searched(folder: Path, search: Search, *, everything: bool, limit: int | None) -> Found:
     """Look through a log: through the records that count, or through all."""
+    tell_long_read([folder])
+    if search == Search() and limit is not None and not everything:
+        # Nothing is to be found out of the records: the first ones will do.
+        counts = Counts(folder)
+        first = itertools.islice(read_some(folder, counts), limit)
+        return Found(records=tuple((record, True) for record in first), matches=len(counts))
     number = 0
 
     def wanted() -> Iterator[tuple[MatchRecord, bool]]:

@@ -13,7 +13,7 @@ from arena.cli.live import Live, opened
 from arena.cli.on import Where, playing
 from arena.cli.play import MERGE, conclude, play
 from arena.cli.progress import progress
-from arena.cli.screen import command_line, say
+from arena.cli.screen import command_line, say, warn
 from arena.drift import beacon_value, refuse_drift
 from arena.epochs import epochs_of
 from arena.executors.cores import cores
@@ -171,12 +171,12 @@ def _owned(folder: Path, *, repair: bool = False) -> tuple[Event, Private, bytes
     if private is None:
         raise UserError(f"{folder}: private.json is missing; only its owner can resume an event")
     if not event.predictable and others_read_private(folder):
-        say(
+        warn(
             f"note: others can read {folder}/private.json and so know every card; "
             "take that from them with chmod 600"
         )
     secret = secret_of(folder, event)
-    refuse_drift(str(folder), event, secret, private.entered)
+    refuse_drift(folder, event, secret, private.entered)
     return event, private, secret
 
 
@@ -219,7 +219,7 @@ def _play_on(
             settings.limits, seats=settings.seats, series=settings.series, jobs=asked
         )
         chosen = sandbox or _asked_for(folder, event, private)
-        backend = find_sandbox(chosen)
+        backend = find_sandbox(chosen, folder)
         ready, _ = enter(
             restore(sources, cache=cache, folder=folder),
             backend,

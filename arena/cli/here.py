@@ -6,6 +6,8 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import UNSET
+
 from arena import __version__
 from arena.cli.screen import say
 from arena.deals import with_beacon
@@ -27,6 +29,7 @@ def confinement(backend: Backend) -> Confinement:
     found = backend.probe()
     return Confinement(
         detail=found.detail,
+        tool=found.tool or UNSET,
         memory=found.memory,
         kept=found.kept,
         not_kept=tuple(name for name in GUARANTEES if name not in found.kept),

@@ -32,7 +32,7 @@ from arena.epochs import (
 from arena.model import Entrant, Event, UserError
 from arena.roster import Candidate, Roster, default_cache, in_use, load, printable, restore
 from arena.store import read_event, read_private, secret_of
-from arena.tournament import schedule_of
+from arena.tournament import schedule_of, withdrawn_in
 
 ALL = "they must all be able to play"
 
@@ -45,7 +45,11 @@ class _Asked(NamedTuple):
     """The event and its epochs so far."""
     new: Sequence[Candidate]
     roster: Roster
-    """Of all bots, old and new."""
+    """Of all bots that play, old and new."""
+    field: Sequence[Entrant]
+    """The old ones."""
+    withdrawn: frozenset[str]
+    """Who was, in the event and its epochs: they take no part."""
 
 
 def run_into(
@@ -113,7 +117,7 @@ def _finished(folder: Path) -> list[Event]:
             raise UserError(f"{path}: the event is not finished; first: {command}")
         if events and (fault := epoch_fault(events, each)):
             raise UserError(f"{path}: no epoch of the event in {folder}: {fault}")
-        refuse_drift(str(path), each, secret_of(path, each), None)
+        refuse_drift(path, each, secret_of(path, each), None)
         events.append(each)
     return events
 
@@ -145,6 +149,11 @@ def _found(folder: Path, events: Sequence[Event], bots: Sequence[Path], cache: P
                 f"{each.shown}: {printable(each.entrant.id)} is in the event already, with "
                 "different content; give it another version"
             )
+    withdrawn = frozenset[str]().union(*map(withdrawn_in, (folder, *epochs_of(folder))))
+    if withdrawn:
+        gone = ", ".join(map(printable, sorted(withdrawn)))
+        say(f"note: withdrawn from the event, and nobody's opponent any more: {gone}")
+    field = tuple(entrant for entrant in field if entrant.id not in withdrawn)
     sources = {each.entrant.hash: each.source for each in again}
     old = restore([(entrant, sources.get(entrant.hash, "")) for entrant in field], cache=cache)
     _refuse_missing(folder, field, old)
@@ -153,7 +162,7 @@ def _found(folder: Path, events: Sequence[Event], bots: Sequence[Path], cache: P
     roster = msgspec.structs.replace(
         given, candidates=(*old.candidates, *new), problems=(), notes=(*given.notes, *old.notes)
     )
-    return _Asked(folder, events, new, roster)
+    return _Asked(folder, events, new, roster, field, withdrawn)
 
 
 def _refuse_missing(folder: Path, field: Sequence[Entrant], old: Roster) -> None:
@@ -175,7 +184,7 @@ def _refuse_missing(folder: Path, field: Sequence[Entrant], old: Roster) -> None
 
 def _entered(asked: _Asked, cache: Path, *, seed: str | None, sandbox: str, room: int) -> Entered:
     """The epoch, and its bots, which have shown that they can start."""
-    backend = find_sandbox(sandbox)
+    backend = find_sandbox(sandbox, asked.folder)
     base = asked.events[0].settings
     ready, not_run = enter(
         asked.roster,
@@ -188,11 +197,13 @@ def _entered(asked: _Asked, cache: Path, *, seed: str | None, sandbox: str, room
     entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
     ids = {entrant.id for entrant in entrants}
     heroes = ids & {each.entrant.id for each in asked.new}
-    if absent := [each.id for each in field_before(asked.events) if each.id not in ids]:
+    if absent := [each.id for each in asked.field if each.id not in ids]:
         raise UserError(f"{asked.folder}: bots of the event can't play: {', '.join(absent)}")
     if not heroes:
         raise UserError("no bot to add: those that are new can't play here")
-    settings = settings_of_epoch(base, heroes)
+    settings = settings_of_epoch(
+        base, heroes, predictable=seed is not None, withdrawn=asked.withdrawn
+    )
     secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
     setting = setting_of(settings, secret, ready, backend)
     event = Event(

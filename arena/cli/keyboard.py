@@ -80,6 +80,8 @@ class Keyboard:
         self._before: dict[signal.Signals, object] = {}
         self._woken, self._wake = os.pipe()
         self._rest = ""
+        self.woken = False
+        """Whether the last wait was ended by a signal: what is shown may have to be drawn anew."""
 
     def __enter__(self) -> Self:
         for end in (self._woken, self._wake):
@@ -122,7 +124,8 @@ class Keyboard:
         if self._rest:
             seconds = _ESCAPE_S
         ready, _, _ = select.select([self._source, self._woken], [], [], seconds)
-        if self._woken in ready:
+        self.woken = self._woken in ready
+        if self.woken:
             os.read(self._woken, _INPUT)
         if self._source not in ready:
             rest, self._rest = self._rest, ""

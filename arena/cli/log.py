@@ -58,6 +58,7 @@ def log(
     """
     import sys
 
+    from arena.cli.patience import tell_long_read
     from arena.model import UserError
     from arena.reports.hostile import json_line
     from arena.store import canonical_line, read_by_id, read_event, read_some, record_line
@@ -77,6 +78,7 @@ def log(
         sys.stdout.buffer.write(told.transcript(lean=lean))
         sys.stdout.buffer.flush()
         return
+    tell_long_read([folder])
     if faults:
         _print_faults(folder, as_json=as_json)
         return

@@ -21,6 +21,8 @@ AS_IN_RUN = (
 class Delay(Duration):
     """A time, or none at all."""
 
+    least_ms = 0
+
     def convert(
         self,
         value: Any,  # noqa: ANN401 - click's own signature
@@ -35,7 +37,7 @@ class Delay(Duration):
     epilog="""\b
 Examples:
   arena match bots/mine bots/other              who wins, hole by hole
-  arena match bots/mine bots/mine --watch       see it play against itself
+  arena match bots/mine bots/mine --watch       against itself; space pauses
   arena match A B C --game four-card-golf --deal 7
   arena match A B --record talk                 every line said, in talk/
 
@@ -61,7 +63,7 @@ Exit codes:
 @click.option(
     "--delay",
     type=Delay(),
-    help="Pause after a move with --watch; it is on nobody's time.  [default: 0.5s]",
+    help="Pause after a move with --watch, on nobody's time.  [default: 0.5s; 0s in a pipe]",
 )
 @click.option("--hidden", is_flag=True, help="With --watch: hidden cards by their backs.")
 @click.option(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -15,20 +14,19 @@ import msgspec
 import trio
 
 from arena import registry
+from arena.cli.display import display
 from arena.cli.entering import enter, find_sandbox, setting_of, settings_of
 from arena.cli.given import SETTINGS, keep_promises
 from arena.cli.progress import JSON_VERSION
 from arena.cli.screen import colour, columns, command_line, say
-from arena.cli.watching import Onlooker, display
-from arena.contestant import Contestant
+from arena.cli.watching import Onlooker
 from arena.deals import secret_from_seed
 from arena.executors.cores import one_core
 from arena.games import Game
-from arena.games.following import Followed, Moved
 from arena.match import Played, Setting, play_series
 from arena.model import Bot, MatchRecord, MatchSpec, Series, UserError, match_id
-from arena.pipes import Table, open_table
-from arena.recording import Recorder, Tap, open_tapped
+from arena.pipes import open_table
+from arena.recording import Recorder, open_tapped
 from arena.referee import HOLES
 from arena.reports.cards import scorecard
 from arena.reports.faults import match_fault_lines
@@ -39,7 +37,6 @@ from arena.sandbox import Backend
 PAIRING = "match"
 """Not made from the bots: with the same number everybody has the same cards."""
 FAULTED = 3
-DELAY_MS = 500
 
 
 def play_match(
@@ -91,7 +88,7 @@ def play_match(
             ready,
             deal,
             watch=watch,
-            delay=(DELAY_MS if delay is None else delay) / 1000,
+            delay=None if delay is None else delay / 1000,
             hidden=hidden,
             record=record,
         )
@@ -151,7 +148,7 @@ def _play(
     deal: int,
     *,
     watch: bool,
-    delay: float,
+    delay: float | None,
     hidden: bool,
     record: Path | None,
 ) -> MatchRecord:
@@ -166,7 +163,6 @@ def _play(
         seats=seats,
     )
     played: list[Played] = []
-    tables: list[Table] = []
     with ExitStack() as stack:
         recorder: Recorder | None = None
         if record is not None:
@@ -176,27 +172,24 @@ def _play(
             about = f"in a match of {setting.settings.game}, deal {deal}."
             recorder = Recorder(record, names, about)
             stack.callback(recorder.close)
-        if watch:
-            shown = display(hidden=hidden)
-            stack.callback(shown.close)
-            title = f"{setting.settings.game}, deal {deal}"
-            onlooker = Onlooker(title, setting.settings.game, seats, shown)
-
-            def moved(followed: Followed, moved: Moved) -> None:
-                onlooker.moved(followed, moved)
-                _pause(tables[0], delay)
-
-            setting = msgspec.structs.replace(setting, game=Followed(setting.game, moved))
-
-        tap: Tap | None = recorder
-        if watch:
-            tap = _Watch(recorder, {entrant: seat for seat, entrant in enumerate(seats)}, onlooker)
 
         async def main() -> None:
-            async with open_table() if tap is None else open_tapped(tap) as table:
-                tables.append(table)
+            async with open_table() if recorder is None else open_tapped(recorder) as table:
                 series = Series(id=PAIRING, matches=(spec,))
-                await play_series(table, setting, series, 0, played.append)
+                if not watch:
+                    await play_series(table, setting, series, 0, played.append)
+                    return
+                game = setting.settings.game
+                with display(hidden=hidden, delay=delay) as shown:
+                    onlooker = Onlooker(
+                        f"{game}, deal {deal}",
+                        game,
+                        seats,
+                        shown,
+                        rest=lambda: shown.rest(table.look),
+                    )
+                    watched = msgspec.structs.replace(setting, onlooker=onlooker)
+                    await play_series(table, watched, series, 0, played.append)
 
         with one_core():
             trio.run(main)
@@ -205,52 +198,6 @@ def _play(
             for fault in result.faults:
                 recorder.fault(seats[fault.seat], fault)
         return result
-
-
-class _Watch:
-    """A tap that tells whoever looks on who has failed, and whoever records everything."""
-
-    def __init__(
-        self, recorder: Recorder | None, seats: Mapping[str, int], onlooker: Onlooker
-    ) -> None:
-        self._recorder = recorder
-        self._seats = seats
-        self._onlooker = onlooker
-        self._by_process: dict[int, int] = {}
-
-    def started(self, entrant: str, contestant: Contestant) -> None:
-        """A bot's process has been asked for."""
-        self._by_process[contestant.id] = self._seats[entrant]
-        if self._recorder is not None:
-            self._recorder.started(entrant, contestant)
-
-    def sent(self, contestant: Contestant, data: bytes) -> None:
-        """A line to it."""
-        if self._recorder is not None:
-            self._recorder.sent(contestant, data)
-
-    def heard(self, contestant: Contestant, data: bytes) -> None:
-        """What was read of its output."""
-        if self._recorder is not None:
-            self._recorder.heard(contestant, data)
-
-    def logged(self, contestant: Contestant, data: bytes) -> None:
-        """What was read of its stderr."""
-        if self._recorder is not None:
-            self._recorder.logged(contestant, data)
-
-    def dropped(self, contestant: Contestant) -> None:
-        """It has failed, or all is over."""
-        self._onlooker.fallen(self._by_process[contestant.id])
-        if self._recorder is not None:
-            self._recorder.dropped(contestant)
-
-
-def _pause(table: Table, seconds: float) -> None:
-    """Between two decisions: nobody's clock runs, and what bots write meanwhile is taken."""
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        table.look(left)
 
 
 def _tell(record: MatchRecord, title: str, backend: Backend) -> None:

@@ -33,19 +33,25 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
     from arena.cli.screen import say
     from arena.merging import fill, join_stderr, merged, parts_of
     from arena.model import UserError
-    from arena.store import Store, made_whole
+    from arena.store import Store, claimed, made_whole, read_announced
     from arena.tournament import Tournament
 
     for folder in folders:
         if folder.resolve() in out.resolve().parents:
             raise UserError(f"{out} lies in {folder}, which is only read; choose another --out")
-    parts = parts_of(folders)
     watcher = Progress()
-    with made_whole(out) as fresh, Store.create(fresh, merged(parts), parts[0].private) as store:
-        tournament = Tournament(store, parts[0].secret, watcher)
-        fill(tournament, parts)
-        assert tournament.left == 0, "each shard is whole, but not all of them together"
-        join_stderr(parts, fresh)
-        table = settle(store, tournament)
+    with claimed(out):
+        parts = parts_of(folders)
+        first = parts[0]
+        event, announced = merged(parts), read_announced(first.folder)
+        with (
+            made_whole(out) as fresh,
+            Store.create(fresh, event, first.private, announced) as store,
+        ):
+            tournament = Tournament(store, first.secret, watcher)
+            fill(tournament, parts)
+            assert tournament.left == 0, "each shard is whole, but not all of them together"
+            join_stderr(parts, fresh)
+            table = settle(store, tournament)
     show(table, store, watcher)
     say(f"{len(parts)} shards merged in {out}")

@@ -34,6 +34,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer
     """A time: 500ms, 1.5s, 2m, 3h, never a bare number. The value is milliseconds."""
 
     name = "time"
+    least_ms = 1
 
     def convert(
         self,
@@ -46,9 +47,36 @@ class Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer
         if match is None:
             self.fail(f"{value!r} is no time: say the unit, like 500ms, 1.5s, 2m, 3h", param, ctx)
         milliseconds = round(float(match[1]) * _UNITS[match[2]])
-        if milliseconds < 1:
+        if milliseconds < self.least_ms:
             self.fail(f"{value!r} is no time to do anything in", param, ctx)
         return milliseconds
+
+
+class Megabytes(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
+    """An amount of memory: 512, 512MB, 2GB, 1.5 GiB. A bare number, and the value, are MiB."""
+
+    name = "megabytes"
+    pattern = r"\s*(\d+(?:\.\d+)?)\s*(?:([MG])(?:i?B)?)?\s*"
+
+    def __init__(self, least: int, most: int) -> None:
+        self.least = least
+        self.most = most
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's own signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int:
+        """Read it, or say what it should look like."""
+        match = re.fullmatch(self.pattern, str(value), re.IGNORECASE)
+        if match is None:
+            self.fail(f"{value!r} is no amount: write 512, 512MB or 2GB", param, ctx)
+        amount = float(match[1]) * (1024 if (match[2] or "").upper() == "G" else 1)
+        bounds = f"from {self.least} to {self.most}"
+        if not amount.is_integer() or not self.least <= amount <= self.most:
+            self.fail(f"{value!r} is no whole number of MB {bounds}", param, ctx)
+        return int(amount)
 
 
 class Finite(click.FloatRange):
@@ -138,6 +166,8 @@ def _taken(kind: Any) -> tuple[str, tuple[type, ...]]:  # noqa: ANN401 - generic
     """What an event file may hold for such a flag, in words and in types."""
     if isinstance(kind, click.IntRange):
         return "a whole number", (int,)
+    if isinstance(kind, Megabytes):
+        return "a whole number of MB, or text like '2GB'", (int, str)
     if isinstance(kind, click.FloatRange):
         return "a number", (int, float)
     return "text in quotes", (str,)
@@ -193,11 +223,11 @@ def _limits() -> list[Callable[[Any], Any]]:
         ),
         click.option(
             "--memory",
-            type=click.IntRange(1, 1 << 20),
+            type=Megabytes(1, 1 << 20),
             default=512,
             show_default=True,
             metavar="MB",
-            help="Memory for a bot.",
+            help="Memory for a bot; or with a unit, like 2GB.",
         ),
         click.option(
             "--tasks",
@@ -209,7 +239,7 @@ def _limits() -> list[Callable[[Any], Any]]:
         ),
         click.option(
             "--scratch",
-            type=click.IntRange(0, 1 << 16),
+            type=Megabytes(0, 1 << 16),
             metavar="MB",
             default=16,
             show_default=True,
@@ -359,10 +389,12 @@ def run_options(command: F) -> F:
             help="Let workers and bots move between cores: slower, and times are less even.",
         ),
         click.option(
-            "--max-time", type=Duration(), help="Stop cleanly after this time; resume later."
+            "--max-time",
+            type=Duration(),
+            help="Stop after this time and the match in play; resume later.",
         ),
         click.option("--json", "as_json", is_flag=True, help="Events as JSON lines on stdout."),
-        click.option("--quiet", "-q", is_flag=True, help="No progress on stderr."),
+        click.option("--quiet", "-q", is_flag=True, help="Neither progress nor notes on stderr."),
     ]
     for flag in reversed(flags):
         command = flag(command)

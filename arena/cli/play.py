@@ -13,10 +13,11 @@ import trio
 
 from arena.cli.live import LivePage
 from arena.cli.progress import JsonLines, Progress
-from arena.cli.screen import colour, columns, command_line, going_on, say
+from arena.cli.screen import colour, columns, command_line, going_on, say, warn
 from arena.executors import Executor
 from arena.model import ADJUSTED, Table, Verdict
-from arena.reports import FILES, render
+from arena.ratings.intervals import most_likely_share
+from arena.reports import files, render
 from arena.reports.hostile import plain
 from arena.roster import unload
 from arena.store import Store
@@ -68,10 +69,10 @@ def play(
         watcher.note(f"{len(event.entrants)} bots, {kept}{to_play}, results in {store.folder}")
         watcher.note(f"commitment {event.commitment}")
         if page:
-            say(f"live at {page.url}")
+            warn(f"live at {page.url}")
         if event.sandbox == "none":
-            say("warning: --sandbox none: the bots can do whatever you can do")
-    player = _Player(tournament, executor, watcher, page)
+            warn("warning: --sandbox none: the bots can do whatever you can do")
+    player = _Player(tournament, executor, watcher, page, elsewhere=bool(where))
     shown = 0
     concluded = False
     try:
@@ -86,6 +87,7 @@ def play(
         watcher.end()
         _tell_trouble(store, tournament, watcher)
         if not concluded:
+            _tell_cut(tournament, watcher)
             _tell_resume(store, watcher, where)
     if page and concluded:
         page.stay(tournament, watcher, store.event)
@@ -126,11 +128,14 @@ class _Player:
         executor: Executor,
         watcher: Progress,
         page: LivePage | None,
+        *,
+        elsewhere: bool,
     ) -> None:
         self._tournament = tournament
         self._executor = executor
         self._watcher = watcher
         self._page = page
+        self._elsewhere = elsewhere
         self._stop: trio.Event
         self.outcome = 0
         """The exit code of the first signal that came."""
@@ -170,14 +175,20 @@ class _Player:
     async def _alarm(self, seconds: float) -> None:
         await trio.sleep(seconds)
         self._stop.set()
-        self._watcher.note("the time is over: stopping after the series in play")
+        # A cluster's workers tell of a series when it has ended.
+        last = "series" if self._elsewhere else "match"
+        self._watcher.note(f"the time is over: stopping after the {last} in play")
+        self._tournament.halt()
 
 
 def _publish(store: Store, tournament: Tournament) -> Table:
-    """Write the table beside the log, in every form."""
+    """Write the table beside the log, in every form, by the event's own rule of derivation. Gives
+    today's, which is what people are shown.
+    """
     table = tournament.result()
-    for name, kind in FILES.items():
-        store.write(name, render(table, kind))
+    rule = store.event.settings.rule
+    for name, text in files(table if rule == table.rule else tournament.result(rule)):
+        store.write(name, text)
     return table
 
 
@@ -204,8 +215,20 @@ def _verdict(table: Table) -> str:
     above, error = row.delta, row.delta_ci
     if row.adjusted is not None and table.event.settings.rate_on == ADJUSTED:
         above, error = row.adjusted, row.adjusted_ci
+    if above is None or error is None:  # no deal was played in both seatings
+        return told
     where = "ahead" if above < 0 else "behind"
-    return f"{told}, {where} by {abs(above):.1f} ± {error:.1f} strokes a match in {table.matches}"
+    told = f"{told}, {where} by {abs(above):.1f} ± {error:.1f} strokes a match in {table.matches}"
+    counts = [sum(count for _, count in each.faults) for each in (row, other)]
+    most = [
+        100 * most_likely_share(min(count, each.matches), each.matches)
+        for count, each in zip(counts, (row, other), strict=True)
+    ]
+    # In a match of two each fault is a forfeit.
+    return (
+        f"{told}; forfeits: new {counts[0]}, old {counts[1]} "
+        f"(at most {most[0]:.1f} and {most[1]:.1f} % of matches, at 95 %)"
+    )
 
 
 def _tell_merge(store: Store, watcher: Progress) -> None:
@@ -228,6 +251,24 @@ def _tell_trouble(store: Store, tournament: Tournament, watcher: Progress) -> No
         say(f"{entrant} was at the table in {times} of {voids} void series")
 
 
+def _tell_cut(tournament: Tournament, watcher: Progress) -> None:
+    """What was finished and will be played again."""
+    series, matches = tournament.cut
+    if not series:
+        return
+    kept = "1 finished match" if matches == 1 else f"{matches:,} finished matches"
+    cut = "a series that was cut short" if series == 1 else f"{series:,} series that were cut short"
+    watcher.note(
+        f"{kept} of {cut} stay in the log but don't count: a series counts whole, and is played "
+        "again from its first match"
+    )
+    if not tournament.completed:
+        watcher.note(
+            "no series has come to its end: where one takes longer than there is time, allow more "
+            "of it, or play an event of shorter series (--series)"
+        )
+
+
 def _tell_resume(store: Store, watcher: Progress, where: str) -> None:
     command = f"{going_on(store.folder, store.event.sandbox)} {where}".rstrip()
     if isinstance(watcher, JsonLines):
@@ -237,4 +278,4 @@ def _tell_resume(store: Store, watcher: Progress, where: str) -> None:
             pass
         else:
             return
-    say(f"not finished; everything played is kept; go on with: {command}")
+    warn(f"not finished; everything played is kept; go on with: {command}")

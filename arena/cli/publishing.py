@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from arena.cli.patience import tell_long_read
 from arena.cli.screen import say
 from arena.executors.cores import fair_jobs
 from arena.model import UserError
@@ -41,6 +42,7 @@ def put(
     if alias_key is not None and not anonymous:
         raise UserError("--alias-key: goes with --anonymous")
     with closing(SiteFolder(site)) as target:
+        tell_long_read(folders)
         found = sources(folders)
         index = target.index or new_index(title=title or "", anonymous=anonymous)
         if index.anonymous != anonymous:
@@ -79,6 +81,8 @@ def _tell(outcome: Outcome) -> None:
     )
     for key in outcome.missing:
         say(f"{outcome.folder}: {english(key)}")
+    for line in outcome.why.splitlines():
+        say(line)
 
 
 class _Told:

@@ -85,6 +85,7 @@ def rate(folders: tuple[Path, ...], *, kind: str, canonical: bool, **options: An
     of the folders changes nothing. Dates are UTC; a deal of which one match lies outside of them is
     left out in all of its rotations.
     """
+    from arena.cli.patience import tell_long_read
     from arena.cli.screen import colour, columns, say
     from arena.model import UserError
     from arena.reports import render
@@ -93,6 +94,7 @@ def rate(folders: tuple[Path, ...], *, kind: str, canonical: bool, **options: An
     wanted = Wanted(**options)
     if wanted.since is not None and wanted.until is not None and wanted.since >= wanted.until:
         raise UserError("--since and --until: there is no time between them")
+    tell_long_read(folders)
     table = rated(folders, wanted)
     if wanted.dated and not any(row.deals for row in table.rows):
         say("note: no rated event lies within that time")

@@ -58,7 +58,7 @@ def rerun(
         )
         settings = event.settings
         room = keep_promises(settings.limits, seats=settings.seats, series=settings.series)
-        backend = find_sandbox(sandbox)
+        backend = find_sandbox(sandbox, folder)
         way_out = (
             "they must be as they were; say where they are: "
             f"{command_line('verify', folder)} BOT... --rerun {number}"

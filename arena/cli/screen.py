@@ -22,7 +22,14 @@ def colour() -> bool:
 
 
 def say(text: str) -> None:
-    """A line for people, beside the results."""
+    """A line for people, beside the results; with --quiet there is none."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.params.get("quiet"):
+        warn(text)
+
+
+def warn(text: str) -> None:
+    """A line that has to be known, however quiet it is to be."""
     from arena.reports.hostile import visible
 
     with contextlib.suppress(OSError):  # a terminal that has hung up ends nothing

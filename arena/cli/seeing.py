@@ -24,8 +24,9 @@ card, or draw one from the stock: it goes face up to any of your positions and
 what lay there goes out; or throw the drawn one away and turn one of yours up.
 With exactly one card face down you may throw it away and turn nothing.
 Whoever has all eight up is out: the others have one more turn each.
-Two equal cards above each other cost 0, whatever they are; two such columns of
-one value -10, three -15, four -20. A -5 never cancels: each counts -5.
+Two equal cards above each other, unless they are -5s, cost 0; two such columns
+of one value -10, three -15, four -20. A -5 never cancels: each counts -5, and
+two columns of them take 10 more off.
 A tie for first after nine holes is played off, hole by hole.""",
     "four-card-golf": """\
 Four cards face down; you have seen your near two, positions 2 and 3. The

@@ -8,10 +8,9 @@ leaves nothing; then the folder is made whole at once, with the secret revealed.
 from __future__ import annotations
 
 import secrets
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ from arena.play.sitting import Left, Person, sit
 from arena.reports.hostile import plain
 from arena.roster import Roster, default_cache, in_use, load
 from arena.sandbox import Backend
-from arena.store import Private, Store, made_whole
+from arena.store import Private, Store, claimed, made_whole
 from arena.tournament import first_wave, schedule_of
 
 PERSON = "person"
@@ -65,9 +64,17 @@ def play_against(
     person = _person(name)
     _seatable(len(bots), seat, rules)
     guest = _guest(browser, lines=lines, delay=(DELAY_MS if delay is None else delay) / 1000)
-    folder = _folder(out, 1)
     cache = default_cache()
-    with in_use(cache):
+    with ExitStack() as stack:
+
+        def place(number: int) -> AbstractContextManager[Path]:
+            """The folder for a match of this evening."""
+            named = out.with_name(f"{out.name}-{number}") if out and number > 1 else out
+            return claimed(named, "play-")
+
+        with place(1) as folder:
+            pass  # it can be had; one that is killed before the end of a match leaves none
+        stack.enter_context(in_use(cache))
         settings = settings_of(
             seats=len(bots) + 1,
             tables=None,
@@ -81,7 +88,7 @@ def play_against(
         )
         settings = msgspec.structs.replace(settings, format="single")
         keep_promises(settings.limits, seats=len(bots), jobs=1, flags=SETTINGS)
-        backend = find_sandbox(sandbox)
+        backend = find_sandbox(sandbox, folder)
         way_out = f"more: {command_line('check', *dict.fromkeys(bots))}"
         roster = seated(bots, person, cache)
         ready, _ = enter(roster, backend, settings, cache, skip_broken=False, way_out=way_out)
@@ -90,7 +97,7 @@ def play_against(
         evening = Evening(settings, ready, backend, person, seat=seat, seed=seed)
         if broken := trio.run(try_starts, evening.setting(bytes(32)), len(ready)):
             without(ready, broken, skip_broken=False)
-        return _play(evening, guest, folder, out)
+        return _play(evening, guest, place)
 
 
 def _person(name: str) -> Entrant:
@@ -131,17 +138,6 @@ def seated(paths: Sequence[Path], person: Entrant, cache: Path) -> Roster:
     )
 
 
-def _folder(out: Path | None, number: int) -> Path:
-    """Where a match is going to be kept; UserError while there is still nothing to lose."""
-    folder = out or Path("arena-results", time.strftime("play-%Y%m%d-%H%M%S"))
-    if number > 1 and out is not None:
-        folder = out.with_name(f"{out.name}-{number}")
-    with made_whole(folder) as fresh:
-        fresh.mkdir(parents=True)
-    folder.rmdir()  # it was to be tried only: what is left leaves nothing
-    return folder
-
-
 # ------------------------------------------------------------------------------------- the match
 
 
@@ -162,7 +158,9 @@ class Evening:
         self.entrants = (*others[:seat], person, *others[seat:])
         """By seat."""
         self.settings = msgspec.structs.replace(
-            settings, heroes=tuple(entrant.id for entrant in self.entrants)
+            settings,
+            heroes=tuple(entrant.id for entrant in self.entrants),
+            predictable=seed is not None,
         )
         self.seat = seat
         self.backend = backend
@@ -208,7 +206,8 @@ class Evening:
         with made_whole(folder) as fresh, Store.create(fresh, event, private) as store:
             store.append(played.record)
             for entrant, text in played.stderr.items():
-                store.add_stderr(entrant, played.record.id, text)
+                failed = entrant in played.record.fallen
+                store.add_stderr(entrant, played.record.id, text, failed=failed)
             store.conclude(msgspec.structs.replace(event, finished=True, secret=secret.hex()))
 
     def spec(self, event: Event, secret: bytes) -> MatchSpec:
@@ -217,12 +216,16 @@ class Evening:
         return block.series[0].matches[0]
 
 
-def _play(evening: Evening, guest: Guest, folder: Path, out: Path | None) -> int:
+Place = Callable[[int], AbstractContextManager[Path]]
+"""From the number of a match to its folder."""
+
+
+def _play(evening: Evening, guest: Guest, place: Place) -> int:
     """Match after match, until the person has enough; the exit code."""
     code = 0
     try:
         with one_core():
-            trio.run(_matches, evening, guest, folder, out)
+            trio.run(_matches, evening, guest, place)
     except* Left:
         pass
     except* KeyboardInterrupt:
@@ -232,10 +235,12 @@ def _play(evening: Evening, guest: Guest, folder: Path, out: Path | None) -> int
     return code
 
 
-async def _matches(evening: Evening, guest: Guest, folder: Path, out: Path | None) -> None:
+async def _matches(evening: Evening, guest: Guest, place: Place) -> None:
     async with guest() as person:
         number, again = 1, True
         while again:
+            with place(number):
+                pass  # before there is anything to lose
             secret = evening.secret(number)
             event = evening.event(secret)
             desk = evening.desk()
@@ -249,12 +254,11 @@ async def _matches(evening: Evening, guest: Guest, folder: Path, out: Path | Non
                     person=person,
                     desk=desk,
                 )
-            evening.keep(folder, event, secret, played)
+            with place(number) as folder:
+                evening.keep(folder, event, secret, played)
             evening.playing = False
             again = await person.over(desk, played.record, folder)
             number += 1
-            if again:
-                folder = _folder(out, number)
 
 
 # ------------------------------------------------------------------------------------ the person

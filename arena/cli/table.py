@@ -27,15 +27,20 @@ Examples:
 @click.option("--canonical", is_flag=True, help="Without timings and host facts.")
 def table(folder: Path, kind: str, *, canonical: bool) -> None:
     """Print the ranked table of the event in FOLDER, with the epochs that were added to it."""
+    from arena.cli.finding import withdrawal_lines
+    from arena.cli.patience import tell_long_read
     from arena.cli.screen import colour, columns
     from arena.epochs import epochs_of
     from arena.reports import render
     from arena.rerating import rated
     from arena.tournament import table_of
 
+    epochs = epochs_of(folder)
+    tell_long_read([folder, *epochs])
+    found = rated([folder]) if epochs else table_of(folder)
     click.echo(
         render(
-            rated([folder]) if epochs_of(folder) else table_of(folder),
+            found,
             kind,
             width=columns(),
             canonical=canonical,
@@ -43,3 +48,6 @@ def table(folder: Path, kind: str, *, canonical: bool) -> None:
         ),
         nl=False,
     )
+    if kind == "text" and not canonical:
+        for line in withdrawal_lines(folder, found.withdrawn):
+            click.echo(line)

@@ -16,10 +16,11 @@ import msgspec
 from arena import __version__
 from arena.cli.screen import say
 from arena.epochs import epochs_of
-from arena.model import Event, Frozen, UserError
+from arena.model import DERIVATION, Event, Frozen, UserError
 from arena.reports.hostile import json_line, plain
 from arena.reports.layout import wrap
 from arena.verify.findings import LOG
+from arena.verify.tables import OLDER
 from arena.verify.whole import Verdict, verify, verify_epoch
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def verify_folder(
     if rerunning is not None and verdict.proven and verdict.difference is None:
         played = _rerun(folder, rerunning, jobs)
         verdict = msgspec.structs.replace(verdict, difference=next(iter(played.differences), None))
-    judged = [_Judged(folder, verdict, seconds, played), *_epochs(folder, verdict.event, jobs)]
+    judged = [_Judged(folder, verdict, seconds, played), *_epochs(folder, verdict, jobs)]
     if as_json:
         click.echo(json_line(msgspec.json.encode(_all_as_json(judged))))
     else:
@@ -85,17 +86,22 @@ def verify_folder(
     return 0
 
 
-def _epochs(folder: Path, event: Event | None, jobs: int) -> Iterator[_Judged]:
+def _epochs(folder: Path, verdict: Verdict, jobs: int) -> Iterator[_Judged]:
     """What is to be said of an event's epochs, if the event can be believed."""
-    before = [event] if event is not None else []
+    before = [verdict.event] if verdict.event is not None else []
+    # Who was withdrawn follows from a log that is true.
+    withdrawn = None if verdict.difference else set(verdict.withdrawn)
     for path in epochs_of(folder) if before else ():
         began = time.monotonic()
         with _Bar(path) as bar:
-            verdict = verify_epoch(path, before, jobs=jobs, progress=bar.at)
+            verdict = verify_epoch(path, before, withdrawn, jobs=jobs, progress=bar.at)
         yield _Judged(path, verdict, time.monotonic() - began, None)
         if verdict.event is None:
             return
         before.append(verdict.event)
+        withdrawn = None if withdrawn is None or verdict.difference else withdrawn
+        if withdrawn is not None:
+            withdrawn.update(verdict.withdrawn)
 
 
 def _tell(judged: _Judged) -> None:
@@ -212,6 +218,9 @@ def _facts(
             "tables",
             text + (f"; not there: {', '.join(verdict.absent)}" if verdict.absent else ""),
         )
+    if verdict.tables and (older := OLDER.get(settings.rule)):
+        told = f"the tables were derived by rule {settings.rule}, and are true to it: {older}; "
+        yield "older rule", told + f"`arena table` shows those of rule {DERIVATION}"
     if verdict.torn:
         yield "torn", "the last line has no end, as a killed writer leaves it"
     if verdict.not_reproducible:
@@ -233,7 +242,9 @@ def _unproven(verdict: Verdict, played: Rerun | None) -> Iterator[str]:
     """What no folder can prove, or this one has not."""
     if played is None:
         yield "that the bots made these moves (--rerun N)"
-    yield "faults, times, sandbox, machine and who could not run: they are the host's word"
+    yield "faults, times, order of play, sandbox, machine and who could not run: the host's word"
+    if verdict.event is not None and verdict.event.settings.rule == 1:
+        yield "whether the secret came from a seed, and what an arena doesn't read in a line"
     if not verdict.published:
         yield "that this is the commitment published before the event (--commitment HEX)"
 

@@ -1,23 +1,18 @@
 """Watching a match: from the game as it is followed to pictures of the table, or plain lines.
 
 `Onlooker` keeps what has been played as a `Picture`; it knows neither whether the match is live or
-recorded, nor where it is shown. `Screen` draws pictures in place on a terminal; `Lines` prints a
-line a move where there is none.
+recorded, nor where it is shown.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 from collections import deque
-from collections.abc import Sequence
-from io import TextIOWrapper
-from typing import Protocol, TextIO
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from arena.games.following import Followed, Moved
-from arena.reports.cards import Card, Face, Picture, Player, Style, label, picture
-from arena.reports.hostile import plain, sentence
+from arena.reports.cards import Card, Face, Picture, Player, label
+from arena.reports.hostile import plain
 
 TOLD = 12
 """Moves that are kept in words: more than a screen has room for beside the cards."""
@@ -89,13 +84,25 @@ class Display(Protocol):
 
 
 class Onlooker:
-    """What somebody knows who sees everything; `moved` and `fallen` say what has happened."""
+    """What somebody knows who sees everything; `moved` and `fallen` say what has happened.
 
-    def __init__(self, title: str, game: str, names: Sequence[str], display: Display) -> None:
+    `rest` is called after each move that has been shown.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        game: str,
+        names: Sequence[str],
+        display: Display,
+        rest: Callable[[], None] = lambda: None,
+    ) -> None:
         self._title = title
         self._game = game
         self._names = [plain(name) for name in names]
         self._display = display
+        self._rest = rest
+        self._followed: Followed | None = None
         self._told: deque[str] = deque(maxlen=TOLD)
         self._news: list[str] = []
         self._scores: list[tuple[int | None, ...]] = []
@@ -105,6 +112,7 @@ class Onlooker:
 
     def moved(self, followed: Followed, moved: Moved) -> None:
         """A move has been played."""
+        self._followed = followed
         self._hole = followed.holes
         self._tell(words(self._game, self._names[moved.seat], moved))
         hole = followed.hole
@@ -119,14 +127,22 @@ class Onlooker:
                 self._totals = [a + b for a, b in zip(self._totals, scores, strict=True)]
             listed = ", ".join(f"{self._names[seat]} {scores[seat]}" for seat in sorted(plays))
             self._tell(f"hole {self._hole} is over: {listed}")
-        news, self._news = self._news, []
-        self._display.show(self._picture(followed), news)
+        self._show(followed)
+        self._rest()
 
     def fallen(self, seat: int) -> None:
-        """A bot has failed; the next picture shows it."""
-        if seat not in self._fallen:
-            self._fallen.add(seat)
-            self._tell(f"{self._names[seat]} has failed, and is played on for")
+        """A bot has failed."""
+        self._fallen.add(seat)
+        followed = self._followed
+        players = range(len(self._names)) if followed is None else followed.order
+        goes_on = len(set(players) - self._fallen) > 1
+        self._tell(f"{self._names[seat]} has failed{', and is played on for' if goes_on else ''}")
+        if followed is not None:
+            self._show(followed)
+
+    def _show(self, followed: Followed) -> None:
+        news, self._news = self._news, []
+        self._display.show(self._picture(followed), news)
 
     def _tell(self, text: str) -> None:
         self._told.append(text)
@@ -171,76 +187,3 @@ class Onlooker:
         if known is not None:
             return [_FACES[letter] for letter in known[seat]]
         return [Face.NOBODY if card is None else Face.ALL for card in grid]
-
-
-class Lines:
-    """A line a move, for a pipe or a file."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self._hole = ""
-
-    def show(self, shown: Picture, news: Sequence[str]) -> None:
-        """What has happened."""
-        if shown.title != self._hole:
-            self._hole = shown.title
-            self._out.write(f"{sentence(shown.title)}\n")
-        for line in news:
-            self._out.write(f"  {sentence(line)}\n")
-        self._out.flush()
-
-    def close(self) -> None:
-        """Nothing to put right."""
-
-
-_RESTORED = "\x1b[0m\x1b[?25h"
-"""Letters and the cursor as they were."""
-
-
-class Screen:
-    """Pictures in place: each is written over the last one, in one write, so nothing flickers."""
-
-    def __init__(self, out: TextIO, style: Style) -> None:
-        self._out = out
-        self._style = style
-        self._drawn = 0
-        self._columns = 0
-        self._before = signal.signal(signal.SIGTERM, self._killed)
-
-    def show(self, shown: Picture, news: Sequence[str]) -> None:  # noqa: ARG002 - the picture holds it
-        """The table as it is now."""
-        columns, rows = os.get_terminal_size(self._out.fileno())
-        lines = picture(shown, self._style, room=max(20, columns - 1), height=rows - 1)
-        lines = lines[: rows - 1]  # what has scrolled away can't be drawn over
-        start = ""
-        if self._drawn and columns == self._columns:
-            start = f"\r\x1b[{self._drawn}A"
-        elif self._drawn:
-            start = "\x1b[H\x1b[2J"  # another width has broken the lines anew
-        body = "".join(f"{line}\x1b[K\n" for line in lines)
-        self._out.write(f"\x1b[?25l{start}{body}\x1b[J")
-        self._out.flush()
-        self._drawn, self._columns = len(lines), columns
-
-    def close(self) -> None:
-        """Leave the last picture, and the cursor as it was."""
-        signal.signal(signal.SIGTERM, self._before)
-        self._out.write(f"{_RESTORED}\n")
-        self._out.flush()
-
-    def _killed(self, number: int, _: object) -> None:
-        os.write(self._out.fileno(), _RESTORED.encode())
-        signal.signal(number, signal.SIG_DFL)
-        signal.raise_signal(number)
-
-
-def display(*, hidden: bool) -> Screen | Lines:
-    """The display that stdout can show."""
-    out = sys.stdout
-    assert isinstance(out, TextIOWrapper)
-    out.reconfigure(errors="backslashreplace")  # a name may be in any script
-    if not out.isatty() or os.environ.get("TERM", "") in ("", "dumb"):
-        return Lines(out)
-    encoding = (out.encoding or "").lower().replace("-", "")
-    style = Style(lines=encoding == "utf8", colour=not os.environ.get("NO_COLOR"), hidden=hidden)
-    return Screen(out, style)

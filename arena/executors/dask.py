@@ -9,8 +9,8 @@ takes what others could play.
 
 What a worker had in play when it was lost is void and played elsewhere, as after the death of a
 local worker, each series alone from then on: so one that kills its workers is found, named, and
-stops the event. A worker in whose hands a series came to no end sits out, so that a sick machine
-doesn't void one series over and over. A task's result is released when its records are durable.
+stops the event. A worker in whose hands a series came to no end sits out, and another machine
+tries that series next. A task's result is released when its records are durable.
 When the scheduler is gone for good the event stops, and can be gone on with there or elsewhere.
 
 Invariant: at most one series of a block is in play (`Handout`'s); of a series that was handed to a
@@ -32,7 +32,7 @@ from arena.executors import Job, Report, SeriesEnd, nodes
 from arena.executors.answers import StrangeError, reports
 from arena.executors.cluster import Peer
 from arena.executors.crew import POLL_S, Crew, LostError, Node, UnfitError
-from arena.executors.handout import Handout, Turn
+from arena.executors.handout import Handout, Place, Turn
 from arena.executors.nodes import Fit
 from arena.model import Block, HostError, Series, UserError
 
@@ -137,7 +137,7 @@ class _Round:
     ) -> None:
         self._executor = executor
         self._crew = executor.crew
-        self._handout = Handout(blocks, workers=1)
+        self._handout = Handout(blocks, workers=1, present=self._present)
         self._choose = choose
         self._report = report
         self._stop = stop
@@ -157,8 +157,14 @@ class _Round:
                 self._begin_all(nursery)
                 self._executor.release()
                 self._see_whether_alone()
+                if self._stop.is_set():
+                    self._handout.close()
+                self._handout.look_again()
                 await trio.sleep(POLL_S)
             nursery.cancel_scope.cancel()
+
+    def _present(self) -> list[Place]:
+        return [_place(node) for node in self._crew.nodes.values()]
 
     def _see_whether_alone(self) -> None:
         """Wait for a worker, if there is none, but not for ever."""
@@ -193,9 +199,10 @@ class _Round:
         try_at = monotonic() + CROWDED_S
         try:
             while not self._stop.is_set() and self._crew.nodes.get(node.peer.address) is node:
-                turns = await self._turns(pace)
+                turns = await self._turns(_place(node), pace)
                 if not turns:
-                    all_.cancel()  # all is played
+                    if not self._stop.is_set():  # all is played
+                        all_.cancel()
                     return
                 if self._stop.is_set() or self._crew.nodes.get(node.peer.address) is not node:
                     # That came while we waited.
@@ -213,9 +220,9 @@ class _Round:
             self._slots -= 1
             self._crew.slot_over(node)
 
-    async def _turns(self, pace: float) -> list[Turn]:
-        """So many turns as make a task; none: all is played."""
-        first = await self._handout.take()
+    async def _turns(self, where: Place, pace: float) -> list[Turn]:
+        """So many turns as make a task; none: all is played, or nothing more is handed out."""
+        first = await self._handout.take(where)
         if first is None:
             return []
         turns, alone = [first], self._executor.alone
@@ -272,7 +279,7 @@ class _Round:
                 trouble=why,
                 blameless=not self._crew.cluster.connected,
             )
-            self._told(turn, void)
+            self._told(node, turn, void)
         return count
 
     def _jobs(self, turns: Sequence[Turn], *, try_core: bool) -> dict[str, tuple[Turn, Job]]:
@@ -295,7 +302,7 @@ class _Round:
             if isinstance(message, SeriesEnd):
                 turn, _ = jobs.pop(message.series)
                 self._judge(node, slot, message)
-                self._told(turn, message)
+                self._told(node, turn, message)
             else:
                 count += 1
                 self._report(message)
@@ -325,11 +332,18 @@ class _Round:
         if end.trouble:
             self._crew.sit_out(node, end.trouble)
 
-    def _told(self, turn: Turn, end: SeriesEnd) -> None:
+    def _told(self, node: Node, turn: Turn, end: SeriesEnd) -> None:
         """A series is over, or void: then it is to be asked about again."""
         self._report(end)
-        if end.trouble:
-            self._executor.alone.add(end.series)
+        if not end.trouble:
+            self._handout.give_back(turn)
+            return
+        self._executor.alone.add(end.series)
+        if end.blameless:
             self._handout.put_back(turn)
         else:
-            self._handout.give_back(turn)
+            self._handout.put_void(turn, _place(node))
+
+
+def _place(node: Node) -> Place:
+    return Place(node.fit.host, node.peer.address)

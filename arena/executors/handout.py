@@ -10,20 +10,29 @@ idle for as long as a block takes (three blocks for two workers take three serie
 four). What can't be had: a block takes the time of its series in a row, however many workers
 there are, and nobody knows beforehand how slow a bot is.
 
+A series that was void is played again after a pause that doubles each time, as what the machine
+lacks may be there again by then. It goes to a machine, and there to a worker, that has voided it
+least of all who are present: so a worker that fails at everything voids each series once, and
+another one plays it.
+
 What is played, and what counts, doesn't depend on any of this.
 
 With a thousand slots tens of thousands of blocks are held, so those that are not in play are a
-heap; and a turn that comes back wakes one of those who wait, not all.
+heap; and a turn that comes back wakes one of those who wait, not all. Void ones are few: a list.
 
 Invariant: at most one series of a block is in play, and no series is given twice;
-BLOCKS_A_WORKER blocks a worker are held at most. In the heap is what is held and not in play.
+BLOCKS_A_WORKER blocks a worker are held at most. In the heap or the list is what is held and not
+in play. Whoever is woken and takes one thing wakes the next if there is more.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 import trio
 
@@ -31,6 +40,24 @@ from arena.model import Block, Series
 
 # Blocks that are held for each worker: one in play and one to choose from at the end.
 BLOCKS_A_WORKER = 2
+# After the first void of a series, or of a worker; then twice as long each time.
+PAUSE_S = 1.0
+# A worker that has failed ever since may have been mended.
+LONGEST_PAUSE_S = 60.0
+
+INNOCENT = (0, 0)
+
+
+class Place(NamedTuple):
+    """Where a series is played."""
+
+    machine: str
+    worker: str
+
+
+def pause(voids: int) -> float:
+    """Seconds to let pass after so many voids in a row."""
+    return min(PAUSE_S * 2.0 ** min(voids - 1, 16), LONGEST_PAUSE_S)
 
 
 class Turn:
@@ -43,6 +70,10 @@ class Turn:
         """Of the blocks of the handout, in their order."""
         self.left = sum(len(series.matches) for series in block.series)
         """Matches of the next series and those after it."""
+        self.due = -math.inf
+        """When it may be played again, on trio's clock."""
+        self.voids: Counter[Place] = Counter()
+        """Of the next series."""
 
     @property
     def series(self) -> Series:
@@ -53,36 +84,92 @@ class Turn:
         """The series has been played; whether there is another."""
         self.left -= len(self.series.matches)
         self._at += 1
+        self.voids.clear()
         return self._at < len(self._block.series)
+
+    def void(self, where: Place) -> None:
+        """The series was void there."""
+        self.voids[where] += 1
+        self.due = trio.current_time() + pause(self.voids.total())
+
+    def blame(self, where: Place) -> tuple[int, int]:
+        """How often the series was void on that machine, and by that worker."""
+        there = sum(times for place, times in self.voids.items() if place[0] == where.machine)
+        return there, self.voids[where]
 
 
 class Handout:
     """See the module's docstring."""
 
-    def __init__(self, blocks: Iterator[Block], *, workers: int) -> None:
+    def __init__(
+        self,
+        blocks: Iterator[Block],
+        *,
+        workers: int,
+        present: Callable[[], Iterable[Place]] = tuple,
+    ) -> None:
+        """`present`: the workers that take turns now."""
         self._blocks = blocks
         self._width = BLOCKS_A_WORKER * workers
+        self._present = present
         self._numbers = itertools.count()
         self._held = 0
         self._free: list[tuple[int, int, Turn]] = []
+        self._void: list[Turn] = []
         self._dry = False
+        self.over = trio.Event()
+        """Everything has been played, or nothing more is handed out."""
         self._waiting = trio.lowlevel.ParkingLot()
 
-    async def take(self) -> Turn | None:
-        """A turn whose series is to be played, and then given back; None when all are."""
-        while True:
+    async def take(self, where: Place) -> Turn | None:
+        """A turn whose series is to be played there, and then given back; None when all are, or
+        when nothing more is handed out.
+        """
+        while not self.over.is_set():
             self._fill()
-            if self._free:
-                return heappop(self._free)[-1]
+            turn, due = self._again(where)
+            if turn is None and self._free:
+                turn = heappop(self._free)[-1]
+            if turn is not None:
+                if self._free or self._void:
+                    self._waiting.unpark()
+                return turn
             if not self._held:
-                self._waiting.unpark_all()
+                self.close()
                 return None
-            await self._waiting.park()
+            with trio.move_on_at(due):
+                await self._waiting.park()
+        return None
+
+    def _again(self, where: Place) -> tuple[Turn | None, float]:
+        """A void turn that is due there; if there is none, when there may be one."""
+        now = trio.current_time()
+        present = list(self._present()) if self._void else []
+        soonest = math.inf
+        for turn in self._void:
+            blame = turn.blame(where)
+            if blame != INNOCENT and any(turn.blame(other) < blame for other in present):
+                continue
+            if turn.due <= now:
+                self._void.remove(turn)
+                return turn, now
+            soonest = min(soonest, turn.due)
+        return None, soonest
 
     def spare(self, leave: int) -> Turn | None:
         """One more turn without waiting, if more than `leave` are left for others."""
         self._fill()
         return heappop(self._free)[-1] if len(self._free) > leave else None
+
+    def close(self) -> None:
+        """Hand out nothing more."""
+        self.over.set()
+        self._waiting.unpark_all()
+
+    def look_again(self) -> None:
+        """Others are present than were: a void turn may be due to somebody who waits."""
+        if self._void:
+            self._waiting.unpark_all()
 
     def widen(self, workers: int) -> None:
         """Hold blocks for so many workers from now on."""
@@ -90,9 +177,18 @@ class Handout:
         self._waiting.unpark_all()
 
     def put_back(self, turn: Turn) -> None:
-        """The series of a turn has come to no end: it is somebody's turn again."""
-        heappush(self._free, self._placed(turn))
-        self._waiting.unpark()
+        """The series of a turn was not played after all: it is as before."""
+        if turn.voids:
+            self._void.append(turn)
+            self._waiting.unpark_all()
+        else:
+            heappush(self._free, self._placed(turn))
+            self._waiting.unpark()
+
+    def put_void(self, turn: Turn, where: Place) -> None:
+        """The series of a turn was void there: it is to be played again, but not at once."""
+        turn.void(where)
+        self.put_back(turn)
 
     def give_back(self, turn: Turn) -> None:
         """The series of a turn has been played, or needs no playing."""

@@ -4,7 +4,9 @@ A worker and its bots stay on a core of their own: what one writes the other rea
 cache, and no match runs on another's time. With more workers than cores none is pinned.
 
 The parent's death, by whatever cause, ends a worker's input and so the worker; a worker's
-death is the host's trouble: the series at hand is void and a new worker takes its place.
+death is the host's trouble: the series at hand is void and a new worker takes its place. So is
+one that has voided a series in any other way: what it has found of the machine goes with it. Who
+failed pauses before it takes anything more.
 """
 
 from __future__ import annotations
@@ -19,24 +21,24 @@ import trio
 
 from arena.executors import Config, Job, Report, SeriesEnd
 from arena.executors.cores import cores
-from arena.executors.handout import Handout
+from arena.executors.handout import Handout, Place, pause
 from arena.exhaustion import why_not_started
 from arena.model import Block, Series
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Report).decode
 _READ_BYTES = 1 << 16
-# After a worker could not be started.
-AGAIN_S = 1.0
 
 
 class LocalExecutor:
     """See the module's docstring."""
 
     def __init__(self, config: Config, *, jobs: int, pin: bool) -> None:
-        self._config = config
-        self._jobs = jobs
-        self._cores = cores() if pin and jobs <= len(cores()) else []
+        own = cores() if pin and jobs <= len(cores()) else [None] * jobs
+        self._configs = {
+            Place("", str(index)): msgspec.structs.replace(config, core=own[index])
+            for index in range(jobs)
+        }
 
     async def play(
         self,
@@ -47,43 +49,84 @@ class LocalExecutor:
         stop: trio.Event,
     ) -> None:
         """Play everything that `choose` wants of the blocks."""
-        handout = Handout(blocks, workers=self._jobs)
+        await _Round(self._configs, blocks, choose, report, stop).play()
 
-        async def work(index: int) -> None:
-            core = self._cores[index] if self._cores else None
-            config = msgspec.structs.replace(self._config, core=core)
-            worker: _Worker | None = None
-            try:
-                while not stop.is_set() and (turn := await handout.take()) is not None:
-                    while not stop.is_set() and (attempt := choose(turn.series)) is not None:
-                        job = Job(series=turn.series, attempt=attempt)
-                        try:
-                            if worker is None or worker.dead:
-                                worker = _Worker(config)
-                        except OSError as error:
-                            reason = why_not_started(error)
-                            report(_void(job, f"can't start a worker process: {reason}"))
-                            # What has run out may be there again in a moment.
-                            with trio.move_on_after(AGAIN_S):
-                                await stop.wait()
-                        else:
-                            await worker.play(job, report)
+
+class _Round:
+    """One call of `play`."""
+
+    def __init__(
+        self,
+        configs: dict[Place, Config],
+        blocks: Iterator[Block],
+        choose: Callable[[Series], int | None],
+        report: Callable[[Report], None],
+        stop: trio.Event,
+    ) -> None:
+        self._configs = configs
+        self._choose = choose
+        self._report = report
+        self._stop = stop
+        self._resting: set[Place] = set()
+        self._handout = Handout(blocks, workers=len(configs), present=self._present)
+
+    def _present(self) -> list[Place]:
+        return [place for place in self._configs if place not in self._resting]
+
+    async def play(self) -> None:
+        """See `Executor`."""
+        async with trio.open_nursery() as stopping:
+            stopping.start_soon(self._hand_out_until_told)
+            async with trio.open_nursery() as nursery:
+                for place in self._configs:
+                    nursery.start_soon(self._work, place)
+            stopping.cancel_scope.cancel()
+
+    async def _hand_out_until_told(self) -> None:
+        await self._stop.wait()
+        self._handout.close()
+
+    async def _work(self, here: Place) -> None:
+        handout = self._handout
+        worker: _Worker | None = None
+        voids = 0
+        try:
+            while not self._stop.is_set() and (turn := await handout.take(here)) is not None:
+                if self._stop.is_set() or (attempt := self._choose(turn.series)) is None:
                     handout.give_back(turn)
-            finally:
+                    continue
+                job = Job(series=turn.series, attempt=attempt)
+                try:
+                    worker = worker or _Worker(self._configs[here])
+                except OSError as error:
+                    reason = why_not_started(error)
+                    end = _void(job, f"can't start a worker process: {reason}")
+                else:
+                    end = await worker.play(job, self._report)
+                self._report(end)
+                if not end.trouble:
+                    voids = 0
+                    handout.give_back(turn)
+                    continue
+                self._resting.add(here)
+                handout.put_void(turn, here)
                 if worker is not None:
-                    with trio.CancelScope(shield=True):
-                        await worker.close()
-
-        async with trio.open_nursery() as nursery:
-            for index in range(self._jobs):
-                nursery.start_soon(work, index)
+                    await worker.close()
+                    worker = None
+                voids += 1
+                with trio.move_on_after(pause(voids)):
+                    await handout.over.wait()
+                self._resting.remove(here)
+        finally:
+            if worker is not None:
+                with trio.CancelScope(shield=True):
+                    await worker.close()
 
 
 class _Worker:
     """A worker process and its two pipes."""
 
     def __init__(self, config: Config) -> None:
-        self.dead = False
         # Popen on this, the main, thread: a process opener with threads of its own would
         # send parent-death signals when an idle thread retires.
         self._process = subprocess.Popen(
@@ -108,25 +151,23 @@ class _Worker:
         self._buffer = bytearray()
         self._first = _encode(config) + b"\n"
 
-    async def play(self, job: Job, report: Callable[[Report], None]) -> None:
-        """Play one series; every line of the worker goes to `report`."""
+    async def play(self, job: Job, report: Callable[[Report], None]) -> SeriesEnd:
+        """Play one series; every line of the worker goes to `report` but the last."""
         try:
             await self._input.send_all(self._first + _encode(job) + b"\n")
             self._first = b""
             while True:
                 message = _decode(await self._line())
-                report(message)
                 if isinstance(message, SeriesEnd):
-                    return
+                    return message
+                report(message)
         except (trio.BrokenResourceError, EOFError):
-            self.dead = True
             await self.close()
             end = _end(self._process.returncode)
-            report(_void(job, f"a worker process ended unexpectedly ({end})"))
+            return _void(job, f"a worker process ended unexpectedly ({end})")
 
     async def close(self) -> None:
         """End its input and wait; it kills what it started. Kill it if it does not go."""
-        self.dead = True
         if self._output.closed:
             return
         await self._input.aclose()

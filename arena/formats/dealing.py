@@ -2,8 +2,10 @@
 
 A table's deals are cut into chunks of one series each, counted from the table's first deal; a
 block has one series for each rotation of a chunk, and which rotation of a deal is played in which
-series is drawn, so that no bot can know. The order of specs in a wave is: chunk, then table, then
-series, then deal. So a wave that is stopped early has played every table about equally often.
+series is drawn, so that no bot can know. So is the order in which a series plays its deals (in
+events without `deal_order`: by number, in all of them), so that a place in the series doesn't tell
+which deal of an earlier series comes again. The order of specs in a wave is: chunk, then table,
+then series, then that. So a wave that is stopped early has played every table about equally often.
 
 Invariant: a pure function of settings, tables and secret; where a deal's chunk begins depends on
 nothing but the deal.
@@ -16,7 +18,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from arena.deals import Deals
 from arena.formats.tables import Table
-from arena.model import Block, MatchSpec, Series, Settings, UserError, match_id, pairing_id
+from arena.model import (
+    SHUFFLED,
+    Block,
+    MatchSpec,
+    Series,
+    Settings,
+    UserError,
+    match_id,
+    pairing_id,
+)
 from arena.waves import Wave
 
 # Walking along so many takes a minute: an event.json may state any number.
@@ -37,6 +48,9 @@ class Dealing:
         )
         """The tables by pairing, in the order of pairings."""
         self._deals = deals
+        self._shuffled = settings.deal_order == SHUFFLED
+        # A series is asked for once for each of its matches.
+        self._in_series = functools.lru_cache(64)(self._played)
 
     def wave(self, deals: Mapping[str, range], *, more: int = 0, note: str = "") -> Wave:
         """These deals of these pairings, which begin and end where chunks do."""
@@ -69,9 +83,21 @@ class Dealing:
         deals = self._chunk_of(deal, most)
         place = self._deals.rotations(pairing, deal, self.seats).index(rotation)
         before = deals.start * self.seats * len(self.pairings)
-        before += (self._places[pairing] * self.seats + place) * len(deals) + deal - deals.start
+        before += (self._places[pairing] * self.seats + place) * len(deals)
+        before += self._in_series(pairing, deals, place).index(deal)
         circle = self._deals.circle(pairing, deal, table)
         return before, _spec(pairing, deal, rotation, circle, _series(pairing, deals, place))
+
+    def _played(self, pairing: str, deals: range, place: int) -> Sequence[int]:
+        """A block's deals in the order in which its series at a place plays them."""
+        if not self._shuffled:
+            return deals
+
+        def drawn(deal: int) -> bytes:
+            rotation = self._deals.rotations(pairing, deal, self.seats)[place]
+            return self._deals.place(match_id(pairing, deal, rotation))
+
+        return sorted(deals, key=drawn)
 
     @functools.cached_property
     def _places(self) -> dict[str, int]:
@@ -97,6 +123,9 @@ class Dealing:
             rotations = self._deals.rotations(pairing, deal, seats)
             for place, rotation in enumerate(rotations):
                 matches[place].append(_spec(pairing, deal, rotation, circle, ids[place]))
+        if self._shuffled:
+            for specs in matches:
+                specs.sort(key=lambda spec: self._deals.place(spec.id))
         return Block(
             id=f"{pairing}-{deals.start:06d}",
             series=tuple(

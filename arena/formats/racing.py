@@ -31,6 +31,32 @@ MOST_DEALS = 100_000
 """Of one pair: then even a tenth of a stroke has been told."""
 
 
+def refuse_small_budget(settings: Settings, bots: int) -> None:
+    """UserError if so many bots, or more, who may all meet, can't even have their warm-up."""
+    racing = settings.racing
+    if racing and racing.budget and settings.same_author:
+        warm_up = _warm_up(settings)
+        _refuse_below(racing.budget, warm_up, 2 * warm_up * math.comb(bots, 2))
+
+
+def _refuse_below(budget: int, warm_up: int, matches: int) -> None:
+    if budget < matches:
+        raise UserError(
+            f"--budget {budget}: the warm-up alone, {warm_up} deals for each pair, has "
+            f"{matches} matches; choose a larger budget or fewer --deals"
+        )
+
+
+def _chunk(settings: Settings) -> int:
+    return -(-settings.deals // -(-settings.deals // settings.series))
+
+
+def _warm_up(settings: Settings) -> int:
+    """Deals of each pair."""
+    chunk = _chunk(settings)
+    return min(MOST_DEALS, -(-settings.deals // chunk) * chunk)
+
+
 class Race:
     """See the module's docstring."""
 
@@ -50,21 +76,17 @@ class Race:
         field = field_of(settings, entrants)
         self._entrants = len(field)
         # As few series as can be, and of one length: later waves go on where chunks end.
-        chunk = -(-settings.deals // -(-settings.deals // settings.series))
+        chunk = _chunk(settings)
         self._dealing = Dealing(settings, all_tables(settings, field), deals, chunk=chunk)
         if not self._dealing.pairings:
             raise UserError("with --no-same-author none of these bots may meet")
         self._seated = {frozenset(table): name for name, table in self._dealing.pairings.items()}
-        warm_up = min(MOST_DEALS, -(-settings.deals // chunk) * chunk)
+        warm_up = _warm_up(settings)
         self._first = self._dealing.wave(
             dict.fromkeys(self._dealing.pairings, range(warm_up)), note="warm-up: every pair"
         )
         self._budget = self._racing.budget or MOST_MATCHES
-        if self._budget < self._first.matches:
-            raise UserError(
-                f"--budget {self._budget}: the warm-up alone, {warm_up} deals for each pair, has "
-                f"{self._first.matches} matches; choose a larger budget or fewer --deals"
-            )
+        _refuse_below(self._budget, warm_up, self._first.matches)
 
     def wave(self, before: Sequence[Wave], results: Results) -> Wave | End:
         """The pairs whose order is open, in the groups that are."""

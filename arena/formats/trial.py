@@ -3,8 +3,14 @@
 Theory of operation. Wald's sequential test on the mean difference of strokes over rated events,
 luck taken off: "not better" is 0 strokes a match, "better" is the effect. After each wave the
 logarithm of how much likelier the one makes what was seen than the other is held against two
-bounds, which follow from the error rates. The differences of rated events are nearly Gaussian;
-their spread is taken from themselves, so there are some of them before the first look.
+bounds, which follow from the error rates. The differences of rated events are taken to be nearly
+Gaussian; their spread and, where the settings say so, their skewness are taken from themselves, so
+there are some of them before the first look.
+
+A bot that gains two strokes and forfeits one match in 62 gains nothing, and in a short trial it
+may forfeit none. So "better" takes a second proof where the settings ask for it: that strokes gain
+more than forfeits cost, seen or not (`arena.formats.forfeits`). Until there is one the trial goes
+on. "Not better" takes none: forfeits of the old bot that weren't seen can make it wrong.
 
 Invariant: as of racing.
 """
@@ -15,15 +21,24 @@ import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from arena.deals import Deals
 from arena.formats.dealing import Dealing
+from arena.formats.forfeits import evidence
 from arena.formats.tables import all_tables, field_of
-from arena.model import Entrant, MatchSpec, Settings, UserError, Verdict
+from arena.model import ADJUSTED, Entrant, MatchSpec, Settings, UserError, Verdict
 from arena.model import Trial as Test
 from arena.waves import End, Lead, Results, Wave
 
 CHUNK = 5
 """Deals of a series in an event that `arena compare` makes: its settings state them."""
+
+_FAR = 3.0
+"""Standard errors beyond which the correction for skewness, a series cut short, grows no more."""
+
+FORFEITS = 0.6
+"""Of the settings of such an event: at 5 and at 1 % enough for all looks."""
 
 MOST_DEALS = 1_000_000
 
@@ -45,10 +60,21 @@ class Bounds(NamedTuple):
 
 def bounds(test: Test, lead: Lead) -> Bounds:
     """Where a trial stands by the new bot's lead."""
-    ratio = test.effect * (lead.strokes - test.effect / 2) / lead.error**2
+    strokes = _unskewed(test, lead) if test.skew is True else lead.strokes
+    ratio = test.effect * (strokes - test.effect / 2) / lead.error**2
     lower = math.log(test.beta / (1 - test.alpha))
     upper = math.log((1 - test.beta) / test.alpha)
     return Bounds(lower, ratio, upper)
+
+
+def _unskewed(test: Test, lead: Lead) -> float:
+    """The lead, corrected for skewness (Johnson's modified t): where losses are rare and large, a
+    sample that has few of them is ahead, and varies little. What is corrected is the distance from
+    the hypothesis that would be refused.
+    """
+    refused = 0.0 if lead.strokes > test.effect / 2 else test.effect
+    errors = min(_FAR, abs(lead.strokes - refused) / lead.error)
+    return lead.strokes + lead.error * lead.skew / 6 * (1 + 2 * errors**2)
 
 
 class Trial:
@@ -76,6 +102,14 @@ class Trial:
             -(-deals // chunk) * chunk for deals in (self._test.first, self._test.step)
         )
         self._most = min(self._test.budget, 2 * MOST_DEALS)
+        self._margin = settings.rating.forfeit_margin
+        self._proof: float | None = None
+        """Evidence of strokes against forfeits that "better" takes. By results a forfeit costs what
+        any loss does, so there is nothing to set apart.
+        """
+        if self._test.forfeits is not UNSET and settings.rate_on == ADJUSTED:
+            certain = math.log((1 - self._test.beta) / self._test.alpha)
+            self._proof = certain + self._test.forfeits
         if 2 * self._first > self._most:
             raise UserError(
                 f"{self._test.budget} matches are too few: {self._first} deals, "
@@ -89,21 +123,38 @@ class Trial:
             return self._without(results.withdrawn)
         note, more = f"{self._first} deals before the first look", 0
         if before:
-            lead = results.lead(self._new, self._old)
-            stand = bounds(self._test, lead)
-            if stand.verdict is not Verdict.UNDECIDED:
-                return End(f"{self._new} is {stand.verdict}", stand.verdict)
-            error = results.separation(1, self._test.looks) * lead.error
-            where = "ahead" if lead.strokes > 0 else "behind"
-            note = (
-                f"not better {stand.lower:+.2f} < {stand.ratio:+.2f} < {stand.upper:+.2f} better; "
-                f"{where} by {abs(lead.strokes):.1f} ± {error:.1f} strokes"
-            )
-            more = self._likely(stand, played)
+            found = self._open(results, played)
+            if isinstance(found, End):
+                return found
+            note, more = found
         deals = range(played, played + (self._step if before else self._first))
         if 2 * deals.stop > self._most:
             return End(f"the budget of {self._most} matches", Verdict.UNDECIDED)
         return self._dealing.wave({self._pairing: deals}, note=note, more=more)
+
+    def _open(self, results: Results, played: int) -> End | tuple[str, int]:
+        """The verdict; or what is open, and how many matches that is likely to take."""
+        lead = results.lead(self._new, self._old)
+        stand = bounds(self._test, lead)
+        error = results.separation(1, self._test.looks) * lead.error
+        where = "ahead" if lead.strokes > 0 else "behind"
+        note = (
+            f"not better {stand.lower:+.2f} < {stand.ratio:+.2f} < {stand.upper:+.2f} better; "
+            f"{where} by {abs(lead.strokes):.1f} ± {error:.1f} strokes"
+        )
+        if stand.verdict is Verdict.UNDECIDED:
+            far = stand.upper - stand.ratio if stand.ratio > 0 else stand.ratio - stand.lower
+            return note, self._likely(far / max(abs(stand.ratio), 0.5), played)
+        if stand.verdict is Verdict.BETTER and self._proof is not None:
+            shown = results.forfeits(self._new, self._old)
+            proven = evidence(shown, self._margin)
+            if proven < self._proof:
+                note += (
+                    f"; {shown.one} forfeits in {shown.matches} matches may yet cost that: "
+                    f"{proven:.2f} < {self._proof:.2f}"
+                )
+                return note, self._likely((self._proof - proven) / max(proven, 0.5), played)
+        return End(f"{self._new} is {stand.verdict}", stand.verdict)
 
     def _without(self, withdrawn: Collection[str]) -> End:
         """Who is left is the better one."""
@@ -113,10 +164,9 @@ class Trial:
         verdict = Verdict.NOT_BETTER if out == self._new else Verdict.BETTER
         return End(f"{out} was withdrawn", verdict)
 
-    def _likely(self, stand: Bounds, played: int) -> int:
-        """How many matches are to come after the next wave, if it goes on as it did."""
-        far = stand.upper - stand.ratio if stand.ratio > 0 else stand.ratio - stand.lower
-        deals = played * far / max(abs(stand.ratio), 0.5) - self._step
+    def _likely(self, far: float, played: int) -> int:
+        """How many matches are to come after the next wave, if there are so many times as many."""
+        deals = played * far - self._step
         return max(0, min(math.ceil(2 * deals), self._most - 2 * (played + self._step)))
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:

@@ -9,7 +9,7 @@ Invariant: what is played is what would be played without an onlooker.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from arena.games import Game, Hole, HoleDeck
 from arena.model import Frozen
@@ -26,6 +26,16 @@ class Moved(Frozen, frozen=True, kw_only=True):
     """The top of the pile before it."""
     before: int | None
     """What lay at the move's position, if it names one, and has left it or been turned."""
+
+
+class Onlooker(Protocol):
+    """Follows a match while it is played."""
+
+    def moved(self, followed: Followed, moved: Moved) -> None:
+        """A move has been played."""
+
+    def fallen(self, seat: int) -> None:
+        """A seat has forfeited; what is played for it from now on is the game's fallback."""
 
 
 class Followed:

@@ -33,6 +33,7 @@ from arena.live import pages
 from arena.live.opening import Opening
 from arena.reports import FILES, render
 from arena.site.naming import event_slug
+from arena.site.pages.frame import GAMES
 from arena.site.pages.rules import rules
 from arena.site.words import LANGUAGES, strings
 
@@ -166,7 +167,8 @@ class App:
     async def _rules(self, request: Request) -> Response:
         game, _, rest = request.path_params["name"].partition(".")
         language = rest.removesuffix(".html")
-        if language not in LANGUAGES or game != self._broadcast.show.event.settings.game:
+        # Of all games: a sheet has links to the others.
+        if language not in LANGUAGES or game not in GAMES:
             return _missing()
         return HTMLResponse(rules(pages.SITE, game, language))
 

@@ -100,6 +100,7 @@ def whole(look: Look, tab: str, held: Mapping[str, str], seen: str) -> str:
         *(tag("div", Safe(held.get(each, "")), data_live=each) for each in names),
         up="../../",
         title=join(say(kind.tab), title_of(view), between=" · "),
+        game=look.event.settings.game,
         about=_about(look, view, seen, names),
         styles=("live.css",),
     )
@@ -117,6 +118,7 @@ def replay(look: Look) -> str:
         tag("div", viewer(), id="viewer", hidden=True),
         up="../../",
         title=join(say("tab_replay"), title_of(view), between=" · "),
+        game=look.event.settings.game,
         scripts=("load.js", "opened.js", "cards.js", "moments.js", "replay.js"),
         styles=("cards.css",),
         about={"data_event": view.slug, "data_game": look.event.settings.game},
@@ -125,7 +127,6 @@ def replay(look: Look) -> str:
 
 def _about(look: Look, view: EventView, seen: str, names: list[str]) -> dict[str, object]:
     return {
-        "data_game": look.event.settings.game,
         "data_event": view.slug,
         "data_commitment": look.event.commitment,
         "data_seen": seen,
@@ -195,7 +196,7 @@ def _apart(look: Look) -> Safe | None:
 
 def _funnel(look: Look) -> Safe:
     """The uncertainty as it shrinks: a band around nothing."""
-    points = [Point(matches=doubt.matches, mu=0.0, sigma=doubt.sigma) for doubt in look.history]
+    points = [Point(matches=doubt.matches, mu=0.0, error=doubt.error) for doubt in look.history]
     drawn = pictures.history(points, english("live_funnel"))
     if not drawn:
         return NOTHING

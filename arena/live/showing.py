@@ -65,8 +65,8 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     """How unsure the ranking was at a moment."""
 
     matches: int
-    sigma: float
-    """The mean of all."""
+    error: float
+    """Of mu against the field's mean: the mean of all."""
     apart: int
     """Neighbours that were told apart."""
 
@@ -164,11 +164,14 @@ class Show:
         # A bot that was withdrawn may take its matches with it: what was counted before is void.
         while self._history and self._history[-1].matches >= table.matches:
             self._history.pop()
-        apart = sum(one.rank_last < two.rank for one, two in itertools.pairwise(rated))
-        sigma = sum(row.sigma for row in rated) / len(rated)
+        apart = sum(
+            (one.rank_last or 0) < (two.rank or 0) for one, two in itertools.pairwise(rated)
+        )
+        errors = [row.sigma_field for row in rated if row.sigma_field is not None]
+        error = sum(errors) / max(1, len(errors))
         if len(self._history) == POINTS:
             del self._history[1::2]
-        self._history.append(Doubt(matches=table.matches, sigma=sigma, apart=apart))
+        self._history.append(Doubt(matches=table.matches, error=error, apart=apart))
 
     def look(self, pace: Pace, table: Table | None) -> Look:
         """Everything, now."""

@@ -37,7 +37,7 @@ from arena.games import Game
 from arena.luck import coefficients
 from arena.luck.entries import Entry, Evaluator, Kind, Ledger
 from arena.luck.walk import UNIT, Noted, Walk
-from arena.model import MatchRecord, Settings, UserError
+from arena.model import MatchRecord, Settings, UntrueError, UserError
 from arena.referee import HOLES
 
 __all__ = ["EVALUATORS", "Entry", "Evaluator", "Kind", "Ledger", "evaluator", "ledger", "sums"]
@@ -62,7 +62,7 @@ def evaluator(game: str) -> Evaluator:
 
 
 def ledger(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings) -> Ledger:
-    """All luck of a match. UserError if its moves don't make it what it is."""
+    """All luck of a match. UntrueError if its moves don't make it what it is."""
     seats = len(record.seats)
     holes = list(_noted(record, game, deals, settings))
     entries = [(hole, *noted) for hole, all_noted in enumerate(holes, 1) for noted in all_noted]
@@ -106,7 +106,7 @@ def _noted(
         except ValueError:
             scores = ()
         if scores != hole.scores:
-            raise UserError(
+            raise UntrueError(
                 f"{record.id}: hole {number}, played again, comes to another end: the log and the "
                 "secret don't belong together, or another version of arena wrote them"
             )

@@ -29,18 +29,34 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
-from arena.model import Block, MatchSpec, RatingSettings, Series, UserError, Withdrawal
+from arena.model import (
+    FAULTS_IN_A_ROW,
+    HALF,
+    Block,
+    MatchSpec,
+    RatingSettings,
+    Series,
+    UserError,
+    Withdrawal,
+)
 from arena.ratings.outcomes import Tally
 from arena.ratings.played import Played
 from arena.waves import End, Wave
-
-FAULTS_IN_A_ROW = 3
 
 Blocks = Callable[[], Iterable[Block]]
 """Gives the blocks of the event, as far as they have been decided, each time it is called."""
 
 Lookup = Callable[[str], Iterable[Played]]
 """Gives every playing of the matches of a series, in any order."""
+
+
+class Withdrawing(msgspec.Struct, frozen=True):
+    """When a bot is withdrawn, and annulled."""
+
+    after: int = FAULTS_IN_A_ROW
+    """Faulted matches in a row."""
+    below: float = HALF
+    """The share of its planned matches before which all its results are annulled."""
 
 
 class Plan(msgspec.Struct):
@@ -102,6 +118,7 @@ class Walk:
         tally: Tally,
         annulled: frozenset[str] = frozenset(),
         *,
+        rule: Withdrawing = Withdrawing(),  # noqa: B008 - frozen
         apart: bool = False,
     ) -> None:
         """`apart`: each series by itself, as in a part of an event, where nobody can be withdrawn
@@ -115,6 +132,7 @@ class Walk:
         self._plan = plan
         self._tally = tally
         self._annulled = annulled
+        self._rule = rule
         self._apart = apart
         self._rows: Counter[str] = Counter()
         """Faulted matches in a row, by entrant."""
@@ -153,7 +171,7 @@ class Walk:
     def settled(self, series: Series, playings: Iterable[Played]) -> bool:
         """Whether a series further ahead needs no more playing, as far as is known here.
 
-        Who has three faults in a row in it is withdrawn by then, whatever comes before it.
+        Who has enough faults in a row in it is withdrawn by then, whatever comes before it.
         """
         attempts: dict[int, dict[str, Played]] = {}
         for played in playings:
@@ -233,9 +251,9 @@ class Walk:
             fell = {spec.seats[forfeit.seat] for forfeit in played.forfeits}
             for entrant in spec.seats:
                 rows[entrant] = rows[entrant] + 1 if entrant in fell else 0
-                if rows[entrant] == FAULTS_IN_A_ROW and entrant not in out:
+                if rows[entrant] == self._rule.after and entrant not in out:
                     planned = self._plan.by_entrant.get(entrant, 0)
-                    annulled = 2 * passed[entrant] < planned
+                    annulled = passed[entrant] < self._rule.below * planned
                     withdrawn[entrant] = Withdrawal(
                         entrant=entrant, after=spec.id, annulled=annulled
                     )
@@ -267,6 +285,7 @@ def count(
     *,
     plan: Plan,
     rating: RatingSettings,
+    rule: Withdrawing = Withdrawing(),  # noqa: B008 - frozen
     annulled: frozenset[str] = frozenset(),
     recorded: Collection[str] | None = None,
 ) -> Counted:
@@ -277,7 +296,7 @@ def count(
     """
     while True:
         tally = Tally(margin=rating.forfeit_margin)
-        walk = Walk(plan, tally, annulled)
+        walk = Walk(plan, tally, annulled, rule=rule)
         for series in reached(blocks, recorded, walk):
             if walk.take(series, lookup(series.id)) is None:
                 walk.skip(series)

@@ -9,15 +9,17 @@ Invariant: a function of the event's settings and of what was counted.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TypeVar
 
 from arena.model import ADJUSTED, Event, RatingSettings, Withdrawal
 from arena.ratings import normal
 from arena.ratings.fit import Fit, fit
+from arena.ratings.intervals import Moments
 from arena.ratings.linear import fit_strokes, skill_of_a_stroke
-from arena.ratings.outcomes import Tally
-from arena.waves import Lead
+from arena.ratings.outcomes import Forfeited, Tally
+from arena.waves import Forfeits, Lead
 
 Sums = TypeVar("Sums")
 
@@ -60,6 +62,7 @@ class Evidence:
             self._tally = Tally(margin=event.settings.rating.forfeit_margin)
             self._tally.pairs = _without(annulled, tally.pairs)
             self._tally.gaps = _without(annulled, tally.gaps)
+            self._tally.forfeited = _without(annulled, tally.forfeited)
 
     @functools.cached_property
     def _fit(self) -> Fit:
@@ -75,8 +78,29 @@ class Evidence:
 
     def lead(self, one: str, two: str) -> Lead:
         """By how many strokes a match the first is ahead."""
-        rating = self._event.settings.rating
-        return lead_of(self._fit, self._index[one], self._index[two], rating)
+        settings = self._event.settings
+        lead = lead_of(self._fit, self._index[one], self._index[two], settings.rating)
+        if settings.rate_on != ADJUSTED:
+            return lead
+        skew = self._tally.gaps.get((min(one, two), max(one, two)), Moments()).skewness()
+        # By how much the smaller id is above the other is by how much it is behind.
+        return lead._replace(skew=-skew if one < two else skew)
+
+    def forfeits(self, one: str, two: str) -> Forfeits:
+        """What two have shown against each other, forfeits apart from strokes."""
+        pair = (min(one, two), max(one, two))
+        gap = self._tally.gaps.get(pair, Moments())
+        apart = self._tally.forfeited.get(pair, Forfeited())
+        strokes = gap.plus(apart.whole, -1).plus(apart.rest)
+        lead = Lead(0.0, math.inf)
+        if strokes.events:
+            settings = self._event.settings
+            found = fit_strokes(
+                pair, {pair: strokes}, seats=settings.seats, settings=settings.rating
+            )
+            lead = lead_of(found, pair.index(one), pair.index(two), settings.rating)
+        counts = (apart.first, apart.second)
+        return Forfeits(gap.weight, counts[pair.index(one)], counts[pair.index(two)], lead)
 
     def separation(self, pairs: int, looks: int) -> float:
         """As for the ranges of ranks in the table, but for more looks than one."""

@@ -77,6 +77,21 @@ class Fit(msgspec.Struct, frozen=True):
         """How unsure a skill is."""
         return math.sqrt(self.covariance[index][index])
 
+    def against(self, field: Sequence[int]) -> dict[int, float]:
+        """How unsure the skill of each of some is, less the mean skill of them all.
+
+        Results tell of differences alone. Where all of them lie together only the prior says, and
+        that is in every sigma: the prior's over the root of their number, whatever is played.
+        """
+        covariance, many = self.covariance, len(field)
+        shared = {one: math.fsum(covariance[one][two] for two in field) / many for one in field}
+        mean = math.fsum(shared.values()) / many if field else 0.0
+        return {
+            # Of one alone nothing is left to be unsure of, and rounding may fall below that.
+            one: math.sqrt(max(0.0, covariance[one][one] - 2 * shared[one] + mean))
+            for one in field
+        }
+
     def ahead(self, one: int, two: int) -> tuple[float, float]:
         """By how much the first is stronger than the second, and its standard error."""
         covariance = self.covariance

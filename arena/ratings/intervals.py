@@ -39,6 +39,7 @@ class Moments(msgspec.Struct):
     weight2: int = 0
     value2: int = 0
     cross: int = 0
+    value3: int = 0
 
     def add(self, value: int, weight: int) -> None:
         """Count an event."""
@@ -48,6 +49,13 @@ class Moments(msgspec.Struct):
         self.weight2 += weight * weight
         self.value2 += value * value
         self.cross += value * weight
+        self.value3 += value * value * value
+
+    def plus(self, other: Moments, sign: int = 1) -> Moments:
+        """With the sums of another, or without them."""
+        return Moments(
+            *(getattr(self, f) + sign * getattr(other, f) for f in self.__struct_fields__)
+        )
 
     def spread(self, value: int, weight: int) -> float:
         """The sum of squared distances from the ratio value/weight, exact until the end."""
@@ -56,6 +64,15 @@ class Moments(msgspec.Struct):
             - 2 * value * weight * self.cross
             + value * value * self.weight2
         ) / (weight * weight)
+
+    def skewness(self) -> float:
+        """Of the mean of the values; events that weigh alike."""
+        n = self.events
+        spread = n * self.value2 - self.value**2
+        if not spread:
+            return 0.0
+        third = n * n * self.value3 - 3 * n * self.value * self.value2 + 2 * self.value**3
+        return third / (spread * math.sqrt(spread) * math.sqrt(n))
 
 
 class Average(msgspec.Struct, frozen=True):
@@ -117,6 +134,34 @@ def win_interval(found: Average) -> tuple[float, float]:
     half = Z95 / (n + z2) * math.sqrt(n * variance + z2 / 4)
     return max(0.0, centre - half), min(1.0, centre + half)
 
+
+def most_likely_share(count: int, of: int) -> float:
+    """The largest share that so few of so many leave possible at 95 %: the exact one-sided bound of
+    Clopper and Pearson.
+    """
+    if count >= of:
+        return 1.0
+    low, high = count / of, 1.0
+    for _ in range(60):
+        share = (low + high) / 2
+        if _at_most(count, of, share) > _RARE:
+            low = share
+        else:
+            high = share
+    return high
+
+
+def _at_most(count: int, of: int, share: float) -> float:
+    """The probability of so few, or fewer, of so many."""
+    odds = math.log(share / (1 - share))
+    whole = math.lgamma(of + 1) + of * math.log1p(-share)
+    return math.fsum(
+        math.exp(whole - math.lgamma(n + 1) - math.lgamma(of - n + 1) + n * odds)
+        for n in range(count + 1)
+    )
+
+
+_RARE = 0.05
 
 # Student's t at 97.5 %, for the few degrees of freedom where the expansion below is off.
 _T975 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469)

@@ -2,7 +2,10 @@
 
 A *rated event* is one deal of one pairing in all its seat rotations. Its rules:
 
-- Entrants rank by the sum of their strokes over the rotations; equal sums tie.
+- Entrants rank by the sum of their strokes over the rotations; equal sums tie. For W-T-L alone a
+  tie goes to whoever of the two won more of the playoffs between them. Only a playoff gives two who
+  finished a match with equal totals different places, so nothing else in `places` is looked at: a
+  third bot's total can stand between theirs in one rotation and not in the next.
 - Who forfeited in any rotation ranks behind everybody who did not. Among forfeiters fewer
   forfeits come first, then whose latest forfeit came later in its match (hole, then its own
   decision within the match); the same decision is a tie.
@@ -70,6 +73,21 @@ class PairCount(msgspec.Struct):
     first_playoffs: int = 0
     """Ties that the playoffs of the matches broke for the first: they rate as ties."""
     second_playoffs: int = 0
+    first_places: int = 0
+    """Ties that the sums of places broke, by which the first rule of derivation went."""
+    second_places: int = 0
+
+
+class Forfeited(msgspec.Struct):
+    """Rated events of a pair in which either forfeited a match; the first is the smaller id."""
+
+    first: int = 0
+    """Matches that the first alone forfeited."""
+    second: int = 0
+    whole: Moments = msgspec.field(default_factory=Moments)
+    """These events as they stand among `Tally.gaps`."""
+    rest: Moments = msgspec.field(default_factory=Moments)
+    """What is left of them without the matches that were forfeited."""
 
 
 class Account(msgspec.Struct):
@@ -130,6 +148,8 @@ class Tally:
         """By pair, the smaller id first: by how many thousandths of a stroke, luck taken off, that
         was above the other, against comparisons made; while neither was withdrawn.
         """
+        self.forfeited: dict[tuple[str, str], Forfeited] = {}
+        """By pair, of the events in `gaps`; of a pair that never forfeited there is nothing."""
         self.accounts: dict[str, Account] = {}
         self.matches = 0
         self._margin = round(margin * THOUSANDTHS)
@@ -181,6 +201,10 @@ class Tally:
         tally._margin, tally.matches = self._margin, self.matches
         tally.pairs = {pair: copy(count) for pair, count in self.pairs.items()}
         tally.gaps = _copied(self.gaps)
+        tally.forfeited = {
+            pair: Forfeited(each.first, each.second, copy(each.whole), copy(each.rest))
+            for pair, each in self.forfeited.items()
+        }
         tally.accounts = {
             entrant: msgspec.structs.replace(
                 account,
@@ -212,7 +236,7 @@ class Tally:
         entrants = sorted(set(parts[0].seats) - parts[0].gone)
         void = any(part.played is None for part in parts)
         showings = _showings(parts)
-        self._count_results(pairing, showings)
+        self._count_results(pairing, parts, showings)
         self._count_strokes(pairing, parts)
         if self._rated is not None and not void:
             keys = [showings[entrant].key for entrant in entrants]
@@ -220,12 +244,14 @@ class Tally:
             again = not all(part.whole for part in parts)
             self._rated(Rated(tuple(entrants), places, pairing, parts[0].deal, again))
 
-    def _count_results(self, pairing: str, showings: dict[str, _Showing]) -> None:
+    def _count_results(
+        self, pairing: str, parts: list[_Part], showings: dict[str, _Showing]
+    ) -> None:
         """Who beat whom, for every pair."""
         points = dict.fromkeys(showings, 0)
         at_stake = dict.fromkeys(showings, 0)
         for one, two in combinations(sorted(showings), 2):
-            result = self._pair(one, two, showings)
+            result = self._pair(one, two, parts, showings)
             points[one] += result
             points[two] += 2 - result
             at_stake[one] += 2
@@ -240,6 +266,7 @@ class Tally:
         seated = [entrant for entrant in sorted(parts[0].seats) if entrant not in parts[0].gone]
         lead = {entrant: [0, 0, 0] for entrant in seated}
         out = frozenset[str]().union(*(part.out for part in parts))
+        fell = frozenset[str]().union(*(_forfeiters(part) for part in parts))
         for one, two in combinations(seated, 2):
             gap = 0
             for part in parts:
@@ -252,6 +279,8 @@ class Tally:
                 gap += adjusted
             if out.isdisjoint((one, two)):
                 self.gaps.setdefault((one, two), Moments()).add(gap, len(parts))
+                if not fell.isdisjoint((one, two)):
+                    self._set_apart(one, two, parts, gap)
         for entrant, (played, adjusted, comparisons) in lead.items():
             account = self.account(entrant)
             account.margin.setdefault(pairing, Moments()).add(played, comparisons)
@@ -261,9 +290,7 @@ class Tally:
         """By how many thousandths of strokes the first was above the second, with luck and
         without.
         """
-        lost, played = part.out, part.played
-        if played is not None:
-            lost |= frozenset(part.seats[forfeit.seat] for forfeit in played.forfeits)
+        lost, played = part.out | _forfeiters(part), part.played
         if one in lost or two in lost:
             margin = self._margin * ((one in lost) - (two in lost))
             return margin, margin
@@ -274,7 +301,23 @@ class Tally:
             return strokes, strokes
         return strokes, strokes - played.luck[first] + played.luck[second]
 
-    def _pair(self, one: str, two: str, showings: dict[str, _Showing]) -> int:
+    def _set_apart(self, one: str, two: str, parts: list[_Part], gap: int) -> None:
+        """Count an event in which either forfeited: what of it is strokes, and what isn't."""
+        apart = self.forfeited.setdefault((one, two), Forfeited())
+        apart.whole.add(gap, len(parts))
+        strokes = matches = 0
+        for part in parts:
+            lost = _forfeiters(part).intersection((one, two))
+            if lost:
+                apart.first += lost == {one}
+                apart.second += lost == {two}
+            else:
+                strokes += self._compared(part, one, two)[1]
+                matches += 1
+        if matches:
+            apart.rest.add(strokes, matches)
+
+    def _pair(self, one: str, two: str, parts: list[_Part], showings: dict[str, _Showing]) -> int:
         """Count a pair's result; the half points of the first."""
         if (one, two) not in self.pairs:
             self.pairs[one, two] = PairCount()
@@ -288,13 +331,35 @@ class Tally:
             return 0
         count.ties += 1
         if not first.forfeits:
-            count.first_playoffs += first.places < second.places
-            count.second_playoffs += first.places > second.places
+            won = _playoffs_won(parts, one, two)
+            count.first_playoffs += won > 0
+            count.second_playoffs += won < 0
+            count.first_places += first.places < second.places
+            count.second_places += first.places > second.places
         return 1
+
+
+def _forfeiters(part: _Part) -> frozenset[str]:
+    """Who forfeited a match that was played, by a fault in it."""
+    if part.played is None:
+        return frozenset()
+    return frozenset(part.seats[forfeit.seat] for forfeit in part.played.forfeits)
 
 
 def _copied(moments: Mapping[_Key, Moments]) -> dict[_Key, Moments]:
     return {key: copy(sums) for key, sums in moments.items()}
+
+
+def _playoffs_won(parts: list[_Part], one: str, two: str) -> int:
+    """How many more playoffs the first won than the second, of those between the two."""
+    won = 0
+    for part in parts:
+        assert part.played is not None, "who forfeited nothing has played every rotation"
+        totals, places = part.played.totals, part.played.places
+        first, second = part.seats.index(one), part.seats.index(two)
+        if totals[first] == totals[second]:
+            won += (places[first] < places[second]) - (places[first] > places[second])
+    return won
 
 
 def _showings(parts: list[_Part]) -> dict[str, _Showing]:

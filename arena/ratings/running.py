@@ -11,6 +11,11 @@ A record of a series behind the front (one that was in play when it became void;
 change what is found there: before the next result or round of playing, the front then starts
 again from the first series. What it has told of rated events it does not tell again.
 
+The front's sums hold the results of annulled bots, for it had counted them before. For a look
+(`so_far`) there is a second set of sums without them, made anew from the archive when a look finds
+another bot annulled (some 40 microseconds a match), and kept up by the front after that. An event
+at which nobody looks has none, nor has one without an annulled bot.
+
 Who is withdrawn is known only behind the front, so what is skipped on that word is not missed
 later; and if a late record should change that, the next round plays it.
 
@@ -26,7 +31,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import msgspec
 
 from arena.model import Block, MatchRecord, RatingSettings, Series, UserError, Withdrawal
-from arena.ratings.counting import Chosen, Counted, Plan, Walk, count, reached
+from arena.ratings.counting import (
+    Chosen,
+    Counted,
+    Plan,
+    Walk,
+    Withdrawing,
+    count,
+    count_in,
+    reached,
+)
 from arena.ratings.outcomes import Rated, Tally
 from arena.ratings.played import Archive, Played, packed
 from arena.waves import End, Nothing, Results, Schedule, Wave, all_blocks
@@ -43,6 +57,7 @@ class Counting:
         schedule: Schedule,
         *,
         rating: RatingSettings,
+        rule: Withdrawing = Withdrawing(),  # noqa: B008 - frozen
         judge: Callable[[Tally, Mapping[str, Withdrawal]], Results] | None = None,
         rated: Callable[[Rated], None] | None = None,
         decided: Callable[[Wave], None] | None = None,
@@ -55,6 +70,7 @@ class Counting:
         """
         self._schedule = schedule
         self._rating = rating
+        self._rule = rule
         self._judge = judge
         self._rated = rated
         self._decided = decided
@@ -73,7 +89,11 @@ class Counting:
         self.plan = Plan()
         self._end = End()
         """Why nothing more is played, once that is so, where it follows from results."""
-        self._front = Walk(self.plan, self._tally, apart=self._apart)
+        self._front = Walk(self.plan, self._tally, rule=self._rule, apart=self._apart)
+        self._annulled = frozenset[str]()
+        """Whose results the sums for a look leave out."""
+        self._without = self._tally
+        """The sums for a look; the front's own while nobody is annulled."""
         self._waves: list[Wave] = []
         self._blocks: Iterator[Block] = iter(())
         self._block: Block | None = None
@@ -115,8 +135,11 @@ class Counting:
     def _advance(self) -> None:
         """Move the front on as far as all is complete."""
         while self._next is not None:
-            if self._front.take(self._next, self._archive.of(self._next.id)) is None:
+            chosen = self._front.take(self._next, self._archive.of(self._next.id))
+            if chosen is None:
                 return
+            if self._annulled:
+                count_in(self._without, chosen, self._annulled)
             self._archive.seal(self._next.id)
             self._step()
 
@@ -200,15 +223,27 @@ class Counting:
     def so_far(self) -> Counted:
         """What lies behind the front, as it is now: for a look while more is counted.
 
-        It costs the same however many matches there are, and nothing that comes later changes it,
-        so it may be read by another thread. Who is annulled still has the results that vanish in
-        the end.
+        It costs the same however many matches there are, except the first time after a bot was
+        annulled: then what lies behind the front is counted again, without it. Nothing that comes
+        later changes it, so it may be read by another thread.
         """
         self._settle()
-        counted = self._front.result(self._tally.copied(), self._end)
+        if self._front.annulled != self._annulled:
+            self._leave_out(self._front.annulled)
+        counted = self._front.result(self._without.copied(), self._end)
         plan = Plan(self.plan.matches, dict(self.plan.by_entrant))
         missing = plan.matches - self._front.passed
         return msgspec.structs.replace(counted, plan=plan, missing=missing)
+
+    def _leave_out(self, annulled: frozenset[str]) -> None:
+        """Count what lies behind the front again, without those who are annulled."""
+        self._annulled = annulled
+        self._without = Tally(margin=self._rating.forfeit_margin)
+        walk = Walk(self.plan, self._without, annulled, rule=self._rule)
+        for series in (series for block in self._known() for series in block.series):
+            if self._next is not None and series.id == self._next.id:
+                return
+            walk.take(series, self._archive.of(series.id))
 
     def counted(self) -> Counted:
         """Count everything that has been added: what the published table derives from."""
@@ -237,6 +272,7 @@ class Counting:
             lookup,
             plan=self.plan,
             rating=self._rating,
+            rule=self._rule,
             annulled=annulled,
             recorded=self._archive.series,
         )
@@ -275,7 +311,7 @@ class Counting:
         annulled entrants.
         """
         self._settle()
-        walk = Walk(self.plan, Tally(margin=self._rating.forfeit_margin))
+        walk = Walk(self.plan, Tally(margin=self._rating.forfeit_margin), rule=self._rule)
         for series in reached(self._known, self._archive.series, walk):
             chosen = walk.take(series, self._archive.of(series.id))
             if chosen is None:

@@ -2,8 +2,9 @@
 
 Sorted by the fitted mu, rounded to the three decimals that are published, then by id. A row's range
 of ranks begins behind all that are separated from it above and ends before all that are below:
-what can't be told apart shares ranks. Bots of which no rated event counts have no rank and come
-last, behind them those whose results were annulled. Every entrant of the event has a row.
+what can't be told apart shares ranks. Bots of which no rated event counts come last, behind them
+those whose results were annulled; neither have a rank or a rating, and nobody has a number for what
+was not measured. Every entrant of the event has a row.
 """
 
 from __future__ import annotations
@@ -11,7 +12,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 
-from arena.model import ADJUSTED, RESULTS, Duel, Event, Settings, Standing, Table, Withdrawal
+import msgspec
+
+from arena.model import (
+    ADJUSTED,
+    DERIVATION,
+    RESULTS,
+    Duel,
+    Event,
+    RatingSettings,
+    Settings,
+    Standing,
+    Table,
+    Withdrawal,
+)
 from arena.ratings.counting import Counted
 from arena.ratings.evidence import fitted, lead_of, separation
 from arena.ratings.fit import DECIMALS, Fit
@@ -23,24 +37,21 @@ SHARE_DECIMALS = 4
 
 NOT_REPRODUCIBLE = "not reproducible"
 WITHDRAWN = "withdrawn"
-UNRATED = (0, 0)
 ANNULLED = "annulled"
 
 
-def table(event: Event, counted: Counted) -> Table:
-    """The table of an event, from what counts in it."""
+def table(event: Event, counted: Counted, *, rule: int = DERIVATION) -> Table:
+    """The table of an event, from what counts in it. `rule`: of derivation; today's, but for the
+    files of an event that names an older one.
+    """
     tally = counted.tally
     settings = event.settings
-    duels = _duels(tally.pairs)
-    rated = {entrant for entrant, account in tally.accounts.items() if account.deals}
-    found = fitted(event, tally, settings.rate_on)
     withdrawn = {out.entrant: out for out in counted.withdrawn}
-    errors = _errors(found, rated, withdrawn, settings)
-    ranks = _ranks(found, rated, errors)
-    # A trial ends when things are clear, so its interval has to be wider.
-    wider = errors / Z95 if settings.trial else 1.0
     annulled = {entrant for entrant, out in withdrawn.items() if out.annulled}
-    elsewhere = _elsewhere(event, tally, rated, ranks)
+    # While an event is played the sums still have what vanishes in the end.
+    rated = {entrant for entrant, sums in tally.accounts.items() if sums.deals} - annulled
+    duels = _duels(tally.pairs, annulled, by_places=rule == 1)
+    found = fitted(event, tally, settings.rate_on)
     order = sorted(
         range(len(found.entrants)),
         key=lambda index: (
@@ -50,50 +61,25 @@ def table(event: Event, counted: Counted) -> Table:
             found.entrants[index],
         ),
     )
+    measured = _Measured(event, counted, found, [n for n in order if found.entrants[n] in rated])
     results = _results(duels)
     rows: list[Standing] = []
-    for position, index in enumerate(order):
+    for index in order:
         entrant = found.entrants[index]
-        below = order[position + 1] if position + 1 < len(order) else None
-        p_next = None
-        if entrant in rated and below is not None and found.entrants[below] in rated:
-            p_next = round(found.better(index, below), SHARE_DECIMALS)
         account = tally.accounts.get(entrant, Account())
-        win, win_low, win_high = _win(account)
-        rank, rank_last = ranks.get(entrant, UNRATED)
-        unknown = settings.rating.forfeit_margin
-        delta, delta_ci = _delta(account.margin, unknown=unknown, wider=wider)
-        adjusted, adjusted_ci = _delta(account.adjusted, unknown=unknown, wider=wider)
-        wins, ties, losses = results.get(entrant, (0, 0, 0))
-        rows.append(
-            Standing(
-                rank=rank,
-                rank_last=rank_last,
-                entrant=entrant,
-                mu=_rounded(found.mu[index]),
-                sigma=_rounded(found.sigma(index)),
-                p_next=p_next,
-                win=win,
-                win_low=win_low,
-                win_high=win_high,
-                delta=delta,
-                delta_ci=delta_ci,
-                adjusted=adjusted if settings.evaluator else None,
-                adjusted_ci=adjusted_ci if settings.evaluator else 0.0,
-                luck=_rounded(delta - adjusted) if settings.evaluator else None,
-                disputed=entrant in elsewhere,
-                wins=wins,
-                ties=ties,
-                losses=losses,
-                deals=account.deals,
-                matches=account.matches,
-                strokes=_ratio(account.strokes, account.holes),
-                ms=_ratio(account.think_us, account.decisions * 1000),
-                off_turn_ms=_ratio(account.off_turn_us, account.matches * 1000),
-                faults=tuple(sorted(account.faults.items())),
-                note=_note(entrant, withdrawn, counted.not_reproducible),
-            )
+        row = Standing(
+            entrant=entrant,
+            faults=tuple(sorted(account.faults.items())),
+            note=_note(entrant, withdrawn, counted.not_reproducible),
         )
+        if entrant not in annulled:
+            row = _of_matches(row, account)
+        if entrant in rated:
+            wins, ties, losses = results.get(entrant, (0, 0, 0))
+            row = msgspec.structs.replace(
+                measured.of(row, index, account), wins=wins, ties=ties, losses=losses
+            )
+        rows.append(row)
     return Table(
         event=event,
         rows=tuple(rows),
@@ -103,12 +89,79 @@ def table(event: Event, counted: Counted) -> Table:
         withdrawn=counted.withdrawn,
         ended=counted.end.note,
         verdict=counted.end.verdict,
+        rule=rule,
     )
 
 
-def _ranks(found: Fit, rated: set[str], errors: float) -> dict[str, tuple[int, int]]:
+def _of_matches(row: Standing, account: Account) -> Standing:
+    """A row with what its counted matches show, whether or not their rated events are whole."""
+    return msgspec.structs.replace(
+        row,
+        deals=account.deals,
+        matches=account.matches,
+        strokes=_ratio(account.strokes, account.holes),
+        ms=_ratio(account.think_us, account.decisions * 1000),
+        off_turn_ms=_ratio(account.off_turn_us, account.matches * 1000),
+    )
+
+
+class _Measured:
+    """What is known of those who are rated."""
+
+    def __init__(self, event: Event, counted: Counted, found: Fit, order: Sequence[int]) -> None:
+        """`order`: the numbers of those who are rated, the best first."""
+        settings, names = event.settings, found.entrants
+        self._settings = settings
+        self._found = found
+        withdrawn = {out.entrant for out in counted.withdrawn}
+        errors = _errors(found, len(order), withdrawn, settings)
+        self._ranks = _ranks(found, order, errors)
+        self._next = dict(itertools.pairwise(order))
+        self._against = found.against(order)
+        # A trial ends when things are clear, so its interval has to be wider.
+        self._wider = errors / Z95 if settings.trial else 1.0
+        ranks = {names[index]: range_ for index, range_ in self._ranks.items()}
+        self._elsewhere = _elsewhere(event, counted.tally, ranks)
+
+    def of(self, row: Standing, index: int, account: Account) -> Standing:
+        """A row with the numbers of its rating."""
+        found, settings = self._found, self._settings
+        win, win_low, win_high = _win(account)
+        delta, delta_ci = self._delta(account.margin, settings.rating)
+        adjusted, adjusted_ci = self._delta(account.adjusted, settings.rating)
+        rank, rank_last = self._ranks[index]
+        below = self._next.get(index)
+        row = msgspec.structs.replace(
+            row,
+            rank=rank,
+            rank_last=rank_last,
+            mu=_rounded(found.mu[index]),
+            sigma=_rounded(found.sigma(index)),
+            sigma_field=_rounded(self._against[index]) if len(self._against) > 1 else None,
+            p_next=None if below is None else round(found.better(index, below), SHARE_DECIMALS),
+            win=win,
+            win_low=win_low,
+            win_high=win_high,
+            delta=delta,
+            delta_ci=delta_ci,
+            disputed=found.entrants[index] in self._elsewhere,
+        )
+        if not settings.evaluator:
+            return row
+        return msgspec.structs.replace(
+            row, adjusted=adjusted, adjusted_ci=adjusted_ci, luck=_rounded(delta - adjusted)
+        )
+
+    def _delta(self, margins: Mapping[str, Moments], rating: RatingSettings) -> tuple[float, float]:
+        """Strokes a match against an opponent, and half the interval."""
+        found = average(_strata(margins))
+        assert found is not None, "it is rated"
+        half = self._wider * half_width(found, unknown=rating.forfeit_margin * THOUSANDTHS)
+        return _rounded(found.mean / THOUSANDTHS), _rounded(half / THOUSANDTHS)
+
+
+def _ranks(found: Fit, placed: Sequence[int], errors: float) -> dict[int, tuple[int, int]]:
     """First and last rank of each that is rated, apart from others by so many standard errors."""
-    placed = [index for index, entrant in enumerate(found.entrants) if entrant in rated]
 
     def apart(one: int, two: int) -> bool:
         lead, error = found.ahead(one, two)
@@ -118,13 +171,11 @@ def _ranks(found: Fit, rated: set[str], errors: float) -> dict[str, tuple[int, i
     for index in placed:
         above = sum(apart(other, index) for other in placed if other != index)
         below = sum(apart(index, other) for other in placed if other != index)
-        ranks[found.entrants[index]] = (1 + above, len(placed) - below)
+        ranks[index] = (1 + above, len(placed) - below)
     return ranks
 
 
-def _errors(
-    found: Fit, rated: Collection[str], withdrawn: Collection[str], settings: Settings
-) -> float:
+def _errors(found: Fit, rated: int, withdrawn: Collection[str], settings: Settings) -> float:
     """How many standard errors tell two apart. Who has looked several times, and stopped when
     things were clear, has to be surer: in a race they are those that it was decided by.
     """
@@ -136,7 +187,7 @@ def _errors(
         return apart(1, settings.trial.looks)
     if (racing := settings.racing) is None:
         # Any two, not neighbours alone: a range of ranks ends wherever somebody is apart.
-        return apart(len(rated) * (len(rated) - 1) // 2, 1)
+        return apart(rated * (rated - 1) // 2, 1)
     order = sorted(
         (-mu, entrant, index)
         for index, (mu, entrant) in enumerate(zip(found.mu, found.entrants, strict=True))
@@ -149,15 +200,13 @@ def _errors(
     return step_down(leads, len(found.entrants) - 1, lambda pairs: apart(pairs, racing.looks))
 
 
-def _elsewhere(
-    event: Event, tally: Tally, rated: set[str], ranks: Mapping[str, tuple[int, int]]
-) -> set[str]:
+def _elsewhere(event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]]) -> set[str]:
     """Who would be outside its range of ranks by what the event doesn't rate on."""
     if not event.settings.evaluator:
         return set()
     other = RESULTS if event.settings.rate_on == ADJUSTED else ADJUSTED
     found = fitted(event, tally, other)
-    order = [entrant for entrant in found.order() if entrant in rated]
+    order = [entrant for entrant in found.order() if entrant in ranks]
     return {
         entrant
         for place, entrant in enumerate(order, 1)
@@ -168,8 +217,7 @@ def _elsewhere(
 def _win(account: Account) -> tuple[float, float, float]:
     """Share of the points at stake, and its interval."""
     found = average(_strata(account.beaten))
-    if found is None:
-        return 0.0, 0.0, 1.0
+    assert found is not None, "it is rated"
     low, high = win_interval(found)
     return (
         round(found.mean, SHARE_DECIMALS),
@@ -178,26 +226,23 @@ def _win(account: Account) -> tuple[float, float, float]:
     )
 
 
-def _delta(margins: Mapping[str, Moments], *, unknown: float, wider: float) -> tuple[float, float]:
-    """Strokes a match against an opponent, and half the interval."""
-    found = average(_strata(margins))
-    if found is None:
-        return 0.0, 0.0
-    half = wider * half_width(found, unknown=unknown * THOUSANDTHS)
-    return _rounded(found.mean / THOUSANDTHS), _rounded(half / THOUSANDTHS)
-
-
 def _strata(moments: Mapping[str, Moments]) -> list[Moments]:
     return [stratum for _, stratum in sorted(moments.items())]
 
 
-def _duels(pairs: Mapping[tuple[str, str], PairCount]) -> tuple[Duel, ...]:
-    """Both cells of every pair that met, sorted by row and column."""
+def _duels(
+    pairs: Mapping[tuple[str, str], PairCount], annulled: Collection[str], *, by_places: bool
+) -> tuple[Duel, ...]:
+    """Both cells of every pair that met, sorted by row and column. `by_places`: see `PairCount`."""
     duels: list[Duel] = []
     for (one, two), count in pairs.items():
-        first = count.first + count.first_playoffs
-        second = count.second + count.second_playoffs
-        ties = count.ties - count.first_playoffs - count.second_playoffs
+        if one in annulled or two in annulled:
+            continue
+        broken = (count.first_playoffs, count.second_playoffs)
+        if by_places:
+            broken = (count.first_places, count.second_places)
+        first, second = count.first + broken[0], count.second + broken[1]
+        ties = count.ties - sum(broken)
         duels.append(Duel(row=one, column=two, wins=first, ties=ties, losses=second))
         duels.append(Duel(row=two, column=one, wins=second, ties=ties, losses=first))
     return tuple(sorted(duels, key=lambda duel: (duel.row, duel.column)))
@@ -220,8 +265,8 @@ def _note(entrant: str, withdrawn: Mapping[str, Withdrawal], unlike: frozenset[s
     return ", ".join(notes)
 
 
-def _ratio(value: int, number: int) -> float:
-    return _rounded(value / number) if number else 0.0
+def _ratio(value: int, number: int) -> float | None:
+    return _rounded(value / number) if number else None
 
 
 def _rounded(value: float) -> float:

@@ -9,8 +9,8 @@ Each event is counted by itself, with its own withdrawals: whose results are ann
 those of the others. Then its series go into one tally, which keeps no rated event open between
 two events. Pairings of the same bots are one stratum of the intervals, whichever event they met in.
 
-Invariant: pure; the order in which events are given changes nothing, if they are taken in the
-order of their commitments.
+Invariant: pure; the order in which events are given changes nothing, if they are taken in an order
+of their commitments.
 """
 
 from __future__ import annotations
@@ -255,17 +255,24 @@ class Pool:
         aliases: Aliases,
         unwanted: Callable[[MatchSpec], bool] = nothing_left_out,
         damaged: int = 0,
+        before: Iterable[str] = (),
     ) -> None:
         """Take in an event: what it counts, and those of its series that are complete.
 
-        `unwanted` is asked of matches by their ids in the event.
+        `unwanted` is asked of matches by their ids in the event. `before`: who was withdrawn in the
+        event that this is an epoch of, or in an epoch between: its results here vanish.
         """
-        before = self._tally.matches
+        matches = self._tally.matches
+        earlier = frozenset(before)
         withdrawn = tuple(
             msgspec.structs.replace(out, entrant=aliases.get(out.entrant, out.entrant))
             for out in counted.withdrawn
+            if out.entrant not in earlier
         )
-        gone = self._gone.union(out.entrant for out in withdrawn if out.annulled)
+        gone = self._gone.union(
+            (out.entrant for out in withdrawn if out.annulled),
+            (aliases.get(name, name) for name in earlier),
+        )
         for chosen in series:
             count_in(self._tally, _as_wanted(chosen, aliases, unwanted), gone)
         self._tally.close()
@@ -276,12 +283,13 @@ class Pool:
         self.sources.append(
             Source(
                 event=event,
-                matches=self._tally.matches - before,
+                matches=self._tally.matches - matches,
                 planned=counted.plan.matches,
                 withdrawn=withdrawn,
                 ended=counted.end.note,
                 aliases=tuple(sorted(aliases.items())),
                 damaged=damaged,
+                gone=tuple(sorted(each.id for each in event.entrants if each.id in earlier)),
             )
         )
 

@@ -6,11 +6,12 @@ played the same, because timings and host facts are left out. No colour unless a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from arena.model import Table, UserError
 from arena.reports.delimited import delimited
+from arena.reports.first_rule import as_first_rule
 from arena.reports.machine import machine
 from arena.reports.markdown import markdown
 from arena.reports.text import text
@@ -33,6 +34,15 @@ FILES: Mapping[str, str] = MappingProxyType(
     {"table.txt": "text", "table.md": "md", "table.csv": "csv", "table.json": "json"}
 )
 """The tables that are written beside a log, by the name of their file."""
+
+
+def files(table: Table) -> Iterator[tuple[str, str]]:
+    """The tables that are written beside a log, by the rule that `table` was derived by."""
+    for name, kind in FILES.items():
+        told = table
+        if table.rule == 1:
+            told = as_first_rule(table, for_people=kind in {"text", "md"})
+        yield name, render(told, kind)
 
 
 def render(

@@ -13,6 +13,8 @@ import msgspec
 from arena.model import ADJUSTED, Duel, Settings, Standing, Table
 
 NOTHING = "-"
+DEVIATIONS_95 = 1.96
+"""Standard deviations on either side that hold 95 %."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -28,10 +30,13 @@ class Column(msgspec.Struct, frozen=True):
 RANK = "rank"
 BOT = "bot"
 FAULTS = "faults"
+WITHIN = "±"
 MS = "ms/decision"
 OFF_TURN = "off-turn ms/match"
 DISPUTED = "≠"
 
+# A wider matrix is no longer read by anybody; it is in the JSON.
+WIDEST_MATRIX = 40
 OFF_TURN_SHOWN_MS = 1.0
 """CPU off turn from which it gets a column: over a series, what compiles or cleans up in the
 background (node, JVM) was seen to use up to 0.8 ms a match, all others nothing."""
@@ -43,60 +48,68 @@ counts in full where every match has fresh processes."""
 
 def columns(table: Table, *, canonical: bool) -> list[Column]:
     """All columns of a table."""
-    void = {out.entrant for out in table.withdrawn if out.annulled}
-
-    def known(text: Callable[[Standing], str]) -> Callable[[Standing], str]:
-        """A cell that an entrant without results leaves empty."""
-        return lambda row: text(row) if row.deals and row.entrant not in void else NOTHING
-
-    def rated(text: Callable[[Standing], str]) -> Callable[[Standing], str]:
-        return lambda row: NOTHING if row.entrant in void else text(row)
-
     found = [
         Column(RANK, _rank),
         Column(BOT, lambda row: row.entrant, left=True),
-        Column("μ", rated(lambda row: f"{row.mu:.2f}")),
-        Column("σ", rated(lambda row: f"{row.sigma:.2f}"), given_up=5),  # noqa: RUF001 - the Greek letter
-        Column("P>next %", rated(_p_next), given_up=8),
-        *_gaps(table.event.settings, known),
-        Column("win %", known(_win), given_up=7),
-        Column("W-T-L", lambda row: f"{row.wins}-{row.ties}-{row.losses}", given_up=4),
+        Column("μ", lambda row: _number(row.mu, ".2f")),
+        *([Column(WITHIN, _sure, given_up=9)] if table.rule > 1 else []),
+        Column("σ", lambda row: _number(row.sigma, ".2f"), given_up=1),  # noqa: RUF001 - the Greek letter
+        Column("P>next %", _p_next, given_up=8),
+        *_gaps(table.event.settings),
+        Column("win %", _win, given_up=7),
+        Column("W-T-L", _results, given_up=4),
         Column("deals/matches", lambda row: f"{row.deals}/{row.matches}", given_up=3),
-        Column("strokes/hole", _strokes, given_up=2),
+        Column("strokes/hole", lambda row: _number(row.strokes, ".2f"), given_up=2),
     ]
     if not canonical:
-        found.append(Column(MS, _ms, given_up=1))
-        if any(row.off_turn_ms >= OFF_TURN_SHOWN_MS for row in table.rows):
-            found.append(Column(OFF_TURN, _off_turn, given_up=2))
+        found.append(Column(MS, lambda row: _number(row.ms, ".2f"), given_up=1))
+        if any((row.off_turn_ms or 0) >= OFF_TURN_SHOWN_MS for row in table.rows):
+            found.append(Column(OFF_TURN, lambda row: _number(row.off_turn_ms, ".1f"), given_up=2))
     found.append(Column(FAULTS, faults, left=True, given_up=6))
     return found
 
 
-def _gaps(
-    settings: Settings, known: Callable[[Callable[[Standing], str]], Callable[[Standing], str]]
-) -> list[Column]:
+def _gaps(settings: Settings) -> list[Column]:
     """By how many strokes: what the event rates on is given up last."""
     by_luck = settings.rate_on == ADJUSTED
-    found = [Column("Δ strokes", known(_delta), given_up=1 if by_luck else 10)]
+    found = [
+        Column(
+            "Δ strokes",
+            lambda row: _within(row.delta, row.delta_ci),
+            given_up=1 if by_luck else 10,
+        )
+    ]
     if settings.evaluator:
-        found.append(Column("Δ less luck", known(_adjusted), given_up=10 if by_luck else 7))
-        found.append(Column("luck", known(_luck), given_up=2))
+        found += [
+            Column(
+                "Δ less luck",
+                lambda row: _within(row.adjusted, row.adjusted_ci),
+                given_up=10 if by_luck else 7,
+            ),
+            Column("luck", lambda row: _number(row.luck, "+.1f"), given_up=2),
+        ]
     return found
 
 
+def _number(value: float | None, form: str) -> str:
+    return NOTHING if value is None else format(value, form)
+
+
+def _within(value: float | None, half: float | None) -> str:
+    """A number with half of its 95 % interval."""
+    return NOTHING if value is None or half is None else f"{value:+.1f} ± {half:.1f}"
+
+
 def _rank(row: Standing) -> str:
-    if not row.rank:
+    if row.rank is None:
         return NOTHING
     ranks = f"{row.rank}" if row.rank == row.rank_last else f"{row.rank}-{row.rank_last}"
     return f"{ranks} {DISPUTED}" if row.disputed else ranks
 
 
-def _adjusted(row: Standing) -> str:
-    return NOTHING if row.adjusted is None else f"{row.adjusted:+.1f} ± {row.adjusted_ci:.1f}"
-
-
-def _luck(row: Standing) -> str:
-    return NOTHING if row.luck is None else f"{row.luck:+.1f}"
+def _sure(row: Standing) -> str:
+    """Half of the 95 % interval of what is compared: mu against the field's mean."""
+    return NOTHING if row.sigma_field is None else f"{DEVIATIONS_95 * row.sigma_field:.2f}"
 
 
 def _p_next(row: Standing) -> str:
@@ -108,25 +121,14 @@ def _p_next(row: Standing) -> str:
     return "<0.1" if row.p_next < 0.0005 else f"{100 * row.p_next:.1f}"
 
 
-def _delta(row: Standing) -> str:
-    return f"{row.delta:+.1f} ± {row.delta_ci:.1f}"
-
-
 def _win(row: Standing) -> str:
-    low, high = (f"{100 * end:.0f}" for end in (row.win_low, row.win_high))
-    return f"{100 * row.win:.1f} ({low}-{high})"
+    if row.win is None or row.win_low is None or row.win_high is None:
+        return NOTHING
+    return f"{100 * row.win:.1f} ({100 * row.win_low:.0f}-{100 * row.win_high:.0f})"
 
 
-def _strokes(row: Standing) -> str:
-    return f"{row.strokes:.2f}" if row.matches else NOTHING
-
-
-def _ms(row: Standing) -> str:
-    return f"{row.ms:.2f}" if row.matches else NOTHING
-
-
-def _off_turn(row: Standing) -> str:
-    return f"{row.off_turn_ms:.1f}" if row.matches else NOTHING
+def _results(row: Standing) -> str:
+    return NOTHING if row.wins is None else f"{row.wins}-{row.ties}-{row.losses}"
 
 
 def faults(row: Standing) -> str:

@@ -6,7 +6,9 @@ import csv
 import io
 
 from arena.model import Standing, Table
+from arena.reports.first_rule import LATER
 from arena.reports.hostile import cell
+from arena.reports.listed import listed, reasons
 
 NAMES = (
     "rank",
@@ -36,6 +38,8 @@ NAMES = (
     "delta_adjusted_ci95",
     "luck_per_match",
     "disputed",
+    "sigma_field",
+    "reason",
 )
 # Timings are the host's and stay out of canonical files.
 _TIMED = frozenset({"ms_per_decision", "off_turn_ms_per_match"})
@@ -45,14 +49,20 @@ def delimited(table: Table, *, canonical: bool) -> str:
     """A header line and one line for each row."""
     out = io.StringIO()
     authors = {entrant.id: entrant.author for entrant in table.event.entrants}
-    names = [name for name in NAMES if not (canonical and name in _TIMED)]
+    unknown = LATER if table.rule == 1 else frozenset()
+    names = [n for n in NAMES if not (canonical and n in _TIMED) and n not in unknown]
     writer = csv.DictWriter(out, names, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_fields(row, authors.get(row.entrant, "")) for row in table.rows)
+    why = reasons(table, canonical=canonical)
+    writer.writerows(
+        _fields(row, authors.get(row.entrant, ""), why.get(row.entrant, ""))
+        for row in listed(table, canonical=canonical)
+    )
     return out.getvalue()
 
 
-def _fields(row: Standing, author: str) -> dict[str, str | int | float]:
+def _fields(row: Standing, author: str, why: str) -> dict[str, str | int | float | None]:
+    """None is an empty cell: a number that was not measured."""
     return {
         "rank": row.rank,
         "rank_last": row.rank_last,
@@ -60,7 +70,7 @@ def _fields(row: Standing, author: str) -> dict[str, str | int | float]:
         "author": cell(author),
         "mu": row.mu,
         "sigma": row.sigma,
-        "p_next": "" if row.p_next is None else row.p_next,
+        "p_next": row.p_next,
         "delta_strokes": row.delta,
         "delta_strokes_ci95": row.delta_ci,
         "win_share": row.win,
@@ -77,8 +87,10 @@ def _fields(row: Standing, author: str) -> dict[str, str | int | float]:
         "fault_kinds": " ".join(f"{kind}:{number}" for kind, number in row.faults),
         "note": cell(row.note),
         "off_turn_ms_per_match": row.off_turn_ms,
-        "delta_adjusted": "" if row.adjusted is None else row.adjusted,
-        "delta_adjusted_ci95": "" if row.adjusted is None else row.adjusted_ci,
-        "luck_per_match": "" if row.luck is None else row.luck,
-        "disputed": int(row.disputed),
+        "delta_adjusted": row.adjusted,
+        "delta_adjusted_ci95": None if row.adjusted is None else row.adjusted_ci,
+        "luck_per_match": row.luck,
+        "disputed": None if row.rank is None else int(row.disputed),
+        "sigma_field": row.sigma_field,
+        "reason": cell(why),
     }

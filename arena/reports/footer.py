@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
+from msgspec import UNSET
 
 from arena.model import (
     ADJUSTED,
@@ -21,6 +22,7 @@ from arena.model import (
 )
 from arena.reports.columns import DISPUTED, OFF_TURN_NAMED_MS
 from arena.reports.cycles import SHOWN, cycles
+from arena.reports.listed import withdrawal
 
 # Faults that a slower or busier machine could have caused; another run may go another way.
 _TIMED = frozenset({FaultKind.TIMEOUT.value, FaultKind.BANK.value, FaultKind.START.value})
@@ -56,14 +58,17 @@ def facts(table: Table, *, canonical: bool, brief: bool) -> Iterator[Fact]:
         yield Fact("game", _game(event.settings))
         yield Fact("matches", _matches(table))
         yield Fact("deals", _deals(event, brief=brief))
-    yield Fact("rating", _rating(event.settings))
+    yield Fact("rating", _rating(event.settings, table.rule))
     yield from _found(table)
     if not table.sources:
         yield Fact("limits", _limits(event.settings))
     if not canonical:
         yield from _host(table)
     if not table.sources:
-        yield from map(_withdrawn, table.withdrawn)
+        yield from (_withdrawn(out, event.settings, table.rule) for out in table.withdrawn)
+    if len(table.sources) < 2 and event.settings.withdrawn is not UNSET:
+        for entrant in event.settings.withdrawn:
+            yield Fact("kept out", "was withdrawn before this epoch", entrant)
     if any(kind in _TIMED for row in table.rows for kind, _ in row.faults):
         yield Fact("time faults", "a repeat on another machine may differ")
     for row in table.rows:
@@ -88,7 +93,11 @@ def _sources(table: Table, *, brief: bool) -> Iterator[Fact]:
         yield Fact("event", "; ".join(_source(source, brief=brief)))
         for old, new in source.aliases:
             yield Fact("same bot", f"the same content as {new}, and shown as that", old)
-        yield from map(_withdrawn, source.withdrawn)
+        for out in source.withdrawn:
+            yield _withdrawn(out, source.event.settings, table.rule)
+        for entrant in source.gone:
+            yield Fact("not counted", "was withdrawn before this epoch: nothing it did here counts",
+                       entrant)  # fmt: skip
 
 
 def _source(source: Source, *, brief: bool) -> Iterator[str]:
@@ -107,15 +116,8 @@ def _source(source: Source, *, brief: bool) -> Iterator[str]:
         yield f"stopped by: {source.ended}"
 
 
-def _withdrawn(out: Withdrawal) -> Fact:
-    what = (
-        "under half of its matches were played: all its results are annulled"
-        if out.annulled
-        else "the rest of its matches are forfeits"
-    )
-    return Fact(
-        "withdrawn", f"three faulted matches in a row up to {out.after}; {what}", out.entrant
-    )
+def _withdrawn(out: Withdrawal, settings: Settings, rule: int) -> Fact:
+    return Fact("withdrawn", withdrawal(out, settings, rule), out.entrant)
 
 
 def _found(table: Table) -> Iterator[Fact]:
@@ -166,6 +168,7 @@ def _game(settings: Settings) -> str:
         parts.append(
             f"is {trial.new} better: 0 against {trial.effect:g} strokes a match, "
             f"alpha {trial.alpha:g}, beta {trial.beta:g}, {trial.budget} matches at most"
+            f"{'' if trial.forfeits is UNSET else ', forfeits tested apart'}"
         )
     if settings.playoff:
         parts.append("playoffs (they break ties in W-T-L, not in ratings)")
@@ -180,9 +183,20 @@ def _matches(table: Table) -> str:
     if not table.event.finished:
         part = f" (this is shard {table.event.shard})" if table.event.shard else ""
         return f"{text}; THE EVENT IS NOT FINISHED{part}"
-    if table.withdrawn:
-        return f"{text}; those with withdrawn bots are void"
-    return text
+    if table.rule == 1:  # untrue at tables of three and more, and of bots that weren't annulled
+        return f"{text}; those with withdrawn bots are void" if table.withdrawn else text
+    return "; ".join((text, *_uncounted(table)))
+
+
+def _uncounted(table: Table) -> Iterator[str]:
+    """What became of the matches of those who were withdrawn."""
+    two = table.event.settings.seats == 2
+    if any(out.annulled for out in table.withdrawn):
+        others = "nobody" if two else "the others, if they are two or more"
+        yield f"those with an annulled bot count for {others}"
+    if not all(out.annulled for out in table.withdrawn):
+        unplayed = ", and they are not played" if two else ""
+        yield f"those of a bot that was withdrawn later are its forfeits from then on{unplayed}"
 
 
 def _deals(event: Event, *, brief: bool) -> str:
@@ -199,8 +213,9 @@ def _deals(event: Event, *, brief: bool) -> str:
     return f"{text}; DEALS PREDICTABLE (seeded)" if event.predictable else text
 
 
-def _rating(settings: Settings) -> str:
+def _rating(settings: Settings, rule: int) -> str:
     rating = settings.rating
+    against = ", that of μ against the field's mean" if rule > 1 else ""
     constants = f"mu {rating.mu:.6g}, sigma {rating.sigma:.6g}, beta {rating.beta:.6g}"
     if settings.rate_on == ADJUSTED:
         text = (
@@ -213,7 +228,8 @@ def _rating(settings: Settings) -> str:
             f"draw probability {rating.draw_probability:.6g}"
         )
     return (
-        f"{text}; a forfeit counts as {rating.forfeit_margin:.6g} strokes; ± are 95 % intervals; "
+        f"{text}; a forfeit counts as {rating.forfeit_margin:.6g} strokes; ± are 95 % intervals"
+        f"{against}; "
         "bots that share ranks can't be told apart with "
         f"{100 * (1 - rating.error_rate):.6g} % confidence"
     )
@@ -240,6 +256,10 @@ def _host(table: Table) -> Iterator[Fact]:
         yield Fact("not run", absent.reason, absent.name)
 
 
+GAPS = {"page cache": "what a bot has read stays in memory after its end, some 1,000 bits a second"}
+"""What the name of a gap alone doesn't say to whoever reads a table."""
+
+
 def _sandbox(event: Event) -> Iterator[Fact]:
     held = event.confinement
     if event.sandbox:
@@ -250,13 +270,14 @@ def _sandbox(event: Event) -> Iterator[Fact]:
         text = "; ".join(f"{answer}: {', '.join(names)}" for answer, names in answers if names)
         yield Fact("guarantees", text)
     if held.gaps:
-        yield Fact("known gaps", ", ".join(held.gaps))
+        told = (f"{name} ({GAPS[name]})" if name in GAPS else name for name in held.gaps)
+        yield Fact("known gaps", ", ".join(told))
 
 
 def _off_turn(table: Table) -> Iterator[Fact]:
     although = ", although it was to stand still" if table.event.settings.freeze else ""
     for row in table.rows:
-        if row.off_turn_ms >= OFF_TURN_NAMED_MS:
+        if row.off_turn_ms is not None and row.off_turn_ms >= OFF_TURN_NAMED_MS:
             used = f"{row.off_turn_ms:.0f} ms of CPU a match while it wasn't asked{although}"
             yield Fact("off turn", used, row.entrant)
 

@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 
 from arena.model import Table
+from arena.reports.first_rule import LATER
+from arena.reports.listed import listed, reasons
 
 FORMAT = 1
 
@@ -23,14 +25,20 @@ def machine(table: Table, *, canonical: bool) -> str:
     """One JSON object, indented."""
     content: dict[str, Any] = msgspec.to_builtins(table)
     content["format"] = FORMAT
+    del content["rule"]
     _settle(content["event"], canonical=canonical)
     for source in content["sources"]:
         _settle(source["event"], canonical=canonical)
     for name in ("sources", "selected"):
         if not content[name]:  # all of one event, as most tables are
             del content[name]
+    content["rows"] = msgspec.to_builtins(listed(table, canonical=canonical))
+    why = reasons(table, canonical=canonical)
     for row in content["rows"]:
         row["faults"] = dict(row["faults"])
+        row["reason"] = why.get(row["entrant"], "")
+        for name in LATER if table.rule == 1 else ():
+            del row[name]
         if canonical:
             del row["ms"], row["off_turn_ms"]
     made = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=True, allow_nan=False)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from tabulate import tabulate
 
 from arena.model import Table
-from arena.reports.columns import BOT, NOTHING, Matrix, columns, share
+from arena.reports.columns import BOT, NOTHING, WIDEST_MATRIX, Matrix, columns, share
 from arena.reports.footer import UNCONFINED, facts, unconfined
 from arena.reports.hostile import markdown_name, markdown_sentence
-
-# A wider matrix is no longer read by anybody; it is in the JSON.
-WIDEST_MATRIX = 40
+from arena.reports.listed import listed
 
 
 def markdown(table: Table, *, canonical: bool) -> str:
@@ -34,7 +32,7 @@ def _standings(table: Table, *, canonical: bool) -> str:
             markdown_name(column.cell(row)) if column.heading == BOT else column.cell(row)
             for column in found
         ]
-        for row in table.rows
+        for row in listed(table, canonical=canonical)
     ]
     return tabulate(
         rows,

@@ -5,10 +5,21 @@ from __future__ import annotations
 from tabulate import tabulate
 
 from arena.model import Standing, Table
-from arena.reports.columns import BOT, FAULTS, NOTHING, Column, Matrix, columns, faults, share
+from arena.reports.columns import (
+    BOT,
+    FAULTS,
+    NOTHING,
+    WIDEST_MATRIX,
+    Column,
+    Matrix,
+    columns,
+    faults,
+    share,
+)
 from arena.reports.footer import UNCONFINED, facts, unconfined
 from arena.reports.hostile import plain, sentence
 from arena.reports.layout import clip, width, wrap
+from arena.reports.listed import listed
 
 # A name is cut before a column is given up, but not below this.
 SHORTEST_NAME = 20
@@ -35,16 +46,17 @@ def text(table: Table, *, room: int | None, canonical: bool, color: bool) -> str
 
 def _standings(table: Table, *, room: int | None, canonical: bool) -> list[str]:
     found = columns(table, canonical=canonical)
-    failed = any(faults(row) != NOTHING for row in table.rows)
+    rows = listed(table, canonical=canonical)
+    failed = any(faults(row) != NOTHING for row in rows)
     if not failed:
         found = [column for column in found if column.heading != FAULTS]
-    shown, name_room = _fitting(found, table.rows, room)
-    lines = _grid(shown, table.rows, name_room)
+    shown, name_room = _fitting(found, rows, room)
+    lines = _grid(shown, rows, name_room)
     dropped = [column.heading for column in found if column not in shown]
     if failed and FAULTS in dropped:
         dropped.remove(FAULTS)
-        for row in table.rows:
-            if row.faults:
+        for row in rows:
+            if faults(row) != NOTHING:
                 told = f"faults: {plain(row.entrant)}: {faults(row)}"
                 lines += wrap(told, room, indent="  ")
     if dropped:
@@ -107,6 +119,9 @@ def _matrix(table: Table, *, room: int | None) -> list[str]:
     entrants = matrix.entrants
     if len(entrants) < 3:
         return []
+    if len(entrants) > WIDEST_MATRIX and (table.rule > 1 or room is not None):
+        told = f"win matrix: {len(entrants)} bots are too many to show; --format json has it"
+        return wrap(told, room, indent="  ")
     numbers = [str(number) for number in range(1, len(entrants) + 1)]
     heads = ["", "", *numbers]
     longest = max(width(plain(entrant)) for entrant in entrants)

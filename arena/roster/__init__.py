@@ -17,7 +17,7 @@ from arena.roster.build import BuildLimits, build
 from arena.roster.bundles import Bundle, lacking, pack, unpack
 from arena.roster.cache import clean_cache, default_cache, in_use
 from arena.roster.carried import carry, unload
-from arena.roster.discover import load, restore
+from arena.roster.discover import at_least, load, restore
 from arena.roster.entries import Built, Candidate, Problem, Roster
 from arena.roster.manifest import Asked
 from arena.roster.packages import Fetched, fetch, unfetched
@@ -32,6 +32,7 @@ __all__ = [
     "Fetched",
     "Problem",
     "Roster",
+    "at_least",
     "build",
     "carry",
     "clean_cache",

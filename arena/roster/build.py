@@ -23,19 +23,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from arena.exhaustion import told
-from arena.model import Bot, Frozen, HostError, NotRun, canonical, sha256_hex
-from arena.roster.cache import BUILDS, publish, scratch, writing
+from arena.exhaustion import ran_out, told
+from arena.model import Bot, Frozen, HostError, NotRun, UserError, canonical, sha256_hex
+from arena.roster import room
+from arena.roster.cache import BUILDS, publish, scratch, there, writing
 from arena.roster.commands import INSIDE, Command, CommandError, resolve
 from arena.roster.discover import missing_tool
 from arena.roster.entries import Built, Candidate, FailedError, Problem
 from arena.roster.fetchers import HOME
+from arena.roster.folder import SnapshotError, opened
 from arena.roster.interpreters import HiddenToolError, MissingToolError, Toolbox
 from arena.roster.locks import LockError
 from arena.roster.packages import RESERVED, Packages, find, place
 from arena.roster.plain import printable
 from arena.roster.process import Spawns, run
-from arena.roster.snapshot import copy, listing, mark_programs, settle
+from arena.roster.snapshot import copy, keep_times, listing, mark_programs, settle
 from arena.roster.trees import ShapeError, measure, remove
 from arena.sandbox import Backend, Exited, Launch, inherited
 
@@ -164,10 +166,11 @@ class _Build:
     def result(self, report: Callable[[str], None]) -> Path:
         """The folder that the build made, now or earlier."""
         final = self.cache / BUILDS / self._key()
-        if not final.is_dir():
+        if not there(final):
             doing = "building" if self.candidate.build else "preparing the packages of"
             report(f"{doing} {self.candidate.entrant.id}")
             self._make(final)
+        keep_times(final)
         return final
 
     def _key(self) -> str:
@@ -202,7 +205,11 @@ class _Build:
             made = folder / "bot"
             with writing(self.cache):
                 made.mkdir()
-            copy(listing(Path(self.candidate.snapshot)), made, self.cache)
+            try:
+                with opened(Path(self.candidate.snapshot)) as snapshot:
+                    copy(listing(snapshot), made, self.cache)
+            except SnapshotError as e:  # somebody has just cleaned the cache
+                raise UserError(f"{printable(self.cache)}: a bot's snapshot: {e}; try again") from e
             for name in RESERVED:
                 if os.path.lexists(made / name):
                     raise FailedError(f"build: {name} in its folder is in the way; rename it")
@@ -217,6 +224,8 @@ class _Build:
                 self._check(made)
             for argv in self.candidate.build:
                 self._run(argv, made, deadline)
+            # Whatever its exit says: what a full disk has cut off must not be kept.
+            self._not_full(made)
             with writing(self.cache):
                 self._settle(made)
                 publish(made, final)
@@ -224,6 +233,8 @@ class _Build:
     def _run(self, argv: tuple[str, ...], made: Path, deadline: float) -> None:
         ended, output = self._started(argv, made, deadline)
         if ended.code != 0:
+            if not ended.overstepped:
+                self._not_full(made, output)
             if short := self._starved(output):
                 raise HostError(
                     f"the build of {self.candidate.entrant.id} has failed for want of what this "
@@ -231,7 +242,20 @@ class _Build:
                 )
             raise FailedError(f"build: {_shown(argv)} {self._end(ended)}", output)
         self._check(made)
-        mark_programs(made)
+        with writing(self.cache):
+            mark_programs(made)
+
+    def _not_full(self, made: Path, said: bytes = b"") -> None:
+        """See that the cache's disk has given what a build is promised."""
+        if what := room.full(made) or room.short([made], self._disk_mb() << 20, said):
+            raise HostError(
+                f"the build of {self.candidate.entrant.id} could not write to the cache "
+                f"{printable(self.cache)}: {what}; make room there, or set XDG_CACHE_HOME to "
+                "another folder"
+            )
+
+    def _disk_mb(self) -> int:
+        return self.limits.disk_mb + (self.given[1] >> 20) + 1
 
     def _starved(self, output: bytes) -> str:
         """What a build that has failed was not given: if it complains of a want, and there is one.
@@ -260,6 +284,8 @@ class _Build:
         except ShapeError as e:
             raise FailedError(f"build: made {e}") from e
         except OSError as e:
+            if what := ran_out(e):
+                raise HostError(f"what a build has made can't be read: {what}") from e
             raise FailedError(f"build: made what can't be read: {e.strerror}") from e
 
     def _started(self, argv: tuple[str, ...], made: Path, deadline: float) -> tuple[Exited, bytes]:
@@ -273,18 +299,19 @@ class _Build:
                 run=command.argv,
                 root=str(made),
                 writable=True,
-                expose=(*command.expose, *self._shared()),
+                expose=command.expose,
                 env={**_ENVIRONMENT, **dict(self.packages.env if self.packages else ())},
                 memory_mb=self.limits.memory_mb,
                 tasks=self.limits.tasks,
                 file_mb=self.limits.file_mb,
                 scratch_mb=self.limits.scratch_mb,
-                disk_mb=self.limits.disk_mb + (self.given[1] >> 20) + 1,
+                disk_mb=self._disk_mb(),
                 disk_files=self.given[0] + RESULT_FILES,
             )
         )
         ended, output = run(plan, self.spawner, deadline)
         if ended is None:
+            self._not_full(made)
             raise FailedError(
                 f"build: {_shown(argv)} took longer than {self.limits.seconds:g} s", output
             )
@@ -301,11 +328,6 @@ class _Build:
             return f"was ended by {signal.Signals(ended.signal).name}"
         except ValueError:
             return f"was ended by signal {ended.signal}"
-
-    def _shared(self) -> Iterator[str]:
-        """What one tool may call another for, as cargo calls rustc: the tools of all commands."""
-        for command in self._known(Path(self.candidate.snapshot)):
-            yield from command.expose
 
     def _settle(self, made: Path) -> None:
         """Make a build's result fit for the cache, if it is within bounds."""

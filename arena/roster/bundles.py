@@ -24,8 +24,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from arena.model import Entrant, UserError
-from arena.roster.cache import BOTS, PACKAGES, in_use, publish, scratch, writing
+from arena.exhaustion import ran_out
+from arena.model import Entrant, HostError, UserError
+from arena.roster.cache import BOTS, PACKAGES, in_use, publish, scratch, there, writing
 from arena.roster.plain import printable
 from arena.roster.snapshot import HASH, HEADER, find, set_modes
 from arena.roster.trees import MAX_DEPTH, ShapeError, inside, measure
@@ -71,13 +72,15 @@ def pack(name: str, *, cache: Path) -> Bundle | None:
     folder = cache / area / key
     if area == BOTS and find(cache, key) is None:
         raise UserError(f"{printable(cache)}: a bot's snapshot has vanished from there; try again")
-    if area not in {BOTS, PACKAGES} or not HASH.fullmatch(key) or not folder.is_dir():
+    if area not in {BOTS, PACKAGES} or not HASH.fullmatch(key) or not there(folder):
         return None
     try:
         if area == PACKAGES and measure(folder)[1] > MAX_BYTES:
             return None
         items = tuple(_listed(folder))
     except (OSError, ShapeError) as e:
+        if what := ran_out(e):
+            raise HostError(f"{printable(folder)}: can't be sent: {what}") from None
         raise UserError(f"{printable(folder)}: can't be sent: {printable(e)}") from None
     return Bundle(_sum(items), _pack(items))
 

@@ -6,8 +6,9 @@
                                       over a bot's files before its build
 
 Touches only that folder. Invariant: an entry appears whole, by one rename, and is never
-changed afterwards; several arenas may fill and read the same cache at once. What a killed
-arena leaves behind is a folder with the temporary prefix, which only `clean_cache` looks at.
+changed afterwards; several arenas may fill and read the same cache at once. It is this user's own:
+what others could have put there isn't taken. What a killed
+arena leaves behind is a folder with the temporary prefix, which the next one removes.
 """
 
 from __future__ import annotations
@@ -18,49 +19,56 @@ import fcntl
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from arena.exhaustion import ran_out
 from arena.model import HostError, UserError
+from arena.roster.ownership import is_own, others
 from arena.roster.plain import printable
 from arena.roster.trees import ShapeError, measure, remove
+from arena.sandbox.temporary import held_folder, sweep
 
 BOTS = "bots"
 BUILDS = "builds"
 PACKAGES = "packages"
+_AREAS = (BOTS, BUILDS, PACKAGES)
 
 _LOCK = "lock"
 _TEMPORARY = "tmp-arena-"
+_HELD = f"{_TEMPORARY}held-"
+"""Of folders that their makers hold a lock on; other versions' have none."""
 _ENTRY = re.compile(rf"[0-9a-f]{{64}}|{_TEMPORARY}.*")
 
 
 def default_cache() -> Path:
-    """The cache of this user: $XDG_CACHE_HOME/nine-arena, or ~/.cache/nine-arena; root's, if the
-    spare users that its bots run as can't enter its home, /var/cache/nine-arena.
+    """The cache of this user: $XDG_CACHE_HOME/nine-arena, or ~/.cache/nine-arena; root's, if its
+    home is another's (sudo), or the spare users that its bots run as can't enter it,
+    /var/cache/nine-arena.
     """
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # The specification of that variable says that relative paths are to be ignored.
     if named.is_absolute():
         return named / "nine-arena"
     home = Path.home()
-    closed = os.geteuid() == 0 and home.is_dir() and not home.stat().st_mode & stat.S_IXOTH
-    return Path("/var/cache" if closed else Path.home() / ".cache", "nine-arena")
+    closed = False
+    if os.geteuid() == 0 and home.is_dir():
+        info = home.stat()
+        closed = info.st_uid != 0 or not info.st_mode & stat.S_IXOTH
+    return Path("/var/cache" if closed else home / ".cache", "nine-arena")
 
 
 @contextlib.contextmanager
 def scratch(cache: Path, area: str) -> Iterator[Path]:
     """A private folder on the cache's own file system, gone afterwards with what it holds."""
     with writing(cache):
-        (cache / area).mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=cache / area))
-        folder.chmod(0o711)  # root's builds run as another user
-    try:
+        (cache / area).mkdir(mode=_mode(), parents=True, exist_ok=True)
+        held = contextlib.ExitStack()
+        folder = held.enter_context(held_folder(cache / area, _HELD))
+    with held:
+        with writing(cache):
+            folder.chmod(0o711)  # root's builds run as another user
         yield folder
-    finally:
-        with contextlib.suppress(OSError):  # `clean_cache` will look at it again
-            remove(folder)
 
 
 @contextlib.contextmanager
@@ -83,8 +91,25 @@ def publish(made: Path, final: Path) -> None:
     try:
         made.rename(final)
     except OSError as e:
-        if e.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+        if e.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR} or not there(final):
             raise
+
+
+def there(entry: Path) -> bool:
+    """Whether an entry is in the cache; UserError for what another user has put in its place.
+
+    It isn't removed: whoever owns it could exchange what lies in it meanwhile.
+    """
+    try:
+        own = is_own(entry)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    if not own:
+        raise UserError(
+            f"{printable(entry)} is no entry that arena has made in its cache: a link, another "
+            "user's, or others can write to it; remove it"
+        )
+    return True
 
 
 def discard(entry: Path) -> None:
@@ -95,13 +120,44 @@ def discard(entry: Path) -> None:
 
 @contextlib.contextmanager
 def in_use(cache: Path) -> Iterator[None]:
-    """Keep `clean_cache` out while bots are started from here."""
+    """Keep `clean_cache` out while bots are started from here; sweep what killed arenas left."""
     with writing(cache):
-        cache.mkdir(parents=True, exist_ok=True)
+        cache.mkdir(mode=_mode(), parents=True, exist_ok=True)
+        _closed_to_others(cache)
+        _unlisted(cache)
         lock = (cache / _LOCK).open("ab")
+    for area in _AREAS:
+        sweep(cache / area, _HELD)
     with lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
         yield
+
+
+def _closed_to_others(cache: Path) -> None:
+    """UserError if others can exchange what a cache holds: under its hash or key it is believed."""
+    for place in (cache, *(cache / area for area in _AREAS)):
+        if os.path.lexists(place) and (why := others(place)):
+            raise UserError(
+                f"others can change what is in the cache {printable(cache)}: {printable(why)}; set "
+                "XDG_CACHE_HOME to a folder of your own, or take that right away (chmod go-w)"
+            )
+
+
+def _mode() -> int:
+    """Of the cache and its areas, since bots are their authors' business. The spare users that
+    root's bots run as must come through where there are no mounts; they know where to.
+    """
+    return 0o711 if os.geteuid() == 0 else 0o700
+
+
+def _unlisted(cache: Path) -> None:
+    """Take others' right to look into the cache, which older versions gave them."""
+    for place in (cache, *(cache / area for area in _AREAS)):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            info = place.lstat()
+            wider = stat.S_IMODE(info.st_mode) & 0o777 & ~_mode()
+            if wider and info.st_uid == os.geteuid() and stat.S_ISDIR(info.st_mode):
+                place.chmod(stat.S_IMODE(info.st_mode) & ~wider)
 
 
 def clean_cache(cache: Path) -> tuple[int, int]:
@@ -112,6 +168,7 @@ def clean_cache(cache: Path) -> tuple[int, int]:
     """
     if not cache.is_dir():
         return 0, 0
+    _closed_to_others(cache)
     with (cache / _LOCK).open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -125,10 +182,10 @@ def clean_cache(cache: Path) -> tuple[int, int]:
 
 def _clean(cache: Path) -> tuple[int, int]:
     files = size = 0
-    for area in (BOTS, BUILDS, PACKAGES):
+    for area in _AREAS:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             for entry in sorted((cache / area).iterdir()):
-                if _ENTRY.fullmatch(entry.name) and not entry.is_symlink() and entry.is_dir():
+                if _ENTRY.fullmatch(entry.name) and is_own(entry):
                     try:
                         count, total = measure(entry)
                     except (OSError, ShapeError):  # of a build that was killed

@@ -14,6 +14,7 @@ import stat
 from pathlib import Path
 
 from arena.model import Frozen
+from arena.roster.folder import Folder, SnapshotError, opened, reading
 from arena.roster.interpreters import MissingToolError, Toolbox
 from arena.roster.plain import did_you_mean, printable
 
@@ -36,7 +37,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], ...]] = {
 """Script suffixes, and what runs them where no #! line says it: the first that is there."""
 
 _STEMS = ("bot", "main")
-_HEAD = 4096
+HEAD = 4096
 """Bytes read of a file to see what it is; kernels read a quarter of a kilobyte at most."""
 _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _MARK = b"\xef\xbb\xbf"
@@ -53,17 +54,15 @@ class Command(Frozen, frozen=True, kw_only=True):
     argv: tuple[str, ...]
     expose: tuple[str, ...] = ()
     identity: str = ""
-    trusted: bool = False
-    """Whether its program may be run outside the sandbox: see Toolbox.trusted."""
 
 
 def head(path: Path) -> bytes:
-    """The beginning of a file."""
+    """The beginning of a file of a snapshot, or of what a build has made, which has ended."""
     try:
-        with path.open("rb") as file:
-            return file.read(_HEAD)
-    except OSError as e:
-        raise CommandError(f"can't read {printable(path.name)}: {e.strerror}") from e
+        with reading(path.name), path.open("rb") as file:
+            return file.read(HEAD)
+    except SnapshotError as e:
+        raise CommandError(str(e)) from e
 
 
 def is_program(beginning: bytes) -> bool:
@@ -101,13 +100,16 @@ def shebang(beginning: bytes, shown: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def entry(folder: Path) -> str | None:
+def entry(folder: Folder) -> str | None:
     """The obvious file to run in a folder: bot.* before main.*; None if there is none."""
     for stem in _STEMS:
-        names = [stem + suffix for suffix in LANGUAGES]
-        found = [name for name in names if (folder / name).is_file()]
-        if stem == "bot" and _is_own_program(stem, folder):
-            found.append(stem)
+        try:
+            names = [stem + suffix for suffix in LANGUAGES]
+            found = [name for name in names if (at := folder.find(name)) and at.is_file]
+            if stem == "bot" and _is_own_program(stem, folder):
+                found.append(stem)
+        except SnapshotError as e:
+            raise CommandError(str(e)) from e
         if len(found) > 1:
             raise CommandError(f"has {' and '.join(found)}; say in bot.toml which one: run = [...]")
         if found:
@@ -119,10 +121,11 @@ def _suffix(name: str) -> str:
     return posixpath.splitext(name)[1]
 
 
-def _is_own_program(name: str, folder: Path) -> bool:
-    if not (folder / name).is_file():
+def _is_own_program(name: str, folder: Folder) -> bool:
+    found = folder.find(name)
+    if found is None or not found.is_file:
         return False
-    beginning = head(_inside(name, folder))
+    beginning = folder.read(found, HEAD)
     return is_program(beginning) or is_script(beginning)
 
 
@@ -136,7 +139,11 @@ def resolve(run: tuple[str, ...] | None, folder: Path, toolbox: Toolbox) -> Comm
 
 
 def _entered(folder: Path, toolbox: Toolbox) -> Command:
-    name = entry(folder)
+    try:
+        with opened(folder) as inside:
+            name = entry(inside)
+    except SnapshotError as e:
+        raise CommandError(str(e)) from e
     if name is None:
         raise CommandError("has neither `run` in bot.toml nor an entry file such as bot.py")
     suffix = _suffix(name)
@@ -171,7 +178,6 @@ def _outside(
         argv=(tool.path, *words[1:], *rest),
         expose=tool.expose,
         identity=tool.identity,
-        trusted=tool.trusted,
     )
 
 

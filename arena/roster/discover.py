@@ -14,26 +14,28 @@ import contextlib
 import os
 import stat
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.exhaustion import ran_out
 from arena.labels import label_fault
-from arena.model import Entrant, NotRun
-from arena.roster import locks, manifest
+from arena.model import Entrant, HostError, NotRun
+from arena.roster import kinds, locks, manifest
 from arena.roster.carried import carried
 from arena.roster.commands import (
+    HEAD,
     LANGUAGES,
     CommandError,
     entry,
-    head,
     is_program,
     is_script,
     resolve,
     shebang,
 )
 from arena.roster.entries import Candidate, Problem, Roster
+from arena.roster.folder import Folder, Found, SnapshotError, opened, reach
 from arena.roster.interpreters import HiddenToolError, MissingToolError, Toolbox
 from arena.roster.locks import LEFT_OUT, LockError
 from arena.roster.manifest import Manifest, ManifestError
@@ -43,7 +45,6 @@ from arena.roster.snapshot import (
     MAX_BYTES,
     File,
     Snapshot,
-    SnapshotError,
     content_hash,
     find,
     listing,
@@ -56,10 +57,16 @@ _HASH_SHOWN = 12
 """And of one that is told."""
 _SHOWN = 6
 """Names listed in a note before it says how many more there are."""
+_NEAR = 500
+"""Names that are looked through for a misspelt bot.toml."""
 _LITTER = frozenset(
     {"AUTHORS", "CHANGELOG", "CONTRIBUTING", "COPYING", "Dockerfile", "INSTALL", "LICENCE"}
     | {"LICENSE", "Makefile", "NOTICE", "README", "TODO", "VERSION"}
 )
+_RESULTS = "arena-results"
+"""Where events go that no other folder was named for."""
+_MARKS = ("event.json", "arena-site.json")
+"""What tells a folder of results, and a published site."""
 _LIBRARIES = (".so", ".o", ".a", ".dylib")
 
 
@@ -85,6 +92,22 @@ def load(paths: Sequence[Path], *, cache: Path) -> Roster:
     for path in paths:
         look.at(path)
     return look.roster()
+
+
+def at_least(paths: Sequence[Path]) -> int:
+    """How many bots the paths hold at least, unless one of these has something wrong with it.
+
+    From manifests alone, so before anything is copied: folders of different names, none of which
+    may be left out for want of a tool.
+    """
+    names = set()
+    for path in paths:
+        with contextlib.suppress(ManifestError, SnapshotError, OSError, ValueError):
+            with opened(path) as folder:
+                stated = manifest.read(folder)
+            if stated and not stated.optional:
+                names.add(stated.name or _absolute(path).name)
+    return len(names)
 
 
 def restore(
@@ -136,20 +159,20 @@ class _Look:
         shown = printable(path)
         name = printable(_absolute(path).name)
         try:
-            content = _content(path)
-            snapshot = take(content.files, self.cache)
+            with _content(path) as content:
+                snapshot = take(content.files, self.cache)
             candidate = _candidate(content.name, snapshot, path)
             name = candidate.entrant.id
             if self._enters(candidate):
                 self._check_tools(candidate)
-        except _Stray:
-            self.strays.append(shown)
+        except _Stray as what:
+            self.strays.append(f"{shown} ({what})" if what.args else shown)
         except ManifestError as e:
             self._problem(name, shown, *e.lines)
         except (PathError, SnapshotError, CommandError) as e:
             self._problem(name, shown, str(e))
         except OSError as e:
-            self._problem(name, shown, f"can't be read: {e.strerror}")
+            self._problem(name, shown, _unreadable(e))
 
     def again(self, entrant: Entrant, source: str) -> None:
         """Look for an entrant that is known by its content hash."""
@@ -165,12 +188,12 @@ class _Look:
                 )
                 return
             if snapshot is None:
-                files = _content(Path(source)).files
-                # Nothing else is copied: a stranger's folder may name any path.
-                now = content_hash(files)
-                if now == entrant.hash:
-                    snapshot = take(files, self.cache)
-                    now = snapshot.hash
+                with _content(Path(source)) as content:
+                    # Nothing else is copied: a stranger's folder may name any path.
+                    now = content_hash(content.files)
+                    if now == entrant.hash:
+                        snapshot = take(content.files, self.cache)
+                        now = snapshot.hash
                 if snapshot is None or now != entrant.hash:
                     self._problem(
                         entrant.id,
@@ -179,7 +202,7 @@ class _Look:
                         f"entered {entrant.hash}, now {now}; put the old content back",
                     )
                     return
-            stated = _manifest(snapshot.folder)
+            stated = manifest.of_folder(snapshot.folder)
             candidate = _entered(entrant, stated, snapshot, Path(source or snapshot.folder))
             self.found[entrant.id] = candidate
             self._check_tools(candidate)
@@ -190,7 +213,7 @@ class _Look:
         except (PathError, SnapshotError, CommandError) as e:
             self._problem(entrant.id, shown, str(e))
         except OSError as e:
-            self._problem(entrant.id, shown, f"can't be read: {e.strerror}")
+            self._problem(entrant.id, shown, _unreadable(e))
 
     def _problem(self, name: str, shown: str, *lines: str) -> None:
         self.problems.append(Problem(name=name, path=shown, lines=lines))
@@ -243,7 +266,7 @@ class _Look:
         except (CommandError, HiddenToolError) as e:
             self.out.add(candidate.entrant.id)
             field = "build" if candidate.build else "run" if candidate.run else ""
-            where = manifest.place(snapshot / manifest.NAME, field) if field else ""
+            where = manifest.place(snapshot, field) if field else ""
             self._problem(candidate.entrant.id, candidate.shown, f"{where}{e}")
 
 
@@ -259,7 +282,7 @@ def missing_tool(candidate: Candidate, error: MissingToolError) -> NotRun | Prob
 
 
 def _candidate(default_name: str, snapshot: Snapshot, path: Path) -> Candidate:
-    stated = _manifest(snapshot.folder)
+    stated = manifest.of_folder(snapshot.folder)
     name = stated.name or _default_name(default_name, path)
     version = stated.version or snapshot.hash[:VERSION_DIGITS]
     entrant = Entrant(
@@ -286,11 +309,6 @@ def _entered(entrant: Entrant, stated: Manifest, snapshot: Snapshot, path: Path)
     )
 
 
-def _manifest(folder: Path) -> Manifest:
-    path = folder / manifest.NAME
-    return manifest.read(path) if path.is_file() else Manifest()
-
-
 def _default_name(text: str, path: Path) -> str:
     name = unicodedata.normalize("NFC", text)
     fault = label_fault(name)
@@ -310,20 +328,31 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - says the line above
 
 
-def _content(path: Path) -> _Content:
-    """Say what a path holds; PathError or _Stray when it isn't a bot."""
+@contextlib.contextmanager
+def _content(path: Path) -> Iterator[_Content]:
+    """Say what a path holds, and keep it open; PathError or _Stray when it isn't a bot."""
     whole = _absolute(path)
-    try:
-        info = whole.stat()
-    except (OSError, ValueError) as e:
-        raise PathError(_absent(whole, e)) from e
-    if stat.S_ISDIR(info.st_mode):
-        if whole.name in IGNORED or (whole.name.startswith(".") and path.name == whole.name):
-            raise _Stray
-        return _folder(whole)
-    if not stat.S_ISREG(info.st_mode):
-        raise PathError("is neither a file nor a folder")
-    return _single(whole, info)
+    with contextlib.ExitStack() as held:
+        try:
+            reached = held.enter_context(reach(whole))
+        except (OSError, ValueError) as e:
+            raise PathError(_absent(whole, e)) from e
+        if stat.S_ISDIR(reached.info.st_mode):
+            if whole.name in IGNORED or (whole.name.startswith(".") and path.name == whole.name):
+                raise _Stray
+            yield _folder(whole, Folder(reached.descriptor))
+        elif stat.S_ISREG(reached.info.st_mode):
+            found = Found(reached.name, reached.info)
+            yield _single(whole, Folder(reached.parent), found)
+        else:
+            raise PathError("is neither a file nor a folder")
+
+
+def _unreadable(error: OSError) -> str:
+    """Why a bot can't be read; HostError if the machine has run out of something."""
+    if what := ran_out(error):
+        raise HostError(f"can't read the bots: {what}") from error
+    return f"can't be read: {error.strerror}"
 
 
 def _absent(path: Path, error: OSError | ValueError) -> str:
@@ -332,7 +361,7 @@ def _absent(path: Path, error: OSError | ValueError) -> str:
     if path.is_symlink() and isinstance(error, FileNotFoundError):
         return f"is a link to {printable(path.readlink())}, which is not there"
     if not isinstance(error, FileNotFoundError):
-        return f"can't be read: {error.strerror}"
+        return _unreadable(error)
     if "*" in path.name:
         return "does not exist: no file matches the pattern"
     try:
@@ -342,66 +371,81 @@ def _absent(path: Path, error: OSError | ValueError) -> str:
     return f"does not exist{did_you_mean(path.name, siblings)}"
 
 
-def _folder(path: Path) -> _Content:
-    try:
-        inside = sorted(path.iterdir())
-    except OSError as e:
-        raise PathError(f"can't be read: {e.strerror}") from e
-    if (path / manifest.NAME).is_file():
-        stated = manifest.read(path / manifest.NAME)
-        if stated.run is None and not stated.build and entry(path) is None:
-            raise PathError("its bot.toml has no `run`, and there is no entry file such as bot.py")
-        return _Content(listing(path, LEFT_OUT.get(stated.lock, frozenset())), path.name)
-    if entry(path) is not None:
-        return _Content(listing(path), path.name)
-    raise PathError(_no_bot(path, inside))
+def _folder(path: Path, folder: Folder) -> _Content:
+    stated = manifest.read(folder)
+    if stated is None and entry(folder) is None:
+        if _holds_results(path, folder):
+            raise _Stray("results")
+        raise PathError(_no_bot(path, folder))
+    if stated and stated.run is None and not stated.build and entry(folder) is None:
+        raise PathError("its bot.toml has no `run`, and there is no entry file such as bot.py")
+    left_out = LEFT_OUT.get(stated.lock, frozenset()) if stated else frozenset()
+    return _Content(listing(folder, left_out), path.name)
 
 
-def _no_bot(path: Path, inside: list[Path]) -> str:
+def _holds_results(path: Path, folder: Folder) -> bool:
+    """Whether it is what arena itself writes beside bots: an event, events, or a site of theirs."""
+    if path.name == _RESULTS:
+        return True
+    places = ["", *(f"{name}/" for name in folder.names())]
+    with contextlib.suppress(SnapshotError):  # a link that leads outside is none of ours
+        return any(folder.find(f"{place}{mark}") for place in places for mark in _MARKS)
+    return False
+
+
+def _no_bot(path: Path, folder: Folder) -> str:
     """Tell a folder of bots from one that lacks its manifest."""
-    if not inside:
+    names = folder.names()
+    if not names:
         return "is an empty folder"
     bots = scripts = 0
-    for each in inside:
-        if each.name.startswith(".") or each.name in IGNORED:
-            continue
-        if each.is_dir():
-            bots += _looks_like_bot(each)
-        elif each.suffix in LANGUAGES:
-            scripts += 1
+    for name in names:
+        if not name.startswith(".") and name not in IGNORED:
+            bots += _looks_like_bot(name, folder)
+            scripts += Path(name).suffix in LANGUAGES
+    what = kinds.of_folder([name for name in names if not name.startswith(".")])
     if bots or scripts > 1:
         return (
             f"is not a bot but holds {bots + scripts} that look like bots; "
             f"write {printable(path.name)}/* to enter them"
+            + (f"; or, if they are one bot: {what}" if not bots and what else "")
         )
-    near = get_close_matches(manifest.NAME, (each.name for each in inside), n=1, cutoff=0.8)
+    near = get_close_matches(manifest.NAME, names[:_NEAR], n=1, cutoff=0.8)
     other = f" (is {printable(near[0])} meant to be it?)" if near else ""
+    if what and not near:
+        return f"has no bot.toml; {what}"
     return f"has no bot.toml{other} and no entry file such as bot.py, main.py, bot.js or bot.sh"
 
 
-def _looks_like_bot(folder: Path) -> bool:
+def _looks_like_bot(name: str, folder: Folder) -> bool:
+    """Whether a folder within is a bot; one that can't be read, or leads outside, may be."""
     try:
-        return (folder / manifest.NAME).is_file() or entry(folder) is not None
-    except (CommandError, OSError):
+        found = folder.find(name)
+        if found is None or not found.is_folder:
+            return False
+        with folder.inner(found) as inner:
+            stated = inner.find(manifest.NAME)
+            return bool(stated and stated.is_file) or entry(inner) is not None
+    except (CommandError, SnapshotError):
         return True
 
 
-def _single(path: Path, info: os.stat_result) -> _Content:
+def _single(path: Path, folder: Folder, found: Found) -> _Content:
     """A script or program by itself; its snapshot is a folder with bot.<suffix> or bot."""
     if path.name.startswith("."):
         raise _Stray
     suffix = path.suffix
     if path.name == manifest.NAME:
         raise PathError(f"is the manifest of a bot; name its folder, {printable(path.parent)}")
-    if info.st_size > MAX_BYTES:
+    if found.info.st_size > MAX_BYTES:
         raise PathError(f"is larger than {MAX_BYTES >> 20} MB")
     if suffix in LANGUAGES:
-        shebang(head(path), printable(path.name))
-        return _Content([File(f"bot{suffix}", str(path), executable=False, size=0)], path.stem)
+        shebang(folder.read(found, HEAD), printable(path.name))
+        return _Content([File(f"bot{suffix}", folder, found, executable=False)], path.stem)
     if suffix in _LIBRARIES or ".so." in path.name:
         raise _Stray
-    beginning = head(path)
-    executable = bool(info.st_mode & stat.S_IXUSR)
+    beginning = folder.read(found, HEAD)
+    executable = bool(found.info.st_mode & stat.S_IXUSR)
     if is_script(beginning):
         shebang(beginning, printable(path.name))
     elif is_program(beginning):
@@ -410,5 +454,5 @@ def _single(path: Path, info: os.stat_result) -> _Content:
     elif executable and not suffix and path.name not in _LITTER:
         raise PathError("is executable, but neither a program nor a script with a #! line")
     else:
-        raise _Stray
-    return _Content([File("bot", str(path), executable=True, size=0)], path.name)
+        raise _Stray(*filter(None, [kinds.told(path.name)]))
+    return _Content([File("bot", folder, found, executable=True)], path.name)

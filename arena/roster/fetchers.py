@@ -2,10 +2,11 @@
 
 They run as the user, outside the sandbox, in an empty folder of the cache, with the user's own
 configuration: mirrors, proxies, certificates, credentials. What keeps packages' code from running
-here is stated at each; what a bot's files could tell a tool is checked in locks.py.
+here is stated at each; what a bot's files could tell a tool is checked in locks.
 
     fetcher = choose(candidate, toolbox)      which tool, and for which interpreter
     fetcher.identity                          what the packages depend on besides the lock file
+    fetcher.find(locked)                      the tool, or why there is none
     fetcher.fetch(locked, work, made)         get them; `made` is laid over the bot's files
 
 Invariant: when `fetch` returns or raises, the tool and what it started have ended.
@@ -30,11 +31,10 @@ from arena.roster.locks import (
     PACKAGE_LOCK,
     REQUIREMENTS,
     Locked,
-    LockError,
     canonical_name,
 )
 from arena.roster.plain import printable
-from arena.roster.tools import ASK_S, ToolError, ask, run
+from arena.roster.tools import ToolError, ask, run
 
 HOME = ".arena-home"
 """A build's home in the bot's folder; it doesn't become part of the result."""
@@ -59,8 +59,11 @@ class Fetcher(Protocol):
     def compile(self) -> tuple[str, ...]:
         """A command for the sandbox that makes them start faster; empty: none."""
 
+    def find(self, locked: Locked) -> None:
+        """Find the tool: MissingToolError or FailedError when it isn't there."""
+
     def fetch(self, locked: Locked, work: Path, made: Path) -> None:
-        """Get them; FailedError says why not."""
+        """Get them, once the tool was found; FailedError says why not."""
 
 
 def choose(candidate: Candidate, toolbox: Toolbox) -> Fetcher:
@@ -78,19 +81,13 @@ def choose(candidate: Candidate, toolbox: Toolbox) -> Fetcher:
 
 def _python(candidate: Candidate, toolbox: Toolbox) -> str:
     """The interpreter that the bot runs with; python3 where it doesn't name any."""
-    program, trusted = "", False
+    program = ""
     # The program may come from its build or from its packages.
     with contextlib.suppress(CommandError):
-        command = resolve(candidate.run, Path(candidate.snapshot), toolbox)
-        program, trusted = command.argv[0], command.trusted
+        program = resolve(candidate.run, Path(candidate.snapshot), toolbox).argv[0]
     named = Path(program).name.startswith(("python", "pypy"))
     if not named or program.startswith(f"{INSIDE}/"):
         return toolbox.find("python3").path
-    if not trusted:
-        raise LockError(
-            f"run: pip would run with {printable(program)}, outside the sandbox, and only the bot "
-            "names it; put its folder on PATH, or name the system's python3"
-        )
     return program
 
 
@@ -101,6 +98,7 @@ class _Pip:
 
     def __init__(self, python: str) -> None:
         self._python = python
+        self._pip: list[str] = []
         # Written beside the sources, never to be checked: they are read-only ever after.
         self.compile = (
             *(python, "-I", "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"),
@@ -116,6 +114,23 @@ class _Pip:
         )
         return ask([self._python, "-I", "-S", "-c", question])
 
+    def find(self, locked: Locked) -> None:
+        """Pip of that interpreter, or else arena's own, run with that interpreter."""
+        if not locked.names:
+            return
+        for pip in (
+            [self._python, "-m", "pip"],
+            [sys.executable, "-m", "pip", "--python", self._python],
+        ):
+            with contextlib.suppress(FailedError):
+                ask([*pip, "--version"])
+                self._pip = pip
+                return
+        raise FailedError(
+            f"needs pip, which {printable(self._python)} doesn't have; install it: "
+            "python3 -m ensurepip, or the package python3-pip"
+        )
+
     def fetch(self, locked: Locked, work: Path, made: Path) -> None:
         """Install the wheels into a folder of their own."""
         target = made / PYTHON
@@ -128,7 +143,7 @@ class _Pip:
             try:
                 run(
                     [
-                        *self._pip(work),
+                        *self._pip,
                         "install",
                         *flags,
                         "--target",
@@ -148,20 +163,6 @@ class _Pip:
                     f"pip found no wheel of {wanted} for this Python ({_WHEELS})", e.output
                 ) from e
         self._check(locked, target)
-
-    def _pip(self, work: Path) -> list[str]:
-        """Pip of that interpreter, or else arena's own, run with that interpreter."""
-        for pip in (
-            [self._python, "-m", "pip"],
-            [sys.executable, "-m", "pip", "--python", self._python],
-        ):
-            with contextlib.suppress(ToolError):
-                run([*pip, "--version"], work, {}, seconds=ASK_S)
-                return pip
-        raise FailedError(
-            f"needs pip, which {printable(self._python)} doesn't have; install it: "
-            "python3 -m ensurepip, or the package python3-pip"
-        )
 
     @staticmethod
     def _check(locked: Locked, target: Path) -> None:
@@ -193,6 +194,7 @@ class _Npm:
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
+        self._npm = ""
 
     @property
     def identity(self) -> str:
@@ -200,10 +202,14 @@ class _Npm:
         node = self._toolbox.find("node").path
         return " ".join([ask([node, "--version"]), platform.system(), platform.machine(), *_libc()])
 
+    def find(self, locked: Locked) -> None:
+        """By PATH."""
+        del locked
+        self._npm = self._toolbox.outside("npm")
+
     def fetch(self, locked: Locked, work: Path, made: Path) -> None:
         """Make node_modules."""
         del locked
-        npm = self._toolbox.find("npm").path
         flags = [
             *("--ignore-scripts", "--git=arena-gives-no-git", "--global=false"),
             *("--include=dev", "--include=optional", "--include=peer"),
@@ -213,7 +219,8 @@ class _Npm:
             "--loglevel=error",
         ]
         # npm starts npm where it must, which takes this from the environment.
-        run([npm, "ci", *flags], work, {"npm_config_ignore_scripts": "true"})
+        env = {"npm_config_ignore_scripts": "true", "COREPACK_ENABLE_PROJECT_SPEC": "0"}
+        run([self._npm, "ci", *flags], work, env)
         if (work / "node_modules").is_dir():
             (work / "node_modules").rename(made / "node_modules")
 
@@ -235,17 +242,38 @@ class _Cargo:
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
+        self._cargo = ""
+
+    def find(self, locked: Locked) -> None:
+        """By PATH."""
+        del locked
+        self._cargo = self._toolbox.outside("cargo")
 
     def fetch(self, locked: Locked, work: Path, made: Path) -> None:
         """Put the sources into the build's home, and the settings that lead cargo there."""
-        del locked
-        cargo = self._toolbox.find("cargo").path
+        _unplanted(work)
         # A rustc beside it goes with it, whatever a folder's toolchain file may choose.
-        path = os.pathsep.join([str(Path(cargo).parent), os.environ.get("PATH", os.defpath)])
+        path = os.pathsep.join([str(Path(self._cargo).parent), os.environ.get("PATH", os.defpath)])
         words = ["vendor", "--locked", "--respect-source-config", "--color=never", "vendor"]
-        settings = run([cargo, *words], work, {"PATH": path})
+        if not locked.names:
+            words.append("--offline")
+        settings = run([self._cargo, *words], work, {"PATH": path})
         (made / HOME / ".cargo").mkdir(parents=True)
         # Relative to the home, the parent of the folder that the settings lie in.
         (made / HOME / ".cargo" / "config.toml").write_bytes(settings)
         if (work / "vendor").is_dir():
             (work / "vendor").rename(made / HOME / "vendor")
+
+
+def _unplanted(work: Path) -> None:
+    """See that nobody has put what cargo reads in each folder above into one that all may write
+    to, as /tmp: it would name programs to run, and hosts.
+    """
+    for folder in work.parents:
+        for name in ("Cargo.toml", ".cargo"):
+            with contextlib.suppress(OSError):
+                if (folder / name).lstat().st_uid not in {0, os.geteuid()}:
+                    raise FailedError(
+                        f"cargo would read {printable(folder / name)}, another user's; remove it, "
+                        "or set XDG_CACHE_HOME to a folder of your own"
+                    )

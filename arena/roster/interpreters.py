@@ -6,20 +6,24 @@ the folders on the way (a home with mode 700) can be entered.
 
 - PATH is searched as a shell would. With an activated virtual environment its python3 is
   taken, and both the environment and the installation it is based on are shown.
-- A program is called by the last of its links that still bears its name: `clang++`, `cargo`
-  or an applet of busybox behave by the name they are called by.
-- What lies in the system's own folders needs nothing more. Of anything else the installation
-  is shown: the folder above `bin`, or the folder that the program lies in if the user has put
-  it on PATH.
+- What lies in the system's own folders needs nothing more, and is called by the last of its
+  links that still bears its name: `clang++`, or an applet of busybox, behaves by its name.
+- Of anything else the parts of its installation are shown, if it has one of the shapes of
+  sandbox/installations.py. Without a shape it isn't shown.
+- A path that a bot names counts for as much as the name it ends in: it has to lead to the system's
+  own programs, into a folder on PATH, or to what that name stands for there.
 
-Invariants: a folder that is shown neither contains nor lies in the cache or any bot's own place,
-and doesn't contain the user's home or the current folder: a bot must not read its opponents, or
-anybody's keys, over its interpreter's shoulder. And nothing is run that a bot alone has named.
+Invariants: what a submission names is never the reason why something is shown, or run outside the
+sandbox. What is shown neither contains nor lies in the cache or any bot's own place, and doesn't
+contain the current folder or anybody's home: a bot must not read its opponents, or anybody's keys,
+over its interpreter's shoulder.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -27,32 +31,35 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from arena.model import Frozen
+from arena.exhaustion import unstarted
+from arena.model import Frozen, HostError
 from arena.roster.plain import printable
+from arena.sandbox.installations import (
+    SHAPES,
+    Installation,
+    environment,
+    installation,
+    private,
+)
 from arena.sandbox.visible import SYSTEM
 
 STORES = tuple(map(Path, ("/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew")))
 """Where a program's libraries lie in neighbouring folders: shown whole."""
 
-_MANAGERS = ("pyenv", "rbenv", "nodenv", "plenv", "luaenv", "phpenv", "asdf", "mise")
-_PROGRAMS = frozenset({"bin", "sbin", "libexec"})
+_MANAGERS = ("pyenv", "nodenv", "goenv", "jenv", "asdf", "mise")
 _OTHER_NAMES = {"python": ("python3",), "node": ("nodejs",), "nodejs": ("node",)}
-_SHARED = (
-    tempfile.gettempdir(),
-    "/",
-    "/home",
-    "/opt",
-    "/srv",
-    "/mnt",
-    "/media",
-    "/var",
-    "/run",
-    "/etc",
-)
+_SHARED = tuple(map(Path, ("/opt", "/srv", "/mnt", "/media", "/var", "/run", "/etc")))
+"""Many things' parents."""
+_FIRST_USER = 1000
+"""Below are the system's users, but for root; their homes are anywhere."""
 _ASK_SECONDS = 20
 """For a version manager's answer: they are shell scripts on a possibly loaded machine."""
 _LINKS = 40
 """As many as the kernel follows."""
+
+
+_OWN_PYTHON = Path(getattr(sys, "_base_executable", "") or sys.executable)
+"""Whoever runs this has a Python, even with nothing of that name on PATH."""
 
 
 class MissingToolError(Exception):
@@ -74,8 +81,6 @@ class Tool(Frozen, frozen=True, kw_only=True):
     expose: tuple[str, ...] = ()
     identity: str = ""
     """Changes when the program is another one: file, size, time."""
-    trusted: bool = False
-    """Whether it may be run outside the sandbox: see Toolbox.trusted."""
 
 
 class Toolbox:
@@ -86,7 +91,8 @@ class Toolbox:
 
     def __init__(self, closed: Iterable[Path] = ()) -> None:
         self._closed = tuple(Path(os.path.realpath(place)) for place in closed)
-        self._private = tuple(Path(os.path.realpath(place)) for place in (Path.home(), Path.cwd()))
+        places = (Path.home(), Path.cwd(), Path(tempfile.gettempdir()), *_SHARED, *_homes())
+        self._private = tuple(Path(os.path.realpath(place)) for place in places)
         folders = [
             folder
             for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)
@@ -111,12 +117,15 @@ class Toolbox:
         """
         tool = self._found.get(name)
         if tool is None:
-            tool = self._found[name] = self._tool(*self._locate(name, anywhere=anywhere))
+            tool = self._found[name] = self._tool(self._locate(name, anywhere=anywhere))
         return tool
 
-    def trusted(self, program: Path) -> bool:
-        """Whether a program may be run outside of the sandbox although only a bot has named it:
-        it lies in a folder that the user has put on PATH, or it is the system's.
+    def outside(self, name: str) -> str:
+        """The user's program of that name, for us to run: no bot need see it."""
+        return str(self._locate(name, anywhere=False))
+
+    def _is_users(self, program: Path) -> bool:
+        """Whether a path is the user's choice: in a folder that is on PATH, or the system's.
 
         Who owns it says nothing: the user has unpacked the bots, and owns their files.
         """
@@ -127,11 +136,11 @@ class Toolbox:
         ours = _in(links[0], SYSTEM) and _in(links[-1], SYSTEM)
         return program.parent in self._users or ours
 
-    def _locate(self, name: str, *, anywhere: bool) -> tuple[Path, bool]:
-        """Where a program is, and whether it may be run outside the sandbox."""
+    def _locate(self, name: str, *, anywhere: bool) -> Path:
+        """Where a program is."""
         if name.startswith("/"):
             if os.access(name, os.X_OK) and not Path(name).is_dir():
-                return self._looked_through(Path(name))
+                return self._named(Path(name))
             if not anywhere:
                 there = os.path.lexists(name)
                 raise MissingToolError(name, "can't be executed" if there else "does not exist")
@@ -139,14 +148,30 @@ class Toolbox:
         for word in (name, *_OTHER_NAMES.get(name, ())):
             place = shutil.which(word, path=self._search)
             if place is not None:
-                return self._looked_through(Path(place))
+                if not self._is_users(Path(place)):
+                    raise HiddenToolError(
+                        f"{printable(place)} can't be shown to a bot: it lies in the place of "
+                        "a bot, or in the cache; take that off PATH"
+                    )
+                return self._behind_shim(Path(place))
         if name in {"python", "python3"}:
-            # Whoever runs this has a Python, even with nothing of that name on PATH.
-            return Path(getattr(sys, "_base_executable", "") or sys.executable), True
+            return _OWN_PYTHON
         raise MissingToolError(name, "is not on PATH; install it")
 
-    def _looked_through(self, place: Path) -> tuple[Path, bool]:
-        return (self._behind_shim(place), True) if self.trusted(place) else (place, False)
+    def _named(self, place: Path) -> Path:
+        """A program that a path leads to: the user's by PATH, or not to be shown."""
+        if self._is_users(place):
+            return self._behind_shim(place)
+        apart = environment(place)
+        if apart is None or apart.prefix == Path(sys.prefix):
+            with contextlib.suppress(MissingToolError):
+                for known in (_OWN_PYTHON, self._locate(place.name, anywhere=False)):
+                    if known.resolve() == place.resolve():
+                        return known
+        raise HiddenToolError(
+            f"{printable(place)} can't be shown to a bot because a bot names it: write "
+            f'"{printable(place.name)}", and put its folder on the PATH of whoever runs the event'
+        )
 
     def _behind_shim(self, place: Path) -> Path:
         """The program that a version manager's shim, or a rustup proxy, stands for."""
@@ -180,6 +205,8 @@ class Toolbox:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as e:
+            if what := unstarted(e):
+                raise HostError(f"{printable(command[0])} can't be started: {what}") from e
             raise MissingToolError(name, f"could not be found out: {printable(e)}") from e
         place = os.fsdecode(answer.stdout).strip()
         if answer.returncode == 0 and os.access(place, os.X_OK):
@@ -187,72 +214,74 @@ class Toolbox:
         said = os.fsdecode(answer.stderr).strip().splitlines() or [f"exit {answer.returncode}"]
         raise MissingToolError(name, f"its version manager can't find ({printable(said[0])})")
 
-    def _tool(self, place: Path, trusted: bool) -> Tool:  # noqa: FBT001 - half of a pair
+    def _tool(self, place: Path) -> Tool:
         links = list(_links(place))
         real = links[-1]
         info = real.stat()
-        environment = links[0].parent.parent
-        shown = []
-        if (environment / "pyvenv.cfg").is_file():
+        shown: list[Path] = []
+        called = real
+        outer = None if _in(links[0], SYSTEM) else environment(links[0])
+        if outer is not None:
             # A virtual environment is one by the path that its python is called by.
             called = links[0]
-            if not self._may_show(environment):
-                raise self._hidden(place, environment)
-            shown.append(environment)
-        else:
-            named = [link for link in links if link.name == place.name and not _in(link, _ETC)]
-            called = named[-1] if named else real
-            shown.extend(self._installation(called, trusted=trusted))
-        shown.extend(self._installation(real, trusted=trusted))
+            shown.extend(self._parts(outer, place))
+        elif _in(real, (*SYSTEM, *STORES)):
+            named = [link for link in links if link.name == place.name]
+            called = next((link for link in reversed(named) if _in(link, (*SYSTEM, *STORES))), real)
+        if not _in(real, SYSTEM):
+            shown.extend(self._shown(real))
         return Tool(
             path=str(called),
             expose=outermost(map(str, shown)),
             identity=f"{real}:{info.st_size}:{info.st_mtime_ns}",
-            trusted=trusted,
         )
 
-    def _installation(self, program: Path, *, trusted: bool) -> list[Path]:
-        """The folder to be shown so that a program works; none for the system's own."""
-        if _in(program, SYSTEM):
-            return []
+    def _shown(self, program: Path) -> tuple[Path, ...]:
+        """What is to be shown so that a program works that isn't the system's."""
         for store in STORES:
             if _in(program, (store,)):
-                if not self._may_show(store):
-                    raise self._hidden(program, store)
-                return [store]
-        folder = program.parent
-        if folder.name in _PROGRAMS and self._may_show(folder.parent):
-            return [folder.parent]
-        if not self._may_show(folder):
-            raise self._hidden(program, folder)
-        if folder.name not in _PROGRAMS and not trusted:
-            # Any executable file would do, and its neighbours may be anything.
+                return self._parts(Installation(store, (store,), generic=True), program)
+        found = installation(program)
+        if found is None:
             raise HiddenToolError(
-                f"{printable(program)} can't be shown to a bot: it is neither on PATH nor in a "
-                "folder for programs; put its folder on PATH"
+                f"{printable(program)} can't be shown to a bot: it is no installation of {SHAPES}, "
+                "and not the system's (/usr/bin, /usr/local/bin); install it there, or put it into "
+                "the bot's own folder"
             )
-        return [folder]
+        return self._parts(found, program)
+
+    def _parts(self, found: Installation, program: Path) -> tuple[Path, ...]:
+        """The parts of an installation, if nothing else can lie in them."""
+        for folder in (*found.parts, *([found.prefix] if found.generic else [])):
+            if not self._may_show(folder):
+                raise HiddenToolError(
+                    f"{printable(program)} can't be shown to a bot: {printable(folder)} holds more "
+                    "than the program (a home, the cache, a bot or the current folder); install it "
+                    "in a folder of its own"
+                )
+        hidden = None if found.prefix in STORES else private(found, program)
+        if hidden:
+            raise HiddenToolError(
+                f"{printable(program)} can't be shown to a bot: {printable(hidden)}, a part of its "
+                "installation, is for its owner alone; move it elsewhere, or let everybody read it "
+                "(chmod o+rX)"
+            )
+        return found.parts
 
     def _may_show(self, folder: Path) -> bool:
         """Refuse whatever would show more than a program."""
-        own = {Path.home() / ".local", Path.home() / ".cache", Path.home() / ".config"}
+        own = {home / name for home in self._private for name in (".local", ".cache", ".config")}
         return (
-            str(folder) not in _SHARED
-            and folder not in own
+            folder not in own
             and not any(_in(place, (folder,)) for place in (*self._private, *self._closed))
             and not _in(folder, self._closed)
         )
 
-    @staticmethod
-    def _hidden(program: Path, folder: Path) -> HiddenToolError:
-        return HiddenToolError(
-            f"{printable(program)} can't be shown to a bot: {printable(folder)} holds more than "
-            "the program (a home, the cache, a bot or the current folder); install it in a folder "
-            "of its own"
-        )
 
-
-_ETC = (Path("/etc"),)
+def _homes() -> list[Path]:
+    """Of everybody who logs in here."""
+    users = (user for user in pwd.getpwall() if user.pw_uid == 0 or user.pw_uid >= _FIRST_USER)
+    return [Path(user.pw_dir) for user in users if user.pw_dir not in {"", "/"}]
 
 
 def _in(place: Path, folders: Iterable[Path | str]) -> bool:

@@ -2,32 +2,35 @@
 
 Reads one file. The contract is the table in protocol/SPEC.md, section 8.
 
-Invariant: a `Manifest` holds only valid values; every mistake of a file is reported at once,
-each with its line (tomllib knows no lines, so they are found by parsing the file again line
-by line, but only when there is something to report).
+Invariant: a `Manifest` holds only valid values; the mistakes of a file are reported together, each
+with its line.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from arena.labels import LABEL, label_fault
 from arena.model import Frozen
+from arena.roster import toml
+from arena.roster.folder import Folder, opened
 from arena.roster.locks import LOCKS
 from arena.roster.plain import did_you_mean, printable
+from arena.roster.toml import BoundsError, Key, Toml
 
 NAME = "bot.toml"
 AUTHOR = 100
 """Longest author: it still fits into a row of a table."""
 FILE_BYTES = 16_384
-FILE_LINES = 400
-"""A manifest has a dozen lines. The caps bound the time of finding lines, which is quadratic."""
+"""A manifest has a dozen lines."""
+MOST = 10**9
+"""No limit may be larger: eleven days in milliseconds."""
+MISTAKES = 20
+"""Told of one file: a screen's worth."""
 
 _FIELDS = ("name", "version", "author", "run", "build", "lock", "optional", "limits")
 _LIMITS = ("memory_mb", "tasks", "start_ms", "scratch_mb")
@@ -42,7 +45,6 @@ _UNCLOSED = (
     "Unterminated string",
     'Expected "\'"',
 )
-Key = tuple[str, ...]
 
 
 class ManifestError(Exception):
@@ -76,13 +78,14 @@ class Manifest(Frozen, frozen=True, kw_only=True):
     asked: Asked = Asked()
 
 
-def read(path: Path) -> Manifest:
-    """Read and check a manifest; ManifestError holds all that is wrong with it."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(FILE_BYTES + 1)
-    except OSError as e:
-        raise ManifestError(f"can't read {NAME}: {e.strerror}") from e
+def read(folder: Folder) -> Manifest | None:
+    """Read and check a bot's manifest; None if it has none; ManifestError holds all that is wrong
+    with it, SnapshotError why it can't be read.
+    """
+    found = folder.find(NAME)
+    if found is None or not found.is_file:
+        return None
+    data = folder.read(found, FILE_BYTES + 1)
     if len(data) > FILE_BYTES:
         raise ManifestError(f"{NAME} is larger than {FILE_BYTES} bytes")
     try:
@@ -93,14 +96,18 @@ def read(path: Path) -> Manifest:
         raise ManifestError(f"{NAME}:{line}: not UTF-8; save the file as UTF-8") from e
 
 
+def of_folder(path: Path) -> Manifest:
+    """What a bot's folder states, by its path."""
+    with opened(path) as folder:
+        return read(folder) or Manifest()
+
+
 def parse(text: str) -> Manifest:
     """Check the text of a manifest."""
-    if text.count("\n") > FILE_LINES:
-        raise ManifestError(f"{NAME} has more than {FILE_LINES} lines")
     try:
-        document = tomllib.loads(text)
-    except RecursionError as e:
-        raise ManifestError(f"{NAME} is nested too deeply") from e
+        document = toml.loads(text)
+    except BoundsError as e:
+        raise ManifestError(f"{NAME}:{e.line}: {e.what}; a manifest is a few plain fields") from e
     except ValueError as e:  # TOMLDecodeError, and integers too long for Python
         raise ManifestError(_syntax(str(e), text)) from e
     return _Check(document, text).manifest()
@@ -145,37 +152,10 @@ def _opened(line: str) -> int:
     return begun if quote else 0
 
 
-def _keys(document: dict[str, Any]) -> Iterator[Key]:
-    for key, value in document.items():
-        yield (key,)
-        if isinstance(value, dict):
-            yield from ((key, inner) for inner in value)
-
-
-def _key_lines(text: str) -> dict[Key, int]:
-    """Find the line on which each key begins.
-
-    A prefix of whole lines parses exactly where no string or array is open, so a key that
-    appears for the first time began on the line after the last prefix that parsed.
-    """
-    found: dict[Key, int] = {}
-    lines = text.split("\n")
-    done = 0
-    for end in range(1, len(lines) + 1):
-        try:
-            document = tomllib.loads("\n".join(lines[:end]) + "\n")
-        except ValueError:
-            continue
-        for key in _keys(document):
-            found.setdefault(key, done + 1)
-        done = end
-    return found
-
-
-def place(path: Path, field: str) -> str:
-    """Where a manifest states a field, as the beginning of a line about it."""
-    text = path.read_bytes().decode("utf-8-sig")
-    return f"{NAME}:{_key_lines(text).get((field,), 1)}: {field}: "
+def place(folder: Path, field: str) -> str:
+    """Where a snapshot's manifest states a field, as the beginning of a line about it."""
+    text = (folder / NAME).read_bytes().decode("utf-8-sig")
+    return f"{NAME}:{toml.loads(text).lines.get((field,), 1)}: {field}: "
 
 
 def _kind(value: object) -> str:
@@ -189,9 +169,10 @@ def _kind(value: object) -> str:
 class _Check:
     """One document on its way to a Manifest; collects mistakes instead of stopping."""
 
-    def __init__(self, document: dict[str, Any], text: str) -> None:
-        self.document = document
-        self.text = text
+    def __init__(self, document: Toml, text: str) -> None:
+        self.text = text.split("\n")
+        self.document = document.values
+        self.lines = document.lines
         self.mistakes: list[tuple[Key, str]] = []
 
     def manifest(self) -> Manifest:
@@ -208,25 +189,25 @@ class _Check:
             asked=self._asked(),
         )
         if self.mistakes:
-            lines = _key_lines(self.text)
-            raise ManifestError(
-                *(
-                    f"{NAME}:{line}: {what}"
-                    for line, what in sorted(
-                        (lines.get(key, 1), what) for key, what in self.mistakes
-                    )
-                )
-            )
+            found = sorted((self.lines.get(key, 1), what) for key, what in self.mistakes)
+            told = [f"{NAME}:{line}: {what}" for line, what in found[:MISTAKES]]
+            if len(found) > MISTAKES:
+                told.append(f"{NAME}: and {len(found) - MISTAKES} mistakes more")
+            raise ManifestError(*told)
         return result
 
-    def _wrong(self, key: Key, what: str) -> None:
+    def _wrong(self, key: tuple[str, ...], what: str) -> None:
         self.mistakes.append((key, f"{printable('.'.join(key))}: {what}"))
 
-    def _unknown(self, above: Key, table: dict[str, Any], known: tuple[str, ...]) -> None:
+    def _unknown(
+        self, above: tuple[str, ...], table: dict[str, Any], known: tuple[str, ...]
+    ) -> None:
         for key in table:
             if key in known:
                 continue
-            if not above and key in _LIMITS:
+            if len(self.mistakes) > MISTAKES:
+                hint = ""  # it isn't told, and to look for it takes its time
+            elif not above and key in _LIMITS:
                 hint = " (it belongs under [limits])"
             else:
                 hint = did_you_mean(key, known) or f" (known: {', '.join(known)})"
@@ -239,7 +220,12 @@ class _Check:
         value = self.document.get(field)
         if value is None or isinstance(value, str):
             return value
-        hint = f'; write {field} = "{value}"' if type(value) in {int, float} else ""
+        hint = ""
+        if type(value) in {int, float}:
+            # As it stands there: 1.10 is no 1.1, and 1e999 would be inf.
+            line = self.text[self.lines.get((field,), 1) - 1]
+            said = re.fullmatch(rf"[^=]*=\s*([\w.+-]{{1,{LABEL}}})\s*(?:#.*)?", line, re.ASCII)
+            hint = f'; write {field} = "{said[1]}"' if said else ""
         self._wrong((field,), f"must be a string, not {_kind(value)}{hint}")
         return None
 
@@ -349,7 +335,9 @@ class _Check:
             if type(value) is not int:
                 self._wrong(("limits", field), f"must be an integer, not {_kind(value)}")
             elif value < 1:
-                self._wrong(("limits", field), f"must be at least 1, not {value}")
+                self._wrong(("limits", field), "must be at least 1")
+            elif value > MOST:
+                self._wrong(("limits", field), f"must be at most {MOST}")
             else:
                 asked[field] = value
         return Asked(**asked)

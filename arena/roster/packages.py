@@ -18,20 +18,23 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import stat
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from arena.model import Frozen, NotRun, canonical, sha256_hex
-from arena.roster import locks
-from arena.roster.cache import PACKAGES, publish, scratch, writing
+from arena.model import Frozen, HostError, NotRun, canonical, sha256_hex
+from arena.roster import locks, room
+from arena.roster.cache import PACKAGES, publish, scratch, there, writing
 from arena.roster.discover import missing_tool
 from arena.roster.entries import Candidate, FailedError, Problem
 from arena.roster.fetchers import HOME, PYTHON, Fetcher, choose
 from arena.roster.interpreters import HiddenToolError, MissingToolError, Toolbox
 from arena.roster.locks import Locked, LockError
+from arena.roster.plain import printable
 from arena.roster.snapshot import settle
-from arena.roster.trees import ShapeError, measure
+from arena.roster.trees import ShapeError, inside, measure
 
 MAX_BYTES = 2 << 30
 """What one bot's packages may hold: numpy has 60 MB, a neural network's library without a
@@ -65,7 +68,7 @@ def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | N
     if not candidate.lock:
         return None
     wanted = _Wanted(candidate, cache, toolbox)
-    if not wanted.folder.is_dir():
+    if not there(wanted.folder):
         raise FailedError(
             "needs packages that were not fetched: run "
             f"`arena fetch {shlex.quote(candidate.shown)}`"
@@ -88,7 +91,7 @@ def unfetched(candidates: Sequence[Candidate], *, cache: Path) -> tuple[str, ...
         if candidate.lock:
             with suppress(FailedError, LockError, HiddenToolError, MissingToolError):
                 wanted = _Wanted(candidate, cache, toolbox)
-                if not wanted.folder.is_dir():
+                if not there(wanted.folder):
                     names.add(f"{PACKAGES}/{wanted.folder.name}")
     return tuple(sorted(names))
 
@@ -107,9 +110,10 @@ def fetch(
             continue
         try:
             wanted = _Wanted(candidate, cache, toolbox)
-            if wanted.folder.is_dir():
+            if there(wanted.folder):
                 report(f"{name}: already here")
                 continue
+            wanted.fetcher.find(wanted.locked)
             report(f"{name}: fetching what {candidate.lock} names")
             files, size = wanted.fetch()
             count = "1 file" if files == 1 else f"{files} files"
@@ -129,16 +133,18 @@ def fetch(
 
 def place(packages: Packages, made: Path, cache: Path) -> None:
     """Lay a bot's packages over the copy of its files, for its build to change."""
+    # By hand: copytree goes on after an error, and loses which one it was.
+    folder = Path(packages.folder)
     with writing(cache):
-        shutil.copytree(
-            packages.folder, made, symlinks=True, dirs_exist_ok=True, copy_function=_writable_copy
-        )
-
-
-def _writable_copy(source: str, target: str) -> None:
-    shutil.copyfile(source, target, follow_symlinks=False)
-    executable = Path(source).stat().st_mode & 0o100
-    Path(target).chmod(0o700 if executable else 0o600)
+        for path, info in inside(folder):
+            target = made / path.relative_to(folder)
+            if stat.S_ISDIR(info.st_mode):
+                target.mkdir(exist_ok=True)
+            elif stat.S_ISLNK(info.st_mode):
+                target.symlink_to(path.readlink())
+            else:
+                shutil.copyfile(path, target)
+                target.chmod(0o700 if info.st_mode & stat.S_IXUSR else 0o600)
 
 
 class _Wanted:
@@ -165,7 +171,12 @@ class _Wanted:
                 for path in self.locked.empty:
                     (work / path).parent.mkdir(parents=True, exist_ok=True)
                     (work / path).touch()
-            self.fetcher.fetch(self.locked, work, made)
+            try:
+                with writing(self.cache):
+                    self.fetcher.fetch(self.locked, work, made)
+            except FailedError as e:
+                self._not_full(work, e)
+                raise
             with writing(self.cache):
                 try:
                     files, size = measure(made, most=2 * MAX_FILES)
@@ -179,3 +190,13 @@ class _Wanted:
                 settle(made)
                 publish(made, self.folder)
         return files, size
+
+    def _not_full(self, work: Path, error: FailedError) -> None:
+        """See that a tool didn't fail for want of room: in the cache, or where it keeps its own."""
+        places = [work, Path.home(), Path(tempfile.gettempdir())]
+        said = "\n".join(error.lines).encode()
+        if what := room.full(work) or room.short(places, MAX_BYTES, said):
+            raise HostError(
+                f"packages could not be fetched: {what}; make room in your home and in the cache "
+                f"{printable(self.cache)}"
+            ) from error

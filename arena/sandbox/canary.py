@@ -7,19 +7,21 @@ process sees from outside.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from arena.model import HostError
-from arena.sandbox import Exited, Launch, Plan, Started
+from arena.sandbox import Exited, Launch, Plan, Started, staging
 from arena.sandbox.client import Spawner
 from arena.sandbox.environment import has_spare_uids
+from arena.sandbox.installations import installation, own_python
+from arena.sandbox.temporary import temporary_folder
 
 PROGRAM = Path(__file__).with_name("canary_program.py")
 
@@ -28,6 +30,8 @@ DEADLINE_S = 15.0
 
 OUTPUT_BYTES = 16_384
 """The program prints some 20 lines, and more only where nothing is held."""
+
+NOBODY = 65534
 
 NAMESPACES = ("net", "pid", "mnt", "ipc", "uts", "user")
 
@@ -44,16 +48,18 @@ class Found(NamedTuple):
 def look(plan: Callable[[Launch], Plan], *, namespaces: bool) -> Found:
     """Try the sandbox that `plan` gives. `namespaces`: whether it has to have its own."""
     python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
-    with tempfile.TemporaryDirectory(prefix="arena-canary-") as folder:
-        Path(folder).chmod(0o711)  # root's programs run as another user
-        root = Path(folder, "bot")
+    with temporary_folder("arena-canary-") as folder:
+        folder.chmod(0o711)  # root's programs run as another user
+        root = folder / "bot"
         root.mkdir()
-        secret = Path(folder, "secret")
+        secret = folder / "secret"
         secret.write_text("the referee's own\n")
+        shown, hidden = _neighbours(folder / "home")
+        arguments = (str(secret), str(os.getpid()), *hidden)
         launch = Launch(
-            run=(python, "-I", "-S", "-c", PROGRAM.read_text(), str(secret), str(os.getpid())),
+            run=(python, "-I", "-S", "-c", PROGRAM.read_text(), *arguments),
             root=str(root),
-            expose=(sys.base_prefix,),
+            expose=(*own_python(), *shown),
             scratch_mb=1,
         )
         try:
@@ -62,6 +68,24 @@ def look(plan: Callable[[Launch], Plan], *, namespaces: bool) -> Found:
                 return Found(problem, spawner.memory)
         except HostError as error:
             return Found(str(error))
+
+
+def _neighbours(home: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Make a home with a program and a Python in it, under root another user's: what is shown
+    because of them, and what lies beside them.
+    """
+    programs, hidden = ("bin/hello", "bin/python3"), ("config/master.key", "share/key", "key")
+    for name in (*programs, "lib/python3.11/os.py", *hidden):
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\n")
+        path.chmod(0o755 if name in programs else 0o600 if name in hidden else 0o644)
+    if os.geteuid() == 0:
+        with contextlib.suppress(OSError):  # a container without that user
+            staging.give(str(home), NOBODY)
+    found = [installation(home / name) for name in programs]
+    shown = (str(part) for each in found if each for part in each.parts)
+    return tuple(shown), tuple(str(home / name) for name in hidden)
 
 
 def _tried(spawner: Spawner, plan: Plan, *, namespaces: bool) -> str:

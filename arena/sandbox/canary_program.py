@@ -1,8 +1,9 @@
 """What runs inside for the live canary: it tries what a bot must not, and prints what it could.
 
 Executed by its text in a sandbox, with the arena's own Python and nothing but its standard
-library: `python -I -S -c TEXT SECRET PID`, where SECRET is a file of the referee's and PID the
-referee. Lines are "reach WHAT", "namespace NAME IDENTITY", "fact NAME VALUE" and last "done".
+library: `python -I -S -c TEXT SECRET PID HIDDEN…`, where SECRET is a file of the referee's, PID the
+referee, and the rest lies beside programs of which something is shown. Lines are "reach WHAT",
+"namespace NAME IDENTITY", "fact NAME VALUE" and last "done".
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ for name in ("net", "pid", "mnt", "ipc", "uts", "user"):
     link = Path("/proc/self/ns", name)
     print("namespace", name, link.readlink())
 attempt("a file of the referee", secret.read_bytes)
+for hidden in sys.argv[3:]:
+    attempt("what lies beside a program", Path(hidden).read_bytes)
 attempt("the metadata of a file of the referee", lambda: os.utime(secret))
 write_to(SCRATCH)
 for folder in set(FOLDERS) - {SCRATCH}:

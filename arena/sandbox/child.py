@@ -21,13 +21,12 @@ import fcntl
 import json
 import os
 import resource
-import select
 import signal
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from arena.exhaustion import NO_PROCESSES, ran_out
-from arena.sandbox import kernel, meter, seccomp, staging
+from arena.sandbox import kernel, seccomp, staging, subreaper
 
 ENV = "/usr/bin/env"
 """Gives the program exactly its environment, finds it by PATH, and has the well-known exit
@@ -63,9 +62,6 @@ _ABOVE = 64
 
 ERROR_BYTES = 2000
 """What is kept of a child's last words."""
-
-_RESCAN_S = 0.01
-"""How long the keeper waits for killed processes before it looks again."""
 
 
 class Ends(NamedTuple):
@@ -206,11 +202,7 @@ def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
     ended and when the gate closes, and leaves when nothing of it is left. It isn't confined
     itself, and what confines the program keeps it from signalling the keeper.
     """
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    kernel.no_news_of_stops()  # a bot that is frozen and continued would pay for our waking
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    news = subreaper.become()
     keeper = os.getpid()
     scratch = ""
     if plan["options"].get("scratch"):
@@ -227,8 +219,8 @@ def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
         os.write(_ERRORS, failure)
     else:
         _report({"child-pid": program, "scratch": scratch})
-        _watch(program, news, ended)
-    _fell_tree(program, news, ended)
+        subreaper.attend(program, news, _GATE, ended)
+    subreaper.fell(program, news, ended)
     if scratch:
         with contextlib.suppress(OSError):  # the spawner tries again
             staging.remove(scratch)
@@ -333,7 +325,7 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
         kernel.drop_capabilities()
     os.chdir(plan["cwd"])
     for path in (root, *options["exposed"]):
-        if not os.access(path, os.R_OK | os.X_OK):
+        if not os.access(path, os.R_OK | (os.X_OK if os.path.isdir(path) else 0)):  # noqa: PTH112
             raise PermissionError(
                 f"the spare user that plays can't enter {path}: have the folders above it "
                 "entered by others (chmod o+x), or use a cache elsewhere (XDG_CACHE_HOME)"
@@ -349,54 +341,3 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
     kernel.landlock(options["abi"], rights)
     if plan["seccomp"]:
         kernel.filter_calls(seccomp.for_process(bytes.fromhex(plan["seccomp"]), os.getpid()))
-
-
-def _watch(program: int, news: int, ended: dict[int, int]) -> None:
-    """Reap until the program has ended or the spawner has closed the gate."""
-    poll = select.poll()
-    poll.register(news, select.POLLIN)
-    poll.register(_GATE, select.POLLIN)
-    while program not in ended and _GATE not in dict(poll.poll()):
-        _reap(program, news, ended)
-
-
-def _reap(program: int, news: int, ended: dict[int, int]) -> bool:
-    """Collect what has ended, keeping the program's own status; False: no child is left."""
-    with contextlib.suppress(BlockingIOError):
-        while os.read(news, 512):
-            pass
-    with contextlib.suppress(ChildProcessError):
-        while found := os.waitpid(-1, os.WNOHANG):
-            pid, status = found
-            if pid == 0:
-                return True
-            if pid == program:
-                ended[pid] = status
-    return False
-
-
-def _fell_tree(program: int, news: int, ended: dict[int, int]) -> None:
-    """Kill and reap until no child is left; orphans have become children.
-
-    By the lists of children, which take microseconds: one that forks and leaves would be gone
-    within a pass over /proc. And with every look all that was found: were they only stopped, their
-    number would make each look slower, until such a one is never met.
-    """
-    keeper = os.getpid()
-    killed: set[int] = set()
-    while True:
-        found = set(meter.members(keeper)) - {keeper}
-        # Stopped first: what is stopped can't fork while its neighbours are killed.
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in found:
-                _signal(pid, number)
-        if not _reap(program, news, ended):
-            return
-        if found <= killed:  # the dying need the core more than we do
-            select.select([news], [], [], _RESCAN_S)
-        killed |= found
-
-
-def _signal(pid: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, number)

@@ -26,6 +26,7 @@ import msgspec
 from arena.exhaustion import why_not, why_not_started
 from arena.model import HostError
 from arena.sandbox import Exited, Plan, Started, cgroups, scope
+from arena.sandbox.residence import Residence
 
 SCRIPT = Path(__file__).with_name("spawner.py")
 
@@ -61,6 +62,7 @@ class Spawner:
         self._last_id = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._residence = Residence()
         self.memory = ""
         """How the spawner holds programs to their memory, once it has said so."""
         self.groupless = ""
@@ -103,7 +105,10 @@ class Spawner:
         return self._connection().fileno()
 
     def spawn(self, plan: Plan) -> BotProcess:
-        """Ask for a program. Returns at once; what becomes of it, `receive` tells."""
+        """Ask for a program; what becomes of it, `receive` tells. Returns at once, but for the
+        first time that a folder has to be brought into memory.
+        """
+        self._residence.hold(str(plan.options.get("resident", "")))
         self._last_id += 1
         ours: list[int] = []
         its: list[int] = []
@@ -150,6 +155,7 @@ class Spawner:
 
     def close(self) -> None:
         """Kill everything, and wait until nothing is left. HostError: something is."""
+        self._residence.release()
         process, self._process = self._process, None
         connection, self._socket = self._socket, None
         if connection is not None:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from arena.sandbox import bwrap, kernel, remedies
+from arena.sandbox import bwrap, kernel, remedies, wheel
 from arena.sandbox.host import Host
 
 LANDLOCK_SINCE = (5, 13)
@@ -37,6 +37,7 @@ class Cause(enum.StrEnum):
     NO_BWRAP = "no-bwrap"
     BROKEN_BWRAP = "broken-bwrap"
     OLD_BWRAP = "old-bwrap"
+    UNKNOWN_BWRAP = "unknown-bwrap"
     SETUID_BWRAP = "setuid-bwrap"
     ARCHITECTURE = "architecture"
     WSL1 = "wsl1"
@@ -58,7 +59,9 @@ class Cause(enum.StrEnum):
     OTHER = "other"
 
 
-_OF_ONE_TOOL = (Cause.NO_BWRAP, Cause.BROKEN_BWRAP, Cause.OLD_BWRAP, Cause.SETUID_BWRAP)
+_OF_ONE_TOOL = (
+    Cause.NO_BWRAP, Cause.BROKEN_BWRAP, Cause.OLD_BWRAP, Cause.UNKNOWN_BWRAP, Cause.SETUID_BWRAP,
+)  # fmt: skip
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,6 +181,10 @@ def _tool(host: Host, tool: str, problem: str) -> Iterator[Finding]:
     elif old:
         yield Finding(
             cause=Cause.OLD_BWRAP, text=f"{tool} {problem}", advice=advice, commands=commands
+        )
+    elif problem.startswith(wheel.UNKNOWN):
+        yield Finding(
+            cause=Cause.UNKNOWN_BWRAP, text=f"{tool}: {problem}", advice=advice, commands=commands
         )
     elif problem.startswith(("does not run", "is no bubblewrap")):
         yield Finding(

@@ -5,6 +5,7 @@ Pure functions of a `Launch` and the folders that it names.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from arena.model import UserError
@@ -29,7 +30,7 @@ PENDING_SIGNALS = 256
 
 def environment(launch: Launch) -> dict[str, str]:
     """The whole environment of a bot: nothing of the referee's is passed on."""
-    paths = [f"{folder}/bin" for folder in launch.expose if Path(folder, "bin").is_dir()]
+    paths = dict.fromkeys(path for each in launch.expose for path in _programs(Path(each)))
     return {
         "PATH": ":".join([*paths, SYSTEM_PATH]),
         "LANG": "C.UTF-8",
@@ -41,6 +42,14 @@ def environment(launch: Launch) -> dict[str, str]:
         **({"JAVA_TOOL_OPTIONS": f"-XX:MaxRAM={launch.memory_mb}m"} if launch.memory_mb else {}),
         **launch.env,
     }
+
+
+def _programs(exposed: Path) -> Iterator[str]:
+    """The folder `bin` that is exposed, in which something is, or that lies in what is."""
+    if exposed.name == "bin" or (exposed / "bin").is_dir():
+        yield str(exposed if exposed.name == "bin" else exposed / "bin")
+    elif exposed.parent.name == "bin":
+        yield str(exposed.parent)
 
 
 def has_spare_uids() -> bool:

@@ -32,9 +32,13 @@ GAPS: Mapping[str, str] = MappingProxyType(
         "kernel counters": "likewise by what the kernel counts for all, as in /proc/stat",
         "user counters": "bots of one user, where no spare users are to be had, can signal each "
         "other by what the kernel counts for a user: descriptors in flight, pages of pipes",
+        "page cache": "what a bot has read or looked for stays in memory after its end: the next "
+        "one can tell which pages of the system's files, and of an installation's, were read, and "
+        "which names were asked for, in its own folder too (some 1,000 bits a second)",
         "file names": "whether a file exists, its size, its times and where a link leads can be "
         "asked for by its path",
-        "access times": "reading a file leaves a trace in its access time",
+        "access times": "reading a file of the system's or of an installation leaves a trace in "
+        "its access time",
         "process numbers": "whether a process exists and how much CPU it has used can be asked "
         "for by its number",
         "bookkeeping memory": "what the kernel keeps about a process, up to 13 MB each, "
@@ -42,6 +46,6 @@ GAPS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-EVERYWHERE = ("cache timing", "futexes", "kernel counters")
-"""The gaps of every sandbox on a shared machine; the schedule answers them: rotations of a deal
-never live at the same time."""
+EVERYWHERE = ("cache timing", "futexes", "kernel counters", "page cache")
+"""The gaps of every sandbox on a shared machine. Rotations of a deal never live at the same time,
+so the first three tell nothing of one that is played elsewhere; the last one does."""

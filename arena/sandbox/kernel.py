@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
 
 PR_SET_PDEATHSIG = 1
 _PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 3, 4
@@ -62,6 +63,13 @@ READ = EXECUTE | READ_FILE | READ_DIR
 WRITE = WRITE_FILE | _MAKE_AND_REMOVE | _REFER | _TRUNCATE
 _NET_TCP = 0b11
 _SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
+
+
+_PROT_NONE, _PROT_READ = 0, 1
+_MAP_SHARED, _MAP_PRIVATE, _MAP_FIXED = 0x01, 0x02, 0x10
+_MAP_ANONYMOUS, _MAP_NORESERVE, _MAP_POPULATE = 0x20, 0x4000, 0x8000
+_MADV_POPULATE_READ = 22
+_MAP_FAILED = ctypes.c_void_p(-1).value
 
 
 class _Ruleset(ctypes.Structure):
@@ -245,6 +253,42 @@ def landlock(abi: int, rights: Iterable[tuple[str, int]]) -> None:
         )
     finally:
         os.close(rules)
+
+
+def reserve(size: int) -> int:
+    """A range of addresses with nothing at them."""
+    return _mapped(None, size, _PROT_NONE, _MAP_PRIVATE | _MAP_ANONYMOUS | _MAP_NORESERVE, -1)
+
+
+def map_at(address: int, handle: int, size: int) -> None:
+    """Map an open file there, for reading, and have it read."""
+    _mapped(address, size, _PROT_READ, _MAP_SHARED | _MAP_FIXED | _MAP_POPULATE, handle)
+
+
+def populate(address: int, size: int) -> None:
+    """Have all that is mapped in a range read, unless it is in memory; before Linux 5.14 that is
+    done when it is mapped, and no more.
+    """
+    with contextlib.suppress(OSError):
+        _madvise(address, size, _MADV_POPULATE_READ)
+
+
+def unmap(address: int, size: int) -> None:
+    """Forget what is mapped in a range."""
+    _checked(_libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size)), "munmap")
+
+
+def _mapped(address: int | None, size: int, protection: int, flags: int, handle: int) -> int:
+    found = _libc.mmap(
+        ctypes.c_void_p(address), ctypes.c_size_t(size), protection, flags, handle,
+        ctypes.c_long(0),
+    )  # fmt: skip
+    _checked(-1 if found is None or found == _MAP_FAILED else 0, "mmap")
+    return int(found)
+
+
+def _madvise(address: int, size: int, advice: int) -> None:
+    _checked(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), advice), "madvise")
 
 
 def own_mounts() -> None:

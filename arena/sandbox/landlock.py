@@ -31,7 +31,7 @@ from arena.sandbox.environment import (
 from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.host import Host
 from arena.sandbox.inherited import users_tasks
-from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed
+from arena.sandbox.visible import DEVICES, etc, exposed, system
 
 SCOPES_SIGNALS = 6
 """The first ABI with which a program can't signal those outside; before, our filter sees to it."""
@@ -60,19 +60,24 @@ class Landlock:
         """`abi`: use no more of Landlock than this version had."""
         has = kernel.landlock_abi()
         self.abi = has if abi is None else min(abi, has)
+        self._working: Probe | None = None
 
     def probe(self) -> Probe:
-        """Start a confined program and look around with it, once."""
-        return self._found
+        """Start a confined program and look around with it, until that has once succeeded."""
+        if self._working:
+            return self._working
+        found = self._look()
+        self._working = found if found.works else None
+        return found
 
     def plan(self, launch: Launch) -> Plan:
         """Say how to start it; HostError where the canary has failed."""
-        if not self._found.works:
-            raise HostError(f"Landlock does not hold here: {self._found.detail}")
+        found = self.probe()
+        if not found.works:
+            raise HostError(f"Landlock does not hold here: {found.detail}")
         return self._plan(launch)
 
-    @functools.cached_property
-    def _found(self) -> Probe:
+    def _look(self) -> Probe:
         if not self.abi:
             problem = "the kernel has no Landlock (5.13 or newer; switched on by lsm=landlock,…)"
         elif not seccomp.supported():
@@ -122,12 +127,13 @@ class Landlock:
                 "root": launch.root,
                 "writable": launch.writable,
                 "exposed": tuple(exposed(launch)),
-                "read": (*SYSTEM, *etc(launch.writable), *(f"/proc/{name}" for name in PROC)),
+                "read": (*system(), *etc(launch.writable), *(f"/proc/{name}" for name in PROC)),
                 "devices": tuple(f"/dev/{name}" for name in DEVICES),
                 "scratch": scratch(launch),
                 "mounts": root and Host().may_mount,
                 "shown": (launch.root, *exposed(launch)),
                 "capabilities": "drop",
+                "resident": "" if launch.writable else launch.root,
                 "spare uid": root,
             },
         )

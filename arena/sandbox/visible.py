@@ -1,7 +1,7 @@
 """What of the host every bot may see, whatever confines it: programs, libraries, devices.
 
 Reads directory listings only. What isn't named here stays hidden: homes, host names, users,
-services, the rest of /etc, /dev and /proc.
+services, the rest of /usr, /etc, /dev and /proc.
 """
 
 from __future__ import annotations
@@ -14,7 +14,21 @@ from pathlib import Path
 from arena.model import UserError
 from arena.sandbox import Launch
 
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_LIBRARIES = ("lib", "lib32", "lib64", "libexec", "libx32")
+_TOOLCHAINS = ("linux-gnu", "pc-linux-gnu", "redhat-linux", "suse-linux", "unknown-linux-gnu")
+
+SYSTEM = (
+    *(f"/{name}" for name in ("bin", "sbin", *_LIBRARIES)),
+    *(
+        f"{prefix}/{name}"
+        for prefix in ("/usr", "/usr/local")
+        for name in ("bin", "games", "include", "sbin", "share", *_LIBRARIES)
+    ),
+    *(f"/usr/{os.uname().machine}-{name}" for name in _TOOLCHAINS),
+)
+"""Where distributions put programs and what those read, if it is there; none lies in another. Not
+all of /usr: people work in /usr/src/app, and /usr/local/etc holds settings and passwords.
+"""
 
 ETC = (
     "R", "alternatives", "crypto-policies", "dotnet", "java*", "julia", "ld.so.cache",
@@ -50,7 +64,26 @@ def exposed(launch: Launch) -> list[str]:
         in_own = any(Path(folder).is_relative_to(own) for own in _OWN)
         if in_own or folder in {"/", "/tmp"}:  # noqa: S108 - a rule, no use of it
             raise UserError(f"expose: {folder} can't be shown: a sandbox has its own")
-    return [each for each in folders if not any(Path(each).is_relative_to(s) for s in SYSTEM)]
+    return [each for each in folders if not any(_overlap(each, system) for system in SYSTEM)]
+
+
+def _overlap(folder: str, system: str) -> bool:
+    """Whether one lies in the other; of /usr, only what is the system's is shown."""
+    return Path(folder).is_relative_to(system) or Path(system).is_relative_to(folder)
+
+
+def system() -> tuple[str, ...]:
+    """The system's folders that are here. One that is a link leads to another of them, or to what
+    isn't to be shown.
+    """
+    return tuple(name for name in SYSTEM if os.path.isdir(name) and not os.path.islink(name))  # noqa: PTH112, PTH114 - speed
+
+
+def shown_by(place: Path) -> str:
+    """Which of the folders that every bot sees holds this one; empty: none."""
+    real = Path(os.path.realpath(place))
+    folders = (*system(), *etc(building=True))
+    return next((each for each in folders if real.is_relative_to(os.path.realpath(each))), "")
 
 
 def reachable(path: str) -> bool:

@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 import msgspec
+from msgspec import UNSET
 
 from arena.model import (
     Confinement,
@@ -193,7 +194,8 @@ class Clearing(Frozen, frozen=True, kw_only=True):
         if trial is not None:
             trial = msgspec.structs.replace(trial, new=ids[trial.new])
         heroes = tuple(sorted(ids[hero] for hero in settings.heroes))
-        return msgspec.structs.replace(settings, heroes=heroes, trial=trial)
+        # Those who were withdrawn before an epoch aren't among its entrants, and have no id here.
+        return msgspec.structs.replace(settings, heroes=heroes, trial=trial, withdrawn=UNSET)
 
     def _source(self, source: Source) -> Source:
         ids = self.ids(source.event.entrants)
@@ -203,6 +205,7 @@ class Clearing(Frozen, frozen=True, kw_only=True):
             source,
             event=self.event(source.event),
             withdrawn=self._withdrawn(source.withdrawn, ids),
+            gone=tuple(sorted(ids[entrant] for entrant in source.gone)),
             ended=self._said(source.ended, source.event.entrants),
             aliases=aliases,
         )

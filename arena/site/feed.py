@@ -54,7 +54,7 @@ def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def badge(name: str, rank: int, rank_last: int, of: int) -> str:
+def badge(name: str, rank: int | None, rank_last: int | None, of: int) -> str:
     """An SVG picture to put beside a bot's name elsewhere: its name, its rank, of how many."""
     ranks = str(rank) if rank == rank_last else f"{rank}\u2013{rank_last}"
     right = f"{ranks} / {of}" if rank else "\u2013"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arena.reports.columns import DEVIATIONS_95
 from arena.site.markup import NOTHING, Safe, shape
 from arena.site.view import Point
 
-SURE = 1.96
-"""Standard deviations on either side that hold 95 %."""
+_NARROW = 6
+"""Span of a picture below which whole numbers beside it would repeat themselves."""
 
 
 class Scale:
@@ -29,15 +30,15 @@ class Scale:
         return f"{self._start + self._shift + (value - self._low) * self._each:.1f}"
 
 
-def interval(mu: float, sigma: float, scale: Scale) -> Safe:
+def interval(mu: float, error: float, scale: Scale) -> Safe:
     """A rating: a dot, and the range that holds it with 95 %."""
-    half = SURE * sigma
+    half = DEVIATIONS_95 * error
     return _drawing(
         160,
         20,
         shape("line", x1=6, x2=154, y1=10, y2=10, class_="axis"),
         shape("line", x1=scale(mu - half), x2=scale(mu + half), y1=10, y2=10, class_="span soft"),
-        shape("line", x1=scale(mu - sigma), x2=scale(mu + sigma), y1=10, y2=10, class_="span"),
+        shape("line", x1=scale(mu - error), x2=scale(mu + error), y1=10, y2=10, class_="span"),
         shape("circle", cx=scale(mu), cy=10, r=4, class_="dot"),
     )
 
@@ -59,17 +60,19 @@ def history(points: Sequence[Point], label: str) -> Safe:
     """A rating over an event: a line, and the band that holds it with 95 %."""
     if len(points) < 2:
         return NOTHING
-    low = min(point.mu - SURE * point.sigma for point in points)
-    high = max(point.mu + SURE * point.sigma for point in points)
+    low = min(point.mu - DEVIATIONS_95 * point.error for point in points)
+    high = max(point.mu + DEVIATIONS_95 * point.error for point in points)
     across = Scale(points[0].matches, points[-1].matches, 36, 590)
     down = Scale(high, low, 12, 168)
-    upper = [f"{across(p.matches)},{down(p.mu + SURE * p.sigma)}" for p in points]
-    lower = [f"{across(p.matches)},{down(p.mu - SURE * p.sigma)}" for p in reversed(points)]
+    upper = [f"{across(p.matches)},{down(p.mu + DEVIATIONS_95 * p.error)}" for p in points]
+    lower = [
+        f"{across(p.matches)},{down(p.mu - DEVIATIONS_95 * p.error)}" for p in reversed(points)
+    ]
     middle = [f"{across(p.matches)},{down(p.mu)}" for p in points]
     return _drawing(
         600,
         200,
-        *(_level(value, down) for value in (low, (low + high) / 2, high)),
+        *(_level(at, down, int(high - low < _NARROW)) for at in (low, (low + high) / 2, high)),
         shape("polygon", points=" ".join(upper + lower), class_="area-of"),
         shape("polyline", points=" ".join(middle), class_="line-of"),
         *(
@@ -80,11 +83,12 @@ def history(points: Sequence[Point], label: str) -> Safe:
     )
 
 
-def _level(value: float, down: Scale) -> Safe:
+def _level(value: float, down: Scale, decimals: int) -> Safe:
     at = down(value)
+    shown = f"{value:.{decimals}f}".replace("-", "\u2212")
     return Safe(
         shape("line", x1=36, x2=590, y1=at, y2=at, class_="axis")
-        + shape("text", f"{value:.0f}".replace("-", "\u2212"), x=30, y=at, text_anchor="end", dy=4)
+        + shape("text", shown, x=30, y=at, text_anchor="end", dy=4)
     )
 
 

@@ -38,7 +38,7 @@ from arena.site.state import (
     published,
     with_events,
 )
-from arena.site.statistics import Statistics
+from arena.site.statistics import Statistics, counts
 from arena.site.unfolder import Case, made
 from arena.site.view import EventView
 from arena.site.words import LANGUAGES, strings
@@ -66,6 +66,8 @@ class Outcome(NamedTuple):
     matches: int
     replays: int
     missing: tuple[str, ...]
+    why: str
+    """What stood in the way of a table, or of a whole one; empty: nothing."""
 
 
 Progress = Callable[[Path, int, int], None]
@@ -134,7 +136,9 @@ def _event(
         shutil.copytree(place / "m", folder / "m", copy_function=_linked)
     site.put(slug)
     entry = published(view, origin)
-    return entry, Outcome(source.folder, slug, view.table.matches, view.replays, view.missing)
+    return entry, Outcome(
+        source.folder, slug, view.table.matches, view.replays, view.missing, source.why
+    )
 
 
 def _name(options: Options, earlier: Published | None) -> str:
@@ -208,10 +212,13 @@ class _Gathering:
         """The records of a part, each taken into statistics and lists."""
         clearing = self._options.clearing
         for record in records(part, clearing):
-            self._statistics.add(record, over=part.over)
+            annulled = part.counts.annulled
+            self._statistics.add(record, over=part.over, annulled=annulled)
             self._listed += 1
             if not self._kept:
-                told = segments.line(record, self._places, clearing)
+                told = segments.line(
+                    record, self._places, clearing, counts=counts(record, annulled)
+                )
                 for name, data in self._lists.add(told):
                     self._write(name, data)
             yield record

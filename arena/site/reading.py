@@ -1,9 +1,11 @@
 """An event out of a results folder, as it may be published: its table, and what its log shows.
 
 Theory of operation. What can be read is read, and what can't is named by a key of `missing`: a
-folder that is unfinished, empty, damaged, or without its secret has a page that says so. The log is
-gone through three times: its ids, its count with the ratings at some moments, and its counted
-records in the order in which they are published. No pass holds more than some 100 bytes a match.
+folder that is unfinished, empty, damaged, or without its secret has a page that says so, and `why`
+has the reason. The log is read twice: for the count, the ratings at some moments and the places of
+its records, and then, a record at a time, in the order in which those that count are published. An
+event with epochs is read once more, as all its logs are rated together. No pass holds more than
+some 100 bytes a match.
 
 Invariant: before an event is over nothing is read of it that its deals follow from.
 """
@@ -11,18 +13,22 @@ Invariant: before an event is over nothing is read of it that its deals follow f
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
 from arena.epochs import epochs_of
 from arena.model import Event, MatchRecord, Table, UserError, canonical
+from arena.ratings.played import DIGEST_HEX
+from arena.ratings.running import Counting
 from arena.ratings.standings import table
 from arena.rerating import Wanted, rated
 from arena.site.clearing import Clearing
 from arena.site.view import Point
-from arena.store import Head, read_by_id, read_event, read_records, read_some, secret_of
-from arena.tournament import Counts, counting_of
+from arena.store import log_size, read_at, read_event, read_placed, secret_of
+from arena.tournament import Counts, counting_of, key_of
 
 MOMENTS = 12
 """At how many moments of an event its ratings are taken."""
@@ -36,6 +42,7 @@ class Part(NamedTuple):
     folder: Path
     event: Event
     counts: Counts
+    places: _Places
     over: bool
     """Whether its deals may be known."""
 
@@ -50,6 +57,8 @@ class Source(NamedTuple):
     """By entrant."""
     parts: tuple[Part, ...]
     missing: tuple[str, ...]
+    why: str = ""
+    """What stands in the way of a table; for people."""
 
     @property
     def seats(self) -> int:
@@ -68,15 +77,23 @@ def source_of(folder: Path) -> Source:
     epochs = epochs_of(folder)
     missing: list[str] = []
     history: dict[str, list[Point]] = {}
+    parts: tuple[Part, ...] = ()
+    why = ""
     try:
         if epochs:
             found = rated([folder])
+            parts = tuple(_parts([folder, *epochs]))
         else:
-            found, history, lost = _counted(folder, event)
-            missing += ["missing_matches"] if lost else []
-        parts = tuple(_parts([folder, *epochs]))
-    except UserError:
-        found, parts = _what_is_whole(folder, event)
+            counting, part = _part(folder, event, history)
+            counted = counting.counted()
+            found = table(event, counted)
+            _note(history, found)
+            missing += ["missing_matches"] if event.finished and counted.missing else []
+            parts = (part,)
+    except UserError as error:
+        why = str(error)
+        history.clear()
+        found = _what_is_whole(folder, event)
         missing.append("missing_damaged" if found.rows else "missing_table")
     if not event.finished:
         missing.append("missing_unfinished")
@@ -84,64 +101,94 @@ def source_of(folder: Path) -> Source:
         missing.append("missing_empty")
     if len(event.entrants) == 1:
         missing.append("missing_single")
-    return Source(folder, event, found, history, parts, tuple(missing))
+    return Source(folder, event, found, history, parts, tuple(missing), why)
 
 
-def _what_is_whole(folder: Path, event: Event) -> tuple[Table, tuple[Part, ...]]:
+def _what_is_whole(folder: Path, event: Event) -> Table:
     """Of a log that is damaged, or that can't be counted: its table, if that can be told."""
     try:
-        return rated([folder], Wanted(skip_damaged=True)), ()
+        return rated([folder], Wanted(skip_damaged=True))
     except UserError:
-        return Table(event=event, rows=(), duels=(), matches=0, planned=0), ()
+        return Table(event=event, rows=(), duels=(), matches=0, planned=0)
 
 
-def _counted(folder: Path, event: Event) -> tuple[Table, dict[str, list[Point]], bool]:
-    """The table; the ratings at some moments; whether a finished event lacks matches."""
-    counting = counting_of(event, secret_of(folder, event))
-    many = _number(folder)
-    small = len(event.entrants) <= _SMALL_FIELD
-    moments = {many * (at + 1) // MOMENTS for at in range(MOMENTS - 1)} if small else set()
-    history: dict[str, list[Point]] = {}
-    for number, record in enumerate(read_records(folder), 1):
-        counting.add(record)
-        if number in moments:
+def _parts(folders: Sequence[Path]) -> Iterator[Part]:
+    """Of an event and its epochs: who was withdrawn counts in no later one."""
+    gone: frozenset[str] = frozenset()
+    for folder in folders:
+        _, part = _part(folder, read_event(folder), gone=gone)
+        gone = part.counts.gone
+        yield part
+
+
+def _part(
+    folder: Path,
+    event: Event,
+    history: dict[str, list[Point]] | None = None,
+    *,
+    gone: frozenset[str] = frozenset(),
+) -> tuple[Counting, Part]:
+    """Read a log once: its count, where its records are, and ratings of entrants into `history`.
+
+    `gone`: who was withdrawn before this epoch.
+    """
+    counting, places = counting_of(event, secret_of(folder, event)), _Places()
+    moments = _moments(folder) if len(event.entrants) <= _SMALL_FIELD else []
+    for start, record in read_placed(folder):
+        if history is not None and moments and start >= moments[0]:
             _note(history, table(event, counting.counted()))
-    counted = counting.counted()
-    found = table(event, counted)
-    _note(history, found)
-    return found, history, event.finished and bool(counted.missing)
+            moments = [moment for moment in moments if moment > start]
+        counting.add(record)
+        places.add(start, record)
+    counts = Counts(folder, counting, annulled=True, gone=gone)
+    places.keep(counts)
+    over = event.finished and bool(event.secret)
+    return counting, Part(folder, event, counts, places, over)
+
+
+def _moments(folder: Path) -> list[int]:
+    """Places in a log that part it into as many pieces as there are moments."""
+    size = log_size(folder)
+    return [size * (at + 1) // MOMENTS for at in range(MOMENTS - 1)]
+
+
+class _Places:
+    """Where the records of a log are; of those that count when `keep` has been told which do."""
+
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+        self._starts = array("Q")
+        self._keys = array("Q")
+
+    def add(self, start: int, record: MatchRecord) -> None:
+        """A record whose line begins at this byte."""
+        self._ids.append(record.id)
+        self._starts.append(start)
+        self._keys.append(key_of(record.id, record.attempt, record.digest[:DIGEST_HEX]))
+
+    def keep(self, counts: Counts) -> None:
+        """Forget those that don't count."""
+        kept = bytes(map(counts.takes, self._keys))
+        self._ids = list(compress(self._ids, kept))
+        self._starts = array("Q", compress(self._starts, kept))
+        del self._keys
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return zip(self._ids, self._starts, strict=True)
 
 
 def _note(history: dict[str, list[Point]], now: Table) -> None:
     for row in now.rows:
-        if row.deals:
-            point = Point(matches=now.matches, mu=row.mu, sigma=row.sigma)
+        if row.mu is not None and row.sigma_field is not None:
+            point = Point(matches=now.matches, mu=row.mu, error=row.sigma_field)
             history.setdefault(row.entrant, []).append(point)
 
 
-def _number(folder: Path) -> int:
-    """Of the lines of a log."""
-    many = 0
-
-    def seen(_: Head) -> bool:
-        nonlocal many
-        many += 1
-        return False
-
-    for _ in read_some(folder, seen):
-        raise AssertionError("none was wanted")
-    return many
-
-
-def _parts(folders: Sequence[Path]) -> Iterator[Part]:
-    for folder in folders:
-        event = read_event(folder)
-        yield Part(folder, event, Counts(folder), event.finished and bool(event.secret))
-
-
 def records(part: Part, clearing: Clearing) -> Iterator[MatchRecord]:
-    """Its counted records, in the order of the ids that are published."""
-    return read_by_id(part.folder, part.counts, named=clearing.match)
+    """Its records that count, or would if nobody were annulled, in the order of the ids that are
+    published.
+    """
+    return read_at(part.folder, ((clearing.match(match), start) for match, start in part.places))
 
 
 def made_from(source: Source, clearing: Clearing, version: str) -> str:

@@ -80,15 +80,18 @@ def unshown(record: MatchRecord, clearing: Clearing) -> dict[str, Any]:
     return {"id": clearing.match(record.id), "unshown": True}
 
 
-def line(record: MatchRecord, names: Mapping[str, int], clearing: Clearing) -> list[Any]:
-    """A match in a list: id, seats, strokes, places, and who failed by what."""
-    return [
+def line(
+    record: MatchRecord, names: Mapping[str, int], clearing: Clearing, *, counts: bool = True
+) -> list[Any]:
+    """A match in a list: id, seats, strokes, places, who failed by what; and 1 unless it counts."""
+    told = [
         clearing.match(record.id),
         [names[seat] for seat in record.seats],
         record.totals,
         record.places,
         [[fault.seat, fault.kind.value] for fault in record.faults],
     ]
+    return told if counts else [*told, 1]
 
 
 class Lists:

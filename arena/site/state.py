@@ -30,17 +30,19 @@ class Placed(Frozen, frozen=True, kw_only=True):
     """SHA-256 of its content; of an anonymous site a keyed hash of that."""
     page: str
     """Its page, from the site's folder; empty: it has none."""
-    rank: int
-    """1 is best; 0: not rated."""
-    rank_last: int
+    rank: int | None
+    """1 is best; null: not rated, as are mu, sigma and win. Older sites have 0 and the prior."""
+    rank_last: int | None
     """The end of the range of ranks that it shares."""
-    mu: float
+    mu: float | None
     """TrueSkill's estimate."""
-    sigma: float
-    """How sure that is."""
-    win: float
+    sigma: float | None
+    """How sure that is, where the whole field lies included."""
+    sigma_field: float | None = None
+    """How sure mu is against the field's mean."""
+    win: float | None
     """Share of opponents beaten, a tie counting half."""
-    strokes: float
+    strokes: float | None
     """A hole."""
     matches: int
     """It played so many that count."""
@@ -142,6 +144,7 @@ def published(view: EventView, made_from: str) -> Published:
                 rank_last=row.rank_last,
                 mu=row.mu,
                 sigma=row.sigma,
+                sigma_field=row.sigma_field,
                 win=row.win,
                 strokes=row.strokes,
                 matches=row.matches,

@@ -8,7 +8,7 @@ which of several equal matches is called the best or the worst: the first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from arena.model import MatchRecord
 from arena.site.clearing import Clearing
@@ -30,8 +30,14 @@ class _Account:
         self.think_ms = self.max_ms = self.waited_ms = 0.0
         self.faults: list[Failing] = []
         self.failed = 0
+        self.annulled = 0
         self.best: Notable | None = None
         self.worst: Notable | None = None
+
+
+def counts(record: MatchRecord, annulled: Collection[str]) -> bool:
+    """Whether a match counts for anybody: two of its table have to be left."""
+    return sum(entrant not in annulled for entrant in record.seats) > 1
 
 
 class Statistics:
@@ -45,28 +51,36 @@ class Statistics:
         self.ended = 0.0
         """When the last match ended."""
 
-    def add(self, record: MatchRecord, *, over: bool) -> None:
-        """A match that counts; `over`: nobody plays its deal any more."""
+    def add(self, record: MatchRecord, *, over: bool, annulled: Collection[str] = ()) -> None:
+        """A match; `over`: nobody plays its deal any more. Of those who are `annulled` only faults
+        count; if nobody or one of the others is left at the table, it counts for nobody.
+        """
         self.ended = max(self.ended, record.ended)
         accounts = [self._accounts[self._ids[seat]] for seat in record.seats]
-        self._holes(record, accounts)
-        self._time(record, accounts)
+        gone = {seat for seat, entrant in enumerate(record.seats) if entrant in annulled}
+        for seat in gone:
+            accounts[seat].annulled += 1
+        if counts(record, annulled):
+            self._holes(record, accounts, gone)
+            self._time(record, accounts, gone)
         for fault in record.faults:
             account = accounts[fault.seat]
             account.failed += 1
             if len(account.faults) < MOST_FAULTS:
                 account.faults.append(self._clearing.failing(record.id, fault, over=over))
-        if not record.faults:
+        if not record.faults and not gone:
             self._notable(record, accounts)
 
-    def _holes(self, record: MatchRecord, accounts: Sequence[_Account]) -> None:
+    def _holes(
+        self, record: MatchRecord, accounts: Sequence[_Account], gone: Collection[int]
+    ) -> None:
         fallen = {fault.seat: fault.hole for fault in record.faults}
         for number, hole in enumerate(record.holes[:HOLES], 1):
             if not hole.scores:
                 continue
             for seat, account in enumerate(accounts):
                 # From the hole on which it failed others play for it, or nobody.
-                if seat in fallen and number >= fallen[seat]:
+                if seat in gone or (seat in fallen and number >= fallen[seat]):
                     continue
                 score = hole.scores[seat]
                 account.strokes[score] += 1
@@ -74,8 +88,12 @@ class Statistics:
                     place[0] += 1
                     place[1] += score
 
-    def _time(self, record: MatchRecord, accounts: Sequence[_Account]) -> None:
-        for use, account in zip(record.use, accounts, strict=False):
+    def _time(
+        self, record: MatchRecord, accounts: Sequence[_Account], gone: Collection[int]
+    ) -> None:
+        for seat, (use, account) in enumerate(zip(record.use, accounts, strict=False)):
+            if seat in gone:
+                continue
             account.decisions += use.decisions
             account.think_ms += use.think_ms
             account.max_ms = max(account.max_ms, use.max_ms)
@@ -114,6 +132,7 @@ def _view(account: _Account, history: Sequence[Point]) -> BotView:
         waited_ms=account.waited_ms,
         faults=tuple(account.faults),
         failed=account.failed,
+        annulled=account.annulled,
         best=account.best,
         worst=account.worst,
     )

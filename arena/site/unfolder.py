@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from arena import registry
-from arena.model import Event, Frozen, HostError, MatchRecord, UserError
+from arena.model import Event, Frozen, HostError, MatchRecord, UntrueError
 from arena.site import segments
 from arena.site.clearing import Clearing
 from arena.unfolding import unfolded
@@ -57,7 +57,7 @@ def segment(case: Case, name: str, records: Iterable[MatchRecord]) -> Made:
     for record in records:
         try:
             steps = unfolded(record, case.event, game=game, secret=case.secret)
-        except UserError:
+        except UntrueError:
             found.append(segments.unshown(record, case.clearing))
             continue
         found.append(segments.match(steps, case.names, case.clearing))

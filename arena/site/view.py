@@ -19,7 +19,8 @@ class Point(Frozen, frozen=True, kw_only=True):
     matches: int
     """Matches of the whole event by then."""
     mu: float
-    sigma: float
+    error: float
+    """Standard deviation of mu against the field's mean."""
 
 
 class Spread(Frozen, frozen=True, kw_only=True):
@@ -73,6 +74,8 @@ class BotView(Frozen, frozen=True, kw_only=True):
     """The first of them."""
     failed: int = 0
     """All of them."""
+    annulled: int = 0
+    """Matches that it played, and that don't count since its results are annulled."""
     best: Notable | None = None
     worst: Notable | None = None
 

@@ -5,25 +5,30 @@
     matches.jsonl    one finished match a line, in the order in which they finished
     matches.index    beside it: where each match is, and how much of the log is durable
     matches.damaged  lines of the log that were damaged and set aside
-    stderr/          what each bot wrote to stderr, by match
+    stderr/          what each bot wrote to stderr last, by match, and when it failed
     epoch-1/ …       what bots played that came to the event when it was over: results folders too
     lock             held while somebody writes; a killed writer's lock is gone with it
 
 Everything else in the folder (tables) is derived and can be made again; so is the index.
 
 `lines` are what the log consists of, `index` finds them; `folder` has the other files, `lock` keeps
-to one writer; `reading` is for everybody; `opening` mends what a crash has left, `writing` goes on.
+to one writer; `destination` makes the folder of a new event; `reading` is for everybody; `opening`
+mends what a crash has left, `writing` goes on.
 
 Invariant: a line once synced is never changed; one writer at a time; what is damaged is never
 believed, and never passed over in silence.
 """
 
+from arena.store.destination import claimed
 from arena.store.folder import (
+    Announced,
+    OtherVersionError,
     Private,
     is_results_folder,
     made_whole,
     others_read_private,
     prepare,
+    read_announced,
     read_event,
     read_private,
     secret_of,
@@ -33,7 +38,11 @@ from arena.store.lines import Head, Line, canonical_line, read_lines, record_lin
 from arena.store.lock import await_writer, writer
 from arena.store.reading import (
     DamagedError,
+    is_indexed,
+    log_size,
+    read_at,
     read_by_id,
+    read_placed,
     read_records,
     read_some,
     read_whole,
@@ -43,20 +52,28 @@ from arena.store.reading import (
 from arena.store.writing import Store
 
 __all__ = [
+    "Announced",
     "DamagedError",
     "Head",
     "Line",
+    "OtherVersionError",
     "Private",
     "Store",
     "await_writer",
     "canonical_line",
+    "claimed",
+    "is_indexed",
     "is_results_folder",
+    "log_size",
     "made_whole",
     "others_read_private",
     "prepare",
+    "read_announced",
+    "read_at",
     "read_by_id",
     "read_event",
     "read_lines",
+    "read_placed",
     "read_private",
     "read_records",
     "read_some",

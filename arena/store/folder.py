@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 
 from arena.exhaustion import ran_out, why_not
-from arena.model import FORMAT, Event, HostError, UserError, canonical
+from arena.model import DERIVATION, FORMAT, Event, HostError, UserError, canonical
 from arena.sound import event_fault
 from arena.store.files import UNDECODABLE, content, reason
 from arena.store.lines import sealed, unsealed
@@ -24,8 +24,28 @@ _UNFINISHED = ".new"
 _BEFORE = {"lock", "private.json", f".private.json{_UNFINISHED}", f".event.json{_UNFINISHED}"}
 
 
+class OtherVersionError(UserError):
+    """An event that this arena is too old, or too new, to read."""
+
+
+class _Rule(msgspec.Struct, frozen=True):
+    derivation: int = 1
+
+
 class _Version(msgspec.Struct):
     format: int = 0
+    settings: _Rule = _Rule()
+
+
+class Announced(msgspec.Struct, frozen=True):
+    """What was committed to, byte for byte as it stands in event.json.
+
+    The commitment is over these bytes, so they are carried along whenever the file is written
+    again: decoded and encoded by a later arena they may be others.
+    """
+
+    settings: msgspec.Raw
+    entrants: msgspec.Raw
 
 
 class Private(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +72,38 @@ def is_results_folder(folder: Path) -> bool:
 
 def read_event(folder: Path) -> Event:
     """The event of a results folder."""
+    path, body = folder / "event.json", _event_body(folder)
+    try:
+        version = msgspec.json.decode(body, type=_Version)
+        if version.format != FORMAT:
+            raise OtherVersionError(
+                f"{path}: written in format {version.format}, this arena reads format {FORMAT}"
+            )
+        if version.settings.derivation > DERIVATION:
+            raise OtherVersionError(
+                f"{path}: written by a newer arena, whose tables follow rule "
+                f"{version.settings.derivation}; this one knows those up to {DERIVATION}"
+            )
+        event = msgspec.json.decode(body, type=Event)
+    except UNDECODABLE as error:
+        raise UserError(f"{path}: no event of an arena's: {reason(error)}") from None
+    if wrong := event_fault(event):
+        raise UserError(f"{path}: no event of an arena's: {wrong}")
+    return event
+
+
+def read_announced(folder: Path) -> Announced:
+    """What of event.json the commitment covers, as it stands there."""
+    try:
+        return msgspec.json.decode(_event_body(folder), type=Announced)
+    except UNDECODABLE as error:
+        raise UserError(
+            f"{folder / 'event.json'}: no event of an arena's: {reason(error)}"
+        ) from None
+
+
+def _event_body(folder: Path) -> bytes:
+    """event.json without its checksum, which is right."""
     path = folder / "event.json"
     try:
         line = content(path)
@@ -66,18 +118,7 @@ def read_event(folder: Path) -> Event:
     body = unsealed(line.rstrip(b"\n"))
     if body is None:
         raise UserError(f"{path}: damaged: its checksum does not match its content")
-    try:
-        version = msgspec.json.decode(body, type=_Version).format
-        if version != FORMAT:
-            raise UserError(
-                f"{path}: written in format {version}, this arena reads format {FORMAT}"
-            )
-        event = msgspec.json.decode(body, type=Event)
-    except UNDECODABLE as error:
-        raise UserError(f"{path}: no event of an arena's: {reason(error)}") from None
-    if wrong := event_fault(event):
-        raise UserError(f"{path}: no event of an arena's: {wrong}")
-    return event
+    return body
 
 
 def read_private(folder: Path) -> Private | None:
@@ -140,8 +181,12 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     sync_folder(path.parent)
 
 
-def write_event(folder: Path, event: Event) -> None:
-    """Write event.json."""
+def write_event(folder: Path, event: Event, announced: Announced | None = None) -> None:
+    """Write event.json; of an event that was announced before, with what was announced as it is."""
+    if announced is not None:
+        event = msgspec.structs.replace(
+            event, settings=announced.settings, entrants=announced.entrants
+        )
     write_atomically(folder / "event.json", sealed(canonical(event)) + b"\n")
 
 
@@ -156,18 +201,20 @@ def trouble(path: Path, error: OSError) -> HostError:
     return HostError(f"{path}: can't write: {why_not(error)}")
 
 
-def prepare(folder: Path, event: Event, private: Private) -> None:
+def prepare(
+    folder: Path, event: Event, private: Private, announced: Announced | None = None
+) -> None:
     """Make a new or empty folder one of an event that has not begun."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         sync_folder(folder.parent)
         if writer(folder):
             raise UserError(f"{folder}: an event is being played into it right now")
-        _see_empty(folder)  # before a lock is left there
+        see_empty(folder)  # before a lock is left there
         with lock(folder):
-            _see_empty(folder)  # whoever had it may have made an event there
+            see_empty(folder)  # whoever had it may have made an event there
             write_atomically(folder / "private.json", canonical(private), mode=0o600)
-            write_event(folder, event)
+            write_event(folder, event, announced)
     except OSError as error:
         raise not_writable(folder, error) from None
 
@@ -179,7 +226,7 @@ def made_whole(folder: Path) -> Iterator[Path]:
     """
     try:
         if folder.exists():
-            _see_empty(folder)
+            see_empty(folder)
         fresh = folder.with_name(f".{folder.name}{_UNFINISHED}")
         if writer(fresh):
             raise UserError(f"{folder}: another arena is making it right now")
@@ -200,7 +247,8 @@ def _discard(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def _see_empty(folder: Path) -> None:
+def see_empty(folder: Path) -> None:
+    """UserError if an event can't be made there; a killed preparation's leavings don't matter."""
     if is_results_folder(folder):
         raise UserError(_taken(folder))
     if any(entry.name not in _BEFORE for entry in folder.iterdir()):

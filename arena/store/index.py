@@ -11,7 +11,8 @@ the disk; what is damaged behind it was durable once.
 
 The index is derived. It may lag behind the log (its entries are written when the log is synced),
 it may be missing, damaged or another log's: what it says is checked against the lines themselves,
-and whoever writes next makes it again.
+and whoever writes next makes it again. So does a reader who looks for a match in a large log, if
+the folder is the reader's own: such an index doesn't know how much of the log is durable.
 
 Invariant: an index that is believed names every line up to its last entry.
 """
@@ -22,13 +23,16 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Self
 
 from arena.model import UserError
-from arena.store.files import opened
+from arena.store.files import opened, refuse_links
+from arena.store.folder import write_atomically
 from arena.store.lines import LOG, Head, head_of, line_at, read_lines
+from arena.store.lock import writer
 
 INDEX = "matches.index"
 
@@ -135,6 +139,34 @@ class Index:
             at = self._data.find(wanted, at + 1, end)
 
 
+def made(folder: Path) -> Index:
+    """Make the index of a log; write it if the folder is ours and nobody plays there."""
+    entries = bytearray()
+    check = 0
+    for line in read_lines(folder):
+        if not line.torn:
+            head = head_of(line.body) if line.body is not None else Head(id="", series="")
+            entry, check = _packed(check, line.start, head.series, head.id)
+            entries += entry
+    head_bytes = struct.pack(">8sQ", _MAGIC, 0)
+    # Not its checksum: a reader knows of no byte that it is durable.
+    unknown = zlib.crc32(head_bytes) ^ 0xFFFFFFFF
+    data = head_bytes + unknown.to_bytes(4) + bytes(entries)
+    with suppress(OSError, UserError):
+        refuse_links(folder)
+        if folder.stat().st_uid == os.geteuid() and not writer(folder):
+            write_atomically(folder / INDEX, data)
+    return Index(data, None, len(entries) // _ENTRY.size)
+
+
+def _packed(check: int, start: int, series: str, match: str) -> tuple[bytes, int]:
+    """An entry behind others whose checksum goes on; and what it goes on with."""
+    body = struct.pack(">Q8s8s", start, _hash(series), _hash(match))
+    check = zlib.crc32(body, check)
+    tail = check.to_bytes(4)
+    return body + tail, zlib.crc32(tail, check)
+
+
 class IndexWriter:
     """The index of a log that is open for writing; brought up to the log's size when made."""
 
@@ -161,11 +193,8 @@ class IndexWriter:
 
     def add(self, start: int, series: str, match: str) -> None:
         """An entry for the next line; written by the next `write`."""
-        body = struct.pack(">Q8s8s", start, _hash(series), _hash(match))
-        check = zlib.crc32(body, self._check)
-        tail = check.to_bytes(4)
-        self._check = zlib.crc32(tail, check)
-        self._pending += body + tail
+        entry, self._check = _packed(self._check, start, series, match)
+        self._pending += entry
 
     def write(self, mark: int) -> None:
         """Write the entries that are new, and how much of the log is durable."""

@@ -19,6 +19,8 @@ LOG = "matches.jsonl"
 # What is longer was not written by us: a record with eight faults and all they may hold has half.
 LONGEST_LINE = 16 << 20
 
+_BLOCK = 65_536
+
 _CHECK = b',"check":"'
 _TAIL = len(_CHECK) + len('00000000"}')
 
@@ -97,7 +99,8 @@ def read_lines(folder: Path, start: int = 0, stop: int | None = None) -> Iterato
             size = len(line)
             torn = not line.endswith(b"\n")
             if torn and size == LONGEST_LINE:
-                while torn and (more := file.readline(LONGEST_LINE)):
+                line = b""
+                while torn and (more := file.readline(_BLOCK)):
                     size += len(more)
                     torn = not more.endswith(b"\n")
                 yield Line(start, None, torn)

@@ -7,18 +7,20 @@ are cut off too: nothing is lost by it, their matches are played again. What is 
 half a line, is kept beside the log. A damaged line with whole ones after it, all of them durable
 once, is neither's trace: that is told, and `repair` is asked for by name.
 
-Invariant: no whole line that was durable is ever cut off.
+Invariant: no whole line that was durable is ever cut off. A damaged line may be of any length, so
+what is damaged is gone through, and moved, a block at a time.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from arena.store.folder import sync_folder
 from arena.store.index import INDEX, Index
-from arena.store.lines import LOG, read_lines, unsealed
+from arena.store.lines import LOG, LONGEST_LINE, read_lines, unsealed
 
 DAMAGED = "matches.damaged"
 
@@ -44,13 +46,13 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
             mark = None
         end = _sound_end(folder, file, size if mark is None else mark)
         if end < size:
-            tail = _read(file, end, size)
-            if b"\n" in tail:
-                _set_aside(folder, [tail])
+            newlines = sum(block.count(_LF) for block in _blocks(file, end, size))
+            if newlines:
+                _set_aside(folder, file, [(end, size)])
+                lines = newlines + (_read(file, size - 1, size) != _LF)
                 told = (
                     f"the log's end is damaged from byte {end} on: "
-                    f"{counted(len(tail.removesuffix(_LF).split(_LF)))} moved to {DAMAGED}; "
-                    "what they held is played again"
+                    f"{counted(lines)} moved to {DAMAGED}; what they held is played again"
                 )
             elif not told:
                 told = (
@@ -59,7 +61,7 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
                 )
             file.truncate(end)
         if mark is not None and mark < end:
-            _write_again(path, _read(file, mark, end), mark)
+            _write_again(path, file, mark, end)
         os.fsync(file.fileno())
         file.seek(0, os.SEEK_END)
     except BaseException:
@@ -70,23 +72,41 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
 
 def repair(folder: Path) -> int:
     """Set the damaged lines of a log aside; how many. For who holds the lock."""
-    if all(line.body is not None for line in read_lines(folder)):
+    ranges, count = _damaged(folder)
+    if not count:
         return 0
     path, fresh = folder / LOG, folder / f".{LOG}.new"
     with path.open("rb") as log, fresh.open("wb") as whole:
-        bad = []
-        for data in log:
-            if _is_whole(data):
-                whole.write(data)
-            else:
-                bad.append(data)
-        _set_aside(folder, bad)
+        size = log.seek(0, os.SEEK_END)
+        at = 0
+        for start, end in [*ranges, (size, size)]:
+            for block in _blocks(log, at, start):
+                whole.write(block)
+            at = end
+        _set_aside(folder, log, ranges)
         whole.flush()
         os.fsync(whole.fileno())
     (folder / INDEX).unlink(missing_ok=True)
     fresh.replace(path)
     sync_folder(folder)
-    return len(bad)
+    return count
+
+
+def _damaged(folder: Path) -> tuple[list[tuple[int, int]], int]:
+    """Where damaged lines lie, neighbours as one range; and how many they are."""
+    ranges: list[tuple[int, int]] = []
+    begun: int | None = None
+    count = 0
+    for line in read_lines(folder):
+        if line.body is None:
+            begun = line.start if begun is None else begun
+            count += 1
+        elif begun is not None:
+            ranges.append((begun, line.start))
+            begun = None
+    if begun is not None:
+        ranges.append((begun, (folder / LOG).stat().st_size))
+    return ranges, count
 
 
 def counted(lines: int) -> str:
@@ -103,7 +123,7 @@ def _sound_end(folder: Path, log: BinaryIO, mark: int) -> int:
             break
     while end:
         start = _line_start(log, end)
-        if _is_whole(_read(log, start, end)):
+        if end - start <= LONGEST_LINE and _is_whole(_read(log, start, end)):
             break
         end = start
     return end
@@ -133,20 +153,31 @@ def _read(log: BinaryIO, start: int, end: int) -> bytes:
     return os.pread(log.fileno(), end - start, start)
 
 
-def _write_again(path: Path, tail: bytes, start: int) -> None:
+def _blocks(log: BinaryIO, start: int, end: int) -> Iterator[bytes]:
+    for at in range(start, end, _BLOCK):
+        yield _read(log, at, min(at + _BLOCK, end))
+
+
+def _write_again(path: Path, log: BinaryIO, start: int, end: int) -> None:
     """Write what is there once more: after a sync that failed the system takes it for written."""
     # Not by the log's own descriptor, which can only append.
     descriptor = os.open(path, os.O_WRONLY)
     try:
-        os.pwrite(descriptor, tail, start)
+        for block in _blocks(log, start, end):
+            os.pwrite(descriptor, block, start)
+            start += len(block)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _set_aside(folder: Path, lines: list[bytes]) -> None:
+def _set_aside(folder: Path, log: BinaryIO, ranges: Iterable[tuple[int, int]]) -> None:
+    """Append ranges of whole lines, or of what is damaged of them, to the file for those."""
     with (folder / DAMAGED).open("ab") as file:
-        for line in lines:
-            file.write(line if line.endswith(b"\n") else line + _LF)
+        for start, end in ranges:
+            for block in _blocks(log, start, end):
+                file.write(block)
+            if _read(log, end - 1, end) != _LF:
+                file.write(_LF)
         file.flush()
         os.fsync(file.fileno())

@@ -6,16 +6,18 @@ they do, the log is read from its beginning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from arena.model import MatchRecord, UserError
 from arena.sound import record_fault
 from arena.store.files import UNDECODABLE, opened, reason
 from arena.store.folder import read_event
-from arena.store.index import Index
+from arena.store.index import Index, made
 from arena.store.lines import LOG, Head, decode, head_of, line_at, read_lines
 
+# A smaller log is read as fast as its index is made.
+_WORTH_AN_INDEX = 1 << 20
 _NUL = b"\0"  # sorts before everything that can follow in a longer id
 
 
@@ -29,9 +31,15 @@ def read_records(folder: Path, start: int = 0) -> Iterator[MatchRecord]:
     A last line without its newline is passed over. `start` is where a line begins. UserError if
     a line is none of an arena's, or of another event's.
     """
+    for _, record in read_placed(folder, start):
+        yield record
+
+
+def read_placed(folder: Path, start: int = 0) -> Iterator[tuple[int, MatchRecord]]:
+    """The same, each record with the byte at which its line begins."""
     entrants = _entrants(folder)
     for place, body in _bodies(folder, start):
-        yield _sound(folder, entrants, place, body)
+        yield place, _sound(folder, entrants, place, body)
 
 
 def read_whole(folder: Path, passed_over: Callable[[int], None]) -> Iterator[MatchRecord]:
@@ -63,22 +71,37 @@ def read_by_id(
 
     Holds of each its id and its place, some 80 bytes, and reads the log twice.
     """
-    places = []
-    for start, body in _bodies(folder):
-        head = head_of(body)
-        if wanted(head):
-            places.append(named(head.id).encode() + _NUL + start.to_bytes(8))
-    if not places:
+    yield from read_at(
+        folder,
+        (
+            (named(head.id), start)
+            for start, body in _bodies(folder)
+            if wanted(head := head_of(body))
+        ),
+    )
+
+
+def read_at(folder: Path, places: Iterable[tuple[str, int]]) -> Iterator[MatchRecord]:
+    """The records whose lines begin at these bytes, sorted by the names that stand beside them."""
+    found = sorted(name.encode() + _NUL + start.to_bytes(8) for name, start in places)
+    if not found:
         return
-    places.sort()
     entrants = _entrants(folder)
     with opened(folder / LOG) as log:
-        for place in places:
+        for place in found:
             start = int.from_bytes(place[-8:])
             body_there = line_at(log, start)
             if body_there is None:
                 raise UserError(f"{folder / LOG}: it was changed while it was read")
             yield _sound(folder, entrants, start, body_there)
+
+
+def log_size(folder: Path) -> int:
+    """Bytes of a log; 0 where there is none, or none that can be looked at."""
+    try:
+        return (folder / LOG).stat().st_size
+    except OSError:
+        return 0
 
 
 def _bodies(folder: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -142,6 +165,11 @@ def records_of_series(folder: Path, series: str) -> list[MatchRecord]:
     )
 
 
+def is_indexed(folder: Path) -> bool:
+    """Whether a match is found without reading the log."""
+    return Index.load(folder).count > 0
+
+
 def _meant(
     folder: Path,
     look: Callable[[Index], Iterator[int]],
@@ -149,6 +177,8 @@ def _meant(
     wanted: Callable[[MatchRecord], bool],
 ) -> list[MatchRecord]:
     index = Index.load(folder)
+    if not index.count and log_size(folder) >= _WORTH_AN_INDEX:
+        index = made(folder)
     return (_looked_up(folder, index, list(look(index)), wanted) if index.count else []) or [
         record for record in read_records(folder) if wanted(record)
     ]

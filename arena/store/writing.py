@@ -19,9 +19,11 @@ from typing import BinaryIO, Self
 
 from arena.model import Event, HostError, MatchRecord
 from arena.store.folder import (
+    Announced,
     Private,
     not_writable,
     prepare,
+    read_announced,
     read_event,
     remove_unfinished,
     trouble,
@@ -32,16 +34,11 @@ from arena.store.index import IndexWriter
 from arena.store.lines import encode, sealed
 from arena.store.lock import lock
 from arena.store.opening import DAMAGED, counted, open_log, repair
+from arena.store.stderr import Stderr
 
 # A power cut costs at most the last second: this long records wait for others, the rest is the
 # sync's own.
 GROUP_S = 0.5
-# A bot that logs a lot must not fill the disk: this much of its stderr is kept an event.
-STDERR_KEPT = 8 * 1024 * 1024
-
-_CONTROLS = {
-    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"
-}
 
 
 class Store:
@@ -50,10 +47,11 @@ class Store:
     def __init__(self, folder: Path, event: Event, held: BinaryIO, *, mend: bool = False) -> None:
         self.folder = folder
         self.event = event
+        self._announced = read_announced(folder)
         self.mended = ""
         """What was wrong with the log, and what was done about it; for people."""
         self._lock = held
-        self._stderr: dict[str, int] = {}
+        self._stderr = Stderr(folder / "stderr", bots=len(event.entrants))
         self.writing = False
         try:
             remove_unfinished(folder)
@@ -74,9 +72,11 @@ class Store:
         self.writing = True
 
     @classmethod
-    def create(cls, folder: Path, event: Event, private: Private) -> Self:
+    def create(
+        cls, folder: Path, event: Event, private: Private, announced: Announced | None = None
+    ) -> Self:
         """Start an event in a new or empty folder."""
-        prepare(folder, event, private)
+        prepare(folder, event, private, announced)
         return cls.open(folder)
 
     @classmethod
@@ -117,24 +117,12 @@ class Store:
         """Bytes of it that no power cut takes away."""
         return self._syncer.synced
 
-    def add_stderr(self, entrant: str, match: str, text: str) -> None:
-        """Keep what a bot wrote to stderr in a match."""
-        written = self._stderr.get(entrant, 0)
-        if written >= STDERR_KEPT:
-            return
-        path = self.folder / "stderr" / f"{entrant}.log"
-        # Escape sequences stay harmless when somebody shows the file in a terminal.
-        data = f"== {match}\n{text.translate(_CONTROLS)}".encode("utf-8", "backslashreplace")
+    def add_stderr(self, entrant: str, match: str, text: str, *, failed: bool = False) -> None:
+        """Keep what a bot wrote to stderr in a match. `failed`: the bot did, in that match."""
         try:
-            path.parent.mkdir(exist_ok=True)
-            if entrant not in self._stderr and path.exists():
-                written = path.stat().st_size
-            data = data[: max(0, STDERR_KEPT - written)]
-            with path.open("ab") as file:
-                file.write(data if data.endswith(b"\n") else data + b"\n")
+            self._stderr.add(entrant, match, text, failed=failed)
         except OSError as error:
-            raise trouble(path, error) from error
-        self._stderr[entrant] = written + len(data) + 1
+            raise trouble(self.folder / "stderr", error) from error
 
     def sync(self) -> None:
         """Make everything that was appended durable."""
@@ -145,8 +133,10 @@ class Store:
 
     def restate(self, event: Event) -> None:
         """Replace event.json of an event that goes on: how and where it is played."""
+        known = self.event
+        assert (event.settings, event.entrants) == (known.settings, known.entrants), "announced"
         try:
-            write_event(self.folder, event)
+            write_event(self.folder, event, self._announced)
         except OSError as error:
             raise trouble(self.folder, error) from error
         self.event = event

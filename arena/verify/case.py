@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET
 
 from arena import registry
 from arena.deals import Deals, commitment, with_beacon
@@ -16,10 +17,11 @@ from arena.formats import Format
 from arena.formats.shards import Shard
 from arena.games import Game
 from arena.luck import evaluator
-from arena.model import FORMAT, Event, UserError
-from arena.store import read_event, read_private, unsealed
-from arena.store.files import UNDECODABLE, content
-from arena.verify.findings import EVENT, Difference, DiffersError, shown
+from arena.model import Event, UserError, canonical
+from arena.referee import HOLES
+from arena.store import OtherVersionError, read_announced, read_event, read_private, unsealed
+from arena.store.files import content
+from arena.verify.findings import EVENT, Difference, DiffersError, shown, unlike_bytes
 
 _SECRET = re.compile(r"[0-9a-f]{64}")
 
@@ -67,7 +69,7 @@ def open_case(folder: Path, *, published: str | None = None) -> Case:
     if not _SECRET.fullmatch(secret):
         raise _differs("secret", "64 hex digits", secret)
     revealed = bytes.fromhex(secret)
-    bound = commitment(revealed, event.settings, event.entrants)
+    bound = commitment(revealed, read_announced(folder).settings, event.entrants)
     if bound != event.commitment:
         raise _differs(
             "commitment", f"that of secret, settings and entrants, {bound}", event.commitment
@@ -87,19 +89,18 @@ def _event(folder: Path) -> Event:
     if body is None or not line.endswith(b"\n"):
         raise _differs("checksum", "one that fits the file", "another: the file is damaged")
     try:
-        return read_event(folder)
+        event = read_event(folder)
+    except OtherVersionError:
+        raise
     except UserError as error:
-        if _format(body) != FORMAT:
-            raise
         raise _differs("content", "an event", str(error).partition(": ")[2]) from None
-
-
-def _format(body: bytes) -> object:
-    """The version of the format that it says it is in; as good as this one if none."""
-    try:
-        return msgspec.json.decode(body, type=dict[str, object]).get("format", FORMAT)
-    except UNDECODABLE:
-        return FORMAT
+    if event.settings.rule > 1:
+        # Nothing in it that isn't read; what is in the settings is for the commitment.
+        settings = read_announced(folder).settings
+        right = canonical(msgspec.structs.replace(event, settings=settings))
+        if body != right:
+            raise _differs("spelling", *unlike_bytes(right, body))
+    return event
 
 
 def _check_rules(folder: Path, event: Event) -> None:
@@ -111,6 +112,11 @@ def _check_rules(folder: Path, event: Event) -> None:
             f"{folder}: played by version {settings.game_version} of {settings.game}, this arena "
             f"has version {game.version}; verify it with the arena that it was played with"
             + (f", {event.machine.arena}" if event.machine.arena else "")
+        )
+    if settings.holes is not UNSET and settings.holes != HOLES:
+        raise UserError(
+            f"{folder}: played over {settings.holes} holes, this arena plays {HOLES}; verify it "
+            "with the arena that it was played with"
         )
     if settings.evaluator and settings.evaluator != evaluator(settings.game).name:
         raise UserError(

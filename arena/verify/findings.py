@@ -14,6 +14,8 @@ LOG = "matches.jsonl"
 EVENT = "event.json"
 _LONGEST = 100
 """Of a value that is shown: enough for a hash or what is at stake in a list."""
+_BEFORE = 20
+"""Bytes shown before the first that differs."""
 
 
 class Difference(Frozen, frozen=True, kw_only=True, omit_defaults=True):
@@ -74,6 +76,15 @@ def clipped(text: str) -> str:
         return text
     half = _LONGEST // 2 - 2
     return f"{text[:half]} … {text[-half:]}"
+
+
+def unlike_bytes(right: bytes, found: bytes) -> tuple[str, str]:
+    """What stands in each from where they differ first; they are not equal."""
+    at = max(0, first_unlike(right, found) - _BEFORE)
+    one, other = (
+        each[at : at + _LONGEST // 2].decode("utf-8", "backslashreplace") for each in (right, found)
+    )
+    return one, other
 
 
 def first_unlike(one: Sequence[object], other: Sequence[object]) -> int:

@@ -18,9 +18,9 @@ from arena.ratings.played import packed
 from arena.sound import record_fault
 from arena.store import Line, read_lines
 from arena.store.files import UNDECODABLE
-from arena.store.lines import decode
+from arena.store.lines import decode, encode
 from arena.verify.case import Case
-from arena.verify.findings import LOG, Difference, shown
+from arena.verify.findings import LOG, Difference, shown, unlike_bytes
 from arena.verify.records import Judge
 
 
@@ -59,6 +59,7 @@ class Reader:
     def __init__(self, case: Case) -> None:
         self._case = case
         self._entrants = frozenset(entrant.id for entrant in case.event.entrants)
+        self._spelled = case.event.settings.rule > 1
         self._judge: Judge | None = None
         if case.secret is not None:
             deals = case.deals
@@ -79,7 +80,7 @@ class Reader:
                 torn = line.start
                 break
             lines += 1
-            record = _record(line)
+            record = self._record(line)
             found = record if isinstance(record, Difference) else self._kept(lines, line, record)
             if isinstance(found, Kept):
                 kept.append(found)
@@ -89,6 +90,26 @@ class Reader:
             if isinstance(record, MatchRecord):
                 moves += sum(hole.moves.count(",") + 1 for hole in record.holes if hole.moves)
         return Part(lines, torn, moves, kept, differing, first)
+
+    def _record(self, line: Line) -> MatchRecord | Difference:
+        """The record of a line; from rule 2 on a line is what encoding its record gives."""
+        if line.body is None:
+            return Difference(
+                file=LOG,
+                what="checksum",
+                expected="one that fits the line",
+                found="another: the line is damaged",
+            )
+        try:
+            record = decode(line.body)
+        except UNDECODABLE as error:
+            return _no_record(shown(str(error)))
+        if self._spelled and (right := encode(record)) != line.body:
+            expected, found = unlike_bytes(right, line.body)
+            return Difference(
+                file=LOG, match=record.id, what="spelling", expected=expected, found=found
+            )
+        return record
 
     def _kept(self, number: int, line: Line, record: MatchRecord) -> Kept | Difference | None:
         """What is needed of a record, how it differs, or nothing if that can't be said yet."""
@@ -126,20 +147,6 @@ def _no_record(found: str, match: str = "") -> Difference:
     return Difference(
         file=LOG, match=match, what="line", expected="a record of this event", found=found
     )
-
-
-def _record(line: Line) -> MatchRecord | Difference:
-    if line.body is None:
-        return Difference(
-            file=LOG,
-            what="checksum",
-            expected="one that fits the line",
-            found="another: the line is damaged",
-        )
-    try:
-        return decode(line.body)
-    except UNDECODABLE as error:
-        return _no_record(shown(str(error)))
 
 
 # ---------------------------------------------------------------------- in another process

@@ -6,24 +6,23 @@ log, else the first match of the schedule that is missing, else the first table'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import msgspec
 
-from arena import __version__
 from arena.epochs import epoch_fault
 from arena.model import Event, Frozen
 from arena.ratings.running import Counting
 from arena.ratings.standings import table
-from arena.reports import FILES, render
+from arena.reports import files
 from arena.store import read_records
-from arena.store.files import opened
 from arena.tournament import counting_of, first_wave, shard_of
 from arena.verify.case import Case, open_case
-from arena.verify.findings import EVENT, LOG, Difference, DiffersError, clipped, first_unlike
+from arena.verify.findings import EVENT, LOG, Difference, DiffersError
 from arena.verify.lines import Kept, Part
 from arena.verify.log import processes, read_log
+from arena.verify.tables import unlike_table
 
 Progress = Callable[[int], None]
 """Told how many bytes of the log have been read."""
@@ -57,6 +56,7 @@ class Verdict(Frozen, frozen=True, kw_only=True):
     absent: tuple[str, ...] = ()
     """Those that aren't there."""
     not_reproducible: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
 
 
 class Places:
@@ -122,11 +122,18 @@ def verify(
 
 
 def verify_epoch(
-    folder: Path, before: Sequence[Event], *, jobs: int, progress: Progress | None = None
+    folder: Path,
+    before: Sequence[Event],
+    withdrawn: Collection[str] | None,
+    *,
+    jobs: int,
+    progress: Progress | None = None,
 ) -> Verdict:
-    """The same of an epoch, which must also be one. `before`: the event and its epochs so far."""
+    """The same of an epoch, which must also be one. `before`: the event and its epochs so far;
+    `withdrawn`: who was in these, None where their logs didn't tell.
+    """
     verdict = verify(folder, jobs=jobs, progress=progress)
-    if verdict.event is None or not (fault := epoch_fault(before, verdict.event)):
+    if verdict.event is None or not (fault := epoch_fault(before, verdict.event, withdrawn)):
         return verdict
     strange = Difference(
         file=EVENT, what="epoch", expected="an epoch of the event that it lies in", found=fault
@@ -219,6 +226,7 @@ def _as_a_whole(case: Case, counting: Counting, places: Places, verdict: Verdict
         matches=counted.tally.matches,
         planned=counted.plan.matches,
         not_reproducible=tuple(sorted(counted.not_reproducible)),
+        withdrawn=tuple(out.entrant for out in counted.withdrawn),
     )
     if not case.event.finished:
         return verdict
@@ -226,12 +234,12 @@ def _as_a_whole(case: Case, counting: Counting, places: Places, verdict: Verdict
         missing = _missing(case, counting, places, counted.missing)
         return msgspec.structs.replace(verdict, difference=missing)
     tables, absent = [], []
-    right = table(case.event, counted)
-    for name, kind in FILES.items():
+    right = table(case.event, counted, rule=case.event.settings.rule)
+    for name, text in files(right):
         path = case.folder / name
         if not path.is_file():
             absent.append(name)
-        elif difference := _unlike_file(path, render(right, kind).encode(), case.event):
+        elif difference := unlike_table(path, text, case.event):
             return msgspec.structs.replace(verdict, difference=difference)
         else:
             tables.append(name)
@@ -278,30 +286,3 @@ def _missing(case: Case, counting: Counting, places: Places, missing: int) -> Di
                 found=f"none, so {missing} of the event's matches don't count",
             )
     raise AssertionError("what the count misses is wanted")
-
-
-def _unlike_file(path: Path, right: bytes, event: Event) -> Difference | None:
-    """How a published file differs from what follows from the log."""
-    with opened(path) as file:
-        found = file.read(len(right) + 1)  # one more is too many already
-    if found == right:
-        return None
-    mine, theirs = found.splitlines(keepends=True), right.splitlines(keepends=True)
-    at = first_unlike(mine, theirs)
-    by = event.machine.arena
-    played = f" (by arena {by}; this is {__version__})" if by and by != __version__ else ""
-    return Difference(
-        file=path.name,
-        line=at + 1,
-        byte=sum(map(len, mine[:at])),
-        what=f"table{played}",
-        expected=_line(theirs, at),
-        found=_line(mine, at),
-    )
-
-
-def _line(lines: Sequence[bytes], at: int) -> str:
-    """One of them, if there are so many."""
-    if at >= len(lines):
-        return "the end of the file"
-    return clipped(lines[at].decode("utf-8", "backslashreplace").rstrip("\n"))

@@ -22,7 +22,7 @@ from makers.transcripts import GAMES
 from arena import model, unfolding
 from arena.auditing import report as audit_report
 from arena.check import report
-from arena.cli.options import NOT_IN_FILES, Duration
+from arena.cli.options import NOT_IN_FILES, Duration, Megabytes
 from arena.cli.run import prepare, run
 from arena.model import Event, MatchRecord
 from arena.site import state
@@ -184,7 +184,7 @@ def event_file() -> dict[str, Any]:
     }
 
 
-def kind_of(option: click.Option) -> dict[str, Any]:
+def kind_of(option: click.Option) -> dict[str, Any]:  # noqa: PLR0911 - one a kind
     """What a flag takes, as a schema."""
     kind = option.type
     if option.multiple:
@@ -193,6 +193,14 @@ def kind_of(option: click.Option) -> dict[str, Any]:
         return {"type": "boolean"}
     if isinstance(kind, Duration):
         return {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)\s*$"}
+    if isinstance(kind, Megabytes):
+        # The pattern is for text alone, the bounds are for numbers alone.
+        return {
+            "type": ["integer", "string"],
+            "minimum": kind.least,
+            "maximum": kind.most,
+            "pattern": r"^\s*\d+(\.\d+)?\s*([MmGg]([Ii]?[Bb])?)?\s*$",
+        }
     if isinstance(kind, click.Choice):
         return {"enum": list(kind.choices)}
     if isinstance(kind, click.IntRange | click.FloatRange):

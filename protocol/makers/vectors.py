@@ -12,7 +12,7 @@ from makers.schemas import pretty
 from arena.deals import Deals, commitment, fingerprint, shuffled, with_beacon
 from arena.games.four_card_golf import GAME as FOUR_CARD_GOLF
 from arena.games.play_nine import GAME as PLAY_NINE
-from arena.model import Entrant, Settings, pairing_id
+from arena.model import Entrant, Settings, match_id, pairing_id
 
 # Spelled and sorted otherwise by a language that has habits of its own.
 STRANGE = ('q"\\/', "a b", "\b\f\n\r\t\x01\x7f\u2028", "\uffe1", "\U0001f3cc")
@@ -45,6 +45,7 @@ def vectors() -> Iterator[tuple[str, str]]:
         for i, entrant in enumerate(entrants)
     ]
     turn_ids = deals.turn_ids(match)
+    series = [match_id(pairing, deal, deal % 2) for deal in range(6)]
     yield (
         "vectors/deals.json",
         pretty(
@@ -71,6 +72,7 @@ def vectors() -> Iterator[tuple[str, str]]:
                     "instead": with_beacon(SECRET, "drand round 4182001: 9f…").hex(),
                 },
                 "pairing": {"entrants": STRANGE, "id": pairing_id(STRANGE)},
+                "series": {"matches": series, "played": sorted(series, key=deals.place)},
                 "match": match,
                 "seeds": [deals.seed(match, seat) for seat in range(3)],
                 "name": deals.opaque(match),

@@ -30,7 +30,16 @@ class Invented:
     """
 
     def __init__(
-        self, seed, *, bots=4, seats=2, deals=6, series=25, game="four-card-golf", skills=None
+        self,
+        seed,
+        *,
+        bots=4,
+        seats=2,
+        deals=6,
+        series=25,
+        game="four-card-golf",
+        skills=None,
+        shuffled=False,
     ):
         self.draw = random.Random(seed)
         self.names = [f"bot{number}@1" for number in range(bots)]
@@ -47,6 +56,7 @@ class Invented:
         )
         self.seat_worth = [0.0] * seats
         self.series = series
+        self.shuffled = shuffled
 
     def plant(self, strokes, circle, place):
         """By default nothing is."""
@@ -120,7 +130,12 @@ class Invented:
 
     def audit(self, records=None):
         """The report."""
-        return audited(self.event, self.order, self.records() if records is None else records)
+        records = self.records() if records is None else records
+        return audited(self.event, self.order, self.place, records)
+
+    def place(self, record):
+        """What the matches of a series are sorted by, as they were played."""
+        return self.deals.place(record.id) if self.shuffled else record.deal
 
     def order(self, pairing, deal):
         """Which rotation is played first, and which after it."""

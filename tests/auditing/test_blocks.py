@@ -9,16 +9,19 @@ from arena.auditing import blocks, chance
 from arena.auditing.blocks import Blocks
 from arena.auditing.grouping import rated_events
 from arena.auditing.report import Part
+from arena.auditing.trends import Trends, _Slope
+from arena.model import match_id
 from arena.ratings.intervals import Moments, average
 
 
-def kept(records, *, seats=2, cells=128):
-    """What the part holds of these records."""
-    part = Blocks(seats, cells)
+def kept(records, *, seats=2, cells=128, place=lambda record: record.deal):
+    """What the two parts hold of these records."""
+    parts = Blocks(seats), Trends(seats, cells, place)
     for event in rated_events(records):
         assert event.whole
-        part.add(event)
-    return part
+        for part in parts:
+            part.add(event)
+    return parts
 
 
 class Moody:
@@ -115,6 +118,37 @@ def test_a_bot_that_learns_in_every_series_alike_is_a_trend_and_nothing_else(inv
     assert all(row.p > 0.05 for row in audit.together)
 
 
+def test_a_trend_is_found_where_each_series_has_an_order_of_its_own(invented):
+    """By the places at which the matches were played, not by their deals."""
+    event = invented(4, bots=4, deals=60, series=10, shuffled=True)
+
+    class Learner(Moody):
+        def record(self, pairing, deal, rotation, sitting, cards, order):
+            first = deal - deal % 10
+            at = order.index(rotation)
+            played = sorted(
+                range(first, first + 10),
+                key=lambda other: event.deals.place(
+                    match_id(pairing, other, event.order(pairing, other)[at])
+                ),
+            )
+            own = -6 * played.index(deal) / 9
+
+            def plant(strokes, _circle, _place):
+                if self.bot in strokes:
+                    strokes[self.bot] += own
+
+            event.plant = plant
+            return self.make(pairing, deal, rotation, sitting, cards, order)
+
+    Learner(event, "bot3@1")
+    audit = event.audit()
+    rows = {row.bot: row for row in audit.trends}
+    assert rows["bot3@1"].p <= 0.01
+    assert -6 == pytest.approx(rows["bot3@1"].strokes, abs=3 * rows["bot3@1"].error)
+    assert all(row.p > 0.05 for row in audit.together)
+
+
 # ------------------------------------------------------------------------------- what chance does
 
 
@@ -123,9 +157,10 @@ def test_fair_blocks_are_called_unusual_as_seldom_as_is_said(invented):
     """In 100 fair events of few short blocks, in each of the two questions."""
     hits = {"together": [], "trends": []}
     for seed in range(100):
-        part = kept(invented(1000 + seed, bots=3, deals=16, series=3).records())
+        event = invented(1000 + seed, bots=3, deals=16, series=3, shuffled=bool(seed % 2))
+        blocks_, trends = kept(event.records(), place=event.place)
         for name, found in hits.items():
-            rows = getattr(part, name)(b"%d" % seed)
+            rows = {"together": blocks_.together, "trends": trends.rows}[name](b"%d" % seed)
             assert 3 == len(rows)
             found.append(min(row.p for row in rows) <= 0.05)
     for found in hits.values():
@@ -137,7 +172,7 @@ def test_independent_events_have_no_correlation_on_average(invented):
     rows = [
         row
         for seed in range(30)
-        for row in kept(invented(seed, bots=2, deals=12, series=4).records()).together(b"")
+        for row in kept(invented(seed, bots=2, deals=12, series=4).records())[0].together(b"")
     ]
     assert 0 == pytest.approx(fmean(row.correlation for row in rows), abs=0.1)
     assert min(row.correlation for row in rows) < 0
@@ -151,7 +186,7 @@ class Made:
     """A part that is given its values, block by block."""
 
     def __init__(self, *blocks_, names=("ann@1", "bob@1")):
-        self.part = Blocks(2, 128)
+        self.part = Blocks(2)
         pairing = self.part._pairings["p"] = blocks._Pairing(names)
         for block in blocks_:
             pairing.sizes.append(len(block))
@@ -181,8 +216,14 @@ def test_turning_a_place_on_leaves_what_it_is_worth():
 
 def test_a_trend_by_hand():
     """Ten blocks of three deals, each a stroke worse than the one before, for one of the two."""
-    one, other = Made(*[[0, 2000, 4000]] * 10).part.trends(b"")
-    assert (2.0, -2.0) == (one.strokes, other.strokes)  # 4,000 of a difference of two matches
+    part = Trends(2, 128, lambda record: record.deal)
+    part._slopes = {"ann@1": _Slope(128), "bob@1": _Slope(128)}
+    for cell in range(10):
+        for _ in range(2):  # the series of a block
+            part._slopes["ann@1"].add(cell, [0, 1000, 2000])
+            part._slopes["bob@1"].add(cell, [0, -1000, -2000])
+    one, other = part.rows(b"")
+    assert (2.0, -2.0) == (one.strokes, other.strokes)
     assert one.p == other.p <= 0.01
     assert 10 == one.blocks
 
@@ -200,9 +241,9 @@ def test_a_pairing_with_a_single_block_tells_nothing(invented):
 
 def test_series_of_one_match_tell_nothing(invented):
     """There is nothing that could hang together."""
-    part = kept(invented(5, bots=2, deals=12, series=1).records())
+    part, trends = kept(invented(5, bots=2, deals=12, series=1).records())
     assert (12, 0) == (part.many, part.alone)
-    assert [] == part.together(b"") == part.trends(b"")
+    assert [] == part.together(b"") == trends.rows(b"")
 
 
 def test_who_always_makes_the_same_strokes_is_not_asked():
@@ -220,7 +261,7 @@ def test_only_pairings_with_several_blocks_are_asked_about(invented):
     event = invented(6, bots=3, deals=8, series=4)
     records = list(event.records())
     alone = records[-1].pairing
-    part = kept([r for r in records if r.pairing != alone or r.deal < 4])
+    part, _ = kept([r for r in records if r.pairing != alone or r.deal < 4])
     assert (5, 1) == (part.many, part.alone)
     blocks_ = sorted(row.blocks for row in part.together(b""))
     assert [2, 2, 4] == blocks_

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.check.causes import Cause
+from arena.check.report import Checked, Finding, Report, Status
+from arena.cli.check_lines import Lines
 from arena.roster import load
 
 ROOT = Path(__file__).parents[2]
@@ -66,9 +69,9 @@ def bot(tmp_path):
 def test_a_good_bot_passes(check, bot):
     """Exit 0, a tick for each check, a verdict."""
     out = check(bot("good"), "--quick", "--game", "four-card-golf", code=0).stdout
-    assert 17 == out.count("✓")
+    assert 18 == out.count("✓")
     assert "✗" not in out
-    assert "✓ good@1: 16 passed;" in out.splitlines()[-1]
+    assert "✓ good@1: 17 passed;" in out.splitlines()[-1]
 
 
 def test_the_report_of_a_mistake(check, bot):
@@ -80,18 +83,70 @@ def test_the_report_of_a_mistake(check, bot):
     if os.environ.get("UPDATE_SNAPSHOTS"):
         SNAPSHOT.write_text(text)
     assert SNAPSHOT.read_text() == text
-    assert all(len(line) <= 80 for line in lines)
+
+
+def test_each_check_is_shown_when_it_is_done(bot, tmp_path, home):
+    """Into a pipe, too: the next one has only begun."""
+    os.mkfifo(tmp_path / "gate")
+    gate = tmp_path / "gate"
+    wait = (
+        "    kind =",
+        f'    if line.startswith(\'{{"type":"act\'): open({str(gate)!r})\n    kind =',
+    )
+    words = ["--quick", "--game", "four-card-golf", "--move-time", "60s", "--sandbox", "none"]
+    checking = subprocess.Popen(
+        [sys.executable, "-m", "arena", "check", bot("gated", wait), *words],
+        cwd=tmp_path,
+        env={**os.environ, "XDG_CACHE_HOME": str(home)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with checking:
+        assert "gated@1  (gated)\n" == checking.stdout.readline()
+        assert "✓ starts, and answers hello" in checking.stdout.readline()
+        checking.kill()
+
+
+def test_where_no_terminal_is_nothing_is_cut(check, bot):
+    """What was sent and what was written to stderr are there to the letter."""
+    long = "  ".join(["word"] * 400)
+    name = bot("raises", ('message["turn"]', f"(_ for _ in ()).throw(ValueError({long!r}))"))
+    out = check(name, "--game", "play-nine", code=3).stdout
+    assert f"    error     ValueError: {long}\n" in out
+    assert f"              | ValueError: {long}\n" in out
+    (sent,) = re.findall(r"^    sent      (.*)$", out, re.MULTILINE)
+    assert json.loads(sent)["type"] == "act"
+
+
+def test_a_terminal_s_width_breaks_what_is_quoted_anywhere():
+    """And changes no letter of it; our own words are broken between words."""
+    shown = []
+    lines = Lines(shown.append, width=60, paint=False, verbose=False, several=False)
+    finding = Finding(
+        cause=Cause.ECHO,
+        title="it writes back what it reads",
+        rule="Each act (and hello) wants exactly one line.",
+        section="The conversation",
+        advice="Take it out.",
+        sent="a  b   " * 30,
+    )
+    checked = Checked(name="x", title="t", section="s", status=Status.FAILED, finding=finding)
+    lines.begin("bot@1", "bot", ["t"])
+    lines.checked(checked)
+    lines.report(Report(bot="bot@1", path="bot", status=Status.FAILED, checks=(checked,)))
+    assert max(map(len, shown)) <= 60
+    at = next(number for number, line in enumerate(shown) if line.startswith("    sent"))
+    assert finding.sent == "".join(line[14:] for line in shown[at : at + 5])
 
 
 def test_several_bots_have_a_line_each_and_details_where_one_fails(check, bot):
     """The good ones don't hide the bad one."""
     bad = bot("bad", ('"move": draw', '"action": draw'))
     words = (bot("ann"), bad, bot("bob"), "--quick", "--game", "four-card-golf")
-    out = check(*words, code=3).stdout
-    assert "✓ ann@1: 16 passed" in out
-    assert "✓ bob@1: 16 passed" in out
-    assert "✗ bad@1: 1 failed" in out
-    assert "its answer has no `move`" in out
+    for jobs in ("1", "2"):
+        out = check(*words, "--jobs", jobs, code=3).stdout
+        said = ["✓ ann@1: 17 passed", "its answer has no `move`", "✗ bad@1: 1 f", "✓ bob@1: 17 p"]
+        assert sorted(map(out.index, said)) == list(map(out.index, said))  # as they were named
 
 
 def test_strict_makes_a_warning_fail(check, bot):
@@ -173,10 +228,9 @@ def test_verbose_shows_lines_whole(check, bot):
     name = bot("raises", ('message["turn"]', 'message["trun"]'))
     short = check(name, code=3).stdout
     long = check(name, "--verbose", code=3).stdout
-    assert "more)…" in short
-    assert "more)…" not in long
+    assert "more)…" not in short + long
     assert "KeyError: 'trun'" in short
-    assert "17 more, skipped: it can't play yet" in short
+    assert "18 more, skipped: it can't play yet" in short
     assert "it can't play yet" in long
 
 
@@ -194,12 +248,16 @@ def test_every_example_bot_passes_without_a_warning(check, name, tmp_path):
     assert [] == [each for each in report["checks"] if each["status"] != "passed"]
 
 
-@pytest.mark.parametrize(("kind", "name"), [("python", "bot.py"), ("bash", "bot.sh")])
-def test_the_page_s_own_bots_pass_without_a_warning(check, tmp_path, kind, name):
-    """Who copies the first program of the specification has nothing to mend."""
+@pytest.mark.parametrize(
+    ("kind", "name", "passed"),
+    [("python", "bot.py", 20), ("bash", "bot.sh", 19), ("python decent", "bot.py", 17)],
+)
+def test_the_page_s_own_bots_pass_without_a_warning(check, tmp_path, kind, name, passed):
+    """Who copies a program of the specification has nothing to mend."""
     page = (ROOT / "protocol" / "SPEC.md").read_text(encoding="utf-8")
     (tmp_path / "mine").mkdir()
     program = re.search(rf"```{kind}\n(.*?)```", page, re.DOTALL)[1]
     (tmp_path / "mine" / name).write_text(program)
-    done = check("mine", "--strict", "--quick", code=0)
-    assert "19 passed" in done.stdout
+    game = ["--game", "play-nine"] if "decent" in kind else []
+    done = check("mine", "--strict", "--quick", *game, code=0)
+    assert f"{passed} passed" in done.stdout

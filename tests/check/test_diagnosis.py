@@ -47,6 +47,18 @@ def of(line=None, **facts):
         (b'\xef\xbb\xbf{"turn":"7-abcd","move":"draw"}', Cause.BYTE_ORDER_MARK, ""),
         (b"  ", Cause.EMPTY_LINE, ""),
         (b"[" * 70, Cause.NESTED, ""),
+        (b'{"turn":"7-abcd","move":"draw","score":NaN}', Cause.NOT_A_NUMBER, ""),
+        (b'{"turn":"7-abcd","move":-Infinity}', Cause.NOT_A_NUMBER, ""),
+        (b'{"turn":"7-abcd","move":"draw","x":NaN', Cause.BROKEN_JSON, ""),
+        (b'b\'{"turn": "7-abcd"}\'', Cause.BYTES, ""),
+        (b"b'{", Cause.PRINT, ""),
+        (b'\'{"turn": "7-abcd"}\'', Cause.NOT_ENCODED, ""),
+        (b"'draw'", Cause.PRINT, ""),
+        (b"[object Object]", Cause.NOT_ENCODED, ""),
+        (b"map[move:draw turn:7-abcd]", Cause.NOT_ENCODED, ""),
+        (b"{turn=7-abcd, move=draw}", Cause.NOT_ENCODED, ""),
+        (b'{"turn"=>"7-abcd"}', Cause.NOT_ENCODED, ""),
+        (b"HASH(0x55d0c8a1)", Cause.NOT_ENCODED, ""),
         (b"{'" + b"(" * 900, Cause.PRINT, ""),
         (b"{" + b"'a':" * 900, Cause.PRINT, ""),
     ],
@@ -68,6 +80,13 @@ def test_a_line_is_told_by_what_is_wrong_with_it(line, cause, words):
         ("Error: getaddrinfo EAI_AGAIN example.org", "exit 1", Cause.NETWORK),
         ("panic: runtime error: index out of range", "exit 2", Cause.EXCEPTION),
         ("thread 'main' panicked at src/main.rs:3:5", "exit 101", Cause.EXCEPTION),
+        ("  SemLock(\nFileNotFoundError: [Errno 2] No such file", "exit 1", Cause.SHARED_MEMORY),
+        ("OSError: [Errno 24] Too many open files: 'x'", "exit 1", Cause.FILES),
+        ("cat: weights: No such file or directory", "exit 1", Cause.NO_FILE),
+        ("bot.sh: line 3: ./helper: No such file or directory", "exit 127", Cause.NOT_FOUND),
+        ("  _execute_child\nE: No such file or directory: 'stockfish'", "exit 1", Cause.NOT_FOUND),
+        ("Error: spawn stockfish ENOENT", "exit 1", Cause.NOT_FOUND),
+        ('exec: "stockfish": executable file not found in $PATH', "exit 1", Cause.NOT_FOUND),
         ("", "exit 126", Cause.NOT_EXECUTABLE),
         ("", "exit 127", Cause.NOT_FOUND),
         ("", "signal 34", Cause.SIGNAL),
@@ -99,6 +118,30 @@ def test_a_missing_module_is_named(stderr, module):
     """It is another mistake than a command that isn't there."""
     found = of(ended=True, status="exit 1", stderr=stderr, wanted=Wanted.READY)
     assert (Cause.NO_MODULE, f"The module {module} is not there.") == (found.cause, found.found)
+    beside = of(ended=True, status="exit 1", stderr=stderr, files=["requirements.txt"])
+    assert beside.found.endswith('lock = "requirements.txt" in bot.toml makes it count.')
+
+
+@pytest.mark.parametrize(
+    ("stderr", "found"),
+    [
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'w.json'", "It opens w.json."),
+        ("Error: ENOENT: no such file or directory, open 'w.json'", "It opens w.json."),
+        ("java.io.FileNotFoundException: w.json (No such file or directory)", "It opens w.json."),
+        ("panic: open w.json: no such file or directory", "It opens w.json."),
+        ("Can't open 'w.json': No such file or directory at bot.pl line 2.", "It opens w.json."),
+        ("No such file or directory @ rb_sysopen - w.json (Errno::ENOENT)", ""),
+        (
+            "FileNotFoundError: [Errno 2] No such file or directory: '/home/me/w'",
+            "It opens /home/me/w, which lies outside its folder.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("wanted", [Wanted.READY, Wanted.MOVE])
+def test_a_missing_file_is_no_missing_program(stderr, found, wanted):
+    """It is named as far as the language names it, whenever it is opened."""
+    told = of(ended=True, status="exit 1", stderr=stderr, wanted=wanted)
+    assert (Cause.NO_FILE, found) == (told.cause, told.found)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +178,7 @@ def test_the_watchdog_s_word_comes_first(overstepped, cause):
         ({"woken": Woken.END, "rest": b"{", "status": "signal SIGSEGV"}, Cause.SIGNAL),
         ({"woken": Woken.LINE, "line": b"{}", "busy": 0.9}, Cause.TOO_SLOW),
         ({"woken": Woken.TIME, "line": b"{}", "late": 2.0}, Cause.TOO_SLOW),
+        ({"woken": Woken.TIME, "line": b"{}", "late": 2.0, "spent": True}, Cause.SPENT),
         ({"busy": 0.9}, Cause.ENDLESS),
         ({"left": True}, Cause.NO_ANSWER),
         ({}, Cause.STUCK),

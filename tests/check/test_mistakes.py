@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 
 from arena.check.causes import Cause
 from arena.check.checks import CHECKS
+from arena.check.matches import DEALS
+from arena.check.packages import imports
 from arena.check.report import Status
 from arena.model import Limits
 from arena.roster.interpreters import MissingToolError, Toolbox
@@ -114,6 +117,17 @@ MISTAKES = {
         "empty line",
     ),
     "bare": ([(ANSWER, "print(answer['move'], flush=True)")], Cause.BARE_MOVE, "move alone"),
+    "not a number": (
+        [("answer = {", "answer = {'score': float('nan'), ")],
+        Cause.NOT_A_NUMBER,
+        "allow_nan=False",
+    ),
+    "bytes": (
+        [(ANSWER, "print(json.dumps(answer).encode(), flush=True)")],
+        Cause.BYTES,
+        "decode()",
+    ),
+    "no data": ([("draw = ", "open('weights.json')\ndraw = ")], Cause.NO_FILE, "weights.json"),
     "encoded twice": (
         [(ANSWER, "print(json.dumps(json.dumps(answer)), flush=True)")],
         Cause.NOT_AN_OBJECT,
@@ -256,6 +270,11 @@ CONFINED = {
         Cause.NETWORK,
         "no network",
     ),
+    "a pool": (
+        [("draw = ", "import multiprocessing\nmultiprocessing.Pool(2)\ndraw = ")],
+        Cause.SHARED_MEMORY,
+        "one processor core",
+    ),
     "threads": (
         [("draw = ", "import threading, time\nfor _ in range(99):\n"
           "    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\ndraw = ")],
@@ -298,6 +317,70 @@ WARNINGS = {
         "of their time",
     ),
 }  # fmt: skip
+
+
+CRLF_MATCH = DEALS.opaque("check-four-card-golf-2-9")
+"""As the match is called that is played with lines that end in CR LF."""
+UNLUCKY = f"{MATCH}\n        unlucky = message['match'] == '{CRLF_MATCH}'"
+NOT_LEGAL = ("draw.choice(legal)", "'none' if unlucky else draw.choice(legal)")
+
+
+def test_what_goes_wrong_in_one_match_is_no_matter_of_how_lines_come(spoilt):
+    """The same match with ordinary lines tells."""
+    finding, _ = worst(spoilt((MATCH, UNLUCKY), NOT_LEGAL), Status.FAILED)
+    assert Cause.ILLEGAL is finding.cause
+    assert finding.found.endswith("It happens with ordinary lines, too.")
+
+
+def test_a_true_finding_is_not_followed_by_untrue_ones(spoilt):
+    """Two mistakes: the one that is met later isn't blamed on what was tried then."""
+    report = spoilt(
+        (MATCH, UNLUCKY),
+        ("draw.choice(legal)", "legal[99] if unlucky else draw.choice(legal)"),
+        ("        answer =", "        if message['hole'] == 9: print('nine')\n        answer ="),
+    )
+    finding, _ = worst(report, Status.FAILED)
+    assert Cause.PRINT is finding.cause
+    assert [] == [check for check in report.checks if check.status is Status.WARNED]
+    (skipped,) = (check for check in report.checks if check.name == "crlf")
+    assert "it fails with ordinary lines, too" == skipped.detail
+
+
+def test_the_bank_counts_as_well_as_each_decision(spoilt):
+    """What is brisk for one move may be too much for a match."""
+    slow = ("        answer =", "        import time; time.sleep(0.03)\n        answer =")
+    report = spoilt(slow, limits=Limits(move_ms=400, match_ms=2_400, start_ms=1_000))
+    finding, text = worst(report, Status.WARNED)
+    assert Cause.NEARLY_SPENT is finding.cause, text
+    assert re.search(r"In one match its answers took 1\.\d of 2 s together", text)
+
+
+def test_a_package_of_this_machine_is_no_part_of_the_bot(tmp_path, examined):
+    """Its interpreter is asked; what the bot's own folder has is its own."""
+    root = tmp_path / "bot"
+    root.mkdir()
+    text = Path(__file__).with_name("good.py").read_text()
+    (root / "bot.py").write_text(f"import helper, msgspec\n{text}")
+    (root / "helper.py").write_text("")
+    (root / "requirements.txt").write_text("msgspec==1.0\n")
+    report = examined(root, [sys.executable, "/bot/bot.py"])
+    finding, text = worst(report, Status.WARNED)
+    assert Cause.HOST_PACKAGE is finding.cause, text
+    assert finding.found.startswith("msgspec (imported in bot.py:1) is /")
+    assert "There is a requirements.txt beside it" in finding.found
+
+
+def test_the_imports_of_a_bot_are_read_from_its_files(tmp_path):
+    """Each module once, at its first place; what isn't Python is none."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "a.py").write_text(
+        "import os.path, numpy as np\n  from torch.nn import x\n# import no"
+    )
+    (tmp_path / "lib" / "b.py").write_bytes(b"\xff\nimport numpy\nfrom . import a\nimport b1")
+    (tmp_path / "notes.txt").write_text("import nothing")
+    assert {"os": "a.py:1", "numpy": "a.py:1", "torch": "a.py:2", "b1": "lib/b.py:4"} == imports(
+        tmp_path
+    )
 
 
 AT_A_TIME = 4
@@ -545,7 +628,7 @@ def test_a_script_with_the_line_ends_of_windows_is_named(examined, tmp_path):
 
 def test_of_a_long_standard_error_both_ends_are_kept(spoilt):
     """The first line often says it."""
-    noise = "sys.stderr.write('first words' + 'x\\n' * 9000 + 'last words')"
+    noise = "sys.stderr.write('first words' + 'x\\n' * 25000 + 'last words')"
     _, finding = failed(
         spoilt(("        answer =", f"        {noise}; sys.exit(1)\n        answer ="))
     )

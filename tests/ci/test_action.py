@@ -155,10 +155,11 @@ def test_the_workflow_names_only_what_the_action_has():
 
 
 PYTHON = """#!/bin/sh
-mkdir -p "$3/bin"
+shift 2; [ "$1" = --clear ] && shift
+mkdir -p "$1/bin"
 for name in pip arena; do
-  printf '#!/bin/sh\\necho %s "$*" >> "$RUNNER_TEMP/said"\\n' $name > "$3/bin/$name"
-  chmod +x "$3/bin/$name"
+  printf '#!/bin/sh\\necho %s "$*" >> "$RUNNER_TEMP/said"\\n' $name > "$1/bin/$name"
+  chmod +x "$1/bin/$name"
 done
 """
 
@@ -177,6 +178,20 @@ def test_it_is_installed_from_the_actions_own_checkout(runner):
     assert (source / "pyproject.toml").exists()
     path = (runner.temp / "GITHUB_PATH").read_text()
     assert path == f"{runner.temp}/arena-venv/bin\n"
+
+
+def test_a_job_that_uses_it_twice_gets_the_second_reference(runner):
+    """Nothing of the first one's sources is left."""
+    action, python = runner.folder / "action", runner.folder / "python"
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+    for reference in ("one", "two"):
+        action.mkdir()
+        (action / reference).touch()
+        code, out, _ = runner.run("Install arena", {"python": str(python)})
+        assert code == 0, out
+        shutil.rmtree(action)
+    assert ["two"] == [path.name for path in (runner.temp / "arena-source").iterdir()]
 
 
 def test_preparing_takes_patterns_and_flags_apart(runner):

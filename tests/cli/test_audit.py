@@ -201,3 +201,25 @@ def test_faults_are_told_by_half(play_event, tmp_path, a_fault):
     text = "\n".join(told(audit_folder(folder), "event", paint=False))
     assert "illegal" in text
     assert "1 more rated events" in text
+
+
+def test_of_many_bots_those_that_stand_out_have_a_line(four):
+    """Others are counted, and there are with --all."""
+    lucky = tuple(
+        Luck(bot=f"b{n}@1", strokes=1.0, error=0.5, z=2.0, p_alone=0.05, p=1 - n / 1000)
+        for n in range(300)
+    )
+    use = audit_folder(four).time[0]
+    busy = tuple(
+        msgspec.structs.replace(use, bot=f"c{n}@1", share=n / 300, bank_share=0.0)
+        for n in range(300)
+    )
+    report = msgspec.structs.replace(audit_folder(four), luck=lucky, time=busy)
+    text = "\n".join(told(report, "four", paint=False))
+    assert len(text) < 12_000
+    shown = {word for word in text.split() if word.endswith("@1") and word[1].isdigit()}
+    assert {f"{bot}{n}@1" for bot in "bc" for n in range(280, 300)} == shown
+    assert 2 == text.count("and 280 more that stand out less; all of them: --all")
+    everything = "\n".join(told(report, "four", paint=False, everything=True))
+    assert "--all" not in everything
+    assert "b0@1" in everything

@@ -13,8 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import commands, main
-from arena.cli.options import NOT_IN_FILES, Duration
+from arena.cli.options import NOT_IN_FILES, Duration, Megabytes
 from arena.cli.progress import Bar, Lines, Progress, spoken
+from arena.cli.screen import say, warn
 from arena.model import RatingSettings
 from arena.ratings.outcomes import Rated
 
@@ -72,6 +73,42 @@ def test_completion_scripts(shell):
     assert "_ARENA_COMPLETE" in done.output
 
 
+@pytest.fixture
+def told(monkeypatch, capsys):
+    """The one line of a command line that is wrong; exit code 2."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["arena", *words])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert 2 == stopped.value.code
+        (line,) = capsys.readouterr().err.splitlines()
+        return line
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--json"], "'--json'. arena check, arena match, arena run, arena compare and"),
+        (["--watch"], "'--watch'. arena match has it. (see: arena --help)"),
+        (["table", "x", "--json"], "Did you mean --format json? (see: arena table --help)"),
+        (["run", "--format", "md"], "'--format'. arena table, arena rate have it."),
+        (["run", "--xyzzy"], "No such option '--xyzzy'. (see: arena run --help)"),
+        (["run", "--memory", "10TB"], "'10TB' is no amount: write 512, 512MB or 2GB"),
+        (["run", "--memory", "0.3MB"], "is no whole number of MB from 1 to 1048576"),
+        (["run", "--deals", "10k"], "'10k' is no whole number from 1 on"),
+        (["run", "--seats", "9"], "9 is no whole number from 2 to 8"),
+        (["compare", "a", "b", "--alpha", "1"], "1.0 is no number above 0, below 0.5"),
+        (["completion"], "Choose from: bash, zsh, fish (see: arena completion --help)"),
+    ],
+)
+def test_a_wrong_command_line_says_what_would_be_right(told, words, said):
+    """The flag that is meant, who has it, the form that is taken."""
+    assert said in told(*words)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -92,6 +129,40 @@ def test_a_wrong_command_line_is_one_line_with_exit_2(monkeypatch, capsys, words
     assert 1 == len(told.splitlines())
     assert said in told
     assert "--help" in told
+
+
+def test_without_a_command_there_is_help(monkeypatch, capsys):
+    """As help is written: on stdout, and no line of it as an error."""
+    monkeypatch.setattr(sys, "argv", ["arena"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert 2 == stopped.value.code
+    shown = capsys.readouterr()
+    assert ("Usage: arena", "") == (shown.out[:12], shown.err)
+    assert "arena: " not in shown.out
+
+
+@pytest.mark.parametrize(
+    ("text", "megabytes"), [("512", 512), (64, 64), ("2GB", 2048), ("1.5 GiB", 1536), ("64m", 64)]
+)
+def test_memory_may_have_a_unit(text, megabytes):
+    """Without one it is MB, as it always was."""
+    assert megabytes == Megabytes(1, 1 << 20).convert(text, None, None)
+
+
+@pytest.mark.parametrize(("quiet", "said"), [(True, "must"), (False, "may\nmust")])
+def test_quiet_leaves_out_all_that_need_not_be_known(capsys, quiet, said):
+    """Notes of whatever a command calls, too."""
+
+    @click.command()
+    @click.option("--quiet", is_flag=True)
+    def command(*, quiet):
+        del quiet
+        say("may")
+        warn("must")
+
+    command.main(["--quiet"] if quiet else [], standalone_mode=False)
+    assert f"{said}\n" == capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -126,6 +197,8 @@ def test_the_event_file_s_schema_knows_every_flag_and_the_readme_s_example():
     validator.validate(example)
     assert not validator.is_valid({**example, "deels": 3})
     assert not validator.is_valid({**example, "deals": 0})
+    assert all(validator.is_valid({**example, "memory": each}) for each in (64, "2GB"))
+    assert not any(validator.is_valid({**example, "memory": each}) for each in (0, "2TB"))
     assert not validator.is_valid({**example, "game": "bridge"})
 
 

@@ -392,17 +392,22 @@ def test_bot_that_does_not_start(monkeypatch):
 
 @pytest.mark.process
 def test_versions(tmp_path, monkeypatch):
-    """A tool that can't tell is unusable with its reason; a missing one is empty."""
-    for name, script in {"node": "echo v20.1.0", "gcc": "exit 3", "cargo": "echo odd"}.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}")
+    """A tool that can't tell or be shown is unusable with its reason; a missing one is empty."""
+    for mark in ("bin", "include/node", "lib/rustlib"):
+        (tmp_path / mark).mkdir(parents=True)
+    scripts = {"node": "echo v20.1.0", "rustc": "", "cargo": "echo odd", "gcc": ""}
+    for name, script in scripts.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script or 'exit 3'}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin")
     monkeypatch.chdir("/")
     found = checkup._languages()
     assert "20.1.0" == found["node"]
-    assert found["gcc"].startswith("unusable: ")
+    assert "no installation of Python" in found["gcc"]
     assert "odd" == found["cargo"]
     assert "" == found["java"]
+    (tmp_path / "bin/cargo").write_text("#!/bin/sh\nexit 3\n")
+    assert checkup._languages()["cargo"].startswith("unusable: can't tell")
 
 
 def test_help():

@@ -1,6 +1,11 @@
 """`arena fetch` from the command line; what it gets is tested with the roster."""
 
 import json
+import os
+import select
+import signal
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -25,6 +30,7 @@ def fetch(tmp_path, monkeypatch):
     }.items():
         (tools / name).write_text(f"#!/bin/sh\n{script}\n")
         (tools / name).chmod(0o755)
+    (tools.parent / "include/node").mkdir(parents=True)  # marks an installation of node
     monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
 
     def fetch(*words):
@@ -91,6 +97,49 @@ def test_a_tool_s_failure_shows_its_last_lines(fetch, bot, tmp_path):
     assert "| npm error 404" in told
 
 
+def test_no_fetch_begins_without_its_tool(fetch, bot, tmp_path, monkeypatch):
+    """The one line says that it is missing."""
+    monkeypatch.setenv("PATH", f"{tmp_path}/tools/bin")
+    ann = bot("ann")
+    (ann / "bot.toml").write_text('version = "1"\nlock = "Cargo.lock"\n')
+    for name in ("Cargo.lock", "Cargo.toml"):
+        (ann / name).write_text("")
+    done = fetch(ann)
+    assert "needs 'cargo', which is not on PATH" in the_error(done)
+    assert done.stdout == ""
+
+
 def test_no_bots_named(fetch):
     """The way to name them is shown."""
     assert "arena fetch bots/*" in the_error(fetch())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_tool_ends_with_the_arena(fetch, bot, tmp_path, number):
+    """With what it has started, in another session too; the next fetch removes what was left."""
+    fifo = tmp_path / "told"
+    os.mkfifo(fifo)
+    told = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    npm = tmp_path / "tools" / "bin" / "npm"
+    works = npm.read_text()
+    npm.write_text(f"#!/bin/sh\nsetsid sleep 100 & echo $$ $! > {fifo}; wait\n")
+    ann = bot("ann")
+    arena = subprocess.Popen(
+        [sys.executable, "-m", "arena", "fetch", str(ann)], stdout=subprocess.DEVNULL
+    )
+    try:
+        assert select.select([told], [], [], 30)[0]
+        handles = [os.pidfd_open(int(pid)) for pid in os.read(told, 100).split()]
+        assert len(handles) == 2
+    finally:
+        arena.send_signal(number)
+        arena.wait()
+        os.close(told)
+    for handle in handles:
+        assert select.select([handle], [], [], 10)[0], "it lives on"
+        os.close(handle)
+    packages = tmp_path / "cache/nine-arena/packages"
+    assert len(list(packages.iterdir())) == 1
+    npm.write_text(works)
+    assert fetch(ann).exit_code == 0
+    assert not list(packages.glob("tmp-*"))

@@ -1,9 +1,11 @@
 """Comparing two bots from the command line, with processes."""
 
 import json
+import shutil
 
 import pytest
 
+from arena.formats.trial import FORFEITS
 from arena.model import ADJUSTED, RESULTS
 from arena.store import read_event
 
@@ -28,7 +30,9 @@ def test_without_an_answer_it_ends_on_its_budget(arena, compare, bot, tmp_path, 
     """And tells the lead by what it rates on, which is the table's."""
     ask = ["--effect", "0.01", "--budget", "50", "--rate-on", rate_on]
     told = compare(bot("old"), bot("new", name="new"), *ask, code=7)
-    assert rate_on == read_event(tmp_path / "out").settings.rate_on
+    settings = read_event(tmp_path / "out").settings
+    assert rate_on == settings.rate_on
+    assert (FORFEITS, True) == (settings.trial.forfeits, settings.trial.skew)
     table = json.loads(arena("table", tmp_path / "out", "--format", "json").stdout)
     row = next(row for row in table["rows"] if row["entrant"] == "new@1")
     lead, error = row[column], row[f"{column}_ci"]
@@ -36,8 +40,21 @@ def test_without_an_answer_it_ends_on_its_budget(arena, compare, bot, tmp_path, 
     where = "ahead" if lead < 0 else "behind"
     assert told == (
         f"new@1 against old@1: no decision, {where} by {abs(lead):.1f} ± {error:.1f} "
-        "strokes a match in 40"
+        "strokes a match in 40; forfeits: new 0, old 0 "
+        "(at most 7.2 and 7.2 % of matches, at 95 %)"
     )
+
+
+def test_the_same_content_is_said_at_once(arena, bot, tmp_path):
+    """Nothing is played, and no folder made: a change that touches no bot is no failure."""
+    old = bot("old", name="same")
+    new = shutil.copytree(old, tmp_path / "new")
+    done = arena("compare", old, new, code=8)
+    assert done.stdout == "same@1-new against same@1-old: the same content, nothing played\n"
+    (line,) = arena("compare", old, new, "--json", code=8).stdout.splitlines()
+    told = json.loads(line)
+    assert ("same", "same@1-old", "same@1-new") == (told["event"], told["old"], told["new"])
+    assert not (tmp_path / "arena-results").exists()
 
 
 def test_a_bot_that_can_t_start_is_named(arena, bot, sandbox):

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -128,7 +129,9 @@ def test_what_the_log_tells_is_what_was_said(arena, bot, tmp_path, game, seats):
         *("--game", game, "--deals", "2", "--seed", "1", "--out", out),
     )
     records = [json.loads(line) for line in arena("log", out).stdout.splitlines()]
-    last = max(records, key=lambda record: (record["series"], record["deal"]))["id"]
+    series = max(record["series"] for record in records)
+    # As they were played: a block's deals come in another order in each of its series.
+    last = [record["id"] for record in records if record["series"] == series][-1]
     for name, asks in followers.items():
         done = arena("feed", f"{name}@1", out, "--match", last)
         same, asked = re.search(r"(\d+) of (\d+) answers as recorded", done.stdout).groups()
@@ -417,7 +420,9 @@ def test_the_same_deal_has_the_same_cards_for_everybody(arena, bot):
     assert first["digest"] == again["digest"]
     other = json.loads(arena("match", ann, bob, "--json", "--deal", "7", "--seed", "x").stdout)
     assert first["holes"] != other["holes"]
-    shown = arena("match", ann, bob, "--watch", "--delay", "0", "--deal", "7").stdout
+    shown = arena("match", ann, bob, "--watch", "--delay", "0s", "--deal", "7").stdout
+    assert shown.count(" is over: ") == len(first["holes"])
+    assert "has failed" not in shown
     for seat, name in enumerate(first["seats"]):
         row = next(line for line in shown.splitlines() if re.match(rf"{name} +-?\d", line))
         assert [*[str(hole["scores"][seat]) for hole in first["holes"]]] == row.split()[1:-1]
@@ -440,8 +445,47 @@ def test_a_failed_bot_is_played_on_for_before_the_watchers_eyes(arena, bot):
     """At a table of three the others finish."""
     bots = [bot("bad", "exit"), bot("ann"), bot("bob")]
     done = arena("match", *bots, "--watch", "--delay", "0", code=3)
-    assert "bad@1 has failed, and is played on for" in done.stdout
+    told = done.stdout.splitlines()
+    fell = told.index("  bad@1 has failed, and is played on for")
+    assert told[fell + 1].startswith("  bad@1 ")
+    assert done.stdout.count("has failed") == 1
     assert "hole 9 is over" in done.stdout
+
+
+def test_a_key_holds_the_match(bot, environment, tmp_path):
+    """Held, it plays a move a key; q leaves, and the terminal is as it was."""
+    words = ["match", str(bot("ann")), str(bot("bob")), "--watch", "--delay", "2s"]
+    ours, its = os.openpty()
+    termios.tcsetwinsize(its, (24, 80))
+    before = termios.tcgetattr(its)
+    watching = subprocess.Popen(
+        [sys.executable, "-P", "-m", "arena", *words, "--sandbox", "none"],
+        stdin=its,
+        stdout=its,
+        stderr=subprocess.DEVNULL,
+        env={**environment, "TERM": "xterm"},
+        cwd=tmp_path,
+    )
+    shown = b""
+
+    def until(sign):
+        nonlocal shown
+        while sign not in shown:
+            shown += os.read(ours, 65_536)
+        shown = shown.partition(sign)[2]
+
+    until(b"a move every 2 s")
+    os.write(ours, b" ")
+    until(b"paused")
+    os.write(ours, b"n")
+    until(b"bob@1 turns ")
+    os.write(ours, b" ")
+    until(b"a move every 2 s")
+    os.write(ours, b"q")
+    assert watching.wait(20) == 130
+    assert termios.tcgetattr(its) == before
+    os.close(ours)
+    os.close(its)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)

@@ -114,8 +114,8 @@ def test_with_room_for_fewer_matches_fewer_are_played_at_a_time(limited, bot, gr
     """Unless more were asked for."""
     pids = group("pids.max", "160")
     inside = f"echo $$ > {pids}/cgroup.procs"
-    words = ("run", bot("ann"), bot("bob"), "--deals", "1", "-q")
-    [line] = limited(inside, *words, "--jobs", "2")
+    words = ("run", bot("ann"), bot("bob"), "--deals", "1")
+    *_, line = limited(inside, *words, "--jobs", "2")
     assert line.endswith("or lower --tasks, or --jobs to 1")
     notes = limited(inside, *words, code=0)
     if len(os.sched_getaffinity(0)) > 1:

@@ -290,8 +290,9 @@ def test_arena_stop_stops_and_waits(arena, started, field, whole, tmp_path):
 
 
 def test_max_time_stops_cleanly(arena, field, whole, tmp_path):
-    """Exit 0, unfinished, resumable."""
+    """Exit 0, unfinished, resumable; the end of a series isn't waited for."""
     done = arena("run", *field, "--jobs", "1", "--max-time", "1ms", "--out", "out")
+    assert "stopping after the match in play" in done.stderr
     assert "arena resume out" in done.stderr
     arena("resume", "out")
     assert whole == canonical(arena, tmp_path / "out")

@@ -132,3 +132,20 @@ def test_what_would_be_played_is_told(arena, bot, friday):
     events = [json.loads(line) for line in out.splitlines()]
     assert 8 == events[0]["planned"]
     assert str(friday / "epoch-1") == events[0]["folder"]
+
+
+def test_who_was_withdrawn_meets_nobody_who_comes_later(arena, bot, tmp_path):
+    """It isn't started again, and no newcomer wins by its forfeits."""
+    out = tmp_path / "friday"
+    bots = [bot("ann"), bot("bad", "crash", 1), bot("bob")]
+    arena("run", *bots, *GOLF[:2], "--deals", "4", "--turn-cap", "4", "--seed", "1", "--out", out)
+    done = arena("run", "--into", out, bot("cyd"), "--seed", "2")
+    assert "withdrawn from the event, and nobody's opponent any more: bad@1" in done.stderr
+    epoch = read_event(out / "epoch-1")
+    assert ("bad@1",) == epoch.settings.withdrawn
+    assert ["ann@1", "bob@1", "cyd@1"] == [entrant.id for entrant in epoch.entrants]
+    footer = (out / "epoch-1" / "table.txt").read_text()
+    assert "kept out: bad@1: was withdrawn before this epoch\n" in footer
+    rows = {row.entrant: row for row in rated([out]).rows}
+    assert (16, "annulled") == (rows["cyd@1"].matches, rows["bad@1"].note)
+    assert arena("verify", out).stdout.count("verified: ") == 2

@@ -240,6 +240,14 @@ def test_an_interrupted_shard_goes_on(prepared, refused, comparable, tmp_path):
         played = f"the event is being played right now, by process {os.getpid()}; to stop it: "
         assert played in refused("run", one)
     assert f"arena resume {one}" in told
+    assert 1 == len(told.splitlines())
+    three, four = (shutil.copytree(source, tmp_path / name) for name in ("three", "four"))
+    play(three, "1/2", most=1)
+    play(four, "2/2", most=1)
+    told = refused("merge", three, four, "--out", "merged").splitlines()
+    assert [f"{three}: shard 1/2 is not f", f"{four}: shard 2/2 is not f"] == [
+        line.removeprefix("arena: ").partition("inished")[0] for line in told
+    ]
     play(one, "1/2")
     assert "shard 1/2 is played" in refused("resume", one, code=0)
     assert "shard 1/2 of the event is played; when all are: arena merge" in refused("run", one)

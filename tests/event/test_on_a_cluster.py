@@ -443,11 +443,14 @@ def test_a_worker_with_more_threads_than_cores_is_named_and_left_out(arena, bot,
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
 def test_workers_that_are_each_kept_to_their_own_cores_all_play(arena, bot, cluster, tmp_path):
     """As tasks of a batch system on one machine: none takes another's room."""
+    (tmp_path / "tried.py").write_text(TRIED)
+    (tmp_path / "trial").write_text("1000000 1.0")
     cluster.begin()
     for core in sorted(os.sched_getaffinity(0))[:2]:
         kept = tmp_path / f"kept-to-{core}.py"
         kept.write_text(f"import os\nos.sched_setaffinity(0, [{core}])\n")
-        cluster.add("--preload", kept)
+        flags = ["--preload", tmp_path / "tried.py", "--preload", kept]
+        cluster.add(*flags, TRIAL=str(tmp_path / "trial"))
     until_there(cluster, 2)
     field = [bot("ann"), bot("bob")]
     done = arena("run", *field, "--on", "dask", cluster.file, "--deals", 1, "--out", "out")

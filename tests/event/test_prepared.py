@@ -173,7 +173,7 @@ def test_shards_on_machines_of_their_own_make_the_same_bytes(
     last = json.loads(ends[0][-1])
     assert ("shard", "1/3", "s1") == (last["event"], last["shard"], last["folder"])
     assert "shard 2/3 is not finished" in refused("merge", *folders, "--out", "merged")
-    done = arena("resume", "s2", "--quiet")
+    done = arena("resume", "s2")
     assert "shard 2/3 is played, in s2" in done.stderr
     assert not done.stdout
     assert not (tmp_path / "s2" / "bots").exists()

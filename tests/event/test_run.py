@@ -5,6 +5,9 @@ import json
 
 import pytest
 
+from arena.cli.dry_run import bot_lines
+from arena.model import Entrant, Event, Settings
+
 pytestmark = pytest.mark.process
 
 
@@ -209,10 +212,20 @@ def test_more_jobs_than_cores_are_worth_a_line(arena, bot):
 
 
 def test_a_dry_run_says_what_would_be_played_and_plays_nothing(arena, bot, tmp_path):
-    """Bots, pairings, matches, an estimate; no folder."""
+    """Matches and an estimate first, then the bots, of many the first few; no folder."""
     done = arena("run", bot("ann"), bot("bob"), bot("cyd"), "--dry-run", "--out", "out")
-    assert "3 tables x 10 deals x 2 rotations = 60 matches" in done.stdout
-    assert "about" in done.stdout
+    first, second, *names = done.stdout.splitlines()
+    assert "3 tables x 10 deals x 2 rotations = 60 matches" in first
+    assert second.startswith("about ")
+    assert ["ann@1", "bob@1", "cyd@1"] == names
+    many = Event(
+        settings=Settings(game="play-nine"),
+        entrants=[Entrant(id=f"b{n}@1", name="b", version="1", hash="") for n in range(300)],
+        commitment="",
+    )
+    named = list(bot_lines(many))
+    assert len(named) < 30
+    assert "and 280 more; all of them: --dry-run --json" == named[-1]
     assert not (tmp_path / "out").exists()
 
 

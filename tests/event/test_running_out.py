@@ -125,6 +125,27 @@ def test_a_disk_that_fills_up_stops_the_event_and_keeps_what_was_played(
     same_in_the_end(out)
 
 
+def test_a_disk_that_bots_fill_by_their_stderr_is_no_bots_loss(
+    arena, bot, small_disk, comparable, environment
+):
+    """The event stops in two lines; with room again it has the bytes of one that had plenty."""
+    field = [bot("ann"), bot("loud", "chatty"), bot("louder", "chatty")]
+    flags = ["--game", "four-card-golf", "--deals", 2, "--seed", "s", "--jobs", 1, "--quiet"]
+    out = small_disk / "out"
+    told = arena("run", *field, *flags, "--out", out, code=HOST).stderr
+    assert "stderr: can't write: no space left on the disk" in told
+    assert "arena resume" in told
+    assert whole(out)
+    kept = (out / "matches.jsonl").read_bytes()
+    assert kept
+    mount(small_disk, "64m")
+    arena("resume", out)
+    assert (out / "matches.jsonl").read_bytes().startswith(kept)
+    arena("run", *field, *flags, "--out", "plenty")
+    assert comparable(out) == comparable("plenty")
+    assert '"faults":[{' not in (out / "matches.jsonl").read_text()
+
+
 def test_a_disk_that_is_full_before_the_event_begins(arena, field, small_disk):
     """One line; and the folder can be used when there is room."""
     out = small_disk / "out"

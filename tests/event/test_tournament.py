@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections import Counter
 
 import pytest
 import trio
@@ -214,6 +215,48 @@ async def test_a_stop_is_heeded_and_a_new_tournament_goes_on(store):
     assert 0 == tournament.left
 
 
+async def test_when_time_is_over_the_match_in_play_is_the_last(store):
+    """However long its series is. What was finished stays in the log and is told; the series is
+    played again, whole, and the event is what it would have been.
+    """
+    stop = trio.Event()
+    watched = Watched()
+
+    class Slow(Pretending):
+        async def play(self, blocks, *, choose, report, stop):
+            for number, series in enumerate(s for block in blocks for s in block.series):
+                assert 0 == choose(series)
+                for spec in series.matches:
+                    if number == 2 and spec is series.matches[0]:
+                        stop.set()
+                        tournament.halt()
+                    await trio.lowlevel.checkpoint()
+                    report(Finished(record=record_of(spec, 0)))
+                report(SeriesEnd(series=series.id, attempt=0))
+
+    tournament = Tournament(store, SECRET, watched)
+    await tournament.play(Slow(), stop)
+    assert [2, 2, 1] == list(Counter(r.series for r in read_records(store.folder)).values())
+    assert (1, 1) == tournament.cut
+    assert 2 == tournament.completed
+    again = Tournament(store, SECRET, Watched())
+    assert 14 == again.left
+    await again.play(Pretending(), trio.Event())
+    assert (0, 0) == again.cut
+    assert 18 == again.result().matches
+    assert 19 == len(list(read_records(store.folder)))
+
+
+async def test_when_time_is_over_between_two_series_nothing_is_begun(store):
+    """There is no match to wait for."""
+    stop = trio.Event()
+    stop.set()
+    tournament = Tournament(store, SECRET, Watched())
+    tournament.halt()
+    await tournament.play(Pretending(), stop)
+    assert 18 == tournament.left
+
+
 def test_every_registered_name_loads():
     """The registry's import paths are right."""
     for name in registry.GAMES:
@@ -261,6 +304,18 @@ async def test_bots_that_sit_at_every_table_are_no_suspects(store):
     executor = Pretending(lambda s, attempt: "out of pids" if not attempt else "")
     tournament = Tournament(store, SECRET, Watched())
     await tournament.play(executor, trio.Event())
+    assert [] == tournament.suspects()
+
+
+async def test_what_strikes_any_series_makes_nobody_a_suspect(store):
+    """Workers that were killed from outside: the void series are as they come, and half or more of
+    them are some bot's.
+    """
+    struck = {series.id for block in first_wave(schedule()).blocks() for series in block.series[:1]}
+    executor = Pretending(lambda s, attempt: "exit -9" if s in struck and not attempt else "")
+    tournament = Tournament(store, SECRET, Watched())
+    await tournament.play(executor, trio.Event())
+    assert max(tournament._begun.values()) == tournament._begun[""] == 12
     assert [] == tournament.suspects()
 
 

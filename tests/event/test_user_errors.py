@@ -1,8 +1,11 @@
 """The user's mistakes: one clear line each, exit 2 or 3, nothing half done."""
 
 import json
+from pathlib import Path
 
 import pytest
+
+from arena.roster import at_least
 
 pytestmark = pytest.mark.process
 
@@ -33,6 +36,9 @@ def test_skip_broken_goes_on_and_lists_them_as_not_run(arena, bot, tmp_path):
     event = json.loads((tmp_path / "out" / "event.json").read_text())
     assert 2 == len(event["entrants"])
     assert 2 == len(event["not_run"])
+    reasons = {out["name"]: out["reason"] for out in event["not_run"]}
+    assert reasons["bad@1"].endswith(" (exit 3)")
+    assert f"bad@1: {reasons['bad@1']}" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -121,6 +127,23 @@ def test_results_are_never_overwritten(arena, bot):
     assert "arena resume out --repair" in arena("resume", "out", code=2).stderr
 
 
+@pytest.mark.parametrize("words", [["run"], ["prepare"], ["compare"]], ids=str)
+def test_where_results_can_t_go_is_said_before_bots_are_looked_at(refused, tmp_path, words):
+    """What building and starting them takes would be lost."""
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    said = refused(*words, "not", "there", "--out", "full")
+    assert said == "arena: full is not empty; choose another folder with --out\n"
+
+
+def test_a_refused_event_leaves_no_folder(refused, tmp_path):
+    """Neither the default one nor one that was named."""
+    for out in ([], ["--out", "a/b"]):
+        assert "nothere" in refused("run", "nothere", *out)
+    assert not (tmp_path / "arena-results").exists()
+    assert not (tmp_path / "a").exists()
+
+
 def test_commands_on_a_folder_without_an_event(arena, tmp_path):
     """table, log, resume and stop say what is missing."""
     for command in ("table", "log", "resume", "stop"):
@@ -140,3 +163,19 @@ def test_one_name_and_version_with_two_contents_is_an_error(arena, bot, tmp_path
     """name@version is an identity."""
     one, two = bot("one", name="same"), bot("two", "crash", name="same")
     assert "same@1" in arena("run", one, two, code=2).stderr
+
+
+def test_a_budget_that_can_not_do_is_refused_before_bots_are_read(bot, refused, environment):
+    """By the names in their manifests; the cache stays as it is. Where bots may be left out, it can
+    do for those that are left.
+    """
+    bots = [bot(f"early-{n}", name=f"early-{n}") for n in range(5)]
+    cache = Path(environment["XDG_CACHE_HOME"])
+    before = sorted(cache.rglob("*"))
+    ask = ("--until-resolved", "--deals", "1", "--sandbox", "none", "--out", "out")
+    told = refused("run", *bots, *ask, "--budget", "19")
+    assert "--budget 19: the warm-up alone, 1 deals for each pair, has 20 matches" in told
+    assert told == refused("prepare", *bots, *ask, "--budget", "19")
+    assert before == sorted(cache.rglob("*"))
+    optional = bot("may-be-left-out", optional=True)
+    assert at_least([*bots, bots[0], optional, cache, cache / "nowhere"]) == 5

@@ -17,7 +17,7 @@ from arena.deals import Deals, secret_from_seed
 from arena.model import MatchSpec, Settings
 from arena.referee import Referee
 from arena.registry import game
-from arena.roster.manifest import read
+from arena.roster.manifest import of_folder
 
 ROOT = Path(__file__).parents[2]
 CHAMPION = ROOT / "example_bots" / "champion"
@@ -49,7 +49,7 @@ def folder(tmp_path_factory) -> Path:
     copy = tmp_path_factory.mktemp("bots") / "champion"
     shutil.copytree(CHAMPION, copy)
     manifest = copy / "bot.toml"
-    for command in read(manifest).build:
+    for command in of_folder(manifest.parent).build:
         subprocess.run(command, cwd=copy, check=True)
     lines = manifest.read_text().splitlines(keepends=True)
     manifest.write_text("".join(line for line in lines if not line.startswith("build")))

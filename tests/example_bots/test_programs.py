@@ -13,7 +13,7 @@ import pytest
 
 from arena.model import Settings
 from arena.referee import hello
-from arena.roster.manifest import read
+from arena.roster.manifest import of_folder
 from arena.wire.session import encode
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.process
 
 def start(folder: Path) -> list[str]:
     """The bot's command, its tools checked."""
-    run = list(read(folder / "bot.toml").run or ())
+    run = list(of_folder(folder).run or ())
     if "/" not in run[0] and shutil.which(run[0]) is None:
         pytest.skip(f"{run[0]} is not installed")
     return run
@@ -40,7 +40,7 @@ def built(self_play):
 
     def build(name: str) -> Path:
         folder = ROOT / "example_bots" / name
-        for command in read(folder / "bot.toml").build:
+        for command in of_folder(folder).build:
             if shutil.which(command[0]) is None:
                 pytest.skip(f"{command[0]} is not installed")
         return self_play.built(folder)
@@ -236,7 +236,7 @@ def test_plays_a_whole_match(built, self_play, name, game, seats):
 @pytest.mark.parametrize("folder", FOLDERS, ids=NAMES)
 def test_manifest(folder):
     """A manifest is valid, names its folder, and what needs a toolchain is optional."""
-    manifest = read(folder / "bot.toml")
+    manifest = of_folder(folder)
     assert folder.name == manifest.name
     assert manifest.run is not None
     tools = {manifest.run[0], *(command[0] for command in manifest.build)}

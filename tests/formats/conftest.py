@@ -4,7 +4,7 @@ import pytest
 
 from arena.deals import Deals, secret_from_seed
 from arena.model import Entrant
-from arena.waves import Lead
+from arena.waves import Forfeits, Lead
 
 DEALS = Deals(secret_from_seed("formats"))
 
@@ -12,8 +12,9 @@ DEALS = Deals(secret_from_seed("formats"))
 class Shown:
     """Results with these strengths; every lead is as sure as the next, unless told otherwise."""
 
-    def __init__(self, strengths, error=1.0, withdrawn=(), errors=None):
+    def __init__(self, strengths, error=1.0, withdrawn=(), errors=None, fell=(40, 0, 0)):
         self.strengths, self.error, self.withdrawn = strengths, error, withdrawn
+        self.fell = fell
         self.errors = errors or {}
 
     def order(self):
@@ -25,6 +26,9 @@ class Shown:
 
     def separation(self, pairs, looks):
         return 3.0
+
+    def forfeits(self, one, two):
+        return Forfeits(*self.fell, self.lead(one, two))
 
 
 @pytest.fixture(scope="session")

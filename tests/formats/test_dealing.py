@@ -3,7 +3,7 @@
 import pytest
 
 from arena.formats.dealing import Dealing
-from arena.model import Settings, UserError, pairing_id
+from arena.model import SHUFFLED, Settings, UserError, pairing_id
 
 TABLES = [("a", "b"), ("a", "c"), ("b", "c")]
 
@@ -70,3 +70,37 @@ def test_what_nobody_could_walk_along_is_refused(drawn):
     pairing = next(iter(made.pairings))
     with pytest.raises(UserError, match=r"6,000,000 matches are more than 5,000,000"):
         made.wave({pairing: range(3_000_000)})
+
+
+def test_each_rotation_plays_the_deals_of_a_block_in_an_order_of_its_own(drawn):
+    """The same deals in every series, each in an order that was drawn; places stay unique."""
+    made = dealing(drawn, deals=60, deal_order=SHUFFLED)
+    plain = dealing(drawn, deals=60)
+    blocks = list(made.wave(dict.fromkeys(made.pairings, range(60))).blocks())
+    known = list(plain.wave(dict.fromkeys(plain.pairings, range(60))).blocks())
+    place = 0
+    orders = set()
+    for block, old in zip(blocks, known, strict=True):
+        for series, before in zip(block.series, old.series, strict=True):
+            assert series.id == before.id
+            assert set(before.matches) == set(series.matches)
+            order = [drawn.place(spec.id) for spec in series.matches]
+            assert sorted(order) == order
+            orders.add(tuple(spec.deal for spec in series.matches))
+            for spec in series.matches:
+                found = made.find(spec.pairing, spec.deal, spec.rotation, most=60)
+                assert (place, spec) == found
+                place += 1
+    assert 2 * len(blocks) == len(orders)
+    assert not any(deals == tuple(sorted(deals)) for deals in orders)
+
+
+def test_a_place_in_a_series_tells_nothing_of_the_place_in_another(drawn):
+    """Of 8 deals in each of two series, one in eight has the same place in both, as by chance."""
+    made = dealing(drawn, tables=[("a", "b")], deals=4_000, series=8, deal_order=SHUFFLED)
+    hits = 0
+    for block in made.wave(dict.fromkeys(made.pairings, range(4_000))).blocks():
+        one, other = ([spec.deal for spec in series.matches] for series in block.series)
+        hits += sum(a == b for a, b in zip(one, other, strict=True))
+    spread = (4_000 * 1 / 8 * 7 / 8) ** 0.5
+    assert abs(hits - 500) < 4 * spread

@@ -1,9 +1,11 @@
 """A race: who plays on, from where, and when it is over."""
 
+import contextlib
+
 import pytest
 
 from arena.formats import racing
-from arena.formats.racing import Race
+from arena.formats.racing import Race, refuse_small_budget
 from arena.model import Racing, Settings, UserError, pairing_id
 from arena.waves import Nothing, Wave
 
@@ -232,3 +234,21 @@ def test_a_race_that_can_t_be_is_refused(race, names, settings, words):
     """One line that says what to do."""
     with pytest.raises(UserError, match=words):
         race(names, **settings)
+
+
+@pytest.mark.parametrize(
+    ("budget", "bots", "same_author", "refused"),
+    [(5999, 3, True, True), (6000, 3, True, False), (1, 3, False, False), (None, 9, True, False)],
+)
+def test_a_budget_is_held_against_the_number_of_bots(budget, bots, same_author, refused):
+    """Before a field is known; where authors are kept apart, pairs can't be counted."""
+    settings = Settings(
+        game="play-nine", deals=1000, racing=Racing(budget=budget), same_author=same_author
+    )
+    expected = (
+        pytest.raises(UserError, match="1000 deals for each pair, has 6000 matches")
+        if refused
+        else contextlib.nullcontext()
+    )
+    with expected:
+        refuse_small_budget(settings, bots)

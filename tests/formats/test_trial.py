@@ -5,8 +5,8 @@ import math
 import pytest
 
 from arena.formats import trial
-from arena.formats.trial import Trial, bounds
-from arena.model import Settings, UserError, Verdict
+from arena.formats.trial import FORFEITS, Trial, bounds
+from arena.model import ADJUSTED, RESULTS, Settings, UserError, Verdict
 from arena.model import Trial as Question
 from arena.waves import End, Lead, Nothing, Wave
 
@@ -20,7 +20,7 @@ def made(drawn, entered):
             game="play-nine",
             format="trial",
             trial=Question(new="new") if test is None else test or None,
-            **{"deals": 5, **settings},
+            **{"deals": 5, "rate_on": ADJUSTED, **settings},
         )
         return Trial(settings, entered(names, authors), drawn)
 
@@ -60,6 +60,52 @@ def test_it_goes_on_until_it_is_known(made, shown, checked):
     worse = format_.wave(waves, shown({"new": 0.0, "old": 3.0}, error=0.5))
     assert End("new is not better", Verdict.NOT_BETTER) == worse
     assert format_.adaptive
+
+
+def apart(**more):
+    """What `arena compare` asks."""
+    return Question(new="new", forfeits=FORFEITS, skew=True, **more)
+
+
+def test_better_takes_a_proof_that_forfeits_cost_less(made, shown):
+    """Until then it goes on, and says why; an event that doesn't ask for it, ends."""
+    ahead = shown({"new": 3.0, "old": 0.0}, error=0.5, fell=(40, 0, 0))
+    wave, older = (f.wave([f.wave((), Nothing())], ahead) for f in (made(test=apart()), made()))
+    assert End("new is better", Verdict.BETTER) == older
+    assert "; 0 forfeits in 40 matches may yet cost that: 0.95 < 3.54" in wave.note
+    assert wave.more > 0
+    enough = shown({"new": 3.0, "old": 0.0}, error=0.5, fell=(160, 0, 0))
+    assert End("new is better", Verdict.BETTER) == made(test=apart()).wave([wave], enough)
+    fell = shown({"new": 3.0, "old": 0.0}, error=0.5, fell=(160, 2, 0))
+    assert "2 forfeits in 160" in made(test=apart()).wave([wave], fell).note
+
+
+def test_other_verdicts_take_no_such_proof(made, shown):
+    """Nor does an event that rates on results, where a forfeit is lost like any other match."""
+    behind = shown({"new": 0.0, "old": 3.0}, error=0.5)
+    format_ = made(test=apart())
+    first = format_.wave((), Nothing())
+    assert End("new is not better", Verdict.NOT_BETTER) == format_.wave([first], behind)
+    ahead = shown({"new": 3.0, "old": 0.0}, error=0.5)
+    by_results = made(test=apart(), rate_on=RESULTS)
+    assert End("new is better", Verdict.BETTER) == by_results.wave([first], ahead)
+
+
+def test_rare_large_losses_are_allowed_for():
+    """A lead whose estimate is skewed is corrected on the side of what would be refused."""
+    plain, asked = Question(new="new"), apart()
+    for lead, side in (
+        (Lead(2.5, 0.5, -0.3), 1),
+        (Lead(-0.5, 0.5, -0.3), 1),
+        (Lead(2.5, 0.5, 0.3), -1),
+    ):
+        assert side * (bounds(plain, lead).ratio - bounds(asked, lead).ratio) > 0
+    even = Lead(2.5, 0.5)
+    assert bounds(plain, even) == bounds(asked, even)
+    # Far out the correction grows no more.
+    near, far = (bounds(asked, Lead(strokes, 0.5, -0.3)).ratio for strokes in (5.0, 50.0))
+    uncorrected = [bounds(plain, Lead(strokes, 0.5)).ratio for strokes in (5.0, 50.0)]
+    assert uncorrected[0] - near == pytest.approx(uncorrected[1] - far)
 
 
 def test_how_often_it_looks_is_the_event_s(made, shown):

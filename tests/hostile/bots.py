@@ -25,7 +25,7 @@ class Bot:
     def __init__(self, runner, process):
         self.runner = runner
         self.process = process
-        self.pid = 0
+        self.pid = self.tree = 0
         self.root = ""
         self.exited = None
         self.kill_ms = None
@@ -184,6 +184,6 @@ class Runner:
         ready, _, _ = select.select([self.stage.spawner.fileno()], [], [], left)
         for news in self.stage.spawner.receive() if ready else ():
             if isinstance(news, Started):
-                self.bots[news.id].pid = news.pid
+                self.bots[news.id].pid, self.bots[news.id].tree = news.pid, news.tree
             else:
                 self.bots.pop(news.id).exited = news

@@ -16,6 +16,8 @@ from arena.sandbox.staging import STAGE
 
 SANDBOX = "sandbox"
 SPAWNER = "spawner"
+OVERSEER = "overseer"
+"""The referee's, so it stands in no plan: who observes leaves it out."""
 
 _PARTS = tuple(f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup"))
 _ABI_BEFORE = {"truncate": 2, "net": 3, "device": 4, "scope": 5}
@@ -40,7 +42,9 @@ def without(backend, launch, guards):
         elif kind == "uid":
             # Its rights go with root's uid, and stay with it.
             changes = {"options": {**plan.options, "spare uid": False, "capabilities": ""}}
-        elif kind == "seccomp":
+        elif kind == "resident":
+            changes = {"options": {**plan.options, "resident": ""}}
+        elif kind in {"seccomp", "times", OVERSEER}:  # of the filter; for observers to take away
             continue
         else:
             remove = {"bwrap": _from_bwrap, "landlock": _from_landlock}[plan.backend]

@@ -11,16 +11,25 @@ control runs, in which nothing else would stop it, leave the machine as it was.
 import contextlib
 import json
 import os
+import secrets
 import select
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import guards
 import msgspec
 import run
+from stage import BITS
+
+from arena import allowance
+from arena.contestant import STIRRED_S, STIRRED_TIMES, Contestant
+from arena.model import Limits
+from arena.pipes import OVERSEE_S
+from arena.roster import snapshot
 
 HERE = Path(__file__).parent
 
@@ -49,6 +58,9 @@ EOF_S = 0.3
 
 LOADED = 5
 """So many kills may be tried for one that the machine was at rest for."""
+
+STILL_LOOKS = 5
+"""A tree that has used next to nothing in so many looks at it stands still."""
 
 EXEC_FAILED = (126, 127)
 OVER = "over"
@@ -329,6 +341,36 @@ def ends(scene):
     return f"HELD {signal.Signals(exited.signal).name}"
 
 
+@mock.patch.multiple(allowance, BURST_S=0.3, SHARE=0.02)
+def off_turn(scene):
+    """Who isn't asked leaves the core alone once it has used up its allowance (which is smaller
+    here, so that a loaded machine gives as much). The referee's own overseer looks after it.
+    """
+    pid = scene.bot.wait_started(scene.attack.seconds)
+    contestant = Contestant(scene.bot.process, Limits())
+    contestant.take_root(scene.bot.tree)
+    try:
+        begun, still = time.monotonic(), 0
+        # Until a look finds the allowance empty, and while it may have itself continued: looks are
+        # late on a loaded machine.
+        most = allowance.BURST_S + 2 * (STIRRED_TIMES + 2) * OVERSEE_S
+        while still < STILL_LOOKS and time.monotonic() < begun + scene.attack.seconds:
+            time.sleep(OVERSEE_S)
+            before, used = contestant.known_cpu, contestant.used()
+            scene.note["seconds"] = round(used, 1)
+            if used > most + allowance.SHARE * (time.monotonic() - begun):
+                return "BROKE it goes on"
+            if guards.OVERSEER not in scene.removed:
+                contestant.oversee(used, time.monotonic())
+            if contestant.restless:
+                return "HELD it is killed"
+            still = still + 1 if contestant.frozen and used - before < STIRRED_S else 0
+        return "HELD it stands still" if still else f"no verdict: {used} s of CPU by {pid}"
+    finally:
+        contestant.forget()
+        scene.kill(scene.bot)
+
+
 def _cpu_seconds(root):
     """What a process has used, and its children, dead ones too."""
     used = 0.0
@@ -564,3 +606,63 @@ def _empty(folder):
     subprocess.run(["chmod", "-R", "u+rwx", str(folder)], check=False, capture_output=True)
     subprocess.run(["rm", "-rf", str(folder)], check=False, capture_output=True)
     folder.mkdir(exist_ok=True)
+
+
+# ------------------------------------------------------------------- what the dead have left behind
+
+RESIDUE_BITS = 64
+RESIDUE_STRIDE = 1 << 16
+RIGHT = 0.75
+"""So many of the bits are no chance: of 64 one try in 30,000 comes to it by guessing."""
+
+
+def residue(scene):
+    """Whether a bot can tell which pages another one, which is gone, has read of a file: it is to
+    begin with as after a boot, not in memory.
+    """
+    scene.bot.rest(scene.attack.seconds)
+    scene.bot.wait(scene.attack.seconds)
+    path, way = scene.attack.args[0].format_map(scene.facts), scene.attack.args[2]
+    folder = scene.runner.stage.program("residue.c")
+    cold = folder / "cold" if path.startswith("/bot/") else Path(path)
+    if cold.parent == folder:
+        cold.write_bytes(b"x" * (RESIDUE_BITS * RESIDUE_STRIDE))
+    handle = os.open(cold, os.O_RDONLY)
+    os.fsync(handle)
+    os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(handle)
+    stride = cold.stat().st_size // RESIDUE_BITS
+    word = f"{secrets.randbits(RESIDUE_BITS):0{RESIDUE_BITS}b}"
+    said = ""
+    send = "send"
+    if way == "names":
+        send, stride = "seek", secrets.token_hex(4)
+    for words in ((send, word), (way, str(RESIDUE_BITS))):
+        bot = scene.start("residue.c", path, str(stride), *words, confined=False, root=folder)
+        said = bot.rest(scene.attack.seconds).strip()
+        bot.wait(scene.attack.seconds)
+    if not said.startswith("word "):
+        return said or "no verdict: nothing was said"
+    found = said.removeprefix("word ")
+    right = sum(sent == heard for sent, heard in zip(word, found, strict=True)) / len(word)
+    return f"{'BROKE' if right >= RIGHT else 'HELD'} of {RESIDUE_BITS} bits"
+
+
+def read_times(scene):
+    """Whether a bot can tell which files of its folder another one, which is gone, has read."""
+    folder = scene.runner.stage.program("collude.c")
+    for bit in range(BITS):
+        (folder / f"bit{bit}").write_text("x")
+    snapshot.set_modes(folder, folders=0o755, files=0o444)
+    if "times" in scene.removed:
+        for bit in range(BITS):
+            os.utime(folder / f"bit{bit}", (1, 1))
+    word = "0110100110010110"
+    sender = scene.start("collude.c", "times", "/bot", "send", word, confined=False, root=folder)
+    first = sender.line(scene.attack.seconds)
+    sender.kill()
+    if first != "ready":
+        return first or "no verdict: the sender said nothing"
+    reader = scene.start("collude.c", "times", "/bot", "receive", "16", confined=False, root=folder)
+    said = reader.rest(scene.attack.seconds).strip()
+    return "BROKE all bits" if said == f"BROKE {word}" else f"HELD {said}"

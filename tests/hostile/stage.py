@@ -28,6 +28,7 @@ from pathlib import Path
 
 from arena.sandbox import Launch
 from arena.sandbox.client import Spawner
+from arena.sandbox.installations import installation
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
@@ -107,8 +108,8 @@ class Stage:
         return folder
 
     def launch(self, name, args, **fields):
-        """How a bot that is this program would be started."""
-        folder = self.program(name)
+        """How a bot that is this program would be started; `root`: in a folder that is there."""
+        folder = fields.pop("root", None) or self.program(name)
         stem, _, suffix = name.rpartition(".")
         run = {
             "py": (PYTHON, "-I", "-S", f"/bot/{name}"),
@@ -119,7 +120,11 @@ class Stage:
             "c": (f"/bot/{stem}",),
         }[suffix]
         python = (sys.base_prefix,) if suffix == "py" else ()
-        expose = (*python, self.facts["exposed"])
+        # As if it had named the program without a shape, and the Python, of a home.
+        home = Path(self.facts["home"])
+        found = [installation(home / name) for name in ("bin/hello", "bin/python3")]
+        parts = (str(part) for each in found if each for part in each.parts)
+        expose = (*python, self.facts["exposed"], *parts)
         return Launch(run=(*run, *args), root=str(folder), expose=expose, **fields)
 
     def _build(self, name):
@@ -147,6 +152,8 @@ class Stage:
             "user": str(folder / "user"),
             "user_private": str(folder / "user" / "private"),
             "user_public": str(folder / "user" / "public"),
+            "home": str(folder / "home"),
+            "home_key": str(folder / "home" / "config" / "master.key"),
             "user_link": str(folder / "user" / "link"),
             "cold_file": str(folder / "exposed" / "cold"),
             "event": str(folder / "event"),
@@ -163,12 +170,18 @@ class Stage:
 
     def _make_files(self):
         """The user's, the event's, and those of the exposed folder, as new."""
-        for name in ("user", "event", "exposed"):
+        for name in ("user", "event", "exposed", "home"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
             (self.folder / name).mkdir()
             (self.folder / name).chmod(0o700 if name == "event" else 0o755)
         facts = self.facts
+        for name in ("bin", "config", "lib/python3.11"):
+            (self.folder / "home" / name).mkdir(parents=True)
         for path, text, mode in (
+            (f"{facts['home']}/bin/hello", "", 0o755),
+            (f"{facts['home']}/bin/python3", "", 0o755),
+            (f"{facts['home']}/lib/python3.11/os.py", "", 0o644),
+            (facts["home_key"], facts["user_secret"], 0o600),
             (facts["user_private"], facts["user_secret"], 0o600),
             (facts["user_public"], facts["user_secret"], 0o644),
             (facts["event_secret_file"], facts["event_secret"], 0o600),

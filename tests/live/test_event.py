@@ -130,6 +130,10 @@ def test_what_is_asked_for_is_read_alone(running, viewer):
     look = viewer(running.start(gated=False))
     port = look.url.port
     assert look.get("/", Host="evil.example")[0] == 421
+    # A sheet of rules leads to those of the other games.
+    for game in ("play-nine", "four-card-golf"):
+        assert look.get(f"/rules/{game}.ja.html")[0] == 200
+    assert look.get("/rules/other.ja.html")[0] == 404
     with socket.create_connection(("127.0.0.1", port)) as client:
         client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
         assert client.recv(100).startswith(b"HTTP/1.1 405")

@@ -80,10 +80,23 @@ def test_a_look_is_of_the_last_matches_the_latest_first(event):
     }
 
 
+def test_the_funnel_is_of_what_is_compared(event):
+    """Of mu against the field's mean, which every match lowers; sigma has a floor."""
+    show = Show(event.event)
+    for matches, error in ((10, 4.0), (40, 2.0)):
+        rows = [
+            SimpleNamespace(rank=1, rank_last=1, sigma=9.0, sigma_field=error + more)
+            for more in (-0.5, 0.5)
+        ]
+        show.surer(SimpleNamespace(rows=rows, matches=matches))
+    assert [4.0, 2.0] == [each.error for each in show.look(pace(), None).history]
+    assert "polygon" in quick_fragments(show.look(pace(), None))["progress"]
+
+
 def test_history_is_thinned(event):
     """It begins where the event did, ends where it is, and is never long."""
     show = Show(event.event)
-    row = SimpleNamespace(rank=1, rank_last=1, sigma=2.0)
+    row = SimpleNamespace(rank=1, rank_last=1, sigma_field=2.0)
     for matches in range(1000):
         show.surer(SimpleNamespace(rows=[row, row], matches=matches))
         show.surer(SimpleNamespace(rows=[row, row], matches=matches))
@@ -98,7 +111,7 @@ def test_history_is_thinned(event):
 def test_history_goes_on_from_fewer_matches(event):
     """Who is withdrawn may take matches along; a curve that runs back on itself says nothing."""
     show = Show(event.event)
-    row = SimpleNamespace(rank=1, rank_last=1, sigma=2.0)
+    row = SimpleNamespace(rank=1, rank_last=1, sigma_field=2.0)
     for matches in (100, 200, 300, 150, 250):
         show.surer(SimpleNamespace(rows=[row, row], matches=matches))
     history = show.look(pace(), None).history

@@ -16,13 +16,16 @@ ANSWER = Answer("1-abcd", "draw")
 class World:
     """A table, its core, a bot, its session, and the time; the bot has a share of the core."""
 
-    def __init__(self, share=1.0, *, speaks=float("inf"), overloaded=(), cheats=False):
+    def __init__(self, share=1.0, *, speaks=float("inf"), overloaded=(), cheats=False, others=0.0):
         self.now = self.heard = 100.0
         self.ran = self.waited = 0.0
         self.share, self.speaks, self.cheats = share, speaks, cheats
         self.trials, self.found = 0, list(overloaded)
         self.known = None
+        self.others = others  # the share of what the bot doesn't get that its opponents have
         self.stopped = False
+        self.aside = 0.0
+        self.works_at = float("inf")
         self.core = self.session = self
 
     # ---- the time, and trio's
@@ -36,6 +39,10 @@ class World:
     # ---- the table
 
     async def wait(self, seconds):
+        if self.now >= self.works_at:  # the table's own work, which takes a while
+            self.works_at = float("inf")
+            self.aside += 0.08
+            self.now += 0.08
         if self.now < self.speaks <= self.now + seconds:
             seconds = self.speaks - self.now
         self.now += seconds
@@ -50,6 +57,9 @@ class World:
     def reading(self, _, at=None):
         task = Task(self.ran, self.waited, int(self.now * 1000), waiting=True)
         return Reading(self.now if at is None else at, self.ran, 0.0, {1: task})
+
+    def taken(self, _):
+        return self.others * self.waited
 
     # ---- its core
 
@@ -85,7 +95,7 @@ class World:
         """What comes of a decision."""
         monkeypatch.setattr(hearing, "time", self)
         monkeypatch.setattr(hearing, "trio", self)
-        self.watch = Stopwatch(LIMIT, self.now, self.reading(self))
+        self.watch = Stopwatch(LIMIT, self.now, self.reading(self), taken=0.0)
         return await hearing.hear(self, self, self.watch, Pending.NEED_DATA)
 
 
@@ -95,6 +105,14 @@ async def test_an_answer_in_time_needs_no_trial(monkeypatch):
     assert await world.hear(monkeypatch) is ANSWER
     assert 0 == world.trials
     assert 0.05 == pytest.approx(world.watch.charged)
+
+
+async def test_what_the_table_does_meanwhile_is_nobodys_time(monkeypatch):
+    """It stops the processes of somebody else, which may take a while."""
+    world = World(speaks=100.12)
+    world.works_at = 100.01
+    assert await world.hear(monkeypatch) is ANSWER
+    assert 0.04 == pytest.approx(world.watch.charged)
 
 
 async def test_silence_ends_at_the_limit(monkeypatch):
@@ -114,6 +132,25 @@ async def test_who_is_starved_by_others_has_its_time(monkeypatch):
     world = World(0.2)
     assert await world.hear(monkeypatch) is None
     assert LIMIT < world.watch.charged < LIMIT + 0.03
+
+
+async def test_who_is_starved_by_its_opponents_needs_no_trial(monkeypatch):
+    """Which would find the core free: they burn it only while the bot is waited for."""
+    world = World(0.2, speaks=100.25, overloaded=[False] * 9, others=1.0)
+    assert await world.hear(monkeypatch) is ANSWER
+    assert 0 == world.trials
+    assert 0.05 == pytest.approx(world.watch.charged, abs=0.006)
+    world = World(0.2, overloaded=[False] * 9, others=1.0)
+    assert await world.hear(monkeypatch) is None
+    assert LIMIT < world.watch.charged < LIMIT + 0.03
+
+
+async def test_for_the_bank_what_opponents_used_counts_too(monkeypatch):
+    """In time by the clock; the trial before had found the core free."""
+    world = World(0.2, speaks=100.08, others=1.0)
+    world.known = False
+    assert await world.hear(monkeypatch) is ANSWER
+    assert 0.016 == pytest.approx(world.watch.charged, abs=0.004)
 
 
 async def test_who_only_looks_starved_is_late(monkeypatch):

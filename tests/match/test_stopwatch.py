@@ -15,7 +15,7 @@ class Scene:
         self.at, self.cpu, self.own, self.tasks = 100.0, 3.0, 1.0, {}
         first = self.reading() if read else None
         self.watch = Stopwatch(
-            limit, self.at, first, own=1.0, used=3.0, counted=counted, alone=alone
+            limit, self.at, first, own=1.0, used=3.0, taken=50.0, counted=counted, alone=alone
         )
 
     def reading(self):
@@ -37,10 +37,10 @@ class Scene:
         self.own += own
         return self.watch.look(self.reading(), answered=answered)
 
-    def tried(self, overloaded, seconds=0.01):
+    def tried(self, overloaded, seconds=0.01, *, taken=50.0):
         """A trial, which takes time itself."""
         self.at += seconds
-        return self.watch.tried(self.reading(), overloaded=overloaded)
+        return self.watch.tried(self.reading(), overloaded=overloaded, taken=taken)
 
 
 @pytest.fixture
@@ -55,6 +55,15 @@ def test_sleep_is_charged(scene):
     assert Verdict.IN_TIME is scene.step(0.01, answered=True)
     assert 0.015 == pytest.approx(scene.watch.charged)
     assert 0.015 == pytest.approx(scene.watch.elapsed)
+
+
+def test_what_was_our_own_work_is_left_out(scene):
+    """The answer had to wait until we had looked after somebody else."""
+    assert Verdict.IN_TIME is scene.step(0.005)
+    scene.watch.leave_out(0.09)
+    assert Verdict.IN_TIME is scene.step(0.1, answered=True)
+    assert 0.015 == pytest.approx(scene.watch.charged)
+    assert 0 == scene.watch.gaps
 
 
 def test_looks_come_sooner_the_less_is_left(scene):
@@ -139,6 +148,63 @@ def test_proof_is_asked_for_when_it_matters_and_is_good_for_some_more():
     # 96 ms of waiting and 100 more: when less than 100 ms of 300 may be taken for its own.
     verdicts = starved(scene, 9)
     assert [Verdict.IN_TIME] * 8 + [Verdict.UNPROVEN] == verdicts
+
+
+def test_what_other_bots_used_meanwhile_proves_as_much_waiting(scene):
+    """No trial is needed; the next look comes when as much is left as was charged."""
+    scene.tasks[1] = Task(0.0, 0.0, 0, waiting=True)
+    scene.step(0.0)
+    assert Verdict.UNPROVEN is starved(scene, 6)[-1]
+    assert Verdict.IN_TIME is scene.watch.credit(50.06)
+    assert 0.12 - 0.01 - 0.06 == pytest.approx(scene.watch.charged)
+    assert scene.watch.unproven
+    assert 0.02 == pytest.approx(scene.watch.due - scene.at)
+    assert Verdict.IN_TIME is scene.watch.credit(50.2)
+    assert 0.024 == pytest.approx(scene.watch.charged)
+    assert not scene.watch.unproven
+
+
+def test_what_is_proven_by_others_is_no_more_than_they_used(scene):
+    """And each second once; what they used before the decision proves nothing."""
+    scene.tasks[1] = Task(0.0, 0.0, 0, waiting=True)
+    scene.step(0.0)
+    starved(scene, 6)
+    for taken in (49.0, 50.0, 50.005, 50.005):
+        assert Verdict.UNPROVEN is scene.watch.credit(taken)
+    assert 0.12 - 0.01 - 0.005 == pytest.approx(scene.watch.charged)
+
+
+def test_what_others_use_covers_up_no_sleep(scene):
+    """Nothing of the bot's waited."""
+    for _ in range(5):
+        scene.step(0.019)
+        assert Verdict.IN_TIME is scene.watch.credit(scene.at)
+    assert 0.095 == pytest.approx(scene.watch.charged)
+    scene.step(0.006)
+    assert Verdict.LATE is scene.watch.credit(200.0)
+
+
+def test_what_others_use_in_a_trial_proves_nothing(scene):
+    """The bot stood still. But it sets a doubt at rest if they went on before and after it."""
+    scene.tasks[1] = Task(0.0, 0.0, 0, waiting=True)
+    scene.step(0.0)
+    starved(scene, 6)
+    assert Verdict.UNPROVEN is scene.tried(overloaded=False, taken=50.1)
+    assert Verdict.UNPROVEN is scene.watch.credit(50.1)
+    assert Verdict.IN_TIME is scene.watch.credit(50.15)
+    starved(scene, 6)
+    assert Verdict.UNPROVEN is scene.tried(overloaded=False, taken=50.15)
+    assert Verdict.LATE is scene.tried(overloaded=False, taken=50.15)
+
+
+def test_what_others_used_before_a_gap_proves_nothing(scene):
+    """How much came after it isn't known, until a trial is made."""
+    scene.step(3.0)
+    assert 1 == scene.watch.gaps
+    starved(scene, 7)
+    assert Verdict.UNPROVEN is scene.watch.credit(53.0)
+    scene.tried(overloaded=False, taken=53.0)
+    assert Verdict.IN_TIME is scene.watch.credit(53.1)
 
 
 def test_a_free_core_is_found_twice_before_it_is_believed():

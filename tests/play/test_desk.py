@@ -28,6 +28,13 @@ def test_the_rules_fit_a_narrow_terminal(game):
     assert max(map(len, RULES[game].splitlines())) < 80
 
 
+def test_the_rules_except_a_hole_in_one_before_they_say_that_columns_cost_nothing():
+    """A matched column of -5s costs -10, so no sentence may say that all matched columns cost 0."""
+    rules = RULES["play-nine"].replace("\n", " ")
+    (sentence,) = (part for part in rules.split(". ") if "cost 0" in part)
+    assert "-5s" in sentence[: sentence.index("cost 0")]
+
+
 class Round:
     """A match by the referee alone, with a desk at one seat; `looks` is called at each moment."""
 

@@ -1,6 +1,7 @@
 """The second verifier of the deals, in another language: both agree, or neither does."""
 
 import json
+import re
 import shutil
 import subprocess
 import zlib
@@ -10,9 +11,10 @@ import msgspec
 import pytest
 
 from arena.deals import Deals, commitment, fingerprint, with_beacon
-from arena.model import Entrant, Trial
+from arena.model import STATED, Entrant, Event, MatchRecord, Settings, Trial
 from arena.registry import game
 from arena.store import read_event, read_records
+from arena.verify.whole import verify
 
 ROOT = Path(__file__).parents[2]
 NODE = shutil.which("node")
@@ -254,3 +256,151 @@ def test_what_cannot_be_told_is_not_called_a_difference(folder, tmp_path):
     code, _, err = verdict(folder)
     assert 2 == code
     assert "not a regular file" in err
+
+
+# -------------------------------------------------------------------------- events of rule 2
+
+NEW = {**STATED, "predictable": True}
+
+
+@pytest.fixture
+def new(play_event, a_fault, tmp_path):
+    """A small event of today's rule, with a fault in it."""
+    return play_event(tmp_path / "new", deals=3, faults={1: a_fault}, **NEW)
+
+
+def test_both_agree_on_an_event_of_todays_rule(new):
+    """Its deals in another order in each series, its lines spelled as they must be."""
+    assert (0, "") == verdict(new)[::2]
+    found = verify(new, jobs=1)
+    assert (None, 2) == (found.difference, found.event.settings.rule)
+
+
+PLAIN = {
+    msgspec.inspect.IntType: "whole number",
+    msgspec.inspect.FloatType: "decimal",
+    msgspec.inspect.BoolType: "true or false",
+    msgspec.inspect.StrType: "text",
+    msgspec.inspect.EnumType: "text",
+}
+
+
+def shape_of(info, *, sort):
+    """The members of a type, as the second verifier lists them."""
+    if isinstance(info, msgspec.inspect.UnionType):  # with what is unset
+        info = next(some for some in info.types if type(some) in PLAIN)
+    if isinstance(info, msgspec.inspect.VarTupleType):
+        return [shape_of(info.item_type, sort=sort)]
+    if not isinstance(info, msgspec.inspect.StructType):
+        return PLAIN[type(info)]
+    if info.cls is Settings:
+        return "as it is"
+    unset = {f.name for f in msgspec.structs.fields(info.cls) if f.default is msgspec.UNSET}
+    named = [(f.name + "?" * (f.name in unset), shape_of(f.type, sort=sort)) for f in info.fields]
+    return dict(sorted(named) if sort else named)
+
+
+def test_it_knows_the_members_of_all_lines_in_their_order():
+    """As the arena has them; a new one that isn't listed there would be called a difference."""
+    script = "console.log(JSON.stringify([v.SHAPES.RECORD, v.SHAPES.EVENT, v.RULED]))"
+    out = node("-e", f"const v = require('{ROOT}/protocol/verify_deals.js'); {script}")[1]
+    record, event, ruled = json.loads(out)
+    for kind, sort, listed in ((MatchRecord, False, record), (Event, True, event)):
+        known = shape_of(msgspec.inspect.type_info(kind), sort=sort)
+        assert json.dumps(known) == json.dumps(listed)
+    later = {f.name for f in msgspec.structs.fields(Settings) if f.default is msgspec.UNSET}
+    assert later - {"derivation"} == set(ruled)
+
+
+SPELLINGS = {
+    "a member more": (rb'"attempt":0', rb'"attempt":0,"note":"x"'),
+    "a member within": (rb'"decisions":', rb'"wise":1,"decisions":'),
+    "one twice": (rb'"attempt":0', rb'"attempt":0,"attempt":0'),
+    "another order": (rb'"deal":(\d+),"rotation":(\d)', rb'"rotation":\2,"deal":\1'),
+    "a space": (rb'"attempt":0', rb'"attempt": 0'),
+    "a number": (rb'"max_ms":0\.0', rb'"max_ms":0'),
+    "digits": (rb'"ended":1\.0', rb'"ended":1.00'),
+    "an exponent": (rb'"ended":1\.0', rb'"ended":1e0'),
+    "an escape": (rb'"ann@1"', rb'"\\u0061nn@1"'),
+    "a null": (rb'"luck":\[\]', rb'"luck":null'),
+}
+
+
+@pytest.mark.parametrize("change", SPELLINGS.values(), ids=SPELLINGS)
+def test_neither_passes_over_what_stands_in_a_line(change, new):
+    """Whatever encoding the record would not give is a difference to both."""
+    path = new / "matches.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", lines[0])
+    changed = re.sub(*change, body, count=1)
+    assert changed != body
+    path.write_bytes(b"".join([again(changed), *lines[1:]]))
+    code, out, _ = verdict(new)
+    assert 1 == code
+    assert "matches.jsonl:1: " in out
+    assert 1 == verify(new, jobs=1).difference.line
+
+
+def again(body):
+    """A line with a right checksum."""
+    return body[:-1] + b',"check":"%08x"}\n' % zlib.crc32(body[:-1])
+
+
+@pytest.mark.parametrize(
+    ("old", "other"),
+    [
+        (rb'"finished":true', rb'"finished":true,"fun":1'),
+        (rb'"finished":true', rb'"finished":false,"finished":true'),
+        (rb'"name":"ann"', rb'"name":"ann","nick":"a"'),
+        (rb'"predictable":true,"sandbox"', rb'"predictable":false,"sandbox"'),
+        (rb'"predictable":true', rb'"predictable":false'),
+        (rb'"mu":25\.0', rb'"mu":25'),
+        (rb'"deals":3', rb'"deals":4,"deals":3'),
+        (rb'"derivation":2,', rb""),
+        (rb'"deals":3', rb'"deals": 3'),
+    ],
+)
+def test_neither_passes_over_what_stands_in_the_event_file(old, other, new):
+    """Nor a change of `predictable`, in the settings or beside them, nor a rule that is gone."""
+    path = new / "event.json"
+    body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", path.read_bytes())
+    changed = re.sub(old, other, body)
+    assert changed != body
+    path.write_bytes(again(changed))
+    assert 1 == verdict(new)[0]
+    assert "event.json" == verify(new, jobs=1).difference.file
+
+
+@pytest.mark.parametrize("rule", [1, 2])
+def test_both_take_the_settings_as_they_are_spelled(rule, play_event, tmp_path):
+    """25 for 25.0, committed to as such: they agree with it, and with each other."""
+    folder = play_event(tmp_path / "event", deals=1, **(NEW if rule == 2 else {}))
+    path = folder / "event.json"
+    body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", path.read_bytes())
+    body = body.replace(b'"mu":25.0', b'"mu":25')
+    event = read_event(folder)
+    settings = msgspec.Raw(re.search(rb'"settings":(\{.*\}\}?),"shard"', body)[1])
+    bound = commitment(bytes.fromhex(event.secret), settings, event.entrants)
+    path.write_bytes(again(body.replace(event.commitment.encode(), bound.encode())))
+    assert (0, "") == verdict(folder)[::2]
+    assert verify(folder, jobs=1).difference is None
+
+
+def test_an_event_file_has_one_line(new, folder):
+    """To whoever reads it: of an old rule, too."""
+    for place in (new, folder):
+        path = place / "event.json"
+        whole = path.read_bytes()
+        for more in (b"\n", whole, b"x"):
+            path.write_bytes(whole + more)
+            assert "it is not exactly one line" in verdict(place)[1]
+            assert "event.json" == verify(place, jobs=1).difference.file
+
+
+def test_a_series_that_a_match_is_not_of_is_found(new):
+    """Its number follows from the rotation, its deals begin at or before the match's."""
+    series = next(read_records(new)).series
+    for other in (series[:-1] + "7", series[:-4] + "9-s" + series[-1], "x" + series[1:], "nine"):
+        forge_line(new, 1, series=other)
+        assert 1 == verdict(new)[0]
+        assert verify(new, jobs=1).difference.line == 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.model import FaultKind, RatingSettings, UserError, Withdrawal
-from arena.ratings.counting import Plan
+from arena.model import FaultKind, RatingSettings, Settings, UserError, Withdrawal
+from arena.ratings.counting import Plan, Withdrawing
 from arena.ratings.running import Counting
 from arena.waves import at_once, wave_of
 
@@ -237,3 +237,28 @@ def test_rated_events_are_told_in_the_order_of_the_schedule(lab):
     counting.add(records[0])
     assert [(r.entrants, r.places) for r in told] == [(("a", "b"), (1, 2)), (("b", "c"), (1, 1))]
     assert counting.counted().tally.matches == 4
+
+
+def test_when_a_bot_is_withdrawn_is_the_events_to_say(lab):
+    """After as many faulted matches as it states, and annulled before the share that it states."""
+    blocks = lab.round_robin("ab", deals=5)
+    records = faulty(lab, blocks, "a", {0, 1, 2, 3, 4})
+    for after, below, annulled in (
+        (2, 0.5, True),
+        (2, 0.2, False),
+        (4, 0.5, True),
+        (5, 0.5, False),
+    ):
+        counting = Counting(
+            at_once(wave_of(lambda: blocks)),
+            rating=RatingSettings(),
+            rule=Withdrawing(after, below),
+        )
+        for record in records:
+            counting.add(record)
+        out = Withdrawal(entrant="a", after=records[after - 1].id, annulled=annulled)
+        assert (out,) == counting.counted().withdrawn
+    settings = Settings(game="play-nine")
+    assert (3, 0.5) == (settings.withdrawn_after, settings.annulled_below)
+    settings = Settings(game="play-nine", withdraw_after=5, annul_below=0.25)
+    assert (5, 0.25) == (settings.withdrawn_after, settings.annulled_below)

@@ -1,5 +1,7 @@
 """What formats decide from."""
 
+import math
+
 import pytest
 
 from arena.model import ADJUSTED, RESULTS, RatingSettings, Withdrawal
@@ -84,6 +86,58 @@ def test_what_the_annulled_have_shown_is_left_out(lab):
         far = evidence.lead("c", "a").error
         assert (far > 10) == annulled
         assert evidence.lead("b", "a").strokes == pytest.approx(10, abs=1)
+
+
+def fallen(lab, fell, names="ab", deals=3):
+    """All need 90 strokes, the first 80; `fell` says who forfeits, by deal and rotation."""
+    found = Tally(margin=100.0)
+    for spec in lab.specs(lab.round_robin(names, deals=deals)):
+        who = fell.get((spec.deal, spec.rotation), "") if set(spec.seats) == set("ab") else ""
+        totals = dict.fromkeys(names, 90) | {"a": 80}
+        found.match(spec, reduced(lab.record(spec, totals, fell=dict.fromkeys(who, (2, 9)))))
+    return found
+
+
+def test_forfeits_are_apart_from_strokes(lab):
+    """Who forfeited how many matches, and the lead in all others; both at once are nobody's."""
+    event = lab.event("ab", rate_on=ADJUSTED)
+    found = fallen(lab, {(0, 0): "a", (0, 1): "a", (1, 0): "b", (2, 1): "ab"}, deals=4)
+    shown = Evidence(event, found, {}).forfeits("a", "b")
+    assert (8, 2, 1) == shown[:3]
+    assert shown.lead.strokes == pytest.approx(10, abs=0.1)
+    back = Evidence(event, found, {}).forfeits("b", "a")
+    assert (8, 1, 2, -shown.lead.strokes) == (*back[:3], back.lead.strokes)
+    assert Evidence(event, found, {}).lead("a", "b").strokes < 0
+
+
+def test_without_a_match_that_nobody_forfeited_no_lead_is_known(lab):
+    """Nor is one of two who haven't met."""
+    event = lab.event("ab", rate_on=ADJUSTED)
+    all_lost = fallen(lab, dict.fromkeys([(0, 0), (0, 1)], "a"), deals=1)
+    assert (2, 2, 0, (0.0, math.inf, 0.0)) == Evidence(event, all_lost, {}).forfeits("a", "b")
+    unmet = Evidence(event, Tally(margin=1.0), {}).forfeits("a", "b")
+    assert (0, 0, 0, (0.0, math.inf, 0.0)) == unmet
+
+
+def test_forfeits_of_the_annulled_are_left_out_and_a_copy_is_a_copy(lab):
+    """As what else they have shown."""
+    event = lab.event("abc", rate_on=ADJUSTED)
+    found = fallen(lab, {(0, 0): "a"}, "abc")
+    out = {"a": Withdrawal(entrant="a", after="x", annulled=True)}
+    assert (0, 0, 0) == Evidence(event, found, out).forfeits("a", "b")[:3]
+    copied = found.copied()
+    assert found.forfeited == copied.forfeited
+    copied.forfeited["a", "b"].rest.add(1, 1)
+    assert found.forfeited != copied.forfeited
+
+
+def test_the_skewness_of_a_lead_is_of_who_is_ahead(lab):
+    """One large loss among many equal results is skewed to the loser's disadvantage."""
+    event = lab.event("ab", rate_on=ADJUSTED)
+    evidence = Evidence(event, fallen(lab, {(0, 0): "a"}), {})
+    assert evidence.lead("a", "b").skew == -evidence.lead("b", "a").skew < 0
+    by_results = Evidence(lab.event("ab"), fallen(lab, {(0, 0): "a"}), {})
+    assert by_results.lead("a", "b").skew == 0.0
 
 
 def test_what_was_not_played_any_more_tells_nothing_of_who_would_have(lab):

@@ -11,6 +11,7 @@ from arena.ratings.intervals import (
     Moments,
     average,
     half_width,
+    most_likely_share,
     student95,
     win_interval,
 )
@@ -30,6 +31,37 @@ def test_one_stratum_is_the_textbook_interval():
     assert (found.mean, found.events, found.freedom) == (3.0, 4, 3)
     assert found.error == pytest.approx(math.sqrt(14 / 12))
     assert half_width(found, unknown=99) == pytest.approx(3.1824 * found.error)
+
+
+def test_skewness_is_that_of_the_mean():
+    """Of 0, 0, 0, 8: third moment 48, variance 12, over the root of four; without spread none."""
+    found = stratum((0, 1), (0, 1), (0, 1), (8, 1))
+    assert found.skewness() == pytest.approx(48 / 12**1.5 / 2)
+    assert stratum((3, 1), (3, 1)).skewness() == stratum().skewness() == 0.0
+
+
+def test_sums_are_added_and_taken_off():
+    """Each of them."""
+    one, two = stratum((1, 1), (5, 2)), stratum((-3, 2))
+    assert stratum((1, 1), (5, 2), (-3, 2)) == one.plus(two)
+    assert one == one.plus(two).plus(two, -1)
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "share"),
+    [
+        (0, 1, 0.95),
+        (0, 59, 0.0495),
+        (0, 300, 0.00994),
+        (1, 100, 0.0466),
+        (3, 20, 0.3437),
+        (4, 4, 1),
+    ],
+)
+def test_the_largest_share_that_a_count_leaves_possible(count, of, share):
+    """By the tables of Clopper and Pearson; of nothing everything is possible."""
+    assert most_likely_share(count, of) == pytest.approx(share, abs=1e-4)
+    assert most_likely_share(0, 0) == 1.0
 
 
 def test_opponents_are_not_chance():

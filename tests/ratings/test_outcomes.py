@@ -46,7 +46,7 @@ def test_playoffs_break_ties_apart_from_the_rating(lab):
     """Places in the matches break the tie of an event for W-T-L alone."""
     tied = {"totals": {"a": 90, "b": 90}}
     found = play(lab, "ab", tied | {"places": (1, 2)}, tied)
-    assert found.pairs == {("a", "b"): PairCount(ties=1, first_playoffs=1)}
+    assert found.pairs == {("a", "b"): PairCount(ties=1, first_playoffs=1, first_places=1)}
     found = play(lab, "ab", tied | {"places": (1, 2)}, tied | {"places": (1, 2)})
     assert found.pairs == {("a", "b"): PairCount(ties=1)}
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import msgspec
 import pytest
 
-from arena.model import ADJUSTED, Duel, Racing
+from arena.model import ADJUSTED, Duel, Racing, Standing, Withdrawal
+from arena.ratings.standings import table
 
 
 def test_a_small_event_by_hand(lab):
@@ -58,13 +60,11 @@ def test_rows_are_ranked_by_strength(lab):
 
 
 def test_a_bot_that_never_played_has_a_row(lab):
-    """Its rating is the prior's, and it has no rank."""
+    """It has no number: neither the prior's rating nor a rank was measured."""
     blocks = lab.round_robin("ab", deals=2)
     found = lab.table(blocks, [], "abz")
     assert [row.entrant for row in found.rows] == ["a", "b", "z"]
-    assert {(row.mu, row.matches, row.rank, row.rank_last) for row in found.rows} == {
-        (25.0, 0, 0, 0)
-    }
+    assert found.rows == tuple(Standing(entrant=name) for name in "abz")
     assert (found.matches, found.planned) == (0, 4)
 
 
@@ -79,12 +79,61 @@ def test_annulled_bots_come_last(lab):
     assert [(row.entrant, row.rank, row.note) for row in found.rows] == [
         ("b", 1, ""),
         ("c", 1, ""),
-        ("a", 0, "annulled"),
+        ("a", None, "annulled"),
     ]
     assert found.rows[1].p_next is None
-    assert found.rows[2].faults == (("crash", 3),)
-    assert (found.rows[2].matches, found.rows[2].wins) == (0, 0)
+    assert found.rows[2] == Standing(entrant="a", faults=(("crash", 3),), note="annulled")
     assert [out.entrant for out in found.withdrawn] == ["a"]
+
+
+def test_an_annulled_bot_has_no_number_while_others_play_on(lab):
+    """The sums still have its results then; its row doesn't, nor has anybody a duel with it."""
+    blocks = lab.schedule(["ab", "ac", "bc"], deals=4, series=1)
+    specs = list(lab.specs(blocks))
+    counting = lab.count(
+        blocks,
+        [
+            lab.record(spec, {"b": 70}, fell={"a": (1, 1)} if "a" in spec.seats else {})
+            for spec in specs[:5]
+        ],
+    )
+    found = table(lab.event("abc"), counting.so_far())
+    row = found.rows[-1]
+    assert (row.entrant, row.note, row.rank, row.mu, row.wins) == (
+        "a",
+        "annulled",
+        None,
+        None,
+        None,
+    )
+    assert {duel.row for duel in found.duels} <= {"b", "c"}
+
+
+def test_the_error_of_what_is_compared_shrinks_and_sigma_does_not(lab):
+    """However much is played, sigma stays above the prior's over the root of the field."""
+    floor = 25 / 3 / math.sqrt(4)
+    spread = []
+    for deals in (4, 40, 400):
+        blocks = lab.round_robin("abcd", deals=deals)
+        records = [
+            lab.record(spec, {spec.seats[n]: 80 + 10 * ((spec.deal + n) % 2) for n in (0, 1)})
+            for spec in lab.specs(blocks)
+        ]
+        rows = lab.table(blocks, records, "abcd").rows
+        assert all(row.sigma > floor for row in rows)
+        spread.append(max(row.sigma_field for row in rows))
+    assert spread[1] < spread[0] / 2
+    assert spread[2] < spread[1] / 2
+
+
+def test_nobody_alone_is_unsure_against_a_field(lab):
+    """Of a table where one bot is left there is nobody to compare it with."""
+    blocks = lab.schedule(["abc"], deals=2)
+    counting = lab.count(blocks, [lab.record(spec) for spec in lab.specs(blocks)])
+    counted = counting.counted()
+    gone = tuple(Withdrawal(entrant=name, after="m", annulled=True) for name in "bc")
+    rows = table(lab.event("abc"), msgspec.structs.replace(counted, withdrawn=gone)).rows
+    assert (rows[0].rank, rows[0].sigma_field) == (1, None)
 
 
 def test_notes_name_what_happened(lab):

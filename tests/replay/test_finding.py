@@ -5,8 +5,10 @@ import itertools
 import msgspec
 import pytest
 
+from arena.cli import finding
 from arena.cli.finding import (
     Bound,
+    Found,
     Search,
     counted_playing,
     playing,
@@ -186,3 +188,24 @@ def test_the_playing_that_counts_is_shown(events, folder):
         playing(path, series[0].id, 7)
     found = searched(path, Search(), everything=True, limit=None)
     assert [(0, False)] == [(r.attempt, counts) for r, counts in found.records if not counts]
+
+
+def test_the_first_matches_of_a_list_need_no_second_reading(friday, monkeypatch):
+    """Nothing is sought but the first that count: they are the same as by going through all."""
+    few = searched(friday, Search(), everything=False, limit=2)
+    every = searched(friday, Search(), everything=False, limit=None)
+    assert few == Found(records=every.records[:2], matches=every.matches)
+    read = []
+    some = finding.read_some
+    monkeypatch.setattr(
+        finding, "read_some", lambda *words: (read.append(r) or r for r in some(*words))
+    )
+    searched(friday, Search(), everything=False, limit=2)
+    assert 2 == len(read)
+
+
+def test_a_large_log_is_said_to_take_a_while(friday, monkeypatch, capsys):
+    """Before it is read, with how long it may take."""
+    monkeypatch.setattr("arena.cli.patience.LONG", 1)
+    searched(friday, Search(), everything=False, limit=2)
+    assert f"reading {friday}: 0.0 GB of matches, about 0 s\n" == capsys.readouterr().err

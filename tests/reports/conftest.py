@@ -54,6 +54,7 @@ class Tables:
             entrant=entrant,
             mu=31.433 - 3 * number,
             sigma=0.812 + 0.1 * number,
+            sigma_field=0.4 + 0.1 * number,
             p_next=0.9254,
             win=0.83 - 0.1 * number,
             win_low=0.7 - 0.1 * number,
@@ -130,10 +131,7 @@ class Tables:
                 note="withdrawn",
                 p_next=None,
             ),
-            self.row(
-                4, "gone@1", faults=(("start", 3),), note="annulled", deals=0, matches=0,
-                p_next=None, wins=0, ties=0, losses=0,
-            ),
+            Standing(entrant="gone@1", faults=(("start", 3),), note="annulled"),
         ]  # fmt: skip
         names = [row.entrant for row in rows]
         table = self.table(rows, matches=212)
@@ -174,6 +172,7 @@ class Tables:
                     ended="all are told apart",
                     aliases=(("日本のボット@3", stranger),),
                     damaged=2,
+                    gone=("random@1.0.0",),
                 ),
             ),
             selected=("without gone@1",),

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from arena import registry
-from arena.cli.watching import Lines, Onlooker
+from arena.cli.display import Lines
+from arena.cli.watching import Onlooker
 from arena.deals import Deals, secret_from_seed
-from arena.games.following import Followed
 from arena.model import MatchSpec, Settings
 from arena.referee import Failure, Referee
 from arena.reports.cards import Card, Face, Picture, Player, Style, picture, scorecard
@@ -39,9 +39,10 @@ def watched(game, seats, *, fall=None):
     spec = MatchSpec(id="m", series="s", pairing="p", deal=1, rotation=0, seats=names)
     referee = Referee(
         spec,
-        game=Followed(rules, onlooker.moved),
+        game=rules,
         deals=Deals(secret_from_seed("cards")),
         settings=Settings(game=game, seats=seats, turn_cap=6),
+        onlooker=onlooker,
     )
     referee.begin()
     asked = 0
@@ -50,8 +51,6 @@ def watched(game, seats, *, fall=None):
             question = referee.question(seat, bank_ms=0)
             asked += seat == fall
             if asked == 9 and seat == fall:
-                onlooker.fallen(seat)
-                onlooker.fallen(seat)
                 referee.fail(seat, Failure(kind="crash", message="died"))
             else:
                 referee.answer(seat, choose.choice(question.legal))
@@ -61,10 +60,10 @@ def watched(game, seats, *, fall=None):
 CASES = {
     "play-nine-2": ("play-nine", 2, Style(), 41),
     "play-nine-2-end": ("play-nine", 2, Style(), -1),
-    "play-nine-6": ("play-nine", 6, Style(), 100),
+    "play-nine-6": ("play-nine", 6, Style(), 101),
     "four-card-golf-2-hidden": ("four-card-golf", 2, Style(hidden=True), 30),
-    "four-card-golf-8": ("four-card-golf", 8, Style(), 60),
-    "four-card-golf-8-ascii": ("four-card-golf", 8, Style(lines=False), 60),
+    "four-card-golf-8": ("four-card-golf", 8, Style(), 61),
+    "four-card-golf-8-ascii": ("four-card-golf", 8, Style(lines=False), 61),
 }
 
 
@@ -170,10 +169,17 @@ def test_moves_in_plain_words():
     kept, lines = watched("play-nine", 2), Lines(out)
     for shown in kept.pictures:
         lines.show(shown, shown.told[-1:])
-    lines.close()
     text = out.getvalue()
     assert 9 == text.count("play-nine, deal 1, hole ")
     assert 9 == text.count(" is over: ")
+
+
+def test_nobody_is_played_on_for_when_the_match_is_over():
+    """Of two, one that fails ends it; the last picture says who."""
+    kept = watched("play-nine", 2, fall=1)
+    assert "a-bot-with-a-long-name-1@1 has failed" == kept.told[-1]
+    assert kept.pictures[-1].players[1].fallen
+    assert "bot3@1 has failed, and is played on for" in watched("play-nine", 6, fall=3).told
 
 
 def test_positions_are_numbered_where_somebody_chooses():

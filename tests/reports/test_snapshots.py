@@ -6,10 +6,13 @@ import csv
 import io
 import json
 
+import msgspec
 import pytest
 
-from arena.reports import FORMATS, render
+from arena.model import NotRun, Standing
+from arena.reports import FILES, FORMATS, files, render
 from arena.reports.delimited import NAMES
+from arena.reports.listed import listed
 
 
 @pytest.mark.parametrize("kind", ["plain", "eventful", "pooled"])
@@ -43,3 +46,67 @@ def test_json_has_a_version_and_sorted_keys(tables):
     assert list(content) == sorted(content)
     assert content["rows"][2]["faults"] == {"crash": 1, "timeout": 3}
     assert made == json.dumps(content, indent=2, sort_keys=True) + "\n"
+
+
+def test_what_was_not_measured_has_no_number(tables):
+    """Empty in the CSV, null in the JSON: sorted by rank, share or rating it is never first."""
+    measured = {
+        "rank", "rank_last", "mu", "sigma", "sigma_field", "p_next", "delta_strokes",
+        "delta_strokes_ci95", "win_share", "win_share_low95", "win_share_high95", "wins", "ties",
+        "losses", "strokes_per_hole", "ms_per_decision", "off_turn_ms_per_match", "disputed",
+    }  # fmt: skip
+    rows = list(csv.DictReader(io.StringIO(render(tables.eventful(), "csv"))))
+    for row in rows[3:]:
+        assert {name for name in measured if row[name]} == set()
+    assert (rows[3]["note"], rows[3]["fault_kinds"]) == ("annulled", "start:3")
+    assert rows[3]["reason"].startswith("three faulted matches in a row up to 79255c4b3c28-000002")
+    (gone,) = (row for row in json.loads(render(tables.eventful(), "json"))["rows"]
+               if row["entrant"] == "gone@1")  # fmt: skip
+    numbers = {name: value for name, value in gone.items() if isinstance(value, int | float)}
+    assert numbers == {"deals": 0, "matches": 0, "disputed": False}
+
+
+@pytest.mark.parametrize("kind", ["text", "md", "csv", "json"])
+def test_who_was_not_run_has_a_row(tables, kind):
+    """With the reason; not where host facts are left out, nor if it played in another event."""
+    assert render(tables.eventful(), kind).count("no cargo on this machine") >= 1
+    rows = [row.entrant for row in listed(tables.eventful())]
+    assert rows[-1] == "rusty"
+    assert rows[:-1] == [row.entrant for row in listed(tables.eventful(), canonical=True)]
+    assert "rusty" not in render(tables.eventful(), kind, canonical=True)
+    table = tables.eventful()
+    again = (NotRun(name=table.rows[0].entrant, reason="at first"),)
+    table = msgspec.structs.replace(
+        table, event=msgspec.structs.replace(table.event, not_run=again)
+    )
+    assert listed(table) == table.rows
+
+
+@pytest.mark.parametrize("evaluator", ["", "play-nine/1-abc"], ids=["no ledger", "ledger"])
+def test_files_of_the_first_rule_keep_their_form(tables, evaluator):
+    """Its columns, its rows, and its numbers for what was not measured."""
+    old = tables.eventful()
+    settings = msgspec.structs.replace(old.event.settings, evaluator=evaluator)
+    event = msgspec.structs.replace(old.event, settings=settings)
+    unmet = Standing(entrant="late@1")
+    old = msgspec.structs.replace(old, event=event, rows=(*old.rows, unmet), rule=1)
+    made = dict(files(old))
+    rows = {row["entrant"]: row for row in csv.DictReader(io.StringIO(made["table.csv"]))}
+    assert "rusty" not in rows
+    assert {"sigma_field", "reason"}.isdisjoint(rows["gone@1"])
+    for gone in (rows["gone@1"], rows["late@1"]):
+        assert [gone[name] for name in ("rank", "mu", "sigma", "win_share_high95", "disputed")] == [
+            "0", "25.0", "8.333", "1.0", "0",
+        ]  # fmt: skip
+        assert gone["delta_adjusted"] == ("0.0" if evaluator else "")
+    content = {row["entrant"]: row for row in json.loads(made["table.json"])["rows"]}
+    assert content["gone@1"]["adjusted_ci"] == 0.0
+    assert content["gone@1"].keys() == content["late@1"].keys()
+    assert "reason" not in content["gone@1"]
+    shown = {line.split()[1]: line.split() for line in made["table.txt"].splitlines()[2:7]}
+    assert shown["gone@1"][:4] == ["-", "gone@1", "-", "-"]
+    assert shown["late@1"][:4] == ["-", "late@1", "25.00", "8.33"]
+    assert "±" not in made["table.md"].splitlines()[2]
+    assert "against the field's mean" not in made["table.txt"]
+    today = dict(files(tables.eventful()))
+    assert {name: render(tables.eventful(), kind) for name, kind in FILES.items()} == today

@@ -30,7 +30,7 @@ def test_nothing_is_dropped_without_saying_so(tables):
     wide = render(tables.plain(), "text")
     assert "not shown" not in wide
     narrow = render(tables.plain(), "text", width=80)
-    assert "not shown in 80 columns: deals/matches, strokes/hole, ms/decision" in narrow
+    assert "not shown in 80 columns: σ, deals/matches, strokes/hole, ms/decision" in narrow
     assert "--format md: all" in " ".join(narrow.split())
     least = render(tables.plain(), "text", width=40)
     assert "wishful@1.2.0" in least
@@ -128,7 +128,7 @@ def test_everything_that_was_agreed_is_told(tables):
         "30 tables",
         "no two bots of one author",
         "playoffs",
-        "those with withdrawn bots are void",
+        "those of a bot that was withdrawn later are its forfeits from then on",
     ):
         assert told in made
     assert "sandbox" not in made
@@ -163,6 +163,14 @@ def test_a_page_has_no_endless_matrix(tables):
     """Beyond forty bots the page says where the matrix is."""
     many = tables.table([tables.row(n, f"bot-{n}@1") for n in range(1, 42)])
     assert "41 bots are too many for a page; it is in the JSON" in render(many, "md")
+    assert "41 bots are too many to show; --format json has it" in render(many, "text")
+
+
+def test_the_first_rule_s_file_has_its_matrix_and_the_screen_has_not(tables):
+    """However wide the terminal is: a matrix of three hundred bots is half a megabyte."""
+    many = tables.table([tables.row(n, f"bot-{n}@1") for n in range(1, 42)], rule=1)
+    assert "rated events won by the row" in render(many, "text")
+    assert "41 bots are too many to show" in render(many, "text", width=1000)
 
 
 def test_an_empty_table_renders(tables):
@@ -220,3 +228,61 @@ def test_a_single_match_says_that_it_rates_nobody(tables):
     assert "single, one match, which rates nobody" in text
     assert "rotations" not in text
     assert "run by" not in text
+
+
+def test_when_bots_were_withdrawn_is_told_as_the_event_states_it(tables):
+    """In its own numbers; three and a half have words."""
+    table = tables.plain()
+    out = Withdrawal(entrant="random@1.0.0", after="x", annulled=True)
+    for stated, words in (
+        ({}, "three faulted matches in a row up to x, before half of its schedule: all"),
+        (
+            {"withdraw_after": 5, "annul_below": 0.25},
+            "5 faulted matches in a row up to x, before 25 % of its schedule: all",
+        ),
+    ):
+        settings = msgspec.structs.replace(table.event.settings, **stated)
+        event = msgspec.structs.replace(table.event, settings=settings)
+        made = render(msgspec.structs.replace(table, event=event, withdrawn=(out,)), "text")
+        assert words in made
+        first = msgspec.structs.replace(table, event=event, withdrawn=(out,), rule=1)
+        words = words.replace(", before", "; under").replace("schedule", "matches were played")
+        assert words in render(first, "text")
+
+
+@pytest.mark.parametrize(
+    ("seats", "rule", "annulled", "words"),
+    [
+        (2, 2, (True,), "300 of 300 counted; those with an annulled bot count for nobody\n"),
+        (3, 2, (True,), "; those with an annulled bot count for the others, if they are two or"),
+        (2, 2, (False,), "counted; those of a bot that was withdrawn later are its forfeits from"),
+        (3, 2, (False,), "later are its forfeits from then on\n"),
+        (2, 2, (True, False), "nobody; those of a bot that was withdrawn later are its forfeits"),
+        (2, 2, (False,), "from then on, and they are not played\n"),
+        (3, 1, (True,), "counted; those with withdrawn bots are void\n"),
+        (3, 1, (), "300 of 300 counted\n"),
+        (3, 2, (), "300 of 300 counted\n"),
+    ],
+)
+def test_what_became_of_the_matches_of_the_withdrawn(tables, seats, rule, annulled, words):
+    """At tables of more than two they count for the others; forfeits count. Files of the first
+    rule keep their sentence.
+    """
+    table = tables.plain()
+    settings = msgspec.structs.replace(table.event.settings, seats=seats)
+    out = tuple(
+        Withdrawal(entrant=row.entrant, after="x", annulled=each)
+        for row, each in zip(table.rows, annulled, strict=False)
+    )
+    event = msgspec.structs.replace(table.event, settings=settings)
+    changed = msgspec.structs.replace(table, event=event, withdrawn=out, rule=rule)
+    assert words in render(changed, "text")
+
+
+def test_an_epoch_names_who_takes_no_part(tables):
+    """Each that was withdrawn before it; of several events their own lines say it."""
+    for table, times in ((tables.plain(), 1), (tables.pooled(), 0)):
+        settings = msgspec.structs.replace(table.event.settings, withdrawn=("bad@1",))
+        event = msgspec.structs.replace(table.event, settings=settings)
+        made = render(msgspec.structs.replace(table, event=event), "text")
+        assert times == made.count("kept out: bad@1: was withdrawn before this epoch\n")

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from arena.roster import interpreters
 from arena.sandbox import Exited, Plan
 from arena.sandbox.bwrap import Bubblewrap
 from arena.sandbox.client import Spawner
@@ -168,6 +169,16 @@ def program():
         return path
 
     return program
+
+
+@pytest.fixture
+def as_systems(monkeypatch):
+    """Have a folder count among the system's own, whose programs need no installation."""
+
+    def as_systems(folder):
+        monkeypatch.setattr(interpreters, "SYSTEM", (*interpreters.SYSTEM, str(folder)))
+
+    return as_systems
 
 
 @pytest.fixture

@@ -83,9 +83,10 @@ def test_other_content_is_another_build(make, built, spawner):
     assert spawner.count == 2
 
 
-def test_another_toolchain_is_another_build(make, built, spawner, program, monkeypatch):
+def test_another_toolchain_is_another_build(make, built, spawner, program, monkeypatch, as_systems):
     """A compiler's update makes its earlier results stale."""
     tool = program(make("tools", {}) / "bin/mk", f"#!/bin/sh\n{PROGRAM}\n")
+    as_systems(tool.parent)
     monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
     path = make("a", {"bot.toml": 'build = ["mk"]\nrun = ["./bot"]'})
     first = built(path)
@@ -208,6 +209,40 @@ def test_a_build_is_not_shown_its_opponents(make, built, backend):
     assert [bot.entrant.name for bot in result.bots] == ["strong"]
     assert "can't be shown to a bot" in the_problem_of(result)
     assert not any(str(strong) in launch.expose for launch in backend.launches)
+
+
+@pytest.mark.parametrize("how", ["run", "build", "script"])
+@pytest.mark.parametrize(
+    ("program", "key"),
+    [
+        ("bin/rails", "config/master.key"),
+        ("bin/hello", ".ssh/id_ed25519"),
+        ("event/bin/x", "event/private.json"),
+        ("sbin/x", "x"),
+        ("libexec/x", "x"),
+    ],
+)
+def test_a_build_is_not_shown_what_lies_beside_a_program(
+    make, built, backend, cache, program, key, how
+):
+    """By no way of naming it: in a home, under root in another user's, beside a results folder."""
+    home = make("home", {program: "#!/bin/sh\n", key: "secret"}, executable=[program])
+    (home / key).chmod(0o600)
+    home.chmod(0o700)
+    if os.geteuid() == 0:
+        os.chown(home, 65534, 65534)
+    path = str(home / program)
+    shown = {
+        "run": {"bot.toml": f'run = ["{path}"]'},
+        "build": {"bot.toml": f'build = [["true"], ["{path}"]]\nrun = ["./bot.sh"]'},
+        "script": {"bot.toml": 'run = ["./bot.sh"]\nbuild = ["true"]'},
+    }[how]
+    files = {**shown, "bot.sh": f"#!{path if how == 'script' else '/bin/sh'}\n"}
+    bot = make("a", files, executable=["bot.sh"])
+    result = load([bot], cache=cache) if how == "run" else built(bot)
+    (line,) = the_problem_of(result).splitlines()
+    assert f'write "{Path(path).name}", and put its folder on the PATH' in line
+    assert [launch.expose for launch in backend.launches] in ([], [()])
 
 
 def test_a_failed_build_shows_the_end_of_its_output(make, built):

@@ -2,12 +2,14 @@ import pytest
 
 from arena.roster import commands
 from arena.roster.commands import CommandError, entry, resolve, shebang
+from arena.roster.folder import opened
 from arena.roster.interpreters import MissingToolError, Toolbox
 
 
 @pytest.fixture
-def tools(tmp_path, program, monkeypatch):
-    """A toolbox whose PATH holds the given programs alone."""
+def tools(tmp_path, program, monkeypatch, as_systems):
+    """A toolbox whose PATH holds the given programs alone, in one of the system's folders."""
+    as_systems(tmp_path / "tools")
 
     def tools(*names):
         for name in names:
@@ -16,6 +18,11 @@ def tools(tmp_path, program, monkeypatch):
         return Toolbox()
 
     return tools
+
+
+def the_entry(path):
+    with opened(path) as folder:
+        return entry(folder)
 
 
 def why(run, folder, toolbox):
@@ -40,7 +47,7 @@ def test_entry_files_run_as_what_they_are(make, tools, tmp_path, file, tool):
     """A folder with an obvious entry file needs no manifest."""
     command = resolve(None, make("a", {file: ""}), tools(tool))
     assert command.argv == (str(tmp_path / "tools/bin" / tool), f"/bot/{file}")
-    assert command.expose == (str(tmp_path / "tools"),)
+    assert command.expose == ()
 
 
 def test_a_second_choice_of_interpreter(make, tools, tmp_path):
@@ -70,10 +77,10 @@ def test_entry_program_without_execute_permission(make, tools):
 
 def test_bot_comes_before_main_and_two_are_too_many(make):
     """What is not obvious is not guessed."""
-    assert entry(make("a", {"bot.js": "", "main.py": ""})) == "bot.js"
-    assert entry(make("b", {"x.py": ""})) is None
+    assert the_entry(make("a", {"bot.js": "", "main.py": ""})) == "bot.js"
+    assert the_entry(make("b", {"x.py": ""})) is None
     with pytest.raises(CommandError, match=r"bot\.py and bot\.js"):
-        entry(make("c", {"bot.js": "", "bot.py": ""}))
+        the_entry(make("c", {"bot.js": "", "bot.py": ""}))
 
 
 def test_bare_names_are_looked_up(make, tools, tmp_path):

@@ -247,6 +247,51 @@ def test_all_bad_entrants_are_reported_together(make, look):
     assert roster.problems[0].not_run == NotRun(name="a", reason="is an empty folder")
 
 
+def test_results_among_bots_are_passed_over_with_a_note(make, look):
+    """A pattern such as * names them too: events, folders of events, published sites."""
+    roster = look(
+        make("a", {"bot.sh": ""}),
+        make("arena-results", {}),
+        make("friday", {"event.json": "", "matches.jsonl": ""}),
+        make("ladders", {"monday/event.json": ""}),
+        make("site", {"arena-site.json": ""}),
+    )
+    assert (1, ()) == (len(roster.candidates), roster.problems)
+    (note,) = roster.notes
+    assert note.startswith("left out, not bots: ")
+    assert 4 == note.count(" (results)")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("player.py", 'is a script: a bot.toml beside it says run = ["python3", "player.py"]'),
+        ("bot.ipynb", "a notebook: save its code as a script (jupyter nbconvert --to script bot.i"),
+        ("bot.c", 'build = ["cc", "-O2", "-o", "bot", "bot.c"] and run = ["./bot"]'),
+        ("Bot.java", 'build = ["javac", "Bot.java"] and run = ["java", "Bot"]'),
+        ("bot.jar", 'run = ["java", "-jar", "bot.jar"]'),
+        ("bot.zip", "is an archive: unpack it"),
+        ("bot.tar.gz", "is an archive: unpack it"),
+    ],
+)
+def test_what_is_no_bot_yet_is_called_by_what_it_is(make, look, name, told):
+    """In a folder, and by itself; with the line that makes a bot of it."""
+    problem = the_problem(look(make("a", {name: "", "notes.txt": ""})))
+    assert problem.lines[0].startswith(f"has no bot.toml; {name} is ")
+    assert told in problem.lines[0]
+    if name != "player.py":  # by itself it is one
+        (note,) = look(make(name, "")).notes
+        assert f"{name} (is " in note
+        assert told in note
+
+
+def test_of_several_scripts_the_likely_one_is_named(make, look):
+    """They may be one bot or several."""
+    problem = the_problem(look(make("a", {"helpers.py": "", "player.py": ""})))
+    assert "holds 2 that look like bots; write a/* to enter them; or, if they" in problem.lines[0]
+    assert 'run = ["python3", "player.py"]' in problem.lines[0]
+
+
 def test_missing_interpreter_is_a_problem(make, look):
     """Which program, which bot, what to do."""
     problem = the_problem(look(make("a", {"bot.toml": 'run = ["no-such-tool"]'})))
@@ -360,10 +405,12 @@ def test_opponents_are_not_shown(make, look, named):
     assert all("can't be shown" in problem.lines[0] for problem in roster.problems)
 
 
-def test_opponents_are_not_shown_when_an_event_is_resumed(make, look, cache):
+def test_opponents_are_not_shown_when_an_event_is_resumed(make, look, cache, monkeypatch):
     """The places that bots came from are recorded, and as closed as before."""
-    strong = make("strong", {"bot.py": "", "bin/tool": "x"}, executable=["bin/tool"])
-    weak = make("weak", {"bot.toml": f'run = ["{strong}/bin/tool"]'})
+    files = {"bot.py": "", "bin/node": "x", "include/node/node.h": ""}
+    strong = make("strong", files, executable=["bin/node"])
+    weak = make("weak", {"bot.toml": 'run = ["node"]'})
+    monkeypatch.setenv("PATH", f"{strong}/bin:{os.environ['PATH']}")
     # Alone it could have entered: for all that is known this is an interpreter.
     known = [
         (each.entrant, each.source) for path in (weak, strong) for each in look(path).candidates

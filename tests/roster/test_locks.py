@@ -1,9 +1,10 @@
 import json
+import re
 
 import pytest
 
-from arena.roster import locks
-from arena.roster.locks import LOCK_BYTES, LockError, canonical_name, read
+from arena.roster.locks import LockError, canonical_name, npm, read
+from arena.roster.locks.text import LOCK_BYTES
 
 SHA = "sha256:" + "0f" * 32
 
@@ -46,6 +47,15 @@ def test_pins_are_written_anew_for_pip(lock):
     assert found.hashes
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["a[]==1", "a-b_c.9==v1!2.0.RC1-post_3.DEV4+l.o-c_1", "a==1.0-1", "A[b, c-d]==1"],
+)
+def test_pins_as_indexes_write_them(lock, line):
+    """Every version of PEP 440."""
+    assert len(requirements(lock, line).names) == 1
+
+
 def test_a_lock_file_may_be_empty(lock):
     """A bot that needs nothing yet is no error."""
     assert requirements(lock, "# nothing\n").names == set()
@@ -81,6 +91,13 @@ def test_names_compare_as_indexes_compare_them():
         ("a==1; python_version == '${HOME}'", "not pinned"),
         ("a==1; python_version == 'é'", "not pinned"),
         ("a==1 b==2", "not pinned"),
+        ("a----==1", "`a----` is no package's name; write name==version, or name[extra]==version"),
+        ("a[,,,]==1", "`a[,,,]` is no package's name"),
+        ("a[b,]==1", "is no package's name"),
+        ("_a==1", "is no package's name"),
+        ("a==one", "not pinned"),
+        ("a==1..2", "not pinned"),
+        ("a==1+", "not pinned"),
         ("\x1b[2Jnumpy", "`numpy` is not pinned"),
     ],
 )
@@ -88,14 +105,14 @@ def test_other_requirements_are_refused_by_line(lock, line, said):
     """The file, the line, what it is and what to write instead."""
     with pytest.raises(LockError) as e:
         requirements(lock, f"first==1\n\n{line}\n")
-    assert str(e.value).startswith("requirements.txt line 3: ")
+    assert str(e.value).startswith("requirements.txt:3: ")
     assert said in str(e.value)
     assert str(e.value).isprintable()
 
 
 def test_a_joined_line_has_the_number_that_it_begins_on(lock):
     """A backslash at the end of the file joins nothing."""
-    with pytest.raises(LockError, match="line 2: `numpy"):
+    with pytest.raises(LockError, match="requirements.txt:2: `numpy"):
         requirements(lock, "a==1\nnumpy \\\n>=2 \\")
 
 
@@ -110,10 +127,10 @@ def test_a_lock_file_that_is_not_there(lock):
 
 
 def test_a_lock_file_that_is_no_file_or_endless(lock):
-    """Neither a folder nor 17 MB are read."""
+    """Neither a folder nor 2 MB are read."""
     with pytest.raises(LockError, match="can't read"):
         lock("requirements.txt", {"requirements.txt/x": ""})
-    with pytest.raises(LockError, match="larger than 16 MB"):
+    with pytest.raises(LockError, match="larger than 1 MB"):
         lock("Cargo.lock", {"Cargo.lock": b"#" * (LOCK_BYTES + 1)})
 
 
@@ -123,7 +140,7 @@ def test_requirements_in_another_encoding(lock):
         requirements(lock, "numpy==1".encode("utf-16"))
 
 
-def npm(packages, **fields):
+def node(packages, **fields):
     """The files of a node bot whose lock file holds these packages."""
     lock = {"lockfileVersion": 3, "packages": {"": {"name": "x"}, **packages}, **fields}
     return {"package-lock.json": json.dumps(lock), "package.json": '{"name": "x"}'}
@@ -131,7 +148,7 @@ def npm(packages, **fields):
 
 def test_packages_of_the_registry_and_of_the_bot_are_taken(lock):
     """Only package.json, the lock and the bot's own packages go to npm."""
-    files = npm(
+    files = node(
         {
             "node_modules/a": {"version": "1.0.0"},
             "node_modules/@s/b": {"version": "1.0.0", "resolved": "https://example.org/b.tgz"},
@@ -139,18 +156,16 @@ def test_packages_of_the_registry_and_of_the_bot_are_taken(lock):
         }
     )
     found = lock("package-lock.json", {**files, "lib/c.tgz": b"c", ".npmrc": "x=1", "bot.js": ""})
-    assert found.files == {
-        "package-lock.json": files["package-lock.json"].encode(),
-        "package.json": files["package.json"].encode(),
-        "lib/c.tgz": b"c",
-    }
+    assert list(found.files) == ["package-lock.json", "package.json", "lib/c.tgz"]
+    for name in ("package-lock.json", "package.json"):
+        assert json.loads(files[name]) == json.loads(found.files[name])
 
 
 @pytest.mark.parametrize("version", [1, 4, None, "3", {}])
 def test_other_versions_of_lock_files_are_refused(lock, version):
     """Older npm wrote version 1, which pins less."""
     with pytest.raises(LockError, match="lockfileVersion must be 2 or 3.*npm 7"):
-        lock("package-lock.json", npm({}, lockfileVersion=version))
+        lock("package-lock.json", node({}, lockfileVersion=version))
 
 
 @pytest.mark.parametrize(
@@ -194,9 +209,9 @@ def test_other_versions_of_lock_files_are_refused(lock, version):
 def test_packages_from_elsewhere_are_refused(lock, place, package, said):
     """No version control, no folders, and no place that npm would unpack to outside."""
     with pytest.raises(LockError) as e:
-        lock("package-lock.json", npm({place: package}))
+        lock("package-lock.json", node({place: package}))
     assert said in str(e.value)
-    assert str(e.value).startswith("package-lock.json: ")
+    assert str(e.value).startswith("package-lock.json:1: ")
 
 
 @pytest.mark.parametrize(
@@ -218,7 +233,7 @@ def test_packages_from_elsewhere_are_refused(lock, place, package, said):
 )
 def test_only_archives_of_the_bot_go_to_npm(lock, name):
     """Neither its settings nor another lock file, by which it would be told what to do."""
-    files = npm({"node_modules/a": {"version": "1.0.0", "resolved": f"file:{name}"}})
+    files = node({"node_modules/a": {"version": "1.0.0", "resolved": f"file:{name}"}})
     for own in (".npmrc", "npm-shrinkwrap.json", "x/.npmrc", ".x/a.tgz", "x/.a.tgz", "x/a.tgz"):
         files.setdefault(own, "x")
     with pytest.raises(LockError, match=r"no file of the bot's own that ends"):
@@ -231,12 +246,12 @@ def test_own_archives_are_capped(lock, monkeypatch):
         f"node_modules/{name}": {"version": "1.0.0", "resolved": f"file:{name}.tar.gz"}
         for name in "ab"
     }
-    files = {**npm(packages), "a.tar.gz": b"x" * 3000, "b.tar.gz": b"x" * 3000}
+    files = {**node(packages), "a.tar.gz": b"x" * 3000, "b.tar.gz": b"x" * 3000}
     assert len(lock("package-lock.json", files).files) == 4
-    monkeypatch.setattr(locks, "OWN_BYTES", 5000)
+    monkeypatch.setattr(npm, "OWN_BYTES", 5000)
     with pytest.raises(LockError, match=r"b\.tar\.gz is one too many"):
         lock("package-lock.json", files)
-    monkeypatch.setattr(locks, "LOCK_BYTES", 2000)
+    monkeypatch.setattr(npm, "ARCHIVE_BYTES", 2000)
     with pytest.raises(LockError, match=r"a\.tar\.gz is larger than"):
         lock("package-lock.json", files)
 
@@ -261,18 +276,18 @@ def test_own_archives_are_capped(lock, monkeypatch):
 @pytest.mark.parametrize("kind", ["dependencies", "devDependencies", "overrides"])
 def test_what_package_json_depends_on_is_read(lock, wanted, taken, kind):
     """For what the lock lacks npm would ask at that place."""
-    files = {**npm({}), "package.json": json.dumps({kind: {"b": {"a": wanted}, "a": wanted}})}
+    files = {**node({}), "package.json": json.dumps({kind: {"b": {"a": wanted}, "a": wanted}})}
     if taken:
         assert "package.json" in lock("package-lock.json", files).files
         return
-    with pytest.raises(LockError, match=r"package\.json depends on"):
+    with pytest.raises(LockError, match=r"package\.json:1: depends on"):
         lock("package-lock.json", files)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000])
 def test_what_is_no_object_is_refused(lock, text):
     """Broken JSON in either file is named."""
-    files = npm({})
+    files = node({})
     for name in files:
         with pytest.raises(LockError, match=name):
             lock("package-lock.json", {**files, name: text})
@@ -309,7 +324,7 @@ def test_manifests_of_a_workspace_go_to_cargo(lock):
         ("package = [3]", "cargo generate-lockfile"),
         ("[[package", "can't be read"),
         (b"\xff", "can't be read"),
-        ("a = " + "[" * 5000, "can't be read"),
+        ("a = " + "[" * 5000, "Cargo.lock:1: is nested more than 16 deep"),
     ],
 )
 def test_crates_from_elsewhere_are_refused(lock, text, said):
@@ -340,3 +355,101 @@ def test_what_a_manifest_depends_on_is_read(lock, manifest, said):
     with pytest.raises(LockError, match=said) as e:
         lock("Cargo.lock", {**files, "y/Cargo.toml": manifest})
     assert str(e.value).startswith("y/Cargo.toml")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "line", "said"),
+    [
+        ("[dependencies]\nx = {path = '../../x'}", 2, "path leads to ../../x, outside"),
+        ("[dependencies.x]\nversion = '1'\npath = '/x'", 3, "path leads to /x"),
+        ("[target.'cfg(unix)'.dependencies]\nx.path = '../../x'", 2, "path leads to"),
+        ("[patch.crates-io]\n\nx = {path = '../../x'}", 3, "path leads to"),
+        ("[replace]\n'x:1.0.0' = {path = '../../x'}", 2, "path leads to"),
+        ("[workspace]\n\nmembers = ['*', '../../x']", 3, "members leads to ../../x"),
+        ("[workspace]\nmembers = ['z/*/../../../x']", 2, "members leads to"),
+        ("[workspace]\ndefault-members = ['../../x']", 2, "default-members leads to"),
+        ("[workspace]\nexclude = [\n'../../x']", 2, "exclude leads to ../../x"),
+        ("[workspace.dependencies]\nx = {path = '../../x'}", 2, "path leads to"),
+        ("[workspace.package]\nreadme = '../../x'", 2, "readme leads to"),
+        ("[package]\nname = 'y'\nworkspace = '../..'", 3, "workspace leads to ../.., outside"),
+        ("[project]\nworkspace = '../..'", 2, "workspace leads to"),
+        ("[package]\nbuild = '../../build.rs'", 2, "build leads to"),
+        ("[lib]\npath = '/etc/passwd'", 2, "path leads to /etc/passwd"),
+        ("[[bin]]\nname = 'z'\n[[bin]]\npath = '../../x'", 4, "path leads to ../../x"),
+        ("[dependencies]\n\nx = {base = 'y', path = 'z'}", 3, "x is to come from a base"),
+        ("a = 1\n[dependencies.x]\nb = 1\ngit = 'http://x/'", 4, "x is to come from a git"),
+        ("\n[patch.'http://x/']\nx = {path = 'x'}", 2, "patches http://x/"),
+    ],
+)
+def test_no_path_of_a_manifest_leads_out(lock, manifest, line, said):
+    """Cargo would read manifests there, outside the sandbox, and ask the hosts that they name."""
+    files = {"Cargo.lock": "", "Cargo.toml": "", "y/Cargo.toml": manifest}
+    with pytest.raises(LockError, match=re.escape(f"y/Cargo.toml:{line}: {said}")):
+        lock("Cargo.lock", files)
+
+
+def test_paths_within_the_bot_are_taken(lock):
+    """As workspaces have them; and what isn't cargo's, or is a pattern, is no path."""
+    manifest = """
+    [package]
+    name = "y"
+    workspace = ".."
+    build = false
+    include = ["/src", "../x"]
+    exclude = ["/notes"]
+    metadata.tool.path = "../../x"
+    [dependencies]
+    z = {path = "../z"}
+    path = "1"
+    include.workspace = true
+    [lib]
+    path = "src/lib.rs"
+    [workspace.metadata]
+    path = "/x"
+    """
+    files = {"Cargo.lock": "", "Cargo.toml": "[workspace]\nmembers = ['y', './z', 'y/../z', 'c/*']"}
+    found = lock("Cargo.lock", {**files, "y/Cargo.toml": manifest, "z/Cargo.toml": ""})
+    assert ["Cargo.lock", "Cargo.toml", "y/Cargo.toml", "z/Cargo.toml"] == sorted(found.files)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('[[package]]\nname = "own"\ndependencies = [\n"x 1.0.0 (git+https://x/)"]\n', 1),
+        ('[[package]]\nname = "x"\nreplace = "x 1.0.0 (git+https://x/)"\n', 1),
+        ('\n[[patch.unused]]\nname = "x"\nsource = "git+https://x/"\n', 4),
+        (CRATE.format("sparse+https://index.crates.io/") + CRATE.format("git+https://x/"), 8),
+    ],
+)
+def test_wherever_a_cargo_lock_names_a_source_it_is_read(lock, text, line):
+    """With the line that it stands on, or its table's."""
+    with pytest.raises(LockError, match=rf"Cargo\.lock:{line}: \w+ comes from git\+https://x/"):
+        lock("Cargo.lock", {"Cargo.lock": text, "Cargo.toml": ""})
+
+
+def test_crates_of_the_registry_are_told(lock):
+    """Without any, cargo needs no network."""
+    text = CRATE.format("sparse+https://index.crates.io/")
+    text += '[[package]]\nname = "own"\nversion = "1.0.0"\n'
+    assert {"tiny"} == lock("Cargo.lock", {"Cargo.lock": text, "Cargo.toml": ""}).names
+
+
+@pytest.mark.parametrize("where", ["package.json", "package-lock.json"])
+@pytest.mark.parametrize("kind", [["../x"], {"packages": ["lib"]}])
+def test_workspaces_of_npm_are_refused(lock, where, kind):
+    """Npm would read the package.json of each, wherever it lies."""
+    files = node({"": {"workspaces": kind}} if where == "package-lock.json" else {})
+    if where == "package.json":
+        files[where] = json.dumps({"name": "x", "workspaces": kind}, indent=1)
+    line = 3 if where == "package.json" else 1
+    with pytest.raises(LockError, match=rf"^{where}:{line}: has workspaces; a bot is one package"):
+        lock("package-lock.json", files)
+
+
+def test_npm_gets_only_what_was_read(lock):
+    """Neither what an older npm would go by, nor what other tools of that name would."""
+    files = node({}, dependencies={"a": {"version": "git+ssh://x/a"}}, other=1)
+    own = {"name": "x", "volta": {"extends": "../../x.json"}, "packageManager": "npm@6.0.0"}
+    found = lock("package-lock.json", {**files, "package.json": json.dumps(own)}).files
+    assert {"name": "x"} == json.loads(found["package.json"])
+    assert {"lockfileVersion", "packages"} == json.loads(found["package-lock.json"]).keys()

@@ -5,8 +5,8 @@ from arena.roster.manifest import (
     Asked,
     Manifest,
     ManifestError,
+    of_folder,
     parse,
-    read,
 )
 
 
@@ -120,6 +120,8 @@ def test_key_inside_a_text_is_not_taken_for_a_field():
         ("limits = {memory_mb = true}", "limits.memory_mb", "an integer"),
         ("limits = {tasks = 0}", "limits.tasks", "at least 1"),
         ("name = 2020-01-01", "name", "date"),
+        ("version = 1.10 # the tenth", "version", 'version = "1.10"'),
+        ("version = 1e999", "version", 'version = "1e999"'),
     ],
 )
 def test_wrong_types_name_line_and_field(text, field, kind):
@@ -160,7 +162,10 @@ def test_deep_nesting_is_an_error_line():
 
 def test_endless_integers_are_an_error_line():
     """So is a number too long for Python."""
-    assert "bot.toml" in mistake("limits = {tasks = " + "9" * 5000 + "}")
+    told = mistake("\nlimits = {tasks = " + "9" * 5000 + "}")
+    assert told.startswith("bot.toml:2: has a number of more than 1000 digits; ")
+    told = mistake("\nversion = 1e" + "9" * 16_000)
+    assert told == "bot.toml:2: version: must be a string, not a number"
 
 
 def test_large_files_are_refused(tmp_path):
@@ -168,18 +173,17 @@ def test_large_files_are_refused(tmp_path):
     path = tmp_path / "bot.toml"
     path.write_text("#" * FILE_BYTES + "\n")
     with pytest.raises(ManifestError, match="larger"):
-        read(path)
-    assert "lines" in mistake("\n" * 500)
+        of_folder(tmp_path)
 
 
 def test_encoding(tmp_path):
     """A byte-order mark and CR LF are taken, other encodings are located."""
     path = tmp_path / "bot.toml"
     path.write_bytes(b'\xef\xbb\xbfname = "x"\r\n')
-    assert read(path).name == "x"
+    assert of_folder(tmp_path).name == "x"
     path.write_bytes(b'name = "x"\nauthor = "\xe9"\n')
     with pytest.raises(ManifestError, match=r"bot.toml:2: .*UTF-8"):
-        read(path)
+        of_folder(tmp_path)
 
 
 @pytest.mark.parametrize(

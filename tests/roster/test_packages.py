@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tarfile
@@ -178,6 +179,8 @@ def on_path(program, tmp_path, monkeypatch):
     def on_path(**scripts):
         for name, text in scripts.items():
             program(tmp_path / "tools" / "bin" / name, f"#!/bin/sh\n{text}\n")
+        for mark in ("lib/python3.11/os.py", "include/node/node.h", "lib/rustlib/x"):
+            program(tmp_path / "tools" / mark)
         monkeypatch.setenv("PATH", f"{tmp_path}/tools/bin:{os.environ['PATH']}")
 
     return on_path
@@ -202,12 +205,12 @@ def test_an_interpreter_that_answers_nothing(make, fetched, on_path):
     assert "can't tell the version" in the_problem(fetched(path)[0]).lines[0]
 
 
-def test_an_interpreter_that_only_a_bot_names_is_not_run(make, fetched, program, tmp_path):
+def test_an_interpreter_that_only_a_bot_names_is_not_run(make, cache, program, tmp_path):
     """Whoever unpacked the bots owns their files, so that the owner says nothing."""
     python = program(tmp_path / "theirs" / "bin" / "python3", f"#!/bin/sh\ntouch {tmp_path}/run\n")
     toml = f'run = ["{python}", "bot.py"]\nlock = "requirements.txt"\n'
     path = make("a", {"bot.toml": toml, "requirements.txt": "", "bot.py": ""})
-    assert "only the bot names it" in the_problem(fetched(path)[0]).lines[0]
+    assert "because a bot names it" in the_problem(load([path], cache=cache)).lines[0]
     assert not (tmp_path / "run").exists()
 
 
@@ -290,7 +293,8 @@ def test_node_modules_are_made_without_scripts(make, fetched, built, output, mon
 
 def test_npm_is_missing(make, fetched, on_path, tmp_path, monkeypatch, program):
     """An author must mend it, an optional bot is left out; npm's failures show their end."""
-    node = program(tmp_path / "tools" / "bin" / "node", "#!/bin/sh\necho v20\n")
+    on_path(node="echo v20")
+    node = tmp_path / "tools/bin/node"
     monkeypatch.setenv("PATH", str(node.parent))
     path = node_bot(make)
     assert "'npm', which is not on PATH" in the_problem(fetched(path)[0]).lines[0]
@@ -392,6 +396,41 @@ def test_a_crate_is_built_offline_in_the_sandbox(cargo, make, fetched, cache, re
     assert (ended.code, output) == (0, b"41\n")
 
 
+def test_a_bot_without_crates_makes_cargo_ask_nobody(cargo, make, fetched, monkeypatch):
+    """Whatever host its settings name, and be there no mirror."""
+    with socket.create_server(("127.0.0.1", 0)) as host:
+        there = f"sparse+http://127.0.0.1:{host.getsockname()[1]}/"
+        path = rust_bot(make)
+        (path / "Cargo.lock").write_text(
+            'version = 3\n[[package]]\nname = "bot"\nversion = "0.1.0"\n'
+            '[[package]]\nname = "own"\nversion = "0.1.0"\n'
+        )
+        (path / "Cargo.toml").write_text(
+            '[package]\nname = "bot"\nversion = "0.1.0"\nedition = "2021"\n'
+            '[workspace]\nmembers = ["own"]\n'
+        )
+        (path / ".cargo" / "config.toml").write_text(
+            f'[source.crates-io]\nreplace-with = "x"\n[source.x]\nregistry = "{there}"\n'
+        )
+        (path / "own" / "src").mkdir(parents=True)
+        (path / "own" / "src" / "lib.rs").touch()
+        (path / "own" / "Cargo.toml").write_text('[package]\nname = "own"\nversion = "0.1.0"\n')
+        Path(os.environ["CARGO_HOME"], "config.toml").unlink()
+        assert fetched(path)[0].problems == ()
+        host.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            host.accept()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_what_others_have_put_above_the_cache_is_not_read_by_cargo(cargo, make, fetched, tmp_path):
+    """As in a /tmp where all may write: it would be a workspace, or settings."""
+    os.chown(make("x", ""), 65534, 65534)
+    (tmp_path / "bots" / "x").rename(tmp_path / "Cargo.toml")
+    (line,) = the_problem(fetched(rust_bot(make))[0]).lines
+    assert line.startswith(f"cargo would read {tmp_path}/Cargo.toml, another user's")
+
+
 def test_wheels_are_found_in_the_sandbox(pip, make, fetched, cache, real):
     """Packages lie in the bot's own folder there, compiled."""
     pip("tiny", "VALUE = 41\n")
@@ -453,24 +492,16 @@ def test_a_tool_that_hangs_is_ended(program, tmp_path):
     assert e.value.lines == ("cargo did not get its packages within 0.2 s", "| waiting")
 
 
-def test_an_interruption_ends_the_tool(program, tmp_path, monkeypatch):
-    """Ctrl-C leaves no process behind."""
-    tool = program(tmp_path / "cargo", "#!/bin/sh\nexec sleep 100\n")
+def test_an_interruption_ends_the_tool(program, tmp_path):
+    """Ctrl-C leaves no process behind, also none that has left the tool's session."""
+    told = tmp_path / "told"
+    script = f"#!/bin/sh\nsetsid sleep 100 & echo $$ $! > {told}; kill -INT {os.getpid()}; wait\n"
+    tool = program(tmp_path / "cargo", script)
     work = tmp_path / "in" / "work"
     work.mkdir(parents=True)
-    started = []
-    wait = subprocess.Popen.wait
-
-    def interrupted(process, timeout=None):
-        started.append(process)
-        if len(started) == 1:
-            raise KeyboardInterrupt
-        return wait(process, timeout)
-
-    monkeypatch.setattr(subprocess.Popen, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         tools.run([str(tool)], work, {})
-    assert started[0].returncode == -9
+    assert not [pid for pid in told.read_text().split() if Path("/proc", pid).exists()]
 
 
 def test_a_tool_that_can_not_be_run(tmp_path):

@@ -8,16 +8,28 @@ import pytest
 from arena.model import UserError
 from arena.roster import cache as caches
 from arena.roster import clean_cache, default_cache, snapshot, trees
-from arena.roster.snapshot import SnapshotError, content_hash, find, listing, take
+from arena.roster.folder import SnapshotError, opened
+from arena.roster.snapshot import READ_NS, content_hash, find, listing
 
 
-def hash_of(folder):
-    return content_hash(listing(folder))
+def hash_of(path):
+    with opened(path) as folder:
+        return content_hash(listing(folder))
 
 
-def refused(folder):
+def take(path, cache):
+    with opened(path) as folder:
+        return snapshot.take(listing(folder), cache)
+
+
+def files(path, left_out=frozenset()):
+    with opened(path) as folder:
+        return [file.path for file in listing(folder, left_out)]
+
+
+def refused(path):
     with pytest.raises(SnapshotError) as e:
-        listing(folder)
+        files(path)
     return str(e.value)
 
 
@@ -60,7 +72,7 @@ def test_caches_and_version_control_do_not_count(make):
             "node_modules/m/index.js": "x",
         },
     )
-    assert [file.path for file in listing(folder)] == ["bot.py", "node_modules/m/index.js"]
+    assert files(folder) == ["bot.py", "node_modules/m/index.js"]
 
 
 def test_names_may_be_any_bytes(make):
@@ -75,7 +87,7 @@ def test_inner_links_are_followed(make, cache):
     folder = make("a", {"lib/f": "content"})
     (folder / "file").symlink_to("lib/f")
     (folder / "folder").symlink_to("lib")
-    taken = take(listing(folder), cache).folder
+    taken = take(folder, cache).folder
     assert (taken / "file").read_text() == "content"
     assert not (taken / "file").is_symlink()
     assert (taken / "folder" / "f").read_text() == "content"
@@ -140,7 +152,7 @@ def test_snapshot_is_readable_by_all_and_writable_by_none(make, cache):
     folder = make("a", {"bot": "x", "lib/f": "y"}, executable=["bot"])
     (folder / "lib").chmod(0o700)
     (folder / "lib/f").chmod(0o600)
-    taken = take(listing(folder), cache)
+    taken = take(folder, cache)
     modes = {
         str(path.relative_to(taken.folder)): stat.S_IMODE(path.stat().st_mode)
         for path in [taken.folder, *taken.folder.rglob("*")]
@@ -160,7 +172,7 @@ def test_an_edit_during_the_copy_gives_the_hash_of_what_was_copied(make, cache, 
         real(files, target, where)
 
     monkeypatch.setattr(snapshot, "copy", edited)
-    taken = take(listing(folder), cache)
+    taken = take(folder, cache)
     assert (taken.folder / "f").read_text() == "after!"
     assert hash_of(taken.folder) == taken.hash
 
@@ -168,11 +180,11 @@ def test_an_edit_during_the_copy_gives_the_hash_of_what_was_copied(make, cache, 
 def test_damaged_snapshots_are_replaced(make, cache):
     """A cache that somebody has edited can't change what is played."""
     folder = make("a", {"f": "x"})
-    taken = take(listing(folder), cache)
+    taken = take(folder, cache)
     (taken.folder / "f").chmod(0o644)
     (taken.folder / "f").write_text("y")
     assert find(cache, taken.hash) is None
-    again = take(listing(folder), cache)
+    again = take(folder, cache)
     assert again == taken
     assert (again.folder / "f").read_text() == "x"
 
@@ -180,22 +192,23 @@ def test_damaged_snapshots_are_replaced(make, cache):
 def test_a_race_for_one_snapshot_has_one_result(make, cache, monkeypatch):
     """When another arena was faster its entry stays, and no litter is left."""
     folder = make("a", {"f": "x"})
-    first = take(listing(folder), cache)
+    first = take(folder, cache)
     monkeypatch.setattr(snapshot, "find", lambda *_: None)
-    assert take(listing(folder), cache) == first
+    assert take(folder, cache) == first
     assert [p.name for p in (cache / "bots").iterdir()] == [first.hash]
 
 
 def test_a_failed_copy_leaves_nothing(make, cache, monkeypatch):
     """Nothing half-made stays in the cache."""
     folder = make("a", {"f": "x", "g": "y"})
-    files = listing(folder)
-    (folder / "g").unlink()
-    with pytest.raises(SnapshotError, match="g"):
-        take(files, cache)
-    monkeypatch.setattr(snapshot, "content_hash", lambda _: "0" * 64)
-    with pytest.raises(SnapshotError, match="g"):
-        take(files, cache)
+    with opened(folder) as bot:
+        found = listing(bot)
+        (folder / "g").unlink()
+        with pytest.raises(SnapshotError, match="g"):
+            snapshot.take(found, cache)
+        monkeypatch.setattr(snapshot, "content_hash", lambda _: "0" * 64)
+        with pytest.raises(SnapshotError, match="g"):
+            snapshot.take(found, cache)
     assert list((cache / "bots").iterdir()) == []
 
 
@@ -203,19 +216,19 @@ def test_trouble_with_the_cache_is_the_users_to_solve(make, cache):
     """A cache that can't be written is one line, not a bot's problem."""
     cache.write_text("a file")
     with pytest.raises(UserError, match="XDG_CACHE_HOME"):
-        take(listing(make("a", {"f": ""})), cache)
+        take(make("a", {"f": ""}), cache)
 
 
 def test_what_a_lock_file_s_tool_makes_is_left_out(make):
     """Right below the folder; a folder of that name elsewhere is the bot's."""
-    files = {"bot.js": "", "node_modules/a/index.js": "", "lib/node_modules/b/index.js": ""}
-    found = listing(make("a", files), frozenset({"node_modules"}))
-    assert [file.path for file in found] == ["bot.js", "lib/node_modules/b/index.js"]
+    made = {"bot.js": "", "node_modules/a/index.js": "", "lib/node_modules/b/index.js": ""}
+    found = files(make("a", made), frozenset({"node_modules"}))
+    assert found == ["bot.js", "lib/node_modules/b/index.js"]
 
 
 def test_clean_removes_what_the_cache_made_and_nothing_else(make, cache):
     """Even a cache that was pointed at somebody's folder loses only its own entries."""
-    take(listing(make("a", {"f": "abc", "g": "de"})), cache)
+    take(make("a", {"f": "abc", "g": "de"}), cache)
     with caches.scratch(cache, "builds") as folder:
         left = folder.with_name("tmp-arena-left")
         shutil.copytree(folder, left)
@@ -289,3 +302,26 @@ def test_what_a_killed_build_left_is_cleaned_however_deep(tmp_path):
     assert clean_cache(tmp_path / "cache") == (0, 0)
     assert not left.exists()
     assert list(left.parent.iterdir()) == []
+
+
+def test_reading_leaves_no_time(make, cache):
+    """Of nothing in an entry, folders included; an older entry is brought up to date."""
+    kept_as = take(make("a", {"bot.py": "x", "inner/data": "y"}), cache)
+    entries = [kept_as.folder, *sorted(kept_as.folder.rglob("*"))]
+
+    def times():
+        return [path.lstat().st_atime_ns for path in entries]
+
+    def read():
+        for path in entries:
+            _ = list(path.iterdir()) if path.is_dir() else path.read_bytes()
+
+    kept = times()
+    read()
+    assert times() == kept == [READ_NS] * len(entries)
+    for path in entries:
+        os.utime(path, (1, 1))
+    assert find(cache, kept_as.hash) == kept_as
+    read()
+    assert times() == kept
+    assert [1] * len(entries) == [path.lstat().st_mtime for path in entries]

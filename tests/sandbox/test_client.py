@@ -14,6 +14,7 @@ from arena.model import HostError, UserError
 from arena.sandbox import Launch, Plan, canary
 from arena.sandbox.bwrap import Bubblewrap
 from arena.sandbox.client import Spawner
+from arena.sandbox.installations import Installation
 from arena.sandbox.none import Unconfined
 
 pytestmark = pytest.mark.process
@@ -183,6 +184,19 @@ def test_canary_finds_a_visible_file(anybwrap):
         return anybwrap.plan(msgspec.structs.replace(launch, expose=(outside, *launch.expose)))
 
     assert "file of the referee" in canary.look(leaky, namespaces=True).problem
+
+
+def test_canary_finds_what_lies_beside_a_program(anybwrap, monkeypatch):
+    """Were the whole folder above `bin` shown, as root that of another user, it would be told."""
+    real = canary.installation
+
+    def whole(program):
+        found = real(program)
+        prefix = program.parent.parent
+        return (found or Installation(prefix, (), generic=False))._replace(parts=(prefix,))
+
+    monkeypatch.setattr(canary, "installation", whole)
+    assert "beside a program" in canary.look(anybwrap.plan, namespaces=True).problem
 
 
 def test_canary_finds_no_sandbox(anybwrap):

@@ -44,6 +44,17 @@ def test_echo(host, backend):
     assert bot.token in bot.errors()
 
 
+def test_the_name_of_its_control_group_tells_nothing(host, backend):
+    """It is no number: one that counts starts would tell a bot how far the event is."""
+    names = set()
+    for _ in range(2):
+        bot = host.start(backend, "/bin/cat", "/proc/self/cgroup")
+        found = {line.split(":", 2)[2] for line in bot.output().splitlines()}
+        names |= {name.rpartition("/")[2] for name in found if "/arena-" in name}
+    assert not any(name.isdigit() for name in names), names
+    assert len(names) in {0, 2}
+
+
 def test_stderr(host, backend):
     """The standard error of the program is a pipe of its own, with nothing else on it."""
     bot = host.start(backend, "/bin/sh", "-c", "echo out; echo err >&2")

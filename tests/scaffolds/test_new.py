@@ -71,7 +71,7 @@ def test_writes_a_bot(arena, tmp_path, language):
     assert {f"Mine_2.0/{name}": data for name, data in render(language, "Mine_2.0").items()} == (
         content(tmp_path)
     )
-    found = manifest.read(tmp_path / "Mine_2.0" / MANIFEST)
+    found = manifest.of_folder(tmp_path / "Mine_2.0")
     assert ("Mine_2.0", "1", "") == (found.name, found.version, found.author)
     assert "arena check Mine_2.0" in said
     assert "arena match Mine_2.0 " in said
@@ -142,7 +142,7 @@ def test_takes_a_name_in_any_script(arena, tmp_path):
     """As the manifest does; a decomposed letter is the same letter."""
     name = "e\u0301t\u00e9-\u6771"
     assert 0 == arena("c", name)[0]
-    assert "\u00e9t\u00e9-\u6771" == manifest.read(tmp_path / name / MANIFEST).name
+    assert "\u00e9t\u00e9-\u6771" == manifest.of_folder(tmp_path / name).name
 
 
 def test_takes_a_path(arena, tmp_path):
@@ -151,7 +151,7 @@ def test_takes_a_path(arena, tmp_path):
     code, said, _ = arena("python", "my bots/one/")
     assert 0 == code
     assert "arena check 'my bots/one/'" in said
-    assert "one" == manifest.read(tmp_path / "my bots" / "one" / MANIFEST).name
+    assert "one" == manifest.of_folder(tmp_path / "my bots" / "one").name
 
 
 @pytest.mark.parametrize("words", [[], ["--list"], ["--list", "python", "mine"]])

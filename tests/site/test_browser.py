@@ -236,6 +236,17 @@ def test_the_language_is_the_browsers_until_one_is_chosen_and_that_is_kept(brows
     page.wait_for_url("**/rules/play-nine.ja.html")
 
 
+def test_the_rules_of_four_card_golf_are_opened_from_each_page_of_its_event(browse, site, crowd):
+    """In the page's language, and by a click."""
+    slug = slug_of(site, "four-card-golf")
+    bot = bot_slug(read_event(crowd).entrants[0].id)
+    for name in ("index", "matrix", "matches", "method", "replay", f"b/{bot}"):
+        page = browse(f"e/{slug}/{name}.html?lang=fr")
+        page.click("a[data-rules]")
+        page.wait_for_url("**/rules/four-card-golf.fr.html")
+        assert page.text_content("h1") == "Four-Card Golf"
+
+
 def test_the_theme_is_the_systems_until_it_is_toggled_and_that_is_kept(browse, hosted):
     """Light, then dark, and dark after a reload."""
     page = browse("index.html", at=hosted)
@@ -301,6 +312,29 @@ def test_every_page_is_accessible_and_fits(browse, site, axe, *, phone, dark):
         found = page.evaluate("axe.run({ preload: false })")["violations"]
         told = [(each["id"], each["nodes"][0]["html"][:200]) for each in found]
         assert told == [], name
+
+
+def test_what_a_reader_looks_for_is_seen_without_scrolling(browse, site, event):
+    """On a phone why a bot failed, its whole name, and its rank and rating in each event; on a desk
+    the strokes of the ranking and the ratings of a career.
+    """
+    cell = "(rows, [row, n]) => rows[row].cells[n].getBoundingClientRect().right"
+    slug = slug_of(site)
+    record = next(record for record in read_records(event) if record.faults)
+    failed = record.seats[record.faults[0].seat]
+    page = browse(f"e/{slug}/b/{bot_slug(failed)}.html", phone=True)
+    assert page.eval_on_selector("h2 .name", "name => name.scrollWidth <= name.clientWidth")
+    assert page.eval_on_selector_all(".stack tbody tr", cell, [0, 3]) < 390
+    page.goto(f"{site.as_uri()}/bots/{bot_slug('ann')}.html")
+    heads = page.eval_on_selector_all("thead th", "heads => heads.map(head => head.innerText)")
+    assert ["rank", "μ"] == [head.split()[0] for head in heads[1:3]]
+    assert page.eval_on_selector_all("tbody tr", cell, [0, 2]) < 390
+    page.set_viewport_size({"width": 1440, "height": 900})
+    assert page.eval_on_selector_all("tbody tr", cell, [0, len(heads) - 1]) < 1440 - 32
+    page.goto(f"{site.as_uri()}/e/{slug}/index.html")
+    head = page.locator("#ranking thead th").nth(7).inner_text()
+    assert head.startswith("Δ")
+    assert page.eval_on_selector_all("#ranking tbody tr", cell, [0, 7]) < 1440 - 32
 
 
 def test_a_page_can_be_used_with_the_keyboard_alone(browse, site):

@@ -19,10 +19,12 @@ from arena.site.clearing import Clearing
 from arena.site.feed import badge
 from arena.site.markup import attributes, escaped, tag
 from arena.site.naming import bot_slug
-from arena.site.pages.frame import POLICY
+from arena.site.pages.frame import GAMES, POLICY
 from arena.site.segments import A_SEGMENT, unscript
+from arena.site.state import Published, SiteIndex
 from arena.site.statistics import Statistics
 from arena.site.view import BotView, EventView
+from arena.site.words import LANGUAGES
 from arena.store import read_event, read_records, secret_of
 from arena.tournament import table_of
 from arena.unfolding import unfolded
@@ -65,6 +67,53 @@ def test_every_link_and_file_that_a_page_names_is_there_and_relative(site):
                 target = where.partition("#")[0]
                 if target:
                     assert (path.parent / target).is_file(), (path, name, where)
+
+
+def test_the_rules_link_of_a_page_opens_the_rules_of_its_game(site):
+    """On every page of an event and of a bot, and on the sheets; also where no script runs."""
+    games = {slug_of(site, game): game for game in GAMES}
+    for event in index_of(site)["events"]:
+        games |= {f"{bot_slug(bot['name'])}.html": event["game"] for bot in event["bots"]}
+    games |= {path.name: path.name.partition(".")[0] for path in (site / "rules").iterdir()}
+    games["index.html"] = "play-nine"  # of events that differ
+    for path, text in html(site).items():
+        parts = path.relative_to(site).parts
+        game = games[parts[1] if parts[0] == "e" else parts[-1]]
+        (given,) = (given for _, given in Reader(text).tags if "data-rules" in given)
+        assert given["data-rules"] == game, path
+        assert (path.parent / given["href"]).resolve() == site / "rules" / f"{game}.en.html", path
+
+
+def test_a_site_of_one_game_leads_to_its_rules_and_a_game_without_a_sheet_to_none(crowd):
+    """On the first page too."""
+    event = Published(
+        slug="a", name="", game="four-card-golf", seats=2, format="round-robin", matches=2,
+        planned=2, finished=True, predictable=False, commitment="", ended=0, replays=0, listed=0,
+    )  # fmt: skip
+    index = pages.index(pages.Site(), SiteIndex(events=(event,)))
+    assert 'href="rules/four-card-golf.en.html"' in index
+    table = table_of(crowd)
+    other = msgspec.structs.replace(table.event.settings, game="other")
+    told = msgspec.structs.replace(table.event, settings=other)
+    view = EventView(slug="x", name="", table=msgspec.structs.replace(table, event=told))
+    assert "rules/" not in pages.ranking(pages.Site(), view)
+
+
+HOLES_IN_ONE = {
+    "en": "Holes-in-One",
+    "fr": "Trous en un",
+    "it": "Buche in uno",
+    "es": "Hoyos en uno",
+    "ja": "ホールインワン",
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_sheet_says_that_equal_cards_cost_nothing_without_the_exception(site, language):
+    """A matched column of Holes-in-One costs -10, and the first sentence on columns says so."""
+    sheet = (site / "rules" / f"play-nine.{language}.html").read_text("utf-8")
+    scoring = sheet[: sheet.index("−15")].rsplit("<p>", 1)[1]
+    assert HOLES_IN_ONE[language] in scoring
 
 
 def test_pages_have_neither_script_nor_style_within_and_forbid_it(site):

@@ -14,7 +14,7 @@ from arena.site import publishing
 from arena.site.clearing import Clearing
 from arena.site.folder import SiteFolder
 from arena.site.segments import unscript
-from arena.store import read_event
+from arena.store import read_event, read_records, reading
 from arena.store.folder import write_event
 from arena.tournament import table_of
 from tests.site.conftest import everything, index_of, slug_of, told
@@ -321,6 +321,18 @@ def test_the_order_of_matches_tells_nothing(class_event):
     assert all(match.endswith("-000000-0") for match in shown)
 
 
+def test_an_alias_of_who_was_withdrawn_before_an_epoch_is_not_undone(event):
+    """Its settings name it though it isn't among the entrants."""
+    table = table_of(event)
+    settings = msgspec.structs.replace(table.event.settings, withdrawn=("paula@1",))
+    shown = msgspec.structs.replace(
+        table, event=msgspec.structs.replace(table.event, settings=settings)
+    )
+    for key, named in ((b"", True), (b"k" * 32, False)):
+        made = msgspec.json.encode(Clearing(key=key).table(shown))
+        assert named == (b"paula" in made)
+
+
 def test_the_order_of_a_table_tells_nothing(event):
     """Rows of the same rating, pairs and bots are in the order of what is published."""
     table = table_of(event)
@@ -375,9 +387,46 @@ def test_of_an_event_that_is_not_over_no_word_of_a_bot_is_published(tmp_path, pu
 def test_without_its_secret_an_event_has_no_table_yet(tmp_path, published, event):
     """A copy without private.json: what it is can be told, how it stands can't."""
     folder, _ = unfinished(event, tmp_path / "event", private=False)
-    published(folder, "--to", tmp_path / "site")
-    assert "only how it was run is shown" in text_of(tmp_path / "site")
+    done = published(folder, "--to", tmp_path / "site")
+    assert "Only how it was run is shown" in text_of(tmp_path / "site")
+    assert "the secret has not been revealed yet" in done.stderr
     assert "play-nine" in text_of(tmp_path / "site", "method.html")
+
+
+def test_a_log_is_read_once_and_then_where_its_records_are(tmp_path, published, event, monkeypatch):
+    """One pass for the count, the history and the places; each record that counts once more."""
+    passes, looked_up = 0, 0
+    lines, line_at = reading.read_lines, reading.line_at
+
+    def counted(*words):
+        nonlocal passes
+        passes += 1
+        return lines(*words)
+
+    def noted(*words):
+        nonlocal looked_up
+        looked_up += 1
+        return line_at(*words)
+
+    folder = copy(event, tmp_path / "event")
+    matches = len(list(read_records(folder)))
+    monkeypatch.setattr(reading, "read_lines", counted)
+    monkeypatch.setattr(reading, "line_at", noted)
+    published(folder, "--to", tmp_path / "site")
+    assert (1, matches) == (passes, looked_up)
+
+
+def test_what_is_wrong_with_the_arena_is_not_told_of_the_log(tmp_path, event, monkeypatch):
+    """A match is shown as one that its deals don't make only where they don't."""
+
+    def no_measure(*_words, **_named):
+        raise UserError("there is no measure of luck for 'bridge'")
+
+    monkeypatch.setattr("arena.site.unfolder.unfolded", no_measure)
+    folder = copy(event, tmp_path / "event")
+    done = CliRunner().invoke(commands, ["publish", str(folder), "--to", str(tmp_path / "site")])
+    assert done.exit_code == 2
+    assert "no measure of luck" in done.stderr
 
 
 def test_a_damaged_log_is_published_as_far_as_it_is_whole(tmp_path, published, event):

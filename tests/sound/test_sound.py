@@ -2,8 +2,11 @@
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from arena.model import (
+    DERIVATION,
+    STATED,
     Entrant,
     Event,
     Fault,
@@ -117,3 +120,18 @@ def test_a_record_out_of_range_is_not_decoded(changes):
     value = {**msgspec.to_builtins(RECORD), **changes}
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(msgspec.json.encode(value), type=MatchRecord)
+
+
+def test_an_event_is_of_the_rule_that_it_names():
+    """It has no setting of a later one, and says of `predictable` what its settings say."""
+    new = replaced(EVENT.settings, **STATED, predictable=False)
+    assert (1, DERIVATION) == (EVENT.settings.rule, new.rule)
+    assert "" == event_fault(replaced(EVENT, settings=new))
+    assert "predictable, its settings" in event_fault(
+        replaced(EVENT, settings=new, predictable=True)
+    )
+    unsaid = replaced(new, predictable=UNSET)
+    assert "predictable, its settings" in event_fault(replaced(EVENT, settings=unsaid))
+    for name in {*STATED, "predictable"} - {"derivation"}:
+        one = replaced(EVENT.settings, **{name: getattr(new, name)})
+        assert f"its settings have {name}," in event_fault(replaced(EVENT, settings=one))

@@ -1,10 +1,21 @@
 """The index: found at once what the log has, and never anything else."""
 
+import contextlib
+import os
+
 import pytest
 
 from arena.model import UserError
-from arena.store import Store, lines, reading, records_of_match, records_of_series
+from arena.store import (
+    Store,
+    lines,
+    read_records,
+    reading,
+    records_of_match,
+    records_of_series,
+)
 from arena.store.index import Index
+from arena.store.lock import lock
 
 
 @pytest.fixture
@@ -112,3 +123,56 @@ def test_the_index_is_sized_by_the_count_of_lines(folder):
     """28 bytes a match, whatever the match: a million are 28 MB."""
     assert 20 + 8 * 28 == (folder / "matches.index").stat().st_size
     assert 8 == len((folder / lines.LOG).read_bytes().splitlines())
+
+
+def test_a_reader_makes_the_index_of_a_large_log(filled, monkeypatch):
+    """Once; what it finds by it is what the log has, and a writer goes on with it."""
+    monkeypatch.setattr("arena.store.reading._WORTH_AN_INDEX", 0)
+    folder = filled(6)
+    whole = (folder / "matches.jsonl").read_bytes()
+    first, *_, last = read_records(folder)
+    (folder / "matches.index").unlink()
+    assert [first] == records_of_match(folder, first.id)
+    index = Index.load(folder)
+    assert 6 == index.count
+    assert index.mark is None
+    made = (folder / "matches.index").read_bytes()
+    assert [last] == records_of_match(folder, last.id)
+    assert made == (folder / "matches.index").read_bytes()
+    with Store.open(folder) as store:
+        assert not store.mended
+    assert len(whole) == Index.load(folder).mark
+    assert whole == (folder / "matches.jsonl").read_bytes()
+
+
+def test_a_reader_cuts_nothing_off_by_the_index_that_it_has_made(filled, monkeypatch):
+    """It doesn't know what is durable, so a line that is damaged in the middle stays."""
+    monkeypatch.setattr("arena.store.reading._WORTH_AN_INDEX", 0)
+    folder = filled(6)
+    log = folder / "matches.jsonl"
+    first, *_ = read_records(folder)
+    (folder / "matches.index").unlink()
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3].replace(b'"deal"', b'"laed"')
+    log.write_bytes(b"".join(lines))
+    assert [first] == records_of_match(folder, first.id)
+    with Store.open(folder):
+        pass
+    assert b"".join(lines) == log.read_bytes()
+
+
+@pytest.mark.parametrize("how", ["played", "linked", "another's"])
+def test_where_it_may_not_be_written_an_index_is_only_used(filled, monkeypatch, how, tmp_path):
+    """Somebody plays there, a link would lead it elsewhere, or the folder isn't ours."""
+    monkeypatch.setattr("arena.store.reading._WORTH_AN_INDEX", 0)
+    folder = filled(6)
+    first, *_ = read_records(folder)
+    (folder / "matches.index").unlink()
+    if how == "linked":
+        (folder / ".matches.index.new").symlink_to(tmp_path / "theirs")
+    if how == "another's":
+        monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    with lock(folder) if how == "played" else contextlib.nullcontext():
+        assert [first] == records_of_match(folder, first.id)
+    assert not (folder / "matches.index").exists()
+    assert not (tmp_path / "theirs").exists()

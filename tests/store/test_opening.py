@@ -1,12 +1,14 @@
 """Opening a log after a crash: what is whole stays, what is damaged is never believed."""
 
 import os
+import tracemalloc
 
 import pytest
 
 from arena.model import UserError
 from arena.store import Store, read_records
 from arena.store.index import Index, IndexWriter
+from arena.store.lines import LONGEST_LINE
 
 COUNT = 6
 
@@ -157,3 +159,42 @@ def test_what_was_not_known_to_be_durable_is_written_once_more(folder, monkeypat
     Store.open(folder).close()
     assert (start, whole[start:]) in written
     assert whole == log.read_bytes()
+
+
+@pytest.mark.parametrize("at", [2, COUNT])
+def test_a_damaged_line_of_any_length_is_not_held(folder, at, monkeypatch):
+    """Neither by a repair nor where it is the log's end: it is moved a block at a time."""
+    log = folder / "matches.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    zeros = bytes(3 * LONGEST_LINE)
+    log.write_bytes(b"".join([*lines[:at], zeros, b"\n", *lines[at:]]))
+    longest = 0
+    pread = os.pread
+
+    def noted(descriptor, size, start):
+        nonlocal longest
+        longest = max(longest, size)
+        return pread(descriptor, size, start)
+
+    monkeypatch.setattr(os, "pread", noted)
+    tracemalloc.start()
+    with Store.open(folder, mend=True) as store:
+        assert "1 damaged line moved" in store.mended
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert longest <= LONGEST_LINE
+    assert most < 3 * LONGEST_LINE
+    assert list(range(COUNT)) == ids(folder)
+    assert zeros + b"\n" == (folder / "matches.damaged").read_bytes()
+
+
+def test_lines_of_damage_between_whole_ones_are_moved_in_their_order(folder):
+    """Side by side or apart, with or without a newline at the end."""
+    log = folder / "matches.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    one, two = b"x\n", b"{}\n"
+    log.write_bytes(b"".join([one, two, lines[0], two, *lines[1:], one, b"half"]))
+    with Store.open(folder, mend=True) as store:
+        assert "5 damaged lines moved" in store.mended
+    assert b"".join(lines) == log.read_bytes()
+    assert b"x\n{}\n{}\nx\nhalf\n" == (folder / "matches.damaged").read_bytes()

@@ -271,20 +271,6 @@ def test_a_file_system_without_locks_is_named(folder, monkeypatch):
     assert writer(folder) is None
 
 
-def test_stderr_is_kept_per_bot_and_capped(folder, monkeypatch):
-    """A bot that logs without end does not fill the disk."""
-    monkeypatch.setattr("arena.store.writing.STDERR_KEPT", 100)
-    with Store.open(folder) as store:
-        store.add_stderr("a@1", "p-1", "hello\n")
-        store.add_stderr("b@1", "p-1", "x" * 500)
-        store.add_stderr("b@1", "p-2", "more")
-    assert "== p-1\nhello\n" == (folder / "stderr" / "a@1.log").read_text()
-    assert (folder / "stderr" / "b@1.log").stat().st_size <= 101
-    with Store.open(folder) as store:
-        store.add_stderr("b@1", "p-3", "again")
-    assert (folder / "stderr" / "b@1.log").stat().st_size <= 102
-
-
 def test_the_canonical_line_leaves_out_what_differs_between_machines():
     """Attempts, times and clocks are the host's."""
     import msgspec

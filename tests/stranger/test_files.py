@@ -185,3 +185,24 @@ def test_json_of_another_kind_is_told(forger, harmless, content):
     (forger.folder / "private.json").write_text(text)
     for command in ("table", "resume"):
         assert "private.json" in harmless(command, forger.folder).stderr
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"sigma": 1e6, "beta": 1e-3}, {"least_spread": 1e-4, "sigma": 1e6}, {"tau": -1e6}],
+    ids=["sigma and beta", "least_spread", "tau"],
+)
+@pytest.mark.parametrize("rate_on", ["results", "adjusted"])
+def test_rating_constants_that_nothing_can_be_computed_with_are_named(
+    forger, harmless, tmp_path, changes, rate_on
+):
+    """Each is within its range; together they leave no digit of a rating."""
+    event = forger.event()
+    event["settings"].setdefault("rating", {}).update(changes)
+    event["settings"]["rate_on"] = rate_on
+    forger.put_event(event)
+    folder = forger.folder
+    for words in (("table", folder), ("rate", folder), ("audit", folder), ("verify", folder),
+                  ("publish", folder, "--to", tmp_path / "site")):  # fmt: skip
+        assert harmless(*words).exit_code in {2, 5}
+    assert "its rating: " in harmless("table", folder).stderr

@@ -11,9 +11,9 @@ import trio
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed, with_beacon
 from arena.executors import Finished, SeriesEnd
-from arena.model import Entrant, Event, FaultKind, SeatUse, Settings, sha256_hex
+from arena.model import DERIVATION, Entrant, Event, FaultKind, SeatUse, Settings, sha256_hex
 from arena.referee import Failure, Referee
-from arena.reports import FILES, render
+from arena.reports import files
 from arena.store import Private, Store, read_event, read_records, sealed
 from arena.tournament import Tournament
 
@@ -66,7 +66,9 @@ class Playing:
                 else:
                     referee.answer(seat, draw.choice(referee.legal(seat)))
         record = referee.record()
-        use = tuple(SeatUse(decisions=n, think_ms=n, max_ms=1.0 if n else 0.0) for n in asked)
+        use = tuple(
+            SeatUse(decisions=n, think_ms=float(n), max_ms=1.0 if n else 0.0) for n in asked
+        )
         return msgspec.structs.replace(
             record, attempt=attempt, use=use, digest=record.computed_digest()
         )
@@ -96,12 +98,15 @@ def make(
     last=1,
     shard="",
     secret=SECRET,
+    rule=DERIVATION,
 ):
     """Play an event into a folder, as a whole or until so many matches are played.
 
     Faults are those of the first `last` deals.
     """
     entrants = field(*names)
+    if rule > 1:
+        settings = msgspec.structs.replace(settings, derivation=rule, predictable=False)
     event = Event(
         settings=settings,
         entrants=entrants,
@@ -128,8 +133,8 @@ def make(
         trio.run(functools.partial(tournament.play, executor, stop))
         if not tournament.left and not shard:
             tournament.conclude()
-        for name, kind in FILES.items():
-            store.write(name, render(tournament.result(), kind))
+        for name, text in files(tournament.result(rule)):
+            store.write(name, text)
     return folder
 
 

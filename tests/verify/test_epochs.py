@@ -6,6 +6,7 @@ import shutil
 import msgspec
 import pytest
 from click.testing import CliRunner
+from msgspec import UNSET
 
 from arena.cli import commands
 from arena.cli.verifying import verify_folder
@@ -21,7 +22,7 @@ from arena.epochs import (
 from arena.model import Racing, Settings, UserError
 from arena.rerating import rated
 from arena.store import read_event
-from arena.tournament import table_of
+from arena.tournament import table_of, withdrawn_in
 from arena.verify.whole import verify
 
 from .conftest import field, forge, make, restate
@@ -85,9 +86,12 @@ def test_an_epoch_knows_its_event(tmp_path):
 def test_an_epoch_has_the_settings_of_its_event():
     """But for what belongs to its format."""
     settings = msgspec.structs.replace(GOLF, format="racing", racing=Racing(), tables=None)
-    made = settings_of_epoch(settings, ["b", "a"])
+    made = settings_of_epoch(settings, ["b", "a"], predictable=True)
     assert ("gauntlet", ("a", "b"), None) == (made.format, made.heroes, made.racing)
-    assert settings == msgspec.structs.replace(made, format="racing", heroes=(), racing=Racing())
+    assert (2, True) == (made.derivation, made.predictable)
+    of_the_event = {"format": "racing", "heroes": (), "racing": Racing()}
+    of_the_event |= dict.fromkeys(("derivation", "deal_order", "predictable", "withdrawn"), UNSET)
+    assert settings == msgspec.structs.replace(made, **of_the_event)
 
 
 def test_only_new_pairings_are_played(made):
@@ -191,3 +195,87 @@ def test_whatever_is_no_epoch_is_told(made):
     ann, *rest = first.entrants
     other = msgspec.structs.replace(ann, hash="f" * 64)
     assert "ann@1 has another content in it" == fault((other, *rest))
+
+
+# ------------------------------------------------------------------------------- the withdrawn
+
+LONGER = Settings(game="play-nine", deals=6, series=3, turn_cap=6)
+
+
+def withdrawing(folder, **options):
+    """An event in which one bot fails in all its matches, and has its results annulled."""
+    faults = {"cyd@1": (7, "crash")}
+    return make(folder, LONGER, ("ann", "bob", "cyd"), faults=faults, last=6, **options)
+
+
+def test_who_was_withdrawn_takes_no_part_in_what_is_added(tmp_path, capsys):
+    """Its settings say so, under the commitment; the table keeps what was found before."""
+    folder = withdrawing(tmp_path / "event")
+    assert {"cyd@1"} == withdrawn_in(folder)
+    settings = settings_of_epoch(LONGER, ["dan@1"], withdrawn=["cyd@1"])
+    make(folder / "epoch-1", settings, ("ann", "bob", "dan"), secret=secret_from_seed("1"))
+    assert 0 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    capsys.readouterr()
+    rows = {row.entrant: row for row in rated([folder]).rows}
+    assert (None, 0, "annulled") == (
+        rows["cyd@1"].rank,
+        rows["cyd@1"].matches,
+        rows["cyd@1"].note,
+    )
+    assert (12, 24) == (rows["dan@1"].deals, rows["dan@1"].matches)
+    # The next one leaves it out, too: it is known from the event itself.
+    settings = settings_of_epoch(LONGER, ["eve@1"], withdrawn=["cyd@1"])
+    make(folder / "epoch-2", settings, ("ann", "bob", "dan", "eve"), secret=secret_from_seed("2"))
+    assert 0 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+
+
+@pytest.mark.parametrize(
+    ("names", "withdrawn", "told"),
+    [
+        (("ann", "bob", "cyd", "dan"), (), "cyd@1 was withdrawn before it, and is not left out"),
+        (("ann", "dan"), ("cyd@1", "bob@1"), "bob@1 was not withdrawn before it, and is left out"),
+    ],
+)
+def test_nobody_is_left_out_or_kept_against_the_log(tmp_path, capsys, names, withdrawn, told):
+    """What an epoch says of who was withdrawn is held against the logs before it."""
+    folder = withdrawing(tmp_path / "event")
+    settings = settings_of_epoch(LONGER, ["dan@1"], withdrawn=withdrawn)
+    make(folder / "epoch-1", settings, names, secret=secret_from_seed("1"))
+    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_epoch_that_contradicts_itself_is_none(tmp_path):
+    """Who is left out is one of those before it, and isn't there."""
+    base = read_event(withdrawing(tmp_path / "event"))
+
+    def fault(names, withdrawn):
+        settings = settings_of_epoch(LONGER, ["dan@1"], withdrawn=withdrawn)
+        event = msgspec.structs.replace(base, settings=settings, entrants=field(*names))
+        return epoch_fault([base], event)
+
+    assert "" == fault(("ann", "bob", "dan"), ["cyd@1"])
+    assert "cyd@1 was in the event before it, and is not in it" == fault(("ann", "bob", "dan"), [])
+    assert fault(("ann", "bob", "cyd", "dan"), ["cyd@1"]).startswith("cyd@1 was withdrawn before")
+    assert fault(("ann", "bob", "dan"), ["cyd@1", "fay@1"]).startswith("fay@1 is left out of it")
+
+
+def test_what_the_withdrawn_played_in_an_old_epoch_counts_for_nobody(tmp_path):
+    """An earlier arena brought it back: newcomers won by its forfeits what nobody else had won."""
+    folder = withdrawing(tmp_path / "event", rule=1)
+    path = folder / "epoch-1"
+    settings = msgspec.structs.replace(LONGER, format="gauntlet", heroes=("dan@1",))
+    make(path, settings, ("ann", "bob", "cyd", "dan"), secret=secret_from_seed("1"), rule=1)
+    assert 0 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    for folders in ([folder], [path, folder], [folder, path]):
+        found = rated(folders)
+        rows = {row.entrant: row for row in found.rows}
+        assert (None, "annulled") == (rows["cyd@1"].rank, rows["cyd@1"].note)
+        assert (12, 24) == (rows["dan@1"].deals, rows["dan@1"].matches)
+        assert not [duel for duel in found.duels if "cyd@1" in (duel.row, duel.column)]
+        assert sorted(s.event.commitment for s in found.sources) == [
+            source.event.commitment for source in found.sources
+        ]
+        assert found.withdrawn == table_of(folder).withdrawn
+    alone = {row.entrant: row for row in rated([path]).rows}
+    assert alone["cyd@1"].rank is not None

@@ -6,6 +6,7 @@ import shutil
 import msgspec
 import pytest
 import trio
+from msgspec import UNSET
 
 from arena.model import ADJUSTED, Racing, RatingSettings, Settings, Trial, UserError, Verdict
 from arena.reports import render
@@ -206,6 +207,37 @@ def test_a_trial_is_verified_and_says_what_it_showed(tmp_path):
     before = lines(folder)
     rewrite(folder, before[1:])
     assert "no record of it" in difference(folder).found
+
+
+def test_a_trial_decides_by_the_proofs_that_its_settings_ask_for(tmp_path):
+    """One that asks for none of forfeits ends as it did; what it asks is under the commitment."""
+    asked = Trial(
+        new="bob@1", effect=2.0, alpha=0.49, beta=0.49, budget=120, forfeits=0.6, skew=True
+    )
+    settings = Settings(
+        game="play-nine",
+        format="trial",
+        rate_on=ADJUSTED,
+        deals=5,
+        series=5,
+        turn_cap=4,
+        trial=asked,
+    )
+    older = msgspec.structs.replace(asked, forfeits=UNSET, skew=UNSET)
+    crash = {"bob@1": (7, "crash")}
+    ended = []
+    for name, trial in (("new", asked), ("older", older)):
+        with_it = msgspec.structs.replace(settings, trial=trial)
+        folder = make(tmp_path / name, with_it, ("ann", "bob"), faults=crash)
+        assert (b"forfeits" in (folder / "event.json").read_bytes()) == (trial is asked)
+        verdict = verify(folder, jobs=1)
+        assert verdict.difference is None
+        ended.append((verdict.matches, table_of(folder).verdict))
+    (matches, _), before = ended
+    assert before == (40, Verdict.BETTER)
+    assert matches > 40
+    restate(tmp_path / "new", settings=msgspec.structs.replace(settings, trial=older))
+    assert "commitment" in str(difference(tmp_path / "new"))
 
 
 def test_a_trial_ends_where_a_bot_is_withdrawn(tmp_path):

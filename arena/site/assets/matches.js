@@ -21,7 +21,7 @@
     return made;
   };
 
-  const row = ([id, seats, totals, places, faults], own) => {
+  const row = ([id, seats, totals, places, faults, annulled], own) => {
     const made = document.createElement("tr");
     const seat = seats.indexOf(own);
     const head = document.createElement("th");
@@ -32,6 +32,12 @@
     name.className = "mono";
     name.textContent = id;
     head.append(name);
+    if (annulled) {
+      const mark = document.createElement("span");
+      mark.className = "tag bad";
+      mark.textContent = t("mark_annulled");
+      head.append(" ", mark);
+    }
     const others = totals.reduce((sum, each) => sum + each, 0) - totals[seat];
     const lead = others / (totals.length - 1) - totals[seat];
     const failed = faults.map(([who, kind]) => `${index.names[seats[who]]}: ${kind}`);

@@ -87,7 +87,7 @@
     }
     for (const each of document.querySelectorAll("time")) each.textContent = moment(each);
     for (const each of document.querySelectorAll("a[data-rules]")) {
-      each.href = `${up}rules/${document.body.dataset.game || "play-nine"}.${language}.html`;
+      each.href = `${up}rules/${each.dataset.rules}.${language}.html`;
     }
     for (const redraw of redraws) redraw();
   };

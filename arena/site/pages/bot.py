@@ -13,7 +13,8 @@ from arena.reports.columns import share
 from arena.site import pictures
 from arena.site.markup import Part, Safe, join, tag, told
 from arena.site.naming import bot_slug
-from arena.site.pages.frame import Site, event_head, heading, name, page, scroll
+from arena.site.pages.frame import Site, event_head, heading, name, page, replay_link, scroll
+from arena.site.pages.ranking import rating, withdrawn
 from arena.site.view import BotView, EventView, Failing, Notable, Spread
 from arena.site.words import english, number, say
 
@@ -29,6 +30,7 @@ def bot(site: Site, view: EventView, entrant: str) -> str:
         event_head(site, view, "", up="../"),
         tag("h2", name(entrant)),
         tag("p", say("by_author"), " ", tag("bdi", author), class_="quiet") if author else None,
+        *(withdrawn(view, out, up="../") for out in view.table.withdrawn if out.entrant == entrant),
         _figures(row, shown) if row else None,
         _ways(view, entrant, bare),
         *_history(shown),
@@ -39,25 +41,32 @@ def bot(site: Site, view: EventView, entrant: str) -> str:
         *_faults(view, shown),
         up="../../../",
         title=entrant,
+        game=view.table.event.settings.game,
     )
 
 
 def _figures(row: Standing, shown: BotView) -> Safe:
+    """What was measured, each in a box."""
     ranks = str(row.rank) if row.rank == row.rank_last else f"{row.rank}\u2013{row.rank_last}"
-    mean = shown.think_ms / shown.decisions if shown.decisions else 0.0
+    matches: Part = number(row.matches)
+    if shown.annulled:
+        matches = join(matches, "; ", say("mark_annulled"), ": ", number(shown.annulled))
     found: list[tuple[str, Part]] = [
-        ("col_rank", ranks if row.rank else "\u2013"),
-        ("col_mu", join(number(row.mu, 2), " \u00b1 ", number(pictures.SURE * row.sigma, 2))),
-        ("col_win", join(number(100 * row.win, 1), " %")),
-        ("col_wtl", f"{row.wins}\u2013{row.ties}\u2013{row.losses}"),
-        ("col_strokes", number(row.strokes, 2)),
-        ("col_matches", number(row.matches)),
-        ("time_mean", join(number(mean, 2), " ms")),
-        ("time_most", join(number(shown.max_ms, 1), " ms")),
-        ("time_waited", join(number(shown.waited_ms / 1000, 1), " s")),
-        ("col_faults", number(shown.failed)),
+        ("col_rank", ranks if row.rank else None),
+        ("col_mu", rating(row.mu, row.sigma_field)),
+        ("col_win", None if row.win is None else join(number(100 * row.win, 1), " %")),
+        ("col_wtl", None if row.wins is None else f"{row.wins}\u2013{row.ties}\u2013{row.losses}"),
+        ("col_strokes", None if row.strokes is None else number(row.strokes, 2)),
+        ("col_matches", matches),
     ]
-    boxes = [tag("div", tag("dt", say(key)), tag("dd", value)) for key, value in found]
+    if shown.decisions:
+        found += [
+            ("time_mean", join(number(shown.think_ms / shown.decisions, 2), " ms")),
+            ("time_most", join(number(shown.max_ms, 1), " ms")),
+            ("time_waited", join(number(shown.waited_ms / 1000, 1), " s")),
+        ]
+    found.append(("col_faults", number(shown.failed)))
+    boxes = [tag("div", tag("dt", say(key)), tag("dd", value)) for key, value in found if value]
     return tag("dl", *boxes, class_="figures")
 
 
@@ -77,13 +86,12 @@ def _history(shown: BotView) -> Iterator[Safe]:
     yield tag("h2", say("rating_history"))
     yield pictures.history(shown.history, english("rating_history"))
     cells = [
-        tag("tr", tag("td", number(p.matches)), tag("td", number(p.mu, 2)),
-            tag("td", number(p.sigma, 2)))
+        tag("tr", tag("td", number(p.matches)), tag("td", rating(p.mu, p.error)))
         for p in shown.history
-    ]  # fmt: skip
-    heads = [tag("th", say(key), scope="col") for key in ("col_matches", "col_mu", "col_sigma")]
+    ]
+    heads = [tag("th", say(key), scope="col") for key in ("col_matches", "col_mu")]
     table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *cells))
-    yield _folded("as_table", scroll(table, key="rating_history", narrow=True))
+    yield _folded("as_table", scroll(table, key="rating_history", kind="narrow"))
 
 
 def _folded(key: str, inside: Safe) -> Safe:
@@ -102,7 +110,7 @@ def _strokes(shown: BotView) -> Iterator[Safe]:
     ]
     heads = [tag("th", say(key), scope="col") for key in ("col_strokes_hole", "col_count")]
     table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *cells))
-    yield _folded("as_table", scroll(table, key="strokes_spread", narrow=True))
+    yield _folded("as_table", scroll(table, key="strokes_spread", kind="narrow"))
 
 
 def _spreads(shown: BotView) -> Iterator[Safe]:
@@ -135,7 +143,7 @@ def _spread(key: str, column: str, spreads: Sequence[Spread]) -> Safe:
         tag("th", say("col_count"), scope="col"),
     ]
     return scroll(
-        tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)), key=key, narrow=True
+        tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)), key=key, kind="narrow"
     )
 
 
@@ -168,7 +176,7 @@ def _opponents(view: EventView, entrant: str) -> Iterator[Safe]:
             "table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), data_sortable=True
         )
         yield tag("h2", say("opponents"))
-        yield scroll(table, key="opponents", narrow=True)
+        yield scroll(table, key="opponents", kind="narrow")
 
 
 def _opponent(view: EventView, duel: Duel, entrant: str) -> Safe:
@@ -194,14 +202,6 @@ def _match(view: EventView, match: Notable) -> Safe:
     )
 
 
-def replay_link(view: EventView, match: str, hole: int = 0, *, up: str = "") -> Safe:
-    """To a match in the viewer, or to one of its holes; just its id where there is no viewer."""
-    if not view.replays:
-        return tag("code", match)
-    wanted = urlencode({"m": match} | ({"h": hole} if hole else {}))
-    return tag("a", tag("code", match), href=f"{up}replay.html#{wanted}")
-
-
 def _faults(view: EventView, shown: BotView) -> Iterator[Safe]:
     if not shown.failed:
         return
@@ -214,7 +214,7 @@ def _faults(view: EventView, shown: BotView) -> Iterator[Safe]:
         for key in ("col_kind", "col_match", "col_where", "col_message")
     ]
     yield scroll(tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)),
-                 key="its_faults")  # fmt: skip
+                 key="its_faults", kind="stack")  # fmt: skip
 
 
 def _fault(view: EventView, each: Failing) -> Safe:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arena.reports.columns import NOTHING as NONE
 from arena.site import pictures
-from arena.site.markup import Safe, tag
+from arena.site.markup import Safe, join, tag
 from arena.site.naming import bot_slug
-from arena.site.pages.frame import Site, heading, name, page, scroll
+from arena.site.pages.frame import Site, common_game, heading, name, page, scroll
 from arena.site.pages.index import event_name
+from arena.site.pages.ranking import marks, rating
 from arena.site.state import Placed, Published
 from arena.site.words import moment, number, say
 
@@ -24,12 +26,12 @@ def career(
     """The page of a name."""
     heads = [
         heading("col_event", sort="text", text=True),
+        heading("col_rank", sort="number"),
+        heading("col_mu", sort="number"),
         heading("col_date", sort="number"),
         heading("col_version", sort="text", text=True),
         heading("col_hash", sort=None, text=True),
-        heading("col_rank", sort="number"),
         heading("col_range", sort=None),
-        heading("col_mu", sort="number"),
         heading("col_win", sort="number"),
         heading("col_strokes", sort="number"),
         heading("col_matches", sort="number"),
@@ -53,24 +55,35 @@ def career(
         tag("ul", *others) if others else None,
         up="../",
         title=bot,
+        game=common_game(event.game for event, _ in played),
     )
 
 
 def _row(event: Published, bot: Placed) -> Safe:
+    # An older site has the prior's numbers for whoever was not rated.
+    rated = bool(bot.rank)
     ranks = str(bot.rank) if bot.rank == bot.rank_last else f"{bot.rank}\u2013{bot.rank_last}"
     many = len(event.bots)
     shown = tag("a", event_name(event), href=f"../{bot.page or f'e/{event.slug}/index.html'}")
     return tag(
         "tr",
-        tag("th", shown, scope="row", class_="sticky"),
+        tag("th", join(shown, *marks(bot.note), between=" "), scope="row", class_="sticky"),
+        tag("td", ranks if rated else NONE, f" / {many}", data_k=bot.rank or None),
+        _cell(bot.mu if rated else None, rating(bot.mu, bot.sigma_field)),
         tag("td", moment(event.ended, day=False) or None, data_k=f"{event.ended:.0f}"),
         tag("td", tag("bdi", bot.version), class_="text"),
         tag("td", tag("code", bot.hash[:_HASH]), class_="text"),
-        tag("td", ranks if bot.rank else "\u2013", f" / {many}", data_k=bot.rank or None),
-        tag("td", pictures.ranks(bot.rank, bot.rank_last, many) if bot.rank else None),
-        tag("td", number(bot.mu, 2), " \u00b1 ", number(pictures.SURE * bot.sigma, 2),
-            data_k=bot.mu),
-        tag("td", number(100 * bot.win, 1), data_k=bot.win),
-        tag("td", number(bot.strokes, 2), data_k=bot.strokes),
-        tag("td", number(bot.matches), data_k=bot.matches),
-    )  # fmt: skip
+        tag(
+            "td",
+            pictures.ranks(bot.rank, bot.rank_last or bot.rank, many) if bot.rank else NONE,
+            class_="text",
+        ),
+        _cell(bot.win if rated else None, number(100 * (bot.win or 0.0), 1)),
+        _cell(bot.strokes if bot.matches else None, number(bot.strokes or 0.0, 2)),
+        _cell(bot.matches, number(bot.matches)),
+    )
+
+
+def _cell(key: float | None, shown: Safe | None) -> Safe:
+    """What was measured, and what it is sorted by."""
+    return tag("td", NONE if key is None else shown, data_k=key)

@@ -5,7 +5,8 @@ Pure. Invariant: as in `arena.site.pages`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlencode
 
 from arena.model import Frozen
 from arena.site.markup import NOTHING, Part, Safe, escaped, join, tag, told
@@ -46,12 +47,15 @@ def page(
     *parts: Part,
     up: str,
     title: Part,
+    game: str,
     scripts: tuple[str, ...] = (),
     styles: tuple[str, ...] = (),
     about: dict[str, object] | None = None,
     language: str = "en",
 ) -> str:
-    """A whole page. `up` leads to the site's folder; `about` are attributes for scripts."""
+    """A whole page. `up` leads to the site's folder, its Rules link to the sheet of `game`; `about`
+    are attributes for scripts.
+    """
     home = escaped(site.title) if site.title else Safe(english("site_title"))
     shown = title if isinstance(title, Safe) else escaped(title or "")
     head = tag(
@@ -78,7 +82,7 @@ def page(
     body = tag(
         "body",
         tag("a", say("skip"), class_="skip", href="#main"),
-        _bar(site, up),
+        _bar(site, up, game),
         tag("main", *parts, id="main", tabindex="-1"),
         _foot(),
         data_up=up or "./",
@@ -101,7 +105,7 @@ def _styles(more: tuple[str, ...]) -> tuple[str, ...]:
     return ("style.css", *more)
 
 
-def _bar(site: Site, up: str) -> Safe:
+def _bar(site: Site, up: str, game: str) -> Safe:
     home = escaped(site.title) if site.title else say("site_title")
     languages = [tag("option", name, value=code, lang=code) for code, name in LANGUAGES.items()]
     return tag(
@@ -111,12 +115,7 @@ def _bar(site: Site, up: str) -> Safe:
             tag("a", home, class_="home", href=f"{up}index.html"),
             tag(
                 "span",
-                tag(
-                    "a",
-                    say("rules"),
-                    href=f"{up}rules/play-nine.en.html",
-                    data_rules=True,
-                ),
+                _rules_link(up, game),
                 tag(
                     "select", *languages, id="language", hidden=True,
                     **labelled("aria_label", "language"),
@@ -127,6 +126,19 @@ def _bar(site: Site, up: str) -> Safe:
         ),
         class_="bar",
     )  # fmt: skip
+
+
+def _rules_link(up: str, game: str) -> Safe | None:
+    """To the English sheet; a script puts in the page's language. A game may have no sheet."""
+    if game not in GAMES:
+        return None
+    return tag("a", say("rules"), href=f"{up}rules/{game}.en.html", data_rules=game)
+
+
+def common_game(games: Iterable[str]) -> str:
+    """The game that all of them are; the first that has a sheet where they differ, or are none."""
+    found = set(games)
+    return found.pop() if len(found) == 1 else next(iter(GAMES))
 
 
 def _foot() -> Safe:
@@ -196,12 +208,14 @@ def name(text: str) -> Safe:
     return tag("bdi", text, class_="name", title=escaped(text))
 
 
-def scroll(*parts: Part, key: str, narrow: bool = False, **values: object) -> Safe:
-    """Something that may be wide: it scrolls by itself, by keyboard too."""
+def scroll(*parts: Part, key: str, kind: str = "", **values: object) -> Safe:
+    """Something that may be wide: it scrolls by itself, by keyboard too. `kind`: `narrow`, of few
+    columns; `stack`, whose rows are paragraphs on a phone.
+    """
     return tag(
         "div",
         *parts,
-        class_="scroll narrow" if narrow else "scroll",
+        class_=f"scroll {kind}".strip(),
         role="region",
         tabindex="0",
         **labelled("aria_label", key, **values),
@@ -218,3 +232,11 @@ def heading(key: str, *, sort: str | None = "number", text: bool = False, about:
 def fact(key: str, *parts: Part) -> Safe:
     """A line of a list of facts."""
     return join(tag("dt", say(key)), tag("dd", *parts))
+
+
+def replay_link(view: EventView, match: str, hole: int = 0, *, up: str = "") -> Safe:
+    """To a match in the viewer, or to one of its holes; just its id where there is no viewer."""
+    if not view.replays:
+        return tag("code", match)
+    wanted = urlencode({"m": match} | ({"h": hole} if hole else {}))
+    return tag("a", tag("code", match), href=f"{up}replay.html#{wanted}")

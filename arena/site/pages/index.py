@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from arena.site.markup import Safe, escaped, join, tag
 from arena.site.naming import bot_slug
-from arena.site.pages.frame import Site, game_name, name, page
+from arena.site.pages.frame import Site, common_game, game_name, name, page
 from arena.site.state import Published, SiteIndex
 from arena.site.words import moment, say
 
@@ -30,6 +30,7 @@ def index(site: Site, known: SiteIndex) -> str:
         tag("p", tag("a", say("feed"), href="feed.xml"), class_="small"),
         up="",
         title=title,
+        game=common_game(event.game for event in known.events),
     )
 
 

@@ -53,6 +53,7 @@ def matches(site: Site, view: EventView) -> str:
         scroll(table, key="tab_matches"),
         up="../../",
         title=join(say("tab_matches"), title_of(view), between=" \u00b7 "),
+        game=view.table.event.settings.game,
         scripts=("load.js", "matches.js"),
         about={"data_event": view.slug, "data_replays": view.replays or None},
     )

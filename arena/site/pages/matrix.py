@@ -33,6 +33,7 @@ def matrix(site: Site, view: EventView) -> str:
         shown,
         up="../../",
         title=join(say("tab_matrix"), title_of(view), between=" \u00b7 "),
+        game=view.table.event.settings.game,
     )
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from arena.model import ADJUSTED, Event, Settings, Table
-from arena.site.markup import NOTHING, Part, Safe, join, tag, told
+from arena.site.markup import Part, Safe, join, tag, told
 from arena.site.pages.frame import Site, event_head, fact, name, note, page, scroll, title_of
+from arena.site.pages.ranking import left_out
 from arena.site.view import EventView
 from arena.site.words import moment, number, say
 
@@ -22,6 +23,7 @@ def method(site: Site, view: EventView) -> str:
         facts_of(view),
         up="../../",
         title=join(say("tab_method"), title_of(view), between=" \u00b7 "),
+        game=view.table.event.settings.game,
     )
 
 
@@ -44,8 +46,7 @@ def facts_of(view: EventView) -> Safe:
         *_verify(view),
         tag("h2", say("method_bots")),
         _field(view),
-        *_withdrawn(view.table),
-        *_not_run(event),
+        *left_out(view),
     )
 
 
@@ -174,15 +175,3 @@ def _field(view: EventView) -> Safe:
     return scroll(
         tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)), key="method_bots"
     )
-
-
-def _withdrawn(table: Table) -> Iterator[Safe]:
-    for out in table.withdrawn:
-        key = "withdrawn_annulled" if out.annulled else "withdrawn_forfeits"
-        yield tag("p", say(key, bot=out.entrant))
-
-
-def _not_run(event: Event) -> Iterator[Safe]:
-    for absent in event.not_run:
-        why = join(": ", told(absent.reason)) if absent.reason else NOTHING
-        yield tag("p", say("not_run"), " ", tag("bdi", absent.name), why)

@@ -7,12 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from arena.model import Standing
+from arena.model import Standing, Withdrawal
+from arena.reports.columns import DEVIATIONS_95
 from arena.reports.columns import NOTHING as NONE
 from arena.reports.cycles import SHOWN, cycles
+from arena.reports.listed import NOT_RUN, listed
 from arena.site import pictures
-from arena.site.markup import Part, Safe, join, tag
-from arena.site.pages.frame import Site, event_head, heading, name, page, scroll, title_of
+from arena.site.markup import NOTHING, Part, Safe, escaped, join, tag, told
+from arena.site.pages.frame import (
+    Site,
+    event_head,
+    heading,
+    name,
+    page,
+    replay_link,
+    scroll,
+    title_of,
+)
 from arena.site.view import EventView
 from arena.site.words import number, say
 
@@ -58,17 +69,21 @@ def ranking(site: Site, view: EventView, *, whole: bool = False) -> str:
         _downloads(),
         up="../../",
         title=title_of(view),
+        game=view.table.event.settings.game,
     )
 
 
 def standings(view: EventView, *, most: int | None = MOST) -> Safe:
     """The table itself: what a live page replaces as it changes."""
-    rows = view.table.rows
+    rows = listed(view.table)
     ledger = bool(view.table.event.settings.evaluator)
-    low = min(row.mu - pictures.SURE * row.sigma for row in rows)
-    high = max(row.mu + pictures.SURE * row.sigma for row in rows)
-    scale = pictures.Scale(low, high, 6, 154)
-    void = {out.entrant for out in view.table.withdrawn if out.annulled}
+    ends = [
+        row.mu + side * DEVIATIONS_95 * (row.sigma_field or 0.0)
+        for row in rows
+        if row.mu is not None
+        for side in (-1, 1)
+    ]
+    scale = pictures.Scale(min(ends, default=0.0), max(ends, default=0.0), 6, 154)
     pages = {entrant for entrant, _ in view.bots}
     heads = [
         heading(key, sort=sort, text=key in _TEXTS, about=about)
@@ -80,8 +95,7 @@ def standings(view: EventView, *, most: int | None = MOST) -> Safe:
             view,
             row,
             scale,
-            last=len(rows),
-            void=row.entrant in void,
+            last=len(view.table.rows),
             linked=row.entrant in pages,
         )
         for row in rows[:most]
@@ -99,41 +113,37 @@ def standings(view: EventView, *, most: int | None = MOST) -> Safe:
     )
 
 
-def _row(
-    view: EventView, row: Standing, scale: pictures.Scale, *, last: int, void: bool, linked: bool
-) -> Safe:
+def _row(view: EventView, row: Standing, scale: pictures.Scale, *, last: int, linked: bool) -> Safe:
     shown = name(row.entrant)
     if linked:
         shown = tag("a", shown, href=view.page_of(row.entrant))
-    known = bool(row.deals) and not void
     cells = [
-        _cell(row.rank or None, _rank(row)),
+        _cell(row.rank, _rank(row)),
         tag("th", join(shown, *_marks(row), between=" "), scope="row", class_="sticky",
-            data_k=row.entrant),
-        tag("td", NONE if void else pictures.interval(row.mu, row.sigma, scale)),
-        tag("td", pictures.ranks(row.rank, row.rank_last, last) if row.rank else NONE),
-        _cell(row.mu, None if void else number(row.mu, 2)),
-        _cell(row.sigma, None if void else number(row.sigma, 2)),
+            data_k=escaped(row.entrant)),
+        tag("td", NONE if row.mu is None else pictures.interval(row.mu, row.sigma_field or 0.0,
+                                                                scale), class_="text"),
+        tag("td", pictures.ranks(row.rank, row.rank_last or row.rank, last) if row.rank else NONE,
+            class_="text"),
+        _cell(row.mu, rating(row.mu, row.sigma_field)),
+        _cell(row.sigma, _number(row.sigma, 2)),
         _cell(row.p_next, _next(row)),
-        _cell(row.delta, _strokes(row.delta, row.delta_ci) if known else None),
+        _cell(row.delta, _strokes(row.delta, row.delta_ci)),
     ]  # fmt: skip
     if view.table.event.settings.evaluator:
-        adjusted = row.adjusted
         cells += [
-            _cell(adjusted, _strokes(adjusted, row.adjusted_ci) if known and adjusted is not None
-                  else None),
-            _cell(row.luck, number(row.luck, 1, sign=True) if known and row.luck is not None
-                  else None),
-        ]  # fmt: skip
+            _cell(row.adjusted, _strokes(row.adjusted, row.adjusted_ci)),
+            _cell(row.luck, _number(row.luck, 1, sign=True)),
+        ]
     failed = sum(count for _, count in row.faults)
     return tag(
         "tr",
         *cells,
-        _cell(row.win, _win(row) if known else None),
-        tag("td", f"{row.wins}\u2013{row.ties}\u2013{row.losses}"),
+        _cell(row.win, _win(row)),
+        tag("td", NONE if row.wins is None else f"{row.wins}\u2013{row.ties}\u2013{row.losses}"),
         _cell(row.matches, number(row.matches)),
-        _cell(row.strokes, number(row.strokes, 2) if row.matches else None),
-        _cell(row.ms, number(row.ms, 2) if row.matches else None),
+        _cell(row.strokes, _number(row.strokes, 2)),
+        _cell(row.ms, _number(row.ms, 2)),
         _cell(failed, tag("span", *_faults(row)) if failed else None, class_="text"),
     )
 
@@ -157,7 +167,12 @@ def _marks(row: Standing) -> Iterator[Safe]:
         yield tag("span", say("mark_disputed"), class_="tag warn")
     if failed := sum(count for _, count in row.faults):
         yield tag("span", say("mark_faults", n=failed), class_="tag bad")
-    for part in filter(None, row.note.split(", ")):
+    yield from marks(row.note)
+
+
+def marks(text: str) -> Iterator[Safe]:
+    """A note of the table as tags."""
+    for part in filter(None, text.split(", ")):
         key = _NOTES.get(part)
         yield tag("span", say(key) if key else part, class_="tag bad")
 
@@ -166,7 +181,19 @@ _NOTES = {
     "withdrawn": "mark_withdrawn",
     "annulled": "mark_annulled",
     "not reproducible": "mark_unreproducible",
+    NOT_RUN: "mark_not_run",
 }
+
+
+def rating(mu: float | None, error: float | None) -> Safe | None:
+    """Mu, with half of the 95 % interval of what is compared: mu against the field's mean."""
+    if mu is None or error is None:
+        return _number(mu, 2)
+    return join(number(mu, 2), " \u00b1 ", number(DEVIATIONS_95 * error, 2))
+
+
+def _number(value: float | None, decimals: int, *, sign: bool = False) -> Safe | None:
+    return None if value is None else number(value, decimals, sign=sign)
 
 
 def _next(row: Standing) -> Safe | None:
@@ -178,11 +205,15 @@ def _next(row: Standing) -> Safe | None:
     return join("<", number(0.1, 1)) if row.p_next < 0.0005 else number(100 * row.p_next, 1)
 
 
-def _strokes(value: float, half: float) -> Safe:
+def _strokes(value: float | None, half: float | None) -> Safe | None:
+    if value is None or half is None:
+        return None
     return join(number(value, 1, sign=True), " \u00b1 ", number(half, 1))
 
 
-def _win(row: Standing) -> Safe:
+def _win(row: Standing) -> Safe | None:
+    if row.win is None or row.win_low is None or row.win_high is None:
+        return None
     return join(
         number(100 * row.win, 1),
         tag("span", f" ({100 * row.win_low:.0f}\u2013{100 * row.win_high:.0f})", class_="quiet"),
@@ -205,10 +236,30 @@ def notes(view: EventView) -> Safe:
         "section",
         tag("h2", say("how_to_read")),
         tag("p", say("read_ranking")),
+        tag("p", say("read_mu")),
         tag("p", say("about_disputed")) if disputed else None,
         tag("ul", *circles) if circles else None,
         tag("p", say("cycles_more", n=len(found))) if len(found) > SHOWN else None,
+        *left_out(view),
     )
+
+
+def left_out(view: EventView) -> Iterator[Safe]:
+    """Who was withdrawn, or not run, and why."""
+    for out in view.table.withdrawn:
+        yield withdrawn(view, out)
+    for absent in view.table.event.not_run:
+        why = join(": ", told(absent.reason)) if absent.reason else NOTHING
+        yield tag("p", say("not_run"), " ", tag("bdi", absent.name), why)
+
+
+def withdrawn(view: EventView, out: Withdrawal, *, up: str = "") -> Safe:
+    """Why a bot was taken out, what became of its results, and the last match that it failed in."""
+    key = "withdrawn_annulled" if out.annulled else "withdrawn_forfeits"
+    settings = view.table.event.settings
+    share = f"{100 * settings.annulled_below:g}"
+    why = say(key, bot=out.entrant, after=settings.withdrawn_after, share=share)
+    return tag("p", why, " ", replay_link(view, out.after, up=up))
 
 
 def _downloads() -> Safe:

@@ -28,6 +28,7 @@ def replay(site: Site, view: EventView) -> str:
         tag("div", viewer(), id="viewer", hidden=True),
         up="../../",
         title=join(say("tab_replay"), title_of(view), between=" \u00b7 "),
+        game=view.table.event.settings.game,
         scripts=("load.js", "cards.js", "moments.js", "replay.js"),
         styles=("cards.css",),
         about={"data_event": view.slug, "data_game": view.table.event.settings.game},

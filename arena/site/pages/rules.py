@@ -36,6 +36,7 @@ def rules(site: Site, game: str, language: str) -> str:
         tag("p", *(part for link in others for part in (link, " "))),
         up="../",
         title=GAMES[game],
+        game=game,
         about={"data_sheet": game},
         language=language,
     )

@@ -1,0 +1,113 @@
+"""Python packages of the host that a bot imports, though no lock file of its names them.
+
+Theory of operation. What its files import is read from their text; where each of these modules
+would come from, its own interpreter says, in the sandbox, with all that the bot sees there. What
+lies among the packages of the interpreter's installation is there by luck.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import takewhile
+from pathlib import Path
+
+import msgspec
+
+from arena.check.languages import LANGUAGES, language
+from arena.model import Bot, Limits
+from arena.pipes import Table
+from arena.roster.folder import SnapshotError, opened
+from arena.sandbox import Backend
+from arena.solo import Line, open_solo
+
+# Of a bot's files, what is read in all: an author's own code is far less.
+FILES, BYTES, NAMES = 200, 1 << 20, 200
+_ANSWERS_S = 10.0
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(\w+)[\w.]*[ \t]+import\b|import[ \t]+(\w[\w., \t]*))", re.MULTILINE
+)
+_WHERE = """
+import importlib.util, sys
+for name in sys.argv[1:]:
+    try:
+        spec = importlib.util.find_spec(name)
+        places = [spec.origin, *(spec.submodule_search_locations or [])]
+    except Exception:
+        places = []
+    print(next((place for place in places if place), ""), flush=True)
+"""
+_FLAG = re.compile(r"-[bBdEIOPqsSuvx]+")
+_INSTALLED = re.compile(r"/(?:site|dist)-packages/")
+
+
+class Borrowed(msgspec.Struct, frozen=True):
+    """A package that is the host's."""
+
+    name: str
+    imported: str
+    """Where: the file and its line."""
+    place: str
+
+
+def is_python(bot: Bot) -> bool:
+    """Whether an interpreter runs it that has packages."""
+    return language(bot.run) is LANGUAGES["python"]
+
+
+def imports(root: Path) -> Mapping[str, str]:
+    """By the name of each module that its files import, the first place where they do."""
+    found: dict[str, str] = {}
+    left = BYTES
+    for path, text in _texts(root):
+        text = text[:left]  # noqa: PLW2901 - what there is still time for
+        left -= len(text)
+        line, counted = 1, 0
+        for match in _IMPORT.finditer(text):
+            line += text.count("\n", counted, match.end())
+            counted = match.end()
+            for module in (match[1] or match[2]).split(","):
+                top = re.split(r"[.\s]", module.strip(), maxsplit=1)[0]
+                if top and len(found) < NAMES:
+                    found.setdefault(top, f"{path}:{line}")
+    return found
+
+
+def _texts(root: Path) -> Iterator[tuple[str, str]]:
+    """Its Python files by their paths. Its build may have made links to anywhere."""
+    seen = 0
+    with opened(root) as opened_root:
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(each for each in folders if not each.startswith("."))
+            for name in sorted(files):
+                if not name.endswith(".py") or seen == FILES:
+                    continue
+                seen += 1
+                path = str(Path(folder, name).relative_to(root))
+                with suppress(SnapshotError):
+                    at = opened_root.find(path)
+                    if at is not None and at.is_file:
+                        yield path, opened_root.read(at, BYTES).decode("utf-8", "replace")
+
+
+async def borrowed(table: Table, bot: Bot, backend: Backend, limits: Limits) -> list[Borrowed]:
+    """The host's packages that it would import, by name."""
+    wanted = imports(Path(bot.root))
+    if not wanted:
+        return []
+    program, *words = bot.run
+    flags = [*takewhile(_FLAG.fullmatch, words)]  # with -S it would see none
+    asking = msgspec.structs.replace(bot, run=(program, *flags, "-c", _WHERE, *wanted))
+    own = [path for path in dict(bot.env).get("PYTHONPATH", "").split(os.pathsep) if path]
+    found = []
+    async with open_solo(table, asking, backend, limits) as solo:
+        for name, imported in wanted.items():
+            event = await solo.line(_ANSWERS_S)
+            if not isinstance(event, Line):
+                break
+            place = event.data.decode("utf-8", "replace")
+            if _INSTALLED.search(place) and not any(place.startswith(path) for path in own):
+                found.append(Borrowed(name, imported, place))
+    return found

@@ -1,0 +1,199 @@
+"""The report of `arena check` in lines: each check when it is done, then each mistake.
+
+Where there is no terminal nothing is cut and no line is broken: what is quoted there is read by
+programs, or pasted.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import click
+
+from arena.check.diagnosis import last_exception
+from arena.check.report import Checked, Finding, Report
+
+SPEC = "protocol/SPEC.md"
+MARKS = {"passed": "✓", "warned": "!", "failed": "✗", "skipped": "\u2013"}
+COLOURS = {"passed": "green", "warned": "yellow", "failed": "red", "skipped": "bright_black"}
+# Of a line that was sent or received, without --verbose: its beginning and its end, unless
+# nearly all of it would be shown anyway.
+SHOWN, SHOWN_END, WHOLE = 300, 60, 500
+# Of stderr: its first lines often say what the error is, the last ones where it was.
+FIRST_LINES, LAST_LINES = 3, 6
+_LABEL = 14
+
+
+class Lines:
+    """Prints reports: of one bot each check as it comes, of several a line for each that passes."""
+
+    def __init__(
+        self,
+        out: Callable[[str], None],
+        *,
+        width: int | None,
+        paint: bool,
+        verbose: bool,
+        several: bool,
+    ) -> None:
+        """`width`: of the terminal; None: there is none."""
+        self._out = out
+        self._width = width
+        self._paint = paint
+        self._verbose = verbose or width is None
+        self._all = verbose
+        self._several = several
+        self._longest = 0
+        self._skipped: list[Checked] = []
+        self._reports = 0
+
+    # ---- one bot, as it goes on
+
+    def begin(self, bot: str, path: str, titles: Iterable[str]) -> None:
+        """A bot is about to be examined."""
+        self._longest = max(map(len, titles), default=0)
+        if not self._several:
+            self._out(f"{bot}  ({path})")
+
+    def checked(self, checked: Checked) -> None:
+        """A check is done."""
+        if not self._several:
+            self._checked(checked)
+
+    def report(self, report: Report) -> None:
+        """A bot has been examined."""
+        self._reports += 1
+        entry = report.checks[0].finding
+        if entry and entry.cause == "no-such-path":
+            self._mark("failed", entry.title)
+        elif self._several and report.status == "passed" and not self._all:
+            self._sentence("passed", f"{report.bot}: {_verdict(report)}")
+        else:
+            if self._several or entry:
+                self._whole(report)
+            self._tell_skipped()
+            self._findings(report)
+
+    def _whole(self, report: Report) -> None:
+        """What hasn't been shown of it yet."""
+        if self._reports > 1:
+            self._out("")
+        self._longest = max(len(checked.title) for checked in report.checks)
+        if self._several:
+            self._out(f"{report.bot}  ({report.path})")
+            for checked in report.checks:
+                self._checked(checked)
+
+    def _checked(self, checked: Checked) -> None:
+        first = self._skipped[0] if self._skipped else None
+        if first and (checked.status != "skipped" or checked.detail != first.detail):
+            self._tell_skipped()
+        if checked.status == "skipped" and not self._all:
+            self._skipped.append(checked)  # those of one reason are told together
+        else:
+            self._line(checked)
+
+    def _tell_skipped(self) -> None:
+        skipped, self._skipped = self._skipped, []
+        if len(skipped) > 1:
+            text = f"{len(skipped)} more, skipped: {skipped[0].detail}"
+            self._mark("skipped", text, indent="  ")
+        elif skipped:
+            self._line(skipped[0])
+
+    def _line(self, checked: Checked) -> None:
+        text = f"{checked.title:<{self._longest}}  {checked.detail}".rstrip()
+        if self._width and len(text) > self._width - 4:
+            text = text[: self._width - 5] + "…"
+        self._mark(checked.status, text, indent="  ")
+
+    # ---- mistakes
+
+    def _findings(self, report: Report) -> None:
+        for checked in report.checks:
+            if checked.finding:
+                self._out("")
+                self._sentence(checked.status, f"{checked.title}: {checked.finding.title}")
+                self._finding(checked.finding)
+        self._out("")
+        self._sentence(report.status, f"{report.bot}: {_verdict(report)}")
+
+    def _sentence(self, status: str, text: str) -> None:
+        first, *rest = self._wrapped(text, 2)
+        self._mark(status, first)
+        for line in rest:
+            self._out(f"  {line}")
+
+    def _finding(self, finding: Finding) -> None:
+        says = [line for line in finding.stderr.splitlines() if line.strip()]
+        last = last_exception(finding.stderr)
+        found = "" if last and finding.found == last else finding.found
+        received = self._capped(finding.received) or "nothing" * bool(finding.sent)
+        self._labelled("error", self._quoted(last))
+        self._labelled("found", found.split("\n") if "\n" in found else self._words(found))
+        self._labelled("sent", self._quoted(self._capped(finding.sent)))
+        self._labelled("received", self._quoted(received))
+        self._labelled("ended", self._words(finding.status))
+        self._labelled("rule", self._words(f'{finding.rule} ({SPEC}, "{finding.section}")'))
+        self._labelled("do", self._words(finding.advice))
+        self._labelled("stderr", self._stderr(says))
+
+    def _stderr(self, says: Sequence[str]) -> Iterator[str]:
+        for line in says if self._verbose else _ends(says):
+            text = f"| {line}"
+            yield text if self._verbose or not self._width else text[: self._width - _LABEL]
+
+    def _labelled(self, label: str, lines: Iterable[str]) -> None:
+        for number, line in enumerate(lines):
+            self._out(f"    {'' if number else label:<9} {line}")
+
+    def _words(self, text: str) -> list[str]:
+        """A sentence of ours."""
+        return self._wrapped(text, _LABEL) if text else []
+
+    def _wrapped(self, text: str, indent: int) -> list[str]:
+        if self._width is None:
+            return [text]
+        return textwrap.wrap(text, self._width - indent, break_on_hyphens=False) or [""]
+
+    def _quoted(self, text: str) -> list[str]:
+        """What somebody has written, to the letter: a terminal's width breaks it anywhere."""
+        if self._width is None or not text:
+            return [text] if text else []
+        room = self._width - _LABEL
+        return [text[at : at + room] for at in range(0, len(text), room)]
+
+    def _capped(self, text: str) -> str:
+        if self._verbose or len(text) <= WHOLE:
+            return text
+        left_out = len(text) - SHOWN - SHOWN_END
+        return f"{text[:SHOWN]} …({left_out} more)… {text[-SHOWN_END:]}"
+
+    def _mark(self, status: str, text: str, indent: str = "") -> None:
+        mark = MARKS[status]
+        shown = click.style(mark, fg=COLOURS[status]) if self._paint else mark
+        self._out(f"{indent}{shown} {text}")
+
+
+def _ends(lines: Sequence[str]) -> Sequence[str]:
+    left_out = len(lines) - FIRST_LINES - LAST_LINES
+    if left_out <= 1:
+        return lines
+    return [*lines[:FIRST_LINES], f"…({left_out} more lines)…", *lines[-LAST_LINES:]]
+
+
+def _verdict(report: Report) -> str:
+    counts = [
+        (sum(checked.status == status for checked in report.checks), word)
+        for status, word in (
+            ("failed", "failed"),
+            ("warned", "passed with a warning"),
+            ("passed", "passed"),
+            ("skipped", "skipped"),
+        )
+    ]
+    text = ", ".join(f"{count} {word}" for count, word in counts if count)
+    if report.status != "failed":
+        text += f"; {report.times.p99_ms:.1f} ms an answer (p99), {report.memory_mb:.0f} MB"
+    return text

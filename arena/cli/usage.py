@@ -1,0 +1,70 @@
+"""What is wrong with a command line, in one line that says what would be right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+import click
+
+# Nearer than click's own: "--version" is no likely slip for "--json".
+_LIKELY = 0.7
+_NAMED = 4
+"""Commands that are named before it says that there are more."""
+
+
+def told(error: click.UsageError) -> str:
+    """The mistake, what would be right, and where help is."""
+    where = error.ctx.command_path if error.ctx else "arena"
+    if isinstance(error, click.NoSuchOption):
+        text = _no_such_option(error)
+    elif isinstance(error, click.BadParameter):
+        text = _bad_value(error)
+    else:
+        text = error.format_message()
+    return f"{' '.join(text.split())} (see: {where} --help)"
+
+
+def _no_such_option(error: click.NoSuchOption) -> str:
+    text, ctx = error.message, error.ctx
+    if ctx is None:
+        return text
+    name = error.option_name
+    own = [name for option in ctx.command.params for name in option.opts]
+    near = [*_with_value(ctx.command, name.lstrip("-"))]
+    if near := near or get_close_matches(name, own, cutoff=_LIKELY):
+        return f"{text} Did you mean {' or '.join(near)}?"
+    root = ctx.find_root().command
+    assert isinstance(root, click.Group)
+    have = [
+        f"arena {command.name}"
+        for command in root.commands.values()
+        if any(name in option.opts for option in command.params)
+    ]
+    if not have:
+        return text
+    more = f" and {len(have) - _NAMED} more" if len(have) > _NAMED else ""
+    verb = "has" if len(have) == 1 else "have"
+    return f"{text} {', '.join(have[:_NAMED])}{more} {verb} it."
+
+
+def _with_value(command: click.Command, value: str) -> Iterator[str]:
+    """The options of a command that take this as a value: --json for --format json."""
+    for option in command.params:
+        if isinstance(option.type, click.Choice) and value in option.type.choices:
+            yield f"{option.opts[0]} {value}"
+
+
+def _bad_value(error: click.BadParameter) -> str:
+    text, kind = error.format_message(), error.param.type if error.param else None
+    if isinstance(kind, click.IntRange | click.FloatRange):
+        what = "whole number" if isinstance(kind, click.IntRange) else "number"
+        if (low := kind.min) is not None:
+            what += f" above {low}" if kind.min_open else f" from {low}"
+        if (high := kind.max) is not None:
+            what += f", below {high}" if kind.max_open else f" to {high}"
+        elif kind.min is not None:
+            what += " on"
+        text = re.sub(r"is not (a valid \w+ range|in the range .*)\.$", f"is no {what}", text)
+    return text

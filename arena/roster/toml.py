@@ -1,0 +1,185 @@
+"""TOML that strangers wrote: bounded before tomllib sees it, with the line of every key.
+
+tomllib's time is quadratic in the parts of a dotted key and in the depth of the table that it
+stands in; it recurses into what is nested, takes microseconds for each token, and knows no lines.
+One pass over the tokens answers all of that.
+
+    source text --> tokens, counted --> lines of keys
+                --> tomllib         --> values
+
+Invariant: up to the first mistake in a text its tokens are those that tomllib sees, and it stops
+there; so nothing that it reads is longer, deeper or more than was counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import tomllib
+from typing import Any, NamedTuple
+
+MAX_PARTS = 16
+"""Parts of a key with those of its table, and brackets within brackets: Cargo's own manifests
+have six."""
+MAX_TOKENS = 200_000
+"""A Cargo.lock of 1 MB has 150,000, the largest project's 30,000."""
+MAX_DIGITS = 1000
+"""Of a number: TOML promises 19, Python gives up after 4,300."""
+_DIGITS = re.compile(rf"[+-]?[0-9_]{{{MAX_DIGITS + 1},}}.*", re.DOTALL)
+
+_TOKEN = re.compile(
+    r"""
+    [ \t\r]*+ (?:
+      (?P<end> (?: (?: \n | \#[^\n]*+ ) [ \t\r]*+ )++ )
+    | (?P<string>
+          \"{3} (?: [^"\\]++ | \\. | \"{1,2}+ (?!") )*+ \"{3,5}
+        | '{3}  (?: [^']++ | '{1,2}+ (?!') )*+ '{3,5}
+        | " (?!"") (?: [^"\\\n]++ | \\[^\n] )*+ "
+        | ' (?!'') [^'\n]*+ '
+      )
+    | (?P<mark> [\[\]{}=,.] )
+    | (?P<bare> [^\s"'\#\[\]{}=,.]++ )
+    )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+Key = tuple[str | int, ...]
+"""Names of tables and keys, and places in arrays, from the top."""
+
+
+class BoundsError(Exception):
+    """Text that is too much of something: the line, and of what."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.line = line
+        self.what = what
+
+
+class Toml(NamedTuple):
+    """A text's values, and the line on which each of its keys stands first."""
+
+    values: dict[str, Any]
+    lines: dict[Key, int]
+
+
+def loads(text: str) -> Toml:
+    """Parse a text; BoundsError if it is too much, ValueError where it is no TOML."""
+    lines = _Tokens(text).lines()
+    return Toml(tomllib.loads(text), lines)
+
+
+def _unquoted(text: str) -> str:
+    """A quoted key. JSON's escapes are TOML's but for one; a key that has it has no line."""
+    if text[0] == '"' and "\\" in text:
+        with contextlib.suppress(ValueError):
+            return str(json.loads(text))
+    return text[1:-1]
+
+
+class _Tokens:
+    """One pass over a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.line = 1
+        self.found: dict[Key, int] = {}
+        self.tables: dict[Key, int] = {}
+        """How many tables each array of tables has so far."""
+        self.table: Key = ()
+        self.key: list[str] = []
+        self.value: Key | None = None
+        """Of the value that is being read; None: a key is."""
+        self.open: list[tuple[str, Key, int]] = []
+        """Brackets of values: which, whose, and the place in it."""
+        self.header = 0
+        """Brackets of the header that is being read."""
+
+    def lines(self) -> dict[Key, int]:
+        """The line of each key, as far as the text is TOML."""
+        count = 0
+        match = _TOKEN.scanner(self.text).match  # type: ignore[attr-defined]
+        while token := match():
+            count += 1
+            if count > MAX_TOKENS:
+                raise BoundsError(self.line, f"holds more than {MAX_TOKENS} words and signs")
+            kind, text = token.lastgroup, token[token.lastgroup]
+            if kind == "end":
+                self._end(text)
+            elif kind == "mark":
+                self._mark(text)
+            else:
+                if self.value is None:
+                    self._part(text)
+                elif kind == "bare" and _DIGITS.fullmatch(text):
+                    raise BoundsError(self.line, f"has a number of more than {MAX_DIGITS} digits")
+                self.line += text.count("\n") if kind == "string" else 0
+        return self.found
+
+    def _end(self, text: str) -> None:
+        if not self.open and "\n" in text:
+            self.key, self.value, self.header = [], None, 0
+        self.line += text.count("\n")
+
+    def _part(self, text: str) -> None:
+        if text[0] in "\"'":
+            text = _unquoted(text)
+        self.key.append(text)
+        if len(self.key) + len(self._base()) > MAX_PARTS:
+            raise BoundsError(self.line, f"has a key of more than {MAX_PARTS} parts")
+
+    def _base(self) -> Key:
+        """What a key is relative to."""
+        return self.open[-1][1] if self.open else () if self.header else self.table
+
+    def _mark(self, mark: str) -> None:
+        if self.value is not None:
+            self._within_value(mark)
+        elif mark == "=":
+            self.value = self._named((*self._base(), *self.key), len(self._base()))
+        elif mark == "}" and self.open:
+            self._close()
+        elif mark == "[" and not self.key:
+            self.header += 1
+        elif mark == "]" and self.key:
+            self._headed()
+
+    def _named(self, key: Key, known: int) -> Key:
+        for end in range(known + 1, len(key) + 1):
+            self.found.setdefault(key[:end], self.line)
+        return key
+
+    def _headed(self) -> None:
+        """Take the header: the keys that follow are of its table."""
+        table: Key = ()
+        for left, part in enumerate(self.key, 1 - len(self.key)):
+            table = (*table, part)
+            self.found.setdefault(table, self.line)
+            if not left and self.header > 1:
+                self.tables[table] = self.tables.get(table, -1) + 1
+            if table in self.tables:
+                table = (*table, self.tables[table])
+                self.found.setdefault(table, self.line)
+        self.table = table
+        self.key = []
+
+    def _within_value(self, mark: str) -> None:
+        assert self.value is not None
+        if mark in "[{":
+            if len(self.open) + len(self.value) >= MAX_PARTS:
+                raise BoundsError(self.line, f"is nested more than {MAX_PARTS} deep")
+            self.open.append((mark, self.value, 0))
+            self.key = []
+            self.value = (*self.value, 0) if mark == "[" else None
+        elif mark in "]}" and self.open:
+            self._close()
+        elif mark == "," and self.open:
+            bracket, whose, place = self.open[-1]
+            self.open[-1] = (bracket, whose, place + 1)
+            self.key = []
+            self.value = (*whose, place + 1) if bracket == "[" else None
+
+    def _close(self) -> None:
+        _, self.value, _ = self.open.pop()

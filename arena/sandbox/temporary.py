@@ -1,0 +1,66 @@
+"""Temporary folders that are removed even if their maker was killed.
+
+A killed process leaves its folder behind. So its maker holds a lock on it for as long as it lives,
+and whoever makes the next folder of the same kind first removes those that nobody holds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from arena.sandbox import staging
+
+
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """Make a folder for us alone, and remove it; those of killed processes, too."""
+    sweep(Path(tempfile.gettempdir()), prefix)
+    with held_folder(Path(tempfile.gettempdir()), prefix) as folder:
+        yield folder
+
+
+@contextmanager
+def held_folder(place: Path, prefix: str) -> Iterator[Path]:
+    """Make a folder that no `sweep` takes while we live, and remove it."""
+    folder, lock = _made(place, prefix)
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):  # the next sweep tries again
+            _remove(folder)
+        os.close(lock)
+
+
+def _made(place: Path, prefix: str) -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+        with suppress(FileNotFoundError):
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(OSError):  # some network file systems: then nobody can sweep, either
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if folder.exists():  # nobody has swept it away before it was locked
+                return folder, lock
+            os.close(lock)
+
+
+def sweep(place: Path, prefix: str) -> None:
+    """Remove the folders that killed processes have left."""
+    for folder in place.glob(f"{prefix}*"):
+        with suppress(OSError):  # it is gone, another user's, or held
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                if os.fstat(lock).st_uid == os.geteuid():
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    _remove(folder)
+            finally:
+                os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    folder.chmod(0o700)
+    staging.remove(str(folder))
