@@ -18,6 +18,7 @@ const path = require('node:path');
 const LONGEST_LINE = 16 << 20; // more than any record: what is longer is no line of ours
 const MOST_DEALS = 1000000; // of any pairing
 const NEWEST_RULE = 2;
+const HOLES = 9;
 const RULED = ['deal_order', 'withdraw_after', 'annul_below', 'holes', 'predictable', 'withdrawn']; // settings that came with rule 2
 const KEPT = 50000; // packs kept: a deal comes again with its other rotations
 
@@ -121,9 +122,11 @@ const EVENT = {
   predictable: TRUTH, sandbox: TEXT, secret: TEXT, settings: AS_IS, shard: TEXT,
 };
 
-/** A decimal as an arena spells it: the fewest digits that give it back, .0 behind a whole one. */
+/** A decimal as an arena spells it: the fewest digits that give it back, .0 behind a whole one, an
+ *  exponent where it is small. */
 function decimal(number) {
   if (Object.is(number, -0)) return '-0.0';
+  if (number && Math.abs(number) < 1e-5) return number.toExponential();
   return Number.isInteger(number) ? `${number}.0` : String(number);
 }
 
@@ -299,6 +302,12 @@ function onlyLine(file) {
   return line;
 }
 
+/** Whether these members of the settings, given as text, are whole numbers without a point, if they are there. */
+function areWhole(settings, names) {
+  const members = (settings && spelled(settings)) || {};
+  return names.map((name) => members[`s${name}`]).every((found) => found === undefined || (isText(found) && /^n\d+$/.test(found)));
+}
+
 /** An event, its commitment found right. */
 function readEvent(file) {
   const line = onlyLine(file);
@@ -308,15 +317,18 @@ function readEvent(file) {
   if (event.secret === '') throw new Cannot(`${file}: the secret has not been revealed yet`);
   if (!/^[0-9a-f]{64}$/.test(event.secret)) throw new Differs('the secret is not 64 hex digits');
   const entrant = (e) => e && isText(e.id) && isText(e.author) && isText(e.hash);
-  const { game, seats, deals, derivation: rule = 1, deal_order: order } = event.settings || {};
-  const sound = isNumber(deals) && isNumber(seats) && seats >= 2 && seats <= 8 && isText(event.beacon);
-  if (!sound || !isArray(event.entrants, entrant)) {
+  const settings = memberOf(text, 'settings');
+  const { game, seats, deals, derivation, deal_order: order, holes = HOLES } = event.settings || {};
+  const rule = derivation === undefined ? 1 : derivation;
+  const sound = areWhole(settings, ['seats', 'deals', 'derivation', 'holes']) && seats >= 2 && seats <= 8
+    && isNumber(deals) && (derivation === undefined || derivation > 1);
+  if (!sound || !isText(event.beacon) || !isArray(event.entrants, entrant)) {
     throw new Differs('it is not an event');
   }
   if (!Object.hasOwn(PACKS, game)) throw new Cannot(`${file}: the packs of ${shown(game)} are not known here`);
   if (rule > NEWEST_RULE) throw new Cannot(`${file}: of rule ${shown(rule)}, this knows those up to ${NEWEST_RULE}`);
   if (order !== undefined && order !== 'shuffled') throw new Cannot(`${file}: the order of deals ${shown(order)} is not known here`);
-  const settings = memberOf(text, 'settings');
+  if (holes !== HOLES) throw new Cannot(`${file}: matches of ${holes} holes are not known here`);
   if (rule > 1) {
     asSpelled(text, EVENT, settings);
     same('predictable', event.predictable, event.settings.predictable);

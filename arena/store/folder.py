@@ -118,6 +118,8 @@ def _event_body(folder: Path) -> bytes:
     body = unsealed(line.rstrip(b"\n"))
     if body is None:
         raise UserError(f"{path}: damaged: its checksum does not match its content")
+    if b"\n" in body:
+        raise UserError(f"{path}: damaged: it has more than one line")
     return body
 
 

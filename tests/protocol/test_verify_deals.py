@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from arena.deals import Deals, commitment, fingerprint, with_beacon
-from arena.model import STATED, Entrant, Event, MatchRecord, Settings, Trial
+from arena.model import STATED, Entrant, Event, MatchRecord, Settings, Trial, UserError
 from arena.registry import game
 from arena.store import read_event, read_records
 from arena.verify.whole import verify
@@ -375,13 +375,7 @@ def test_neither_passes_over_what_stands_in_the_event_file(old, other, new):
 def test_both_take_the_settings_as_they_are_spelled(rule, play_event, tmp_path):
     """25 for 25.0, committed to as such: they agree with it, and with each other."""
     folder = play_event(tmp_path / "event", deals=1, **(NEW if rule == 2 else {}))
-    path = folder / "event.json"
-    body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", path.read_bytes())
-    body = body.replace(b'"mu":25.0', b'"mu":25')
-    event = read_event(folder)
-    settings = msgspec.Raw(re.search(rb'"settings":(\{.*\}\}?),"shard"', body)[1])
-    bound = commitment(bytes.fromhex(event.secret), settings, event.entrants)
-    path.write_bytes(again(body.replace(event.commitment.encode(), bound.encode())))
+    announced(folder, b'"mu":25.0', b'"mu":25')
     assert (0, "") == verdict(folder)[::2]
     assert verify(folder, jobs=1).difference is None
 
@@ -395,6 +389,58 @@ def test_an_event_file_has_one_line(new, folder):
             path.write_bytes(whole + more)
             assert "it is not exactly one line" in verdict(place)[1]
             assert "event.json" == verify(place, jobs=1).difference.file
+        body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", whole)
+        path.write_bytes(again(body.replace(b',"shard"', b',\n"shard"')))
+        assert "it is not exactly one line" in verdict(place)[1]
+        assert "more than one line" in verify(place, jobs=1).difference.text
+
+
+def announced(folder, old, other):
+    """Change the settings, and commit to them."""
+    path = folder / "event.json"
+    body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", path.read_bytes())
+    changed = body.replace(old, other)
+    assert changed != body
+    event = read_event(folder)
+    settings = msgspec.Raw(re.search(rb'"settings":(\{.*\}\}?),"shard"', changed)[1])
+    bound = commitment(bytes.fromhex(event.secret), settings, event.entrants)
+    path.write_bytes(again(changed.replace(event.commitment.encode(), bound.encode())))
+
+
+@pytest.mark.parametrize(
+    ("old", "other"),
+    [
+        (b'"deals":3,', b'"deals":3.0,'),
+        (b'"derivation":2,', b'"derivation":2.0,'),
+        (b'"derivation":2,', b'"derivation":"2",'),
+        (b'"derivation":2,', b'"derivation":[2],'),
+    ],
+)
+def test_both_know_settings_that_no_arena_states(old, other, new):
+    """Although they are committed to: a number with a point, or none."""
+    announced(new, old, other)
+    assert 1 == verdict(new)[0]
+    assert "event.json" == verify(new, jobs=1).difference.file
+
+
+def test_neither_judges_another_number_of_holes(new):
+    """Nor calls it a difference."""
+    announced(new, b'"holes":9', b'"holes":6')
+    assert (2, "") == verdict(new)[:2]
+    with pytest.raises(UserError, match="over 6 holes"):
+        verify(new, jobs=1)
+
+
+def test_both_spell_small_numbers_alike(new):
+    """With an exponent where an arena writes one."""
+    path = new / "matches.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", lines[0])
+    for text in (b"1e-6", b"1.5e-6", b"0.00001", b"-0.0"):
+        changed = re.sub(rb'"waited_ms":[0-9.]+', b'"waited_ms":' + text, body, count=1)
+        path.write_bytes(b"".join([again(changed), *lines[1:]]))
+        assert 0 == verdict(new)[0]
+        assert verify(new, jobs=1).difference is None
 
 
 def test_a_series_that_a_match_is_not_of_is_found(new):
