@@ -269,6 +269,7 @@ def _as_json(verdict: Verdict, seconds: float, played: Rerun | None) -> dict[str
             {name: getattr(verdict, name) for name in verdict.__struct_fields__ if name != "event"}
         ),
         "commitment": verdict.event.commitment if verdict.event else None,
+        "rule": verdict.event.settings.rule if verdict.event else None,
         "finished": verdict.event.finished if verdict.event else None,
         "seconds": round(seconds, 3),
         "rerun": msgspec.to_builtins(played),

@@ -7,6 +7,7 @@ import shutil
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from msgspec import UNSET
 
 from arena.cli import commands
@@ -215,6 +216,23 @@ def test_tables_of_an_older_rule_are_compared_by_that_rule(name, old):
     path = old / name
     path.write_text(re.sub(TABLES[name], r"\g<1>99.5\2", path.read_text(), count=1))
     assert f"{name}, line " in found(old)
+
+
+@pytest.mark.parametrize(("kind", "rule"), [("old", 1), ("folder", DERIVATION)])
+def test_the_report_says_what_an_older_rule_derives_otherwise(kind, rule, request):
+    """And what that rule doesn't prove; it is no difference."""
+    folder = request.getfixturevalue(kind)
+    said = told("verify", folder)
+    assert (rule == 1) == ("tables were derived by rule 1, and are true to it" in said)
+    assert (rule == 1) == ("whether the secret came from a seed" in said)
+    assert rule == json.loads(told("verify", folder, "--json"))["rule"]
+
+
+def told(*words):
+    """What a command prints, in one line."""
+    done = CliRunner().invoke(commands, list(map(str, words)))
+    assert done.exit_code == 0
+    return " ".join(done.stdout.split())
 
 
 def swapped(text):
