@@ -70,8 +70,8 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
     A sequential test: it asks whether NEW is ahead by --effect strokes a match or not at all, and
     stops as soon as the stated error rates allow an answer. Each deal is played in both seatings.
-    A match that is forfeited counts as lost by 123 strokes; that NEW gains more than it may lose by
-    forfeits that haven't happened yet is shown, too, before it is called better.
+    A match that is forfeited counts as lost by 123 strokes (four-card golf: 56). Before NEW is
+    called better it is also shown that it gains more than it may lose by forfeits not seen yet.
     The exit code tells the answer, so a script or a pull request can depend on it.
     """
     from arena.cli.comparing import compare_bots

@@ -165,10 +165,11 @@ def _game(settings: Settings) -> str:
             f"until neighbours are told apart, or shown to be within {race.close:g} strokes{most}"
         )
     if (trial := settings.trial) is not None:
+        apart = trial.forfeits is not UNSET and settings.rate_on == ADJUSTED
         parts.append(
             f"is {trial.new} better: 0 against {trial.effect:g} strokes a match, "
             f"alpha {trial.alpha:g}, beta {trial.beta:g}, {trial.budget} matches at most"
-            f"{'' if trial.forfeits is UNSET else ', forfeits tested apart'}"
+            f"{', forfeits tested apart' if apart else ''}"
         )
     if settings.playoff:
         parts.append("playoffs (they break ties in W-T-L, not in ratings)")

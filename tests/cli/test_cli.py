@@ -18,6 +18,7 @@ from arena.cli.progress import Bar, Lines, Progress, spoken
 from arena.cli.screen import say, warn
 from arena.model import RatingSettings
 from arena.ratings.outcomes import Rated
+from arena.registry import RATINGS
 
 REPOSITORY = Path(__file__).parents[2]
 COMMANDS = sorted(commands.commands)
@@ -39,6 +40,13 @@ def test_help_has_examples():
 
 
 @pytest.mark.process
+def test_what_a_forfeit_costs_in_a_comparison_is_that_of_each_game():
+    """As the games' ratings have it."""
+    text = CliRunner().invoke(commands, ["compare", "--help"]).stdout
+    for game, (_, margin, _) in RATINGS.items():
+        assert f"{margin:g}" in text, game
+
+
 def test_help_loads_neither_trio_nor_the_rest():
     """What makes --help answer at once: nothing heavy is imported for it."""
     code = (

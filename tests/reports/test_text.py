@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec import UNSET
 from wcwidth import wcswidth
 
-from arena.model import Machine, Settings, UserError, Withdrawal
+from arena.model import ADJUSTED, RESULTS, Machine, Settings, Trial, UserError, Withdrawal
 from arena.reports import render
 
 
@@ -133,6 +134,21 @@ def test_everything_that_was_agreed_is_told(tables):
         assert told in made
     assert "sandbox" not in made
     assert "machine" not in made
+
+
+@pytest.mark.parametrize(
+    ("rate_on", "forfeits", "apart"),
+    [(ADJUSTED, 0.6, True), (ADJUSTED, UNSET, False), (RESULTS, 0.6, False)],
+)
+def test_forfeits_are_tested_apart_from_strokes_alone(tables, rate_on, forfeits, apart):
+    """By results a forfeit is a loss like any other."""
+    table = tables.plain()
+    settings = Settings(
+        game="play-nine", rate_on=rate_on, deals=5, trial=Trial(new="b@1", forfeits=forfeits)
+    )
+    event = msgspec.structs.replace(table.event, settings=settings)
+    made = render(msgspec.structs.replace(table, event=event), "text")
+    assert apart == ("forfeits tested apart" in made)
 
 
 def test_several_machines_and_a_beacon_are_told(tables):
