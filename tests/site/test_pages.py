@@ -20,6 +20,7 @@ from arena.site.feed import badge
 from arena.site.markup import attributes, escaped, tag
 from arena.site.naming import bot_slug
 from arena.site.pages.frame import GAMES, POLICY
+from arena.site.reading import source_of
 from arena.site.segments import A_SEGMENT, unscript
 from arena.site.state import Published, SiteIndex
 from arena.site.statistics import Statistics
@@ -343,3 +344,18 @@ def test_a_badge_is_a_picture_of_a_rank():
         found = ET.fromstring(badge("<b>&", *ranks, 5))
         texts = [each.text for each in found.iter("{http://www.w3.org/2000/svg}text")]
         assert texts == ["<b>&", shown]
+
+
+def test_every_picture_of_a_rating_has_the_error_of_what_is_compared(event, site):
+    """That of mu against the field's mean, which matches lower; not sigma, which has a floor."""
+    rows = [row for row in table_of(event).rows if row.mu is not None]
+    errors = [row.sigma_field for row in rows]
+    assert all(error < row.sigma for row, error in zip(rows, errors, strict=True))
+    text = (site / "e" / slug_of(site) / "index.html").read_text()
+    spans = re.findall(r'<line x1="([\d.]+)" x2="([\d.]+)"[^>]*class="span"', text)
+    drawn = [float(right) - float(left) for left, right in spans[: len(rows)]]
+    ends = [row.mu + side * 1.96 * row.sigma_field for row in rows for side in (-1, 1)]
+    wide = (154 - 6) / (max(ends) - min(ends))
+    assert drawn == pytest.approx([2 * error * wide for error in errors], abs=0.2)
+    history = source_of(event).history
+    assert errors == [history[row.entrant][-1].error for row in rows]
