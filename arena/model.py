@@ -158,9 +158,9 @@ class Trial(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """That forfeits don't cost what strokes gain is shown apart, with so many nats of evidence more
     than `alpha` asks, since it is looked at again and again (python bench/calibration.py forfeits).
     Absent: a forfeit is noise like any other, as in events of older arenas."""
-    skew: bool | UnsetType = UNSET
-    """The test allows for skewed differences of rated events. Absent: it doesn't, as in events of
-    older arenas."""
+    skew: Annotated[float, Meta(ge=0, le=100)] | UnsetType = UNSET
+    """Skewed differences of rated events are allowed for, by a correction that grows up to so many
+    standard errors. Absent: they aren't, as in events of older arenas."""
     looks: Annotated[int, Meta(ge=1, le=1_000)] = 4
     """What it costs its lead's interval that it ends when things are clear, in looks at results of
     their own: with so many it holds the truth in 95 to 99 % of trials, with one in 91 to 96 %

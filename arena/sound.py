@@ -17,11 +17,14 @@ import msgspec
 from msgspec import UNSET
 
 from arena.labels import label_fault
-from arena.model import Entrant, Event, MatchRecord, RatingSettings, Settings
+from arena.model import Entrant, Event, MatchRecord, RatingSettings, Settings, Trial
 
 _HASH = re.compile(r"[0-9a-z]{0,64}")
 _SECRET = re.compile(r"([0-9a-f]{64})?")
-_RULED = [field.name for field in msgspec.structs.fields(Settings) if field.default is UNSET]
+_RULED, _RULED_TRIAL = (
+    [field.name for field in msgspec.structs.fields(kind) if field.default is UNSET]
+    for kind in (Settings, Trial)
+)
 """Settings that no event of the first rule has."""
 
 # The fit inverts a matrix whose entries span the square of sigma over what a result's spread is,
@@ -52,6 +55,8 @@ def _rule_fault(event: Event) -> str:
     settings = event.settings
     if settings.derivation is UNSET:
         stated = [name for name in _RULED if getattr(settings, name) is not UNSET]
+        if trial := settings.trial:
+            stated += [name for name in _RULED_TRIAL if getattr(trial, name) is not UNSET]
         return f"its settings have {stated[0]}, and name no derivation" if stated else ""
     if settings.predictable is not event.predictable:
         return "whether it is predictable, its settings say otherwise"

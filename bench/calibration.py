@@ -30,7 +30,7 @@ from arena.auditing.grouping import RatedEvent
 from arena.auditing.rotations import Rotations
 from arena.deals import Deals
 from arena.formats.racing import Race
-from arena.formats.trial import CHUNK, FORFEITS, Trial
+from arena.formats.trial import CHUNK, FORFEITS, SKEW, Trial
 from arena.model import (
     ADJUSTED,
     Entrant,
@@ -443,7 +443,7 @@ def looks(runs: int) -> None:
 # ---------------------------------------------------------------------------------- trials
 
 
-COMPARED = Test(new=names(2)[1], budget=20_000, forfeits=FORFEITS, skew=True)
+COMPARED = Test(new=names(2)[1], budget=20_000, forfeits=FORFEITS, skew=SKEW)
 """As `arena compare` asks."""
 BEFORE = Test(new=names(2)[1], budget=20_000)
 """As it asked before it set forfeits apart and allowed for skewness."""

@@ -20,7 +20,7 @@ import msgspec
 from resolved import Pool, pools_of
 
 from arena.deals import Deals
-from arena.formats.trial import CHUNK, FORFEITS, Trial
+from arena.formats.trial import CHUNK, FORFEITS, SKEW, Trial
 from arena.model import ADJUSTED, Event, Verdict
 from arena.model import Trial as Test
 from arena.ratings.evidence import Evidence
@@ -57,7 +57,7 @@ def event_of(event: Event, pair: tuple[str, str], new: str) -> Event:
         deals=CHUNK,
         series=CHUNK,
         tables=None,
-        trial=Test(new=new, budget=200_000, forfeits=FORFEITS, skew=True),
+        trial=Test(new=new, budget=200_000, forfeits=FORFEITS, skew=SKEW),
     )
     entrants = tuple(entrant for entrant in event.entrants if entrant.id in pair)
     return msgspec.structs.replace(event, settings=settings, entrants=entrants)

@@ -19,7 +19,8 @@ const LONGEST_LINE = 16 << 20; // more than any record: what is longer is no lin
 const MOST_DEALS = 1000000; // of any pairing
 const NEWEST_RULE = 2;
 const HOLES = 9;
-const RULED = ['deal_order', 'withdraw_after', 'annul_below', 'holes', 'predictable', 'withdrawn']; // settings that came with rule 2
+// Settings that came with rule 2; the last two are a comparison's.
+const RULED = ['deal_order', 'withdraw_after', 'annul_below', 'holes', 'predictable', 'withdrawn', 'forfeits', 'skew'];
 const KEPT = 50000; // packs kept: a deal comes again with its other rotations
 
 class Differs extends Error {}
@@ -333,7 +334,8 @@ function readEvent(file) {
     asSpelled(text, EVENT, settings);
     same('predictable', event.predictable, event.settings.predictable);
   } else {
-    const later = RULED.find((name) => Object.hasOwn(event.settings, name));
+    const stated = { ...event.settings, ...event.settings.trial };
+    const later = RULED.find((name) => Object.hasOwn(stated, name));
     if (later) throw new Differs(`its settings have ${later}, and name no derivation`);
   }
   const entrants = event.entrants.map((e) => [e.id, e.author, e.hash]);

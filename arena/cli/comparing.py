@@ -14,7 +14,7 @@ from arena.cli.given import SETTINGS, keep_promises
 from arena.cli.live import Live, opened
 from arena.cli.on import Where
 from arena.cli.progress import JsonLines, Progress, progress
-from arena.formats.trial import CHUNK, FORFEITS
+from arena.formats.trial import CHUNK, FORFEITS, SKEW
 from arena.model import Entrant, Trial, UserError
 from arena.reports.hostile import plain
 from arena.roster import Candidate, Roster, default_cache, in_use, load, printable
@@ -66,7 +66,7 @@ def compare_bots(
                 beta=beta,
                 budget=budget,
                 forfeits=FORFEITS,
-                skew=True,
+                skew=SKEW,
             ),
             **flags,
         )

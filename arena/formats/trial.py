@@ -34,8 +34,8 @@ from arena.waves import End, Lead, Results, Wave
 CHUNK = 5
 """Deals of a series in an event that `arena compare` makes: its settings state them."""
 
-_FAR = 3.0
-"""Standard errors beyond which the correction for skewness, a series cut short, grows no more."""
+SKEW = 3.0
+"""Of the settings of such an event: the correction, a series cut short, holds that far."""
 
 FORFEITS = 0.6
 """Of the settings of such an event: at 5 and at 1 % enough for all looks."""
@@ -60,20 +60,20 @@ class Bounds(NamedTuple):
 
 def bounds(test: Test, lead: Lead) -> Bounds:
     """Where a trial stands by the new bot's lead."""
-    strokes = _unskewed(test, lead) if test.skew is True else lead.strokes
+    strokes = lead.strokes if test.skew is UNSET else _unskewed(test, lead, test.skew)
     ratio = test.effect * (strokes - test.effect / 2) / lead.error**2
     lower = math.log(test.beta / (1 - test.alpha))
     upper = math.log((1 - test.beta) / test.alpha)
     return Bounds(lower, ratio, upper)
 
 
-def _unskewed(test: Test, lead: Lead) -> float:
+def _unskewed(test: Test, lead: Lead, far: float) -> float:
     """The lead, corrected for skewness (Johnson's modified t): where losses are rare and large, a
     sample that has few of them is ahead, and varies little. What is corrected is the distance from
     the hypothesis that would be refused.
     """
     refused = 0.0 if lead.strokes > test.effect / 2 else test.effect
-    errors = min(_FAR, abs(lead.strokes - refused) / lead.error)
+    errors = min(far, abs(lead.strokes - refused) / lead.error)
     return lead.strokes + lead.error * lead.skew / 6 * (1 + 2 * errors**2)
 
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from arena.formats.trial import FORFEITS
+from arena.formats.trial import FORFEITS, SKEW
 from arena.model import ADJUSTED, RESULTS
 from arena.store import read_event
 
@@ -32,7 +32,7 @@ def test_without_an_answer_it_ends_on_its_budget(arena, compare, bot, tmp_path, 
     told = compare(bot("old"), bot("new", name="new"), *ask, code=7)
     settings = read_event(tmp_path / "out").settings
     assert rate_on == settings.rate_on
-    assert (FORFEITS, True) == (settings.trial.forfeits, settings.trial.skew)
+    assert (FORFEITS, SKEW) == (settings.trial.forfeits, settings.trial.skew)
     table = json.loads(arena("table", tmp_path / "out", "--format", "json").stdout)
     row = next(row for row in table["rows"] if row["entrant"] == "new@1")
     lead, error = row[column], row[f"{column}_ci"]

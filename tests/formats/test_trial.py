@@ -2,10 +2,11 @@
 
 import math
 
+import msgspec
 import pytest
 
 from arena.formats import trial
-from arena.formats.trial import FORFEITS, Trial, bounds
+from arena.formats.trial import FORFEITS, SKEW, Trial, bounds
 from arena.model import ADJUSTED, RESULTS, Settings, UserError, Verdict
 from arena.model import Trial as Question
 from arena.waves import End, Lead, Nothing, Wave
@@ -64,7 +65,7 @@ def test_it_goes_on_until_it_is_known(made, shown, checked):
 
 def apart(**more):
     """What `arena compare` asks."""
-    return Question(new="new", forfeits=FORFEITS, skew=True, **more)
+    return Question(new="new", forfeits=FORFEITS, skew=SKEW, **more)
 
 
 def test_better_takes_a_proof_that_forfeits_cost_less(made, shown):
@@ -104,8 +105,10 @@ def test_rare_large_losses_are_allowed_for():
     assert bounds(plain, even) == bounds(asked, even)
     # Far out the correction grows no more.
     near, far = (bounds(asked, Lead(strokes, 0.5, -0.3)).ratio for strokes in (5.0, 50.0))
+    further = bounds(msgspec.structs.replace(asked, skew=2 * SKEW), Lead(50.0, 0.5, -0.3)).ratio
     uncorrected = [bounds(plain, Lead(strokes, 0.5)).ratio for strokes in (5.0, 50.0)]
     assert uncorrected[0] - near == pytest.approx(uncorrected[1] - far)
+    assert further < far
 
 
 def test_how_often_it_looks_is_the_event_s(made, shown):

@@ -128,10 +128,17 @@ def test_what_is_unset_is_not_there():
     assert (2, 2) == (named.rule, json.loads(canonical(named))["derivation"])
 
 
-def test_no_event_has_settings_of_a_rule_that_it_does_not_name(old):
+@pytest.mark.parametrize(
+    ("name", "stated"),
+    [
+        ("predictable", {"predictable": False}),
+        ("forfeits", {"trial": Trial(new="x", forfeits=1.0)}),
+    ],
+)
+def test_no_event_has_settings_of_a_rule_that_it_does_not_name(old, name, stated):
     """An event of today's that has lost its rule is none of an older arena's."""
-    restate(old, settings=msgspec.structs.replace(NINE, predictable=False))
-    assert "its settings have predictable, and name no derivation" in found(old)
+    restate(old, settings=msgspec.structs.replace(NINE, **stated))
+    assert f"its settings have {name}, and name no derivation" in found(old)
     with pytest.raises(UserError, match="name no derivation"):
         read_event(old)
 

@@ -212,7 +212,7 @@ def test_a_trial_is_verified_and_says_what_it_showed(tmp_path):
 def test_a_trial_decides_by_the_proofs_that_its_settings_ask_for(tmp_path):
     """One that asks for none of forfeits ends as it did; what it asks is under the commitment."""
     asked = Trial(
-        new="bob@1", effect=2.0, alpha=0.49, beta=0.49, budget=120, forfeits=0.6, skew=True
+        new="bob@1", effect=2.0, alpha=0.49, beta=0.49, budget=120, forfeits=0.6, skew=3.0
     )
     settings = Settings(
         game="play-nine",
