@@ -408,8 +408,11 @@ def test_packages_travel_with_the_bots_that_need_them(
 
 def test_a_worker_with_other_tools_is_told_to_fetch(arena, bot, cluster, tmp_path, with_packages):
     """Packages are chosen for an interpreter: another one's may not run, or play otherwise."""
-    tools = tmp_path / "tools"
-    tools.mkdir()
+    tools = tmp_path / "python" / "bin"
+    library = tmp_path / "python" / "lib" / "python3.99"
+    for folder in (tools, library):
+        folder.mkdir(parents=True)
+    (library / "os.py").touch()  # with that it is an installation that bots may be shown
     (tools / "python3").write_text("#!/bin/sh\necho another\n")
     (tools / "python3").chmod(0o755)
     cluster.begin()

@@ -173,7 +173,7 @@ def test_at_bigger_tables_a_bad_bot_costs_the_others_nothing(arena, bot, records
     table = json.loads(arena("table", "out", "--format", "json").stdout)
     rows = {row["entrant"]: row for row in table["rows"]}
     assert "annulled" in rows["bad@1"]["note"]
-    assert 0 == rows["bad@1"]["rank"]
+    assert rows["bad@1"]["rank"] is None
     for name in ("ann@1", "bob@1", "cyd@1"):
         assert 27 == rows[name]["matches"]
         assert 9 == rows[name]["deals"]
