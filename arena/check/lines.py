@@ -106,11 +106,16 @@ def _with_constants(text: str) -> bool:
         return False
     seen: list[str] = []
     try:
-        json.loads(text, parse_constant=seen.append)
+        json.loads(_CONSTANT.sub("NaN", text), parse_constant=seen.append)
     except ValueError:
         return False
     return bool(seen)
 
+
+_CONSTANT = re.compile(
+    r"(?<=[:,\[])[ \t]*[-+]?(?:nan|inf(?:inity)?)(?=[ \t]*[,\]}])", re.IGNORECASE
+)
+"""Also as C, Go and Rust print them. To find it within a string does no harm."""
 
 _SHOWN = re.compile(
     r"\[object \w+\]|map\[.*\]|(HASH|ARRAY)\(0x[0-9a-f]+\)|\{.*=>.*\}|\{\w+=.*\}|#<.*>"
@@ -129,8 +134,9 @@ def _of_repr(text: str) -> Diagnosis | None:
         return None
     if isinstance(value, str) and parsed(value.encode("utf-8", "replace")) is not NO_JSON:
         return mistake(Cause.NOT_ENCODED)
-    causes: dict[type, Cause] = {bytes: Cause.BYTES, dict: Cause.SINGLE_QUOTES}
-    return mistake(causes[type(value)]) if type(value) in causes else None
+    if isinstance(value, dict) and "'" in text:
+        return mistake(Cause.SINGLE_QUOTES)
+    return mistake(Cause.BYTES) if isinstance(value, bytes) else None
 
 
 def _leading(text: str) -> bool:

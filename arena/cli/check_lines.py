@@ -23,6 +23,7 @@ SHOWN, SHOWN_END, WHOLE = 300, 60, 500
 # Of stderr: its first lines often say what the error is, the last ones where it was.
 FIRST_LINES, LAST_LINES = 3, 6
 _LABEL = 14
+_NARROWEST = 16
 
 
 class Lines:
@@ -103,10 +104,12 @@ class Lines:
             self._line(skipped[0])
 
     def _line(self, checked: Checked) -> None:
-        text = f"{checked.title:<{self._longest}}  {checked.detail}".rstrip()
-        if self._width and len(text) > self._width - 4:
-            text = text[: self._width - 5] + "…"
+        indent = self._longest + 6
+        first, *rest = self._wrapped(checked.detail, indent)
+        text = f"{checked.title:<{self._longest}}  {first}".rstrip()
         self._mark(checked.status, text, indent="  ")
+        for line in rest:
+            self._out(f"{'':<{indent}}{line}")
 
     # ---- mistakes
 
@@ -142,7 +145,7 @@ class Lines:
     def _stderr(self, says: Sequence[str]) -> Iterator[str]:
         for line in says if self._verbose else _ends(says):
             text = f"| {line}"
-            yield text if self._verbose or not self._width else text[: self._width - _LABEL]
+            yield text if self._verbose else text[: self._room(_LABEL)]
 
     def _labelled(self, label: str, lines: Iterable[str]) -> None:
         for number, line in enumerate(lines):
@@ -155,14 +158,19 @@ class Lines:
     def _wrapped(self, text: str, indent: int) -> list[str]:
         if self._width is None:
             return [text]
-        return textwrap.wrap(text, self._width - indent, break_on_hyphens=False) or [""]
+        return textwrap.wrap(text, self._room(indent), break_on_hyphens=False) or [""]
 
     def _quoted(self, text: str) -> list[str]:
         """What somebody has written, to the letter: a terminal's width breaks it anywhere."""
         if self._width is None or not text:
             return [text] if text else []
-        room = self._width - _LABEL
+        room = self._room(_LABEL)
         return [text[at : at + room] for at in range(0, len(text), room)]
+
+    def _room(self, indent: int) -> int:
+        """Columns behind an indent; some even where the terminal has none left."""
+        assert self._width is not None
+        return max(_NARROWEST, self._width - indent)
 
     def _capped(self, text: str) -> str:
         if self._verbose or len(text) <= WHOLE:

@@ -139,6 +139,18 @@ def test_a_terminal_s_width_breaks_what_is_quoted_anywhere():
     assert finding.sent == "".join(line[14:] for line in shown[at : at + 5])
 
 
+@pytest.mark.parametrize("width", [10, 60])
+def test_no_figure_of_a_check_is_cut(width):
+    """What doesn't fit beside the title stands below, also where hardly anything fits."""
+    shown = []
+    lines = Lines(shown.append, width=width, paint=False, verbose=False, several=False)
+    title = "leaves after bye and at the end of its input"
+    detail = "p50 0.0, p99 1.9, max 8.0 ms; 47.0 of 60 s a match"
+    lines.begin("bot@1", "bot", [title])
+    lines.checked(Checked(name="x", title="t", section="s", status=Status.PASSED, detail=detail))
+    assert detail == " ".join(line[50:] for line in shown[1:])
+
+
 def test_several_bots_have_a_line_each_and_details_where_one_fails(check, bot):
     """The good ones don't hide the bad one."""
     bad = bot("bad", ('"move": draw', '"action": draw'))

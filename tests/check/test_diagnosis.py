@@ -49,6 +49,8 @@ def of(line=None, **facts):
         (b"[" * 70, Cause.NESTED, ""),
         (b'{"turn":"7-abcd","move":"draw","score":NaN}', Cause.NOT_A_NUMBER, ""),
         (b'{"turn":"7-abcd","move":-Infinity}', Cause.NOT_A_NUMBER, ""),
+        (b'{"turn":"7-abcd","x": -nan, "y":[1,+Inf],"move":"draw"}', Cause.NOT_A_NUMBER, ""),
+        (b'{"turn":"7-abcd","move":":nan,",}', Cause.BROKEN_JSON, ""),
         (b'{"turn":"7-abcd","move":"draw","x":NaN', Cause.BROKEN_JSON, ""),
         (b'b\'{"turn": "7-abcd"}\'', Cause.BYTES, ""),
         (b"b'{", Cause.PRINT, ""),
