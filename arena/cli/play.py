@@ -258,9 +258,10 @@ def _tell_cut(tournament: Tournament, watcher: Progress) -> None:
         return
     kept = "1 finished match" if matches == 1 else f"{matches:,} finished matches"
     cut = "a series that was cut short" if series == 1 else f"{series:,} series that were cut short"
+    stays = "stays in the log but doesn't" if matches == 1 else "stay in the log but don't"
     watcher.note(
-        f"{kept} of {cut} stay in the log but don't count: a series counts whole, and is played "
-        "again from its first match"
+        f"{kept} of {cut} {stays} count: a series counts whole, and is played again from its "
+        "first match"
     )
     if not tournament.completed:
         watcher.note(
@@ -278,4 +279,4 @@ def _tell_resume(store: Store, watcher: Progress, where: str) -> None:
             pass
         else:
             return
-    warn(f"not finished; everything played is kept; go on with: {command}")
+    warn(f"not finished; whole series are kept; go on with: {command}")

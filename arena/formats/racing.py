@@ -41,8 +41,9 @@ def refuse_small_budget(settings: Settings, bots: int) -> None:
 
 def _refuse_below(budget: int, warm_up: int, matches: int) -> None:
     if budget < matches:
+        deals = "1 deal" if warm_up == 1 else f"{warm_up} deals"
         raise UserError(
-            f"--budget {budget}: the warm-up alone, {warm_up} deals for each pair, has "
+            f"--budget {budget}: the warm-up alone, {deals} for each pair, has "
             f"{matches} matches; choose a larger budget or fewer --deals"
         )
 

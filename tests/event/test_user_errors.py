@@ -174,7 +174,7 @@ def test_a_budget_that_can_not_do_is_refused_before_bots_are_read(bot, refused, 
     before = sorted(cache.rglob("*"))
     ask = ("--until-resolved", "--deals", "1", "--sandbox", "none", "--out", "out")
     told = refused("run", *bots, *ask, "--budget", "19")
-    assert "--budget 19: the warm-up alone, 1 deals for each pair, has 20 matches" in told
+    assert "--budget 19: the warm-up alone, 1 deal for each pair, has 20 matches" in told
     assert told == refused("prepare", *bots, *ask, "--budget", "19")
     assert before == sorted(cache.rglob("*"))
     optional = bot("may-be-left-out", optional=True)
