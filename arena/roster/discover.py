@@ -387,9 +387,16 @@ def _holds_results(path: Path, folder: Folder) -> bool:
     """Whether it is what arena itself writes beside bots: an event, events, or a site of theirs."""
     if path.name == _RESULTS:
         return True
-    places = ["", *(f"{name}/" for name in folder.names())]
+    names = folder.names()
+
+    def marked(place: str) -> bool:
+        return any(folder.find(f"{place}{mark}") for mark in _MARKS)
+
     with contextlib.suppress(SnapshotError):  # a link that leads outside is none of ours
-        return any(folder.find(f"{place}{mark}") for place in places for mark in _MARKS)
+        return marked("") or (
+            any(marked(f"{name}/") for name in names)
+            and not any(_looks_like_bot(name, folder) for name in names)
+        )
     return False
 
 

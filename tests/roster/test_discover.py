@@ -262,6 +262,14 @@ def test_results_among_bots_are_passed_over_with_a_note(make, look):
     assert 4 == note.count(" (results)")
 
 
+def test_a_folder_of_bots_with_results_in_it_is_told_as_one_of_bots(make, look):
+    """Its name lacks the pattern, whatever else lies there."""
+    roster = look(make("bots", {"a/bot.sh": "", "b/bot.sh": "", "friday/event.json": ""}))
+    assert () == roster.notes
+    (problem,) = roster.problems
+    assert "holds 2 that look like bots; write bots/* to enter them" in problem.lines[0]
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
