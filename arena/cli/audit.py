@@ -12,6 +12,7 @@ STRANGE = 6
 
 
 @click.command(
+    short_help="Report what is unusual in the event in FOLDER.",
     epilog="""\b
 Examples:
   arena audit arena-results/20260102-150405
@@ -23,7 +24,7 @@ Exit codes:
   0 whatever was found
   2 wrong input
   6 with --strict: something is unusual at 1 %
-"""
+""",
 )
 @click.argument("folder", type=PathName(path_type=Path))
 @click.option(

@@ -15,6 +15,7 @@ WIDEST = 100
 
 
 @click.command(
+    short_help="Try whether BOTS keep to the protocol, and name each mistake.",
     epilog="""\b
 Examples:
   arena check my-bot
@@ -26,7 +27,7 @@ Examples:
 Exit codes:
   0 passed (with --strict: and no warnings)    2 wrong input, or no bot
   3 a check failed                             4 the machine's trouble
-"""
+""",
 )
 @click.argument("bots", nargs=-1, required=True, type=PathName(path_type=Path))
 @click.option("--game", type=click.Choice(list(GAMES)), help="Only this game.  [default: all]")

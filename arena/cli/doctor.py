@@ -17,11 +17,12 @@ TROUBLE = 4
 
 
 @click.command(
+    short_help="Try every sandbox here, and say how to mend what fails.",
     epilog="""\b
 Examples:
   arena doctor
   arena doctor --json | jq .sandbox
-"""
+""",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
 def doctor(*, as_json: bool) -> int:

@@ -12,6 +12,7 @@ from arena.registry import SANDBOXES
 
 
 @click.command(
+    short_help="Say a recorded TRANSCRIPT to BOT again, and compare.",
     epilog="""\b
 Examples:
   arena feed bots/mine talk/seat0-mine.txt       a recording of arena match
@@ -27,7 +28,7 @@ Exit codes:
   4 the machine's trouble
   5 not as recorded
   130 Ctrl-C
-"""
+""",
 )
 @click.argument("bot", type=PathName(readable=False))
 @click.argument("transcript", type=PathName(readable=False, allow_dash=True))

@@ -10,11 +10,12 @@ from arena.cli.paths import PathName
 
 
 @click.command(
+    short_help="Get the packages that the lock files of BOTS name.",
     epilog="""\b
 Examples:
   arena fetch bots/*
   PIP_INDEX_URL=https://pypi.example.org/simple arena fetch bots/*
-"""
+""",
 )
 @click.argument("bots", nargs=-1, type=PathName(path_type=Path, readable=False))
 def fetch(bots: tuple[Path, ...]) -> None:

@@ -34,12 +34,13 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 
 @click.command(
+    short_help="Write a bot that runs into the new folder NAME.",
     epilog="""\b
 Examples:
   arena new python my-bot
   arena new c++ bots/mine        in the folder bots, named mine
   arena new --list               the languages
-"""
+""",
 )
 @click.argument("language", required=False, shell_complete=_complete)
 @click.argument("path", metavar="[NAME]", required=False, type=PathName(readable=False))

@@ -11,12 +11,13 @@ from arena.cli.paths import PathName
 
 
 @click.command(
+    short_help="Write the events in FOLDERS as a static site.",
     epilog="""\b
 Examples:
   arena publish friday --to site              then open site/index.html
   arena publish friday saturday --to site     side by side; others in it stay
   arena publish ladder --to site --anonymous  names and authors are aliases
-"""
+""",
 )
 @click.argument("folders", nargs=-1, required=True, type=PathName(path_type=Path))
 @click.option(

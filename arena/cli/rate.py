@@ -44,13 +44,14 @@ class Moment(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer c
 
 
 @click.command(
+    short_help="Rate the events in FOLDERS together, without playing.",
     epilog="""\b
 Examples:
   arena rate friday                       as arena table, its epochs included
   arena rate friday saturday --format md  two events of the same bots
   arena rate friday --without slowpoke    as if it had not been there
   arena rate ladder/* --since 2026-01-01 --rate-on adjusted
-"""
+""",
 )
 @click.argument("folders", nargs=-1, required=True, type=PathName(path_type=Path))
 @click.option(

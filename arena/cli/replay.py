@@ -37,6 +37,7 @@ class Comparison(click.ParamType):  # type: ignore[type-arg,unused-ignore] # new
 
 
 @click.command(
+    short_help="List the matches of an event, or step through one.",
     epilog="""\b
 Examples:
   arena replay friday                            the matches, a line each
@@ -47,7 +48,7 @@ Examples:
   arena replay friday --sort best --limit 1      the best match of all
   arena replay friday 4f2c --hole 3 | less       as text, card by card
   arena replay friday 4f2c --export match.json
-"""
+""",
 )
 @click.argument("folder", type=PathName(path_type=Path))
 @click.argument("match", required=False)

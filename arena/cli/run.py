@@ -35,13 +35,14 @@ INTO = {
 
 
 @click.command(
+    short_help="Prepare a tournament between BOTS, to be played later.",
     epilog="""\b
 Examples:
   arena prepare bots/* --deals 100 --out friday
   arena prepare bots/* --beacon-from "drand round 4182001" --out friday
   arena run friday --beacon 8f3c...
   arena run friday
-"""
+""",
 )
 @event_options
 @sandbox_option("auto")
@@ -207,7 +208,7 @@ def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flag
     raise SystemExit(resume_event(folder, **options))
 
 
-@click.command()
+@click.command(short_help="Stop the event that is being played into FOLDER.")
 @click.argument("folder", type=FOLDER)
 @click.option("--now", is_flag=True, help="Don't wait for the series that are being played.")
 def stop(folder: Path, *, now: bool) -> None:

@@ -10,11 +10,12 @@ from arena.cli.paths import PathName
 
 
 @click.command(
+    short_help="Print the ranked table of the event in FOLDER.",
     epilog="""\b
 Examples:
   arena table arena-results/20260102-150405
   arena table results --format md > TABLE.md
-"""
+""",
 )
 @click.argument("folder", type=PathName(path_type=Path))
 @click.option(

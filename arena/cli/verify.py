@@ -13,6 +13,7 @@ from arena.registry import SANDBOXES
 
 
 @click.command(
+    short_help="Derive the results in FOLDER again, from the folder alone.",
     epilog="""\b
 Examples:
   arena verify arena-results/20260102-150405
@@ -28,7 +29,7 @@ Exit codes:
   3 bots that can't start, with --rerun
   4 the machine's trouble
   5 something differs: the first difference is printed
-"""
+""",
 )
 @click.argument("folder", type=PathName(path_type=Path))
 @click.argument("bots", nargs=-1, type=PathName(path_type=Path))

@@ -140,14 +140,16 @@ def test_a_wrong_command_line_is_one_line_with_exit_2(monkeypatch, capsys, words
 
 
 def test_without_a_command_there_is_help(monkeypatch, capsys):
-    """As help is written: on stdout, and no line of it as an error."""
+    """As help is written: on stdout, no line of it as an error, and none cut in 80 columns."""
     monkeypatch.setattr(sys, "argv", ["arena"])
+    monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as stopped:
         main()
     assert 2 == stopped.value.code
     shown = capsys.readouterr()
     assert ("Usage: arena", "") == (shown.out[:12], shown.err)
     assert "arena: " not in shown.out
+    assert "...\n" not in shown.out.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize(
