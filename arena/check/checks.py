@@ -99,9 +99,8 @@ async def _series(exam: Examination, settings: Settings, matches: _SeriesOf) -> 
             decisions += await play(talk, settings, number=number, **options)
             played += 1
         await talk.silence(QUIET_S)
-    what = "match" if played == 1 else f"{played} matches"
-    left_out = f", {len(matches) - played} left out" if played < len(matches) else ""
-    return f"{what}, {decisions} decisions{left_out}"
+    of = f" of {len(matches)}" if played < len(matches) else ""
+    return f"{played}{of} matches, {decisions} decisions"
 
 
 async def plays_few(exam: Examination, game: str) -> str:
@@ -207,7 +206,7 @@ async def reads_pieces(exam: Examination, game: str) -> str:
         await play(talk, settings, number=4, at_most=IN_PIECES)
         talk.join = not exam.plain
         await play(talk, settings, number=5)
-    return f"{IN_PIECES} in pieces, then several at once"
+    return f"{IN_PIECES} in pieces, then in bundles"
 
 
 async def reads_windows(exam: Examination, game: str) -> str:
