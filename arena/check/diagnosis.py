@@ -144,8 +144,8 @@ _MISSING_FILE = re.compile(
 _NOT_RUN = r"Permission denied|Exec format error|cannot execute|bad interpreter"
 _TRACEBACK = re.compile(
     r"^(Traceback \(most recent call last\):|Exception in thread|panic: |thread '.*' panicked"
-    r"|\s+at .*\(.*\)|node:.*|\w*(Error|Exception|Interrupt)\b.*|terminate called|.*: line \d+: .*"
-    r"|lua\S*: .*|.* at \S+ line \d+\b.*|\S+\.rb:\d+:in .*)",
+    r"|[ \t]+at [^(\n]*\(.*\)|node:.*|\w*(Error|Exception|Interrupt)\b.*|terminate called"
+    r"|.*: line \d+: .*|lua\S*: .*|.* at \S+ line \d+\b.*|\S+\.rb:\d+:in .*)",
     re.MULTILINE,
 )
 _EXCEPTION = re.compile(

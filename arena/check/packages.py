@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
@@ -19,6 +19,7 @@ import msgspec
 from arena.check.languages import LANGUAGES, language
 from arena.model import Bot, Limits
 from arena.pipes import Table
+from arena.roster.commands import INSIDE
 from arena.roster.folder import SnapshotError, opened
 from arena.sandbox import Backend
 from arena.solo import Line, open_solo
@@ -27,7 +28,8 @@ from arena.solo import Line, open_solo
 FILES, BYTES, NAMES = 200, 1 << 20, 200
 _ANSWERS_S = 10.0
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(\w+)[\w.]*[ \t]+import\b|import[ \t]+(\w[\w., \t]*))", re.MULTILINE
+    r"(?:^|[:;])[ \t]*(?:from[ \t]+(\w++)[\w.]*+[ \t]+import\b|import[ \t]+(\w[\w., \t]*))",
+    re.MULTILINE,
 )
 _WHERE = """
 import importlib.util, sys
@@ -57,11 +59,12 @@ def is_python(bot: Bot) -> bool:
     return language(bot.run) is LANGUAGES["python"]
 
 
-def imports(root: Path) -> Mapping[str, str]:
+def imports(root: Path, run: Sequence[str] = ()) -> Mapping[str, str]:
     """By the name of each module that its files import, the first place where they do."""
+    scripts = {word.removeprefix(f"{INSIDE}/") for word in run}
     found: dict[str, str] = {}
     left = BYTES
-    for path, text in _texts(root):
+    for path, text in _texts(root, scripts):
         text = text[:left]  # noqa: PLW2901 - what there is still time for
         left -= len(text)
         line, counted = 1, 0
@@ -75,17 +78,19 @@ def imports(root: Path) -> Mapping[str, str]:
     return found
 
 
-def _texts(root: Path) -> Iterator[tuple[str, str]]:
-    """Its Python files by their paths. Its build may have made links to anywhere."""
+def _texts(root: Path, scripts: Container[str]) -> Iterator[tuple[str, str]]:
+    """Its Python files by their paths: by their suffix, or named as the program that is run. Its
+    build may have made links to anywhere.
+    """
     seen = 0
     with opened(root) as opened_root:
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(each for each in folders if not each.startswith("."))
             for name in sorted(files):
-                if not name.endswith(".py") or seen == FILES:
+                path = str(Path(folder, name).relative_to(root))
+                if not (name.endswith(".py") or path in scripts) or seen == FILES:
                     continue
                 seen += 1
-                path = str(Path(folder, name).relative_to(root))
                 with suppress(SnapshotError):
                     at = opened_root.find(path)
                     if at is not None and at.is_file:
@@ -94,7 +99,7 @@ def _texts(root: Path) -> Iterator[tuple[str, str]]:
 
 async def borrowed(table: Table, bot: Bot, backend: Backend, limits: Limits) -> list[Borrowed]:
     """The host's packages that it would import, by name."""
-    wanted = imports(Path(bot.root))
+    wanted = imports(Path(bot.root), bot.run)
     if not wanted:
         return []
     program, *words = bot.run

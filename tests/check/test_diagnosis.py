@@ -1,6 +1,7 @@
 """From facts to the mistake, without a process: what real bots can't be made to do at will."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -264,3 +265,12 @@ def test_the_last_line_of_a_traceback_is_found():
 def test_bytes_are_shown_so_that_they_can_be_told_apart():
     """Control characters, marks and bytes that are no UTF-8."""
     assert r"a\r\n\t\x1b\ufeff\xff é" == escaped(b"a\r\n\t\x1b\xef\xbb\xbf\xff \xc3\xa9")
+
+
+@pytest.mark.parametrize("text", ["\n", " \n", "\tat (", "a", "Error"])
+def test_no_words_on_stderr_take_a_second(text):
+    """However often they are repeated in what is kept of them."""
+    stderr = text * ((1 << 16) // len(text))
+    begun = time.process_time()
+    diagnose(Facts(wanted=Wanted.READY, after="hello", ended=True, status="exit 1", stderr=stderr))
+    assert 1 > time.process_time() - begun

@@ -378,9 +378,11 @@ def test_the_imports_of_a_bot_are_read_from_its_files(tmp_path):
     )
     (tmp_path / "lib" / "b.py").write_bytes(b"\xff\nimport numpy\nfrom . import a\nimport b1")
     (tmp_path / "notes.txt").write_text("import nothing")
-    assert {"os": "a.py:1", "numpy": "a.py:1", "torch": "a.py:2", "b1": "lib/b.py:4"} == imports(
-        tmp_path
-    )
+    (tmp_path / "lib" / "play").write_text("#!/usr/bin/python3\ntry: import jax\nexcept E: pass")
+    found = {"os": "a.py:1", "numpy": "a.py:1", "torch": "a.py:2", "b1": "lib/b.py:4"}
+    assert found == imports(tmp_path)
+    run = ("/usr/bin/python3", "/bot/lib/play")
+    assert found | {"jax": "lib/play:2"} == imports(tmp_path, run)
 
 
 AT_A_TIME = 4
