@@ -3,8 +3,8 @@
 A path is looked up anew by every call that is given it, so what was looked at need not be what is
 opened. Here a submission's folder is opened once, and everything in it is reached from that
 descriptor, name by name. Nothing on that way may be a link. A link inside the folder stands for
-what it leads to: `realpath` says where that is, but only as a hint; that place is then reached from
-the descriptor, without links, so that what has been exchanged since is an error.
+what it leads to: `find` reads it and goes that way itself, so that a link that appears later, or
+leads outside, is an error.
 
     with opened(path) as folder:
         folder.names("sub")                 what a folder holds, one level of it
@@ -32,6 +32,9 @@ from arena.roster.plain import printable
 
 MAX_ENTRIES = 100_000
 """Names in all that are listed: five times what a bot may hold in files."""
+MAX_FOLLOWED = 1_000_000
+"""Folders in all that are entered to follow links, a second's work: fifty for each file that a bot
+may hold. Links may lead up and down hundreds of folders, to links that do likewise."""
 
 _PATH = os.O_PATH | os.O_NOFOLLOW
 _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -162,7 +165,8 @@ class Folder:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._root = str(Path(f"/proc/self/fd/{descriptor}").readlink())
-        """Where it was when it was opened: for hints and messages."""
+        """Where it was when it was opened: for messages, and links that go out and back in."""
+        self._followed = 0
 
     def names(self, place: str = "", most: int = MAX_ENTRIES) -> list[str]:
         """The names in a folder, in the order of their bytes; `place` is one without links."""
@@ -189,20 +193,64 @@ class Folder:
         found = self._at(path)
         if found is not None and not stat.S_ISLNK(found.info.st_mode):
             return found
-        real = os.path.realpath(Path(self._root, path))
-        if found is None and real == str(Path(self._root, path)):
-            return None
-        if not Path(real).is_relative_to(self._root):
+        reached = self._end_of(path)
+        if reached is None and found is not None:
+            target = printable(self._target(path))
+            raise SnapshotError(f"{printable(path)} links to {target}, which is not there")
+        return reached
+
+    def _end_of(self, path: str) -> Found | None:
+        """What lies at the end of a path that may have links on it."""
+        place: list[str] = []
+        waiting = path.split("/")[::-1]
+        links = 0
+        while waiting:
+            name = waiting.pop()
+            if name == ".." and not place:
+                above = Path(self._root).parent
+                waiting = self._below(above.joinpath(*reversed(waiting)), path)
+            elif name == "..":
+                place.pop()
+            elif name not in {"", "."}:
+                self._follow(len(place) + 1)
+                found = self._at("/".join([*place, name]))
+                if found is None:
+                    return None
+                if not stat.S_ISLNK(found.info.st_mode):
+                    place.append(name)
+                    continue
+                links += 1
+                if links > _LINKS:
+                    raise SnapshotError(f"can't read {printable(path)}: {os.strerror(errno.ELOOP)}")
+                target = self._target(found.place)
+                if target.startswith("/"):
+                    place, waiting = [], self._below(Path(target), path)
+                else:
+                    waiting += target.split("/")[::-1]
+        return self._at("/".join(place))
+
+    def _below(self, target: Path, path: str) -> list[str]:
+        """The way to `target` from this folder, last name first; SnapshotError: it lies outside.
+
+        Paths are only asked which of them is this folder.
+        """
+        own = os.fstat(self._descriptor)
+        self._follow(len(target.parts) ** 2)
+        for above in (target, *target.parents):
+            with contextlib.suppress(OSError):
+                if os.path.samestat(above.stat(), own):
+                    return list(target.relative_to(above).parts[::-1])
+        raise SnapshotError(
+            f"{printable(path)} links to {printable(target)}, outside the bot's folder; copy it in"
+        )
+
+    def _follow(self, folders: int) -> None:
+        """So many more are entered."""
+        self._followed += folders
+        if self._followed > MAX_FOLLOWED:
             raise SnapshotError(
-                f"{printable(path)} links to {printable(real)}, outside the bot's folder; "
-                "copy it in"
+                "has links that lead through too many folders; copy in what they lead to"
             )
-        again = self._at("" if real == self._root else os.path.relpath(real, self._root))
-        if again is not None and not stat.S_ISLNK(again.info.st_mode):
-            return again
-        if found is None:
-            return None
-        raise SnapshotError(f"{printable(path)} links to {self._target(path)}, which is not there")
 
     def _at(self, place: str) -> Found | None:
         """What lies at a place, itself a link perhaps; None also if the way there has one."""
@@ -216,7 +264,7 @@ class Folder:
 
     def _target(self, path: str) -> str:
         with reading(path), self._opened(path, _PATH) as descriptor:
-            return printable(os.readlink("", dir_fd=descriptor))
+            return os.readlink("", dir_fd=descriptor)
 
     @contextlib.contextmanager
     def inner(self, found: Found) -> Iterator[Folder]:

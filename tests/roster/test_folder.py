@@ -1,6 +1,7 @@
 """A submission that changes while it is read: nothing of a stranger's comes in, nothing waits."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import signal
@@ -222,18 +223,55 @@ def test_links_in_a_circle(make):
     bot = make("a", {})
     (bot / "x").symlink_to("y")
     (bot / "y").symlink_to("x")
-    with opened(bot) as inside, pytest.raises(SnapshotError, match="x links to"):
+    with opened(bot) as inside, pytest.raises(SnapshotError, match="x: Too many levels"):
         listing(inside)
     with pytest.raises(OSError, match="Too many levels"), reach(bot / "x"):
         pass
 
 
-def test_absolute_links_that_stay_inside_are_followed(make):
-    """However they are written."""
+def test_links_that_come_back_inside_are_followed(make, tmp_path):
+    """However they are written: absolute, by another name of the folder, out of it and back in."""
     bot = make("a", {"lib/f": "content"})
-    (bot / "file").symlink_to(bot / "lib" / ".." / "lib" / "f")
+    (tmp_path / "home").symlink_to(bot.parent)
+    for name, target in (
+        ("absolute", bot / "lib" / ".." / "lib" / "f"),
+        ("other", tmp_path / "home" / "a" / "lib" / "f"),
+        ("lib/out", f"../../{bot.name}/lib/f"),
+        ("way", "lib/out"),
+    ):
+        (bot / name).symlink_to(target)
     with opened(bot) as inside:
-        assert ["file", "lib/f"] == [file.path for file in listing(inside)]
+        files = listing(inside)
+    assert ["absolute", "lib/f", "lib/out", "other", "way"] == [file.path for file in files]
+    assert {"lib/f"} == {file.found.place for file in files}
+
+
+@pytest.mark.parametrize("start", ["", "/"])
+def test_links_through_hundreds_of_folders_end(make, monkeypatch, start):
+    """Up and down, to a link that does likewise: what is entered is counted in all."""
+    bot = make("a", {"x/f": ""})
+    for number in range(20):
+        target = f"l{number - 1}" if number else "x/f"
+        (bot / f"l{number}").symlink_to((f"{bot}/" if start else "") + "x/../" * 10 + target)
+    with opened(bot) as inside:
+        assert 21 == len(listing(inside))
+    monkeypatch.setattr(folder, "MAX_FOLLOWED", 500)
+    with opened(bot) as inside, pytest.raises(SnapshotError, match="through too many folders"):
+        listing(inside)
+
+
+def test_a_link_that_is_gone_when_it_is_read(make, monkeypatch):
+    """Whatever the system says of it, it is a line about the bot."""
+    bot = make("a", {"bot.py": ""})
+    (bot / "way").symlink_to("bot.py")
+
+    def gone(*_, **__):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+    with opened(bot) as inside:
+        monkeypatch.setattr(os, "readlink", gone)
+        with pytest.raises(SnapshotError, match="can't read way: No such file"):
+            listing(inside)
 
 
 def test_a_path_is_followed_through_links_of_the_user(make, tmp_path):
