@@ -23,6 +23,6 @@ read -r back <&"${COPROC[0]}"
 declare -A cards=([K]=13 [Q]=12)
 [ "${cards[K]}" = 13 ]
 [ "$(date +%Z)" = UTC ]
-ls /usr >/dev/null
+ls /usr/bin >/dev/null
 find /usr/bin -maxdepth 1 -name 'env' | xargs -n1 basename | grep -qx env
 echo OK
