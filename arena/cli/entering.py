@@ -201,9 +201,12 @@ def find_sandbox(wanted: str, folder: Path | None = None) -> Backend:
 
 
 def prepare(
-    roster: Roster, backend: Backend, limits: Limits, cache: Path
+    roster: Roster, backend: Backend, limits: Limits, cache: Path, folder: Path | None = None
 ) -> tuple[list[Bot], tuple[Problem, ...], tuple[NotRun, ...]]:
-    """Build what was found: the bots, what is wrong with others, and who is left out."""
+    """Build what was found: the bots, what is wrong with others, and who is left out.
+
+    `folder`: of the results.
+    """
     if backend.name != "none":
         refuse_shown_bots(roster.candidates)
     for note in roster.notes:
@@ -225,6 +228,7 @@ def prepare(
             backend=backend,
             spawner=spawner,
             scratch_mb=limits.scratch_mb,
+            results=folder,
             report=say,
         )
     skipped = (*roster.skipped, *built.skipped)
@@ -239,14 +243,15 @@ def enter(
     settings: Settings,
     cache: Path,
     *,
+    folder: Path | None = None,
     skip_broken: bool,
     way_out: str = SKIP,
 ) -> tuple[list[Bot], tuple[NotRun, ...]]:
     """Build what was found; every problem is told before anything is given up.
 
-    `way_out` is what to do about them, for people.
+    `folder`: of the results; `way_out`: what to do about problems, for people.
     """
-    bots, problems, skipped = prepare(roster, backend, settings.limits, cache)
+    bots, problems, skipped = prepare(roster, backend, settings.limits, cache, folder)
     if problems and not skip_broken:
         raise UserError("\n".join([*map(str, problems), way_out]))
     for problem in problems:

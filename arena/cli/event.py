@@ -71,7 +71,13 @@ def entered(
     """
     backend = find_sandbox(sandbox, folder)
     ready, not_run = enter(
-        roster, backend, settings, cache, skip_broken=skip_broken, way_out=way_out
+        roster,
+        backend,
+        settings,
+        cache,
+        folder=folder,
+        skip_broken=skip_broken,
+        way_out=way_out,
     )
     if gauntlet:
         settings = with_heroes(settings, gauntlet, ready)

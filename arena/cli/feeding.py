@@ -84,12 +84,16 @@ def feed_bot(
         settings = Settings(game=first.hello.game, limits=limits)
         if command is None:  # else it has no limits, and nobody is judged
             keep_promises(limits, jobs=1)
-        backend = find_sandbox(
-            "none" if command is not None else sandbox,
-            Path(transcript) if match is not None else None,
-        )
+        folder = Path(transcript) if match is not None else None
+        backend = find_sandbox("none" if command is not None else sandbox, folder)
         ready, _ = enter(
-            roster, backend, settings, cache, skip_broken=False, way_out=f"more: arena check {bot}"
+            roster,
+            backend,
+            settings,
+            cache,
+            folder=folder,
+            skip_broken=False,
+            way_out=f"more: arena check {bot}",
         )
         if not ready:
             raise UserError(f"{bot} can't be started here")

@@ -225,6 +225,7 @@ def _play_on(
             backend,
             event.settings,
             cache,
+            folder=folder,
             skip_broken=False,
             way_out=f"{AS_BEFORE}; a bot that has left the cache is put back into it by: "
             "arena check BOT",

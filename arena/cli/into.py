@@ -191,6 +191,7 @@ def _entered(asked: _Asked, cache: Path, *, seed: str | None, sandbox: str, room
         backend,
         base,
         cache,
+        folder=asked.folder,
         skip_broken=False,
         way_out=ALL,
     )

@@ -63,7 +63,9 @@ def rerun(
             "they must be as they were; say where they are: "
             f"{command_line('verify', folder)} BOT... --rerun {number}"
         )
-        ready, _ = enter(roster, backend, event.settings, cache, skip_broken=False, way_out=way_out)
+        ready, _ = enter(
+            roster, backend, settings, cache, folder=folder, skip_broken=False, way_out=way_out
+        )
         setting = setting_of(event.settings, secret, ready, backend)
         if broken := trio.run(try_starts, setting, room * settings.seats):
             without(ready, broken, skip_broken=False, way_out=way_out)

@@ -91,7 +91,9 @@ def play_against(
         backend = find_sandbox(sandbox, folder)
         way_out = f"more: {command_line('check', *dict.fromkeys(bots))}"
         roster = seated(bots, person, cache)
-        ready, _ = enter(roster, backend, settings, cache, skip_broken=False, way_out=way_out)
+        ready, _ = enter(
+            roster, backend, settings, cache, folder=folder, skip_broken=False, way_out=way_out
+        )
         if len(ready) < len(bots):
             raise UserError("a match needs all the bots that were named")
         evening = Evening(settings, ready, backend, person, seat=seat, seed=seed)

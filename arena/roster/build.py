@@ -80,14 +80,17 @@ def build(
     spawner: Spawns,
     limits: BuildLimits | None = None,
     scratch_mb: int = 0,
+    results: Path | None = None,
     report: Callable[[str], None] = lambda _: None,
 ) -> Built:
     """Build what has to be built and say how each bot is started.
 
-    `scratch_mb`: the most that a bot gets of the scratch space it asks for. `report` gets a line
-    before each build that really runs. HostError when the sandbox, not an author, is at fault.
+    `scratch_mb`: the most that a bot gets of the scratch space it asks for. `results`: the event's
+    folder, which no tool may show. `report` gets a line before each build that really runs.
+    HostError when the sandbox, not an author, is at fault.
     """
-    toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
+    closed = [cache, *(Path(candidate.source) for candidate in candidates)]
+    toolbox = Toolbox([*closed, *([results] if results else [])])
     bots: list[Bot] = []
     problems: list[Problem] = []
     skipped: list[NotRun] = []

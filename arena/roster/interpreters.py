@@ -14,9 +14,9 @@ the folders on the way (a home with mode 700) can be entered.
   own programs, into a folder on PATH, or to what that name stands for there.
 
 Invariants: what a submission names is never the reason why something is shown, or run outside the
-sandbox. What is shown neither contains nor lies in the cache or any bot's own place, and doesn't
-contain the current folder or anybody's home: a bot must not read its opponents, or anybody's keys,
-over its interpreter's shoulder.
+sandbox. What is shown neither contains nor lies in the cache, the event's folder or any bot's own
+place, and doesn't contain the current folder or anybody's home: a bot must not read its opponents,
+the deals or anybody's keys over its interpreter's shoulder.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ class Tool(Frozen, frozen=True, kw_only=True):
 class Toolbox:
     """Finds programs; remembers what it found. One for each look at a roster.
 
-    `closed`: the cache and the sources of all bots. What lies there is neither run nor shown.
+    `closed`: the cache, the sources of all bots, the event's folder. What lies there is neither run
+    nor shown.
     """
 
     def __init__(self, closed: Iterable[Path] = ()) -> None:
@@ -151,7 +152,7 @@ class Toolbox:
                 if not self._is_users(Path(place)):
                     raise HiddenToolError(
                         f"{printable(place)} can't be shown to a bot: it lies in the place of "
-                        "a bot, or in the cache; take that off PATH"
+                        "a bot, in the cache or in the results; take that off PATH"
                     )
                 return self._behind_shim(Path(place))
         if name in {"python", "python3"}:
@@ -256,8 +257,8 @@ class Toolbox:
             if not self._may_show(folder):
                 raise HiddenToolError(
                     f"{printable(program)} can't be shown to a bot: {printable(folder)} holds more "
-                    "than the program (a home, the cache, a bot or the current folder); install it "
-                    "in a folder of its own"
+                    "than the program (a home, the cache, a bot, the results or the current "
+                    "folder); install it in a folder of its own"
                 )
         hidden = None if found.prefix in STORES else private(found, program)
         if hidden:

@@ -47,6 +47,25 @@ def the_problem_of(result):
     return problem.lines[0]
 
 
+def test_results_within_an_installation_are_not_shown(make, built, tmp_path, monkeypatch):
+    """The deals lie there: nobody is started who would see them, and nobody's build is."""
+    node = tmp_path / "opt/bin/node"
+    for folder in (node.parent, tmp_path / "opt/include/node"):
+        folder.mkdir(parents=True)
+    node.write_text("")
+    node.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{node.parent}:/usr/bin:/bin")
+    paths = [
+        make("a", {"bot.js": ""}),
+        make("b", {"bot.toml": 'run = ["./x"]\nbuild = ["node", "x"]'}),
+    ]
+    results = tmp_path / "opt/include/node/event"
+    problems = built(*paths, results=results).problems
+    assert ["a", "b"] == [problem.name.partition("@")[0] for problem in problems]
+    assert all("the results or" in problem.lines[0] for problem in problems)
+    assert 1 == len(built(paths[0], results=tmp_path / "event").bots)
+
+
 def test_bots_without_a_build_are_passed_on(make, built, backend):
     """A script is started from its snapshot by the interpreter found out here."""
     path = make("a.py", "#!" + sys.executable)
