@@ -27,6 +27,8 @@ class Bot:
         self.process = process
         self.pid = self.tree = 0
         self.root = ""
+        self.folder = ""
+        """Where its processes are, as seen from outside, if that is known beforehand."""
         self.exited = None
         self.kill_ms = None
         self.buffers = {process.stdout: b"", process.stderr: b""}
@@ -118,6 +120,7 @@ class PlainBot(Bot):
         self.stderr = pipes.stderr.fileno()
         self.id = 0
         super().__init__(runner, self)
+        self.folder = os.path.realpath(plan.cwd)
         self.pid = self.child.pid
 
     def wait(self, seconds):
@@ -175,6 +178,8 @@ class Runner:
             return PlainBot(self, plan)
         bot = Bot(self, self.stage.spawner.spawn(plan))
         bot.root = launch.root
+        if plan.backend != "bwrap":  # which has another view of them
+            bot.folder = os.path.realpath(plan.cwd)
         self.bots[bot.process.id] = bot
         return bot
 

@@ -76,7 +76,7 @@ class Tree:
     def __init__(self, scene, bot):
         self.bot = bot
         self.namespace = ""
-        self.folder = ""
+        self.folder = bot.folder  # also of a program that has left meanwhile
         deadline = time.monotonic() + scene.attack.seconds
         while not bot.pid and bot.exited is None and time.monotonic() < deadline:
             scene.runner.receive(deadline)
