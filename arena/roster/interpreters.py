@@ -43,8 +43,13 @@ from arena.sandbox.installations import (
 )
 from arena.sandbox.visible import SYSTEM
 
-STORES = tuple(map(Path, ("/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew")))
-"""Where a program's libraries lie in neighbouring folders: shown whole."""
+STORES: dict[Path, tuple[str, ...]] = {
+    Path("/nix/store"): ("",),
+    Path("/gnu/store"): ("",),
+    Path("/home/linuxbrew/.linuxbrew"): ("Cellar", "bin", "lib", "opt"),
+}
+"""Where a program's libraries lie in neighbouring folders, and what of it is shown whole. Of
+Homebrew not `etc` and `var`: settings and databases of services."""
 
 _MANAGERS = ("pyenv", "nodenv", "goenv", "jenv", "asdf", "mise")
 _OTHER_NAMES = {"python": ("python3",), "node": ("nodejs",), "nodejs": ("node",)}
@@ -239,9 +244,10 @@ class Toolbox:
 
     def _shown(self, program: Path) -> tuple[Path, ...]:
         """What is to be shown so that a program works that isn't the system's."""
-        for store in STORES:
+        for store, names in STORES.items():
             if _in(program, (store,)):
-                return self._parts(Installation(store, (store,), generic=True), program)
+                parts = tuple(part for name in names if (part := store / name).is_dir())
+                return self._parts(Installation(store, parts, generic=True), program)
         found = installation(program)
         if found is None:
             raise HiddenToolError(

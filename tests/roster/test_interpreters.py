@@ -425,19 +425,26 @@ def test_a_shim_in_a_bots_place_is_not_asked(search, program, tmp_path):
 
 def test_a_store_with_a_bot_in_it_is_not_shown(search, program, tmp_path, monkeypatch):
     """A store is shown whole, so a bot's source may not lie there."""
-    monkeypatch.setattr(interpreters, "STORES", (tmp_path / "store",))
+    monkeypatch.setattr(interpreters, "STORES", {tmp_path / "store": ("",)})
     program(tmp_path / "store/abc-node/bin/node")
     search(tmp_path / "store/abc-node/bin")
     with pytest.raises(HiddenToolError, match="store"):
         Toolbox([tmp_path / "store/def-bots/a"]).find("node")
 
 
-def test_stores_are_shown_whole(search, program, tmp_path, monkeypatch):
-    """Programs of Nix, Guix and Homebrew find their libraries beside themselves."""
-    monkeypatch.setattr(interpreters, "STORES", (tmp_path / "store",))
-    program(tmp_path / "store/abc-node/bin/node")
-    search(tmp_path / "store/abc-node/bin")
-    assert found("node").expose == (str(tmp_path / "store"),)
+@pytest.mark.parametrize("names", [("",), ("Cellar", "bin", "lib")])
+def test_stores_are_shown_with_all_packages(search, program, tmp_path, monkeypatch, names):
+    """Programs of Nix, Guix and Homebrew find their libraries beside themselves; what services
+    keep in Homebrew's `var` and `etc` isn't shown.
+    """
+    monkeypatch.setattr(interpreters, "STORES", {tmp_path / "store": names})
+    real = program(tmp_path / "store/Cellar/node/1/bin/node")
+    (tmp_path / "store/bin").mkdir()
+    (tmp_path / "store/bin/node").symlink_to(real)
+    for name in ("lib/ld.so", "var/postgres/key", "etc/key"):
+        program(tmp_path / "store" / name)
+    search(tmp_path / "store/bin")
+    assert found("node").expose == tuple(str(tmp_path / "store" / each) for each in names)
 
 
 def test_a_change_of_the_program_changes_its_identity(search, node, tmp_path):
