@@ -3,7 +3,12 @@
 import os
 import time
 
+import pytest
+
+from arena.check.causes import Cause
+from arena.check.diagnosis import diagnose
 from arena.check.examination import _windows
+from arena.check.facts import Facts, Wanted
 from arena.check.packages import imports
 from arena.model import Bot, Entrant
 
@@ -36,4 +41,23 @@ def test_a_million_imports_take_no_second(tmp_path):
         (tmp_path / name).write_text("import a\n" * 100_000 + "from " + "a" * 100_000)
     begun = time.process_time()
     assert {"a": "a.py:1"} == imports(tmp_path)
+    assert 1 > time.process_time() - begun
+
+
+@pytest.mark.parametrize("text", ["from " + "a" * 1_000_000, "from a" + ".a" * 500_000])
+def test_a_module_of_a_million_letters_takes_no_second(tmp_path, text):
+    """Nothing is gone back over."""
+    (tmp_path / "a.py").write_text(text)
+    begun = time.process_time()
+    assert {} == imports(tmp_path)
+    assert 1 > time.process_time() - begun
+
+
+@pytest.mark.parametrize("text", ["\n", " \n", "\t at (", "spawn ", "thread '", "a:", ": line 1"])
+def test_what_a_bot_writes_to_stderr_takes_no_second(text):
+    """As much as is kept of it, whatever it is."""
+    stderr = text * (65_536 // len(text))
+    begun = time.process_time()
+    found = diagnose(Facts(wanted=Wanted.MOVE, ended=True, status="exit 1", stderr=stderr))
+    assert found.cause in {Cause.STATUS, Cause.EXCEPTION}
     assert 1 > time.process_time() - begun
