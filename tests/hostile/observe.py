@@ -476,6 +476,7 @@ class _Stray:
 
     def __init__(self, pid):
         self.pid = pid
+        self.folder = ""
         self.exited = None
 
 
