@@ -22,6 +22,7 @@ the deals or anybody's keys over its interpreter's shoulder.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pwd
 import shutil
@@ -183,7 +184,7 @@ class Toolbox:
         """The program that a version manager's shim, or a rustup proxy, stands for."""
         name = place.name
         if Path(os.path.realpath(place)).name == "rustup" and name != "rustup":
-            return self._ask([os.path.realpath(place), "which", name], name, argv0="rustup")
+            return _ask((os.path.realpath(place), "which", name), name, argv0="rustup")
         if place.parent.name != "shims":
             return place
         for manager in _MANAGERS:
@@ -193,32 +194,10 @@ class Toolbox:
             users = os.pathsep.join(map(str, sorted(self._users)))
             command = str(own) if own.exists() else shutil.which(manager, path=users)
             if command is not None:
-                return self._ask([command, "which", name], name)
+                return _ask((command, "which", name), name)
         if name.startswith("python"):
-            return self._ask([str(place), "-c", "import sys; print(sys.executable)"], name)
+            return _ask((str(place), "-c", "import sys; print(sys.executable)"), name)
         raise MissingToolError(name, f"is a shim ({printable(place)}) without its version manager")
-
-    def _ask(self, command: list[str], name: str, argv0: str = "") -> Path:
-        # A proxy acts by the name it is called by, so that of the manager is stated.
-        argv = [argv0 or command[0], *command[1:]]
-        try:
-            answer = subprocess.run(
-                argv,
-                executable=command[0],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_ASK_SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as e:
-            if what := unstarted(e):
-                raise HostError(f"{printable(command[0])} can't be started: {what}") from e
-            raise MissingToolError(name, f"could not be found out: {printable(e)}") from e
-        place = os.fsdecode(answer.stdout).strip()
-        if answer.returncode == 0 and os.access(place, os.X_OK):
-            return Path(place)
-        said = os.fsdecode(answer.stderr).strip().splitlines() or [f"exit {answer.returncode}"]
-        raise MissingToolError(name, f"its version manager can't find ({printable(said[0])})")
 
     def _tool(self, place: Path) -> Tool:
         links = list(_links(place))
@@ -283,6 +262,31 @@ class Toolbox:
             and not any(_in(place, (folder,)) for place in (*self._private, *self._closed))
             and not _in(folder, self._closed)
         )
+
+
+@functools.cache  # 0.2 s each; every look at a roster has a toolbox of its own
+def _ask(command: tuple[str, ...], name: str, argv0: str = "") -> Path:
+    """The program that a version manager names."""
+    # A proxy acts by the name it is called by, so that of the manager is stated.
+    argv = [argv0 or command[0], *command[1:]]
+    try:
+        answer = subprocess.run(
+            argv,
+            executable=command[0],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_ASK_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as e:
+        if what := unstarted(e):
+            raise HostError(f"{printable(command[0])} can't be started: {what}") from e
+        raise MissingToolError(name, f"could not be found out: {printable(e)}") from e
+    place = os.fsdecode(answer.stdout).strip()
+    if answer.returncode == 0 and os.access(place, os.X_OK):
+        return Path(place)
+    said = os.fsdecode(answer.stderr).strip().splitlines() or [f"exit {answer.returncode}"]
+    raise MissingToolError(name, f"its version manager can't find ({printable(said[0])})")
 
 
 def _homes() -> list[Path]:

@@ -63,9 +63,9 @@ def environment(program: Path) -> Installation | None:
     return Installation(prefix, parts, generic=True)
 
 
-@functools.cache  # 0.4 s for a Python with 20,000 files; one command asks several times
+@functools.cache  # a Python may have 60,000 files; one command asks several times
 def private(found: Installation, program: Path) -> Path | None:
-    """The first file or folder in an installation that is not for everybody to read, while the
+    """A file or folder in an installation that is not for everybody to read, while the
     installation is, and that we could read and so show.
 
     Made under a umask of 077 the whole of it is its owner's alone, and nothing tells one file
@@ -74,23 +74,32 @@ def private(found: Installation, program: Path) -> Path | None:
     mark = found.prefix / "pyvenv.cfg"
     if not _for_everybody((mark if mark.is_file() else program).stat()):
         return None
-    waiting = sorted(found.parts, reverse=True)
+    waiting: list[str] = []
+    for part in found.parts:
+        info = part.lstat()
+        if not _for_everybody(info) and os.access(part, os.R_OK):
+            return part
+        if stat.S_ISDIR(info.st_mode):
+            waiting.append(str(part))
+    hidden = []
     while waiting:
-        path = waiting.pop()
-        with contextlib.suppress(FileNotFoundError):
-            info = path.lstat()
-            if stat.S_ISLNK(info.st_mode):
-                continue
-            if not _for_everybody(info) and os.access(path, os.R_OK):
-                return path
-            if stat.S_ISDIR(info.st_mode) and os.access(path, os.R_OK | os.X_OK):
-                waiting += sorted(path.iterdir(), reverse=True)
-    return None
+        # What vanishes, or is closed to us, shows nothing.
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    continue
+                info = entry.stat(follow_symlinks=False)
+                if not _for_everybody(info) and os.access(entry.path, os.R_OK):
+                    hidden.append(entry.path)
+                if stat.S_ISDIR(info.st_mode):
+                    waiting.append(entry.path)
+    return Path(min(hidden)) if hidden else None
 
 
 def _for_everybody(info: os.stat_result) -> bool:
-    wanted = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(info.st_mode) else 0)
-    return info.st_mode & wanted == wanted
+    mode = info.st_mode
+    wanted = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
+    return mode & wanted == wanted
 
 
 def installation(program: Path) -> Installation | None:

@@ -11,9 +11,9 @@ import pytest
 
 from arena.exhaustion import NO_QUOTA, NO_SPACE
 from arena.model import HostError
-from arena.roster import room
+from arena.roster import interpreters, room
 from arena.roster.folder import opened
-from arena.roster.interpreters import MissingToolError, Toolbox
+from arena.roster.interpreters import MissingToolError
 from arena.roster.tools import ask
 
 EXAMPLES = Path(__file__).parents[2] / "example_bots"
@@ -74,6 +74,7 @@ def on_one_line(done):
         "yes | head -c 8000000 > made || { rm made; exit 1; }",  # gone when it is looked for
     ],
 )
+@pytest.mark.long("machines that run out")
 def test_a_build_that_fills_the_disk_leaves_nobody_out(small, make, tmp_path, command, sandbox):
     """Neither is it told as the bot's, nor does the event go on without it."""
     bad, good = building(make, "bad", command), make("good", {"bot.sh": SH})
@@ -103,6 +104,7 @@ PYTHON = 'version = "1"\nrun = ["python3", "-S", "bot.py"]\nlock = "requirements
 
 @pytest.mark.process
 @pytest.mark.parametrize(("megabytes", "fetched"), [(1, False), (5, True)])
+@pytest.mark.long("machines that run out")
 def test_packages_that_do_not_fit(
     small, make, tmp_path, write_wheel, monkeypatch, megabytes, fetched
 ):
@@ -178,10 +180,10 @@ def test_descriptors_that_run_out_are_no_bots_fault(make, monkeypatch):
     with pytest.raises(HostError, match="python3 can't be started: out of file descriptors"):
         ask(["python3"])
     with pytest.raises(HostError, match="can't be started"):
-        Toolbox()._ask(["/usr/bin/rustup", "which"], "cargo")
+        interpreters._ask(("/usr/bin/rustup", "which"), "cargo")
 
 
 def test_a_shim_that_is_not_there_is_a_missing_program():
     """Only what ran out is the machine's."""
     with pytest.raises(MissingToolError, match="could not be found out"):
-        Toolbox()._ask([str(Path("/no/where"))], "cargo")
+        interpreters._ask((str(Path("/no/where")),), "cargo")
