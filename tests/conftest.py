@@ -1,11 +1,22 @@
-"""Small events for tests of whatever reads a results folder: real records, no processes."""
+"""What all tests share: which of them are run, and by whom; commands; small events.
 
+The small events have real records and no processes, for tests of whatever reads a results folder.
+"""
+
+import collections
+import contextlib
+import fcntl
 import hashlib
+import json
 import os
 import random
+import select
 import shutil
 import signal
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -21,6 +32,133 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell has what it starts in the background ignore Ctrl-C, and that is inherited.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+class Rest:
+    """Leaves tests marked `long` out, unless they are asked for, and says at the end which.
+
+    `@pytest.mark.long("every attack", quick=("tcp", "udp"))`: what the rest is, and which of a
+    parametrized test's cases are run all the same. A test that is named (`file.py::test`) is run.
+    """
+
+    KEY = "left_out"
+
+    def __init__(self, config):
+        self._config = config
+        self._left_out = collections.Counter()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items):
+        """Choose."""
+        if self._config.option.long or any("::" in arg for arg in self._config.args):
+            return
+        kept, left = [], []
+        unused = set()
+        used = set()
+        for item in items:
+            mark = item.get_closest_marker("long")
+            if mark is None:
+                kept.append(item)
+                continue
+            function = item.nodeid.partition("[")[0]
+            case = item.callspec.id if hasattr(item, "callspec") else ""
+            quick = mark.kwargs.get("quick", ())
+            unused |= {(function, name) for name in quick}
+            used.add((function, case))
+            if case in quick:
+                kept.append(item)
+            else:
+                left.append(item)
+                (what,) = mark.args
+                self._left_out[f"{item.nodeid.partition('::')[0].rpartition('/')[0]}: {what}"] += 1
+        if unused - used:
+            raise pytest.UsageError(f"quick cases that are not there: {sorted(unused - used)}")
+        items[:] = kept
+        self._config.hook.pytest_deselected(items=left)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self):
+        """Tell the process that reports, if that is another one."""
+        if hasattr(self._config, "workeroutput"):
+            self._config.workeroutput[self.KEY] = dict(self._left_out)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node):
+        """All workers collect the same tests."""
+        self._left_out |= getattr(node, "workeroutput", {}).get(self.KEY, {})
+
+    def pytest_terminal_summary(self, terminalreporter):
+        """A line for each part of the rest."""
+        for what, count in sorted(self._left_out.items()):
+            terminalreporter.write_line(f"LONG [{count}] {what}")
+        if self._left_out:
+            terminalreporter.write_line(
+                f"{self._left_out.total()} tests that take long were not run: --long runs them, too"
+            )
+
+
+def pytest_addoption(parser):
+    """The flag for the long rest."""
+    parser.addoption("--long", action="store_true", help="run the tests that take long, too")
+
+
+def pytest_configure(config):
+    """For workers and for the process that reports."""
+    config.pluginmanager.register(Rest(config), "rest")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """Half of the time a test waits for processes; those of the long rest have more of them."""
+    cores = len(os.sched_getaffinity(0))
+    return cores + 1 if config.option.long else 2 * cores
+
+
+@pytest.fixture(autouse=True)
+def turn(request, tmp_path_factory):
+    """In the long rest a test marked `alone` has the machine for itself.
+
+    Programs that take what they can, and tests of who is charged for whose time, would disturb
+    others, or be disturbed. The gate keeps those that come later from overtaking who waits for it.
+    """
+    if not (request.config.option.long and "PYTEST_XDIST_WORKER" in os.environ):
+        yield
+        return
+    shared = tmp_path_factory.getbasetemp().parent
+    with (shared / "gate").open("w") as gate, (shared / "turn").open("w") as lock:
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        alone = request.node.get_closest_marker("alone")
+        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(gate, fcntl.LOCK_UN)
+        yield
+
+
+SPREAD = ("event", "live", "match", "play", "sandbox", "seeded")
+"""Folders whose files are too slow for one process each."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A file is run by one process, which has its fixtures; of slow folders each test by any."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file, _, name = nodeid.partition("::")
+            _, folder, *_ = file.split("/")
+            return f"{file}::{name}" if folder in SPREAD else file
+
+    config.option.loadscopereorder = False
+    return Files(config, log)
+
+
+# Of several hundred commands each would compile the whole package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+if Path("/usr/bin/python3").exists():
+    # A version manager's shim takes 0.2 s a start, and its installation 0.2 s to be looked through.
+    os.environ["PATH"] = f"/usr/bin:{os.environ['PATH']}"
+
 CHROMIUM = (
     os.environ.get("ARENA_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 )
@@ -30,6 +168,73 @@ CHROMIUM_FLAGS = (
     # As root it can't confine itself.
     *(("--no-sandbox",) if os.geteuid() == 0 else ()),
 )
+
+
+class Warm:
+    """`tests/warm.py`, and the commands that it has been asked for."""
+
+    LONGEST_S = 300
+
+    def __init__(self, folder):
+        self._out = tuple(folder / name for name in ("stdout", "stderr"))
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", Path(__file__).with_name("warm.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def __call__(self, *words, cwd=None, env=None, stdout=None):
+        """Run a command; the completed process has text output, unless that goes elsewhere."""
+        for path in self._out:
+            path.write_bytes(b"")
+        words = [str(word) for word in words]
+        order = {
+            "words": words,
+            "cwd": str(cwd or Path.cwd()),
+            "env": dict(os.environ if env is None else env),
+            "out": [str(stdout or self._out[0]), str(self._out[1])],
+        }
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        if not select.select([self._process.stdout], [], [], self.LONGEST_S)[0]:
+            self.close()
+            raise TimeoutError(f"{words} takes more than {self.LONGEST_S} s")
+        code = int(self._process.stdout.readline())
+        return subprocess.CompletedProcess(words, code, *(path.read_text() for path in self._out))
+
+    def close(self):
+        """Also when a command hangs."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory):
+    """`once("name", make)`: what `make` returns, made by the first process that asks for it."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+
+    def get(name, make):
+        with (folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            made = folder / f"{name}.json"
+            if not made.exists():
+                made.write_text(json.dumps(make()))
+            return json.loads(made.read_text())
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory):
+    """`warm("table", folder)`: run a command of the arena in a process of its own."""
+    process = Warm(tmp_path_factory.mktemp("command"))
+    yield process
+    process.close()
 
 
 @pytest.fixture(scope="session")

@@ -55,6 +55,7 @@ def no_more_than(share, hits, of):
 
 
 @pytest.mark.usefixtures("brief")
+@pytest.mark.long("false alarms")
 def test_fair_events_of_two_are_called_unusual_as_seldom_as_is_said(invented):
     """In 200 fair events of unequal bots no part, and no report, is unusual more often than 5 %."""
     reports, parts, asked = alarms(invented(seed, deals=8, series=2).audit() for seed in range(200))
@@ -67,6 +68,7 @@ def test_fair_events_of_two_are_called_unusual_as_seldom_as_is_said(invented):
 
 
 @pytest.mark.usefixtures("brief", "intolerant")
+@pytest.mark.long("false alarms")
 def test_fair_events_of_three_are_called_unusual_as_seldom_as_is_said(invented):
     """So with pairs, of which nothing is tolerated here: bots of unequal skills, no friends."""
     reports, parts, asked = alarms(

@@ -153,6 +153,7 @@ def test_a_trend_is_found_where_each_series_has_an_order_of_its_own(invented):
 
 
 @pytest.mark.usefixtures("brief")
+@pytest.mark.long("false alarms")
 def test_fair_blocks_are_called_unusual_as_seldom_as_is_said(invented):
     """In 100 fair events of few short blocks, in each of the two questions."""
     hits = {"together": [], "trends": []}

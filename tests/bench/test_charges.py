@@ -43,6 +43,7 @@ def test_every_charge_of_one_seat_is_noted(stage, tmp_path):
     assert not charges
 
 
+@pytest.mark.long("charges of the loop")
 def test_the_bare_loop_plays_what_trio_plays(stage, monkeypatch):
     """As many decisions, without ever suspending."""
     monkeypatch.setattr(loop, "MATCHES", 3)

@@ -90,6 +90,8 @@ def test_kernel_counts(start_worker):
 
 
 @pytest.mark.process
+@pytest.mark.long("calls a decision")
+@pytest.mark.alone
 def test_calls(instant_bots, tmp_path):
     """A decision is write, yield, read; where the bot hasn't run yet, wait and read once more."""
     from arena.executors.local import cores

@@ -346,6 +346,7 @@ def test_a_true_finding_is_not_followed_by_untrue_ones(spoilt):
     assert "it fails with ordinary lines, too" == skipped.detail
 
 
+@pytest.mark.long("mistakes in nine languages")
 def test_the_bank_counts_as_well_as_each_decision(spoilt):
     """What is brisk for one move may be too much for a match."""
     slow = ("        answer =", "        import time; time.sleep(0.03)\n        answer =")
@@ -419,7 +420,13 @@ def together():
     return results
 
 
+ONE_OF_EACH_KIND = (
+    *("not flushed", "no newline", "banner", "repr", "bare", "not a number", "old", "raises"),
+)
+
+
 @pytest.mark.parametrize("what", MISTAKES)
+@pytest.mark.long("mistakes in nine languages", quick=ONE_OF_EACH_KIND)
 def test_a_mistake_has_one_finding_that_names_it(request, spoilt, together, what):
     """One thing wrong in a good bot is one failed check, however many it would fail."""
     report = together(request, lambda one: spoilt(*MISTAKES[one][0], name=one), "what")
@@ -441,6 +448,7 @@ def test_what_the_sandbox_refuses_is_named(spoilt, confined, what):
 
 
 @pytest.mark.parametrize("what", WARNINGS)
+@pytest.mark.long("mistakes in nine languages")
 def test_what_is_no_fault_is_a_warning(spoilt, what):
     """The bot may play, and is told what it could do better."""
     changes, cause, words = WARNINGS[what]
@@ -475,6 +483,7 @@ def examined_in(root, examined, path):
 
 
 @pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.name)
+@pytest.mark.long("mistakes in nine languages", quick=("banner.sh",))
 def test_a_wrong_bot_in_any_language_is_told_in_that_language(
     request, examined, tmp_path, together, path
 ):
@@ -501,6 +510,7 @@ def test_what_an_answer_holds_beside_the_move_need_not_repeat(spoilt):
     assert Status.PASSED is report.status
 
 
+@pytest.mark.long("mistakes in nine languages")
 def test_slow_starts_are_waited_for(spoilt, monkeypatch):
     """A bot that does nothing for a while at the start is looked into, and then let be."""
     monkeypatch.setattr("arena.check.examine.CHECKS", CHECKS[:1])
@@ -573,6 +583,7 @@ def test_the_line_that_a_bot_died_of_is_shown_as_it_was_written(
         ("legal = legal if message['hole'] != 5 else ['x']", Cause.ILLEGAL),
     ],
 )
+@pytest.mark.long("mistakes in nine languages", quick=("assert message['hole'] != 5-exception",))
 def test_a_fault_in_play_is_told_of_the_game_that_it_is_in(spoilt, fault, cause):
     """It has said nothing unasked."""
     report = spoilt(("        answer =", f"        {fault}\n        answer ="))
@@ -583,6 +594,7 @@ def test_a_fault_in_play_is_told_of_the_game_that_it_is_in(spoilt, fault, cause)
 
 
 @pytest.mark.parametrize("games", [("play-nine", "four-card-golf"), ("four-card-golf",)])
+@pytest.mark.long("mistakes in nine languages", quick=("games1",))
 def test_a_bot_that_plays_one_game_alone_may_say_so(spoilt, games):
     """It is told which game to check it with, once."""
     leave = "message['game'] == 'play-nine' or sys.exit('I only play play-nine')"
@@ -594,6 +606,7 @@ def test_a_bot_that_plays_one_game_alone_may_say_so(spoilt, games):
     assert ("few-four-card-golf" if len(games) > 1 else "start") == check.name
 
 
+@pytest.mark.long("mistakes in nine languages")
 def test_a_bot_that_takes_several_lines_for_one_is_told_so(spoilt):
     """It dies of none of them if there is time after each."""
     loop = "import os\nfor line in iter(lambda: os.read(0, 65536).decode(), ''):"
@@ -608,6 +621,7 @@ def test_a_bot_that_takes_several_lines_for_one_is_told_so(spoilt):
     assert "does it take all that it reads at once for one line?" in finding.advice
 
 
+@pytest.mark.long("mistakes in nine languages")
 def test_a_slow_bot_is_found_slow_once(spoilt):
     """In whatever check it is silent later."""
     report = spoilt(

@@ -286,6 +286,7 @@ def test_playing_and_publishing(runner):
 
 
 @pytest.mark.process
+@pytest.mark.long("the action, run whole")
 def test_a_real_event_in_a_checkout(runner):
     """Prepared, played and published by the real arena, step by step."""
     arena = runner.temp / "arena-venv" / "bin" / "arena"

@@ -125,6 +125,7 @@ def test_no_bwrap(tmp_path):
         ("user-namespaces,landlock", 4, "max-user-namespaces"),
     ],
 )
+@pytest.mark.long("machines without a sandbox")
 def test_worse_machines(lacks, code, cause):
     """The cause is found live, and the exit status says whether bots can be run confined."""
     done = arena("--json", before=[HOSTILE / "degrade.py", lacks, sys.executable])

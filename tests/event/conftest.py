@@ -133,21 +133,14 @@ def bot(tmp_path):
 
 
 @pytest.fixture
-def arena(environment, sandbox, tmp_path):
+def arena(warm, environment, sandbox, tmp_path):
     """Run a command; its completed process has text output."""
 
     def run(*words, code=0, **options):
         words = [str(word) for word in words]
         if words[0] in {"run", "resume"} and "--sandbox" not in words:
             words += ["--sandbox", sandbox]
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "arena", *words],
-            text=True,
-            cwd=tmp_path,
-            timeout=300,
-            check=False,
-            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment} | options,
-        )
+        done = warm(*words, cwd=tmp_path, **{"env": environment} | options)
         assert code == done.returncode, (done.returncode, done.stdout, done.stderr)
         return done
 

@@ -26,6 +26,7 @@ def compare(arena, sandbox, tmp_path):
 
 
 @pytest.mark.parametrize(("rate_on", "column"), [(ADJUSTED, "adjusted"), (RESULTS, "delta")])
+@pytest.mark.long("comparisons", quick=("results-delta",))
 def test_without_an_answer_it_ends_on_its_budget(arena, compare, bot, tmp_path, rate_on, column):
     """And tells the lead by what it rates on, which is the table's."""
     ask = ["--effect", "0.01", "--budget", "50", "--rate-on", rate_on]
@@ -71,6 +72,7 @@ def test_a_bot_that_can_t_start_is_named(arena, bot, sandbox):
         ("fine", "crash", 6, "not better, since new@1 was withdrawn"),
     ],
 )
+@pytest.mark.long("comparisons", quick=("fine-crash-6-not better, since new@1 was withdrawn",))
 def test_who_is_withdrawn_has_lost(compare, bot, old, new, code, told):
     """There is no lead to tell of: what it did counts for nothing."""
     found = compare(bot("old", old, 3), bot("new", new, 3, name="new"), code=code)

@@ -71,6 +71,7 @@ def outcomes(transcript):
 
 
 @pytest.mark.parametrize("how", FAULTS)
+@pytest.mark.long("every kind of fault", quick=("crash",))
 def test_the_command_in_the_log_reproduces_the_fault(arena, faulty, how):
     """Every kind of fault: the line `again:` is a command that shows the same one."""
     out = faulty(how)
@@ -100,6 +101,7 @@ def test_a_fault_as_json_has_the_command_too(arena, faulty):
     assert "again" not in arena("log", out).stdout
 
 
+@pytest.mark.long("replays of one bot")
 def test_a_mended_bot_does_not_reproduce_it(arena, faulty, bot):
     """Its author's folder in place of what was entered: a note, and exit code 5."""
     out = faulty("raise")
@@ -114,6 +116,7 @@ def test_a_mended_bot_does_not_reproduce_it(arena, faulty, bot):
 @pytest.mark.parametrize(
     ("game", "seats"), [("play-nine", 2), ("play-nine", 6), ("four-card-golf", 8)]
 )
+@pytest.mark.long("tables of every size", quick=("play-nine-2",))
 def test_what_the_log_tells_is_what_was_said(arena, bot, tmp_path, game, seats):
     """A transcript from the log, fed to its bot, is answered as it was; two matches of a series."""
     bots = [bot(f"bot{n}") for n in range(seats - 2)]
@@ -153,6 +156,9 @@ def test_what_the_log_tells_is_what_was_said(arena, bot, tmp_path, game, seats):
 
 @pytest.mark.parametrize("how", [*FAULTS, "fine"])
 @pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
+@pytest.mark.long(
+    "every kind of fault", quick=("play-nine-crash", "play-nine-fine", "four-card-golf-fine")
+)
 async def test_a_recording_is_what_the_log_tells(tmp_path, built_ways, how, game):
     """Line by line, but for the time left: what passed the pipes, and what the referee repeats."""
     recorded, retold = await built_ways(how, game)
@@ -242,6 +248,7 @@ def test_another_move_is_told_and_ends_it(arena, bot, tmp_path):
     assert "stopped (--go-on goes on)" in done.stdout
 
 
+@pytest.mark.long("replays of one bot")
 def test_a_command_takes_the_place_of_the_bots_own(arena, bot, tmp_path):
     """It runs in the bot's folder, and {} is the bot's own command."""
     ann = bot("ann")
@@ -322,11 +329,12 @@ def test_golden_transcripts_can_be_fed(arena, bot):
 
 def test_a_full_disk_is_one_line(arena, bot):
     """What can't be written is the machine's trouble, not a traceback."""
-    with Path("/dev/full").open("wb") as full:
-        done = arena("match", bot("ann"), bot("bob"), "--sandbox", "none", code=4, stdout=full)
+    words = ("match", bot("ann"), bot("bob"), "--sandbox", "none")
+    done = arena(*words, code=4, stdout="/dev/full")
     assert "arena: can't go on: no space left on the disk\n" == done.stderr
 
 
+@pytest.mark.long("replays of one bot")
 def test_a_secret_that_is_not_there(arena, bot, tmp_path):
     """Before it is revealed only its owner can have a transcript."""
     out = tmp_path / "friday"
@@ -402,6 +410,7 @@ def test_a_fed_bot_can_t_repaint_the_terminal(arena, bot, environment, tmp_path)
     assert "\x1b" not in shown
 
 
+@pytest.mark.long("replays of one bot")
 def test_bots_have_one_core_as_in_an_event(arena, bot):
     """More threads are no faster, so what is in time here is in time there."""
     ann = bot("ann")
@@ -412,6 +421,7 @@ def test_bots_have_one_core_as_in_an_event(arena, bot):
     arena("feed", ann, "talk/seat0-ann.txt", "--sandbox", "none")
 
 
+@pytest.mark.long("replays of one bot")
 def test_the_same_deal_has_the_same_cards_for_everybody(arena, bot):
     """The number and the seed decide, not who plays; watching and recording change nothing."""
     ann, bob = bot("ann"), bot("bob")
@@ -432,6 +442,7 @@ def test_the_same_deal_has_the_same_cards_for_everybody(arena, bot):
     assert "\x1b" not in shown
 
 
+@pytest.mark.long("replays of one bot")
 def test_pauses_are_on_nobodys_time(arena, bot):
     """With a bank smaller than the pauses before its moves nobody runs out of time."""
     words = ["--watch", "--delay", "15ms", "--match-time", "600ms", "--move-time", "600ms"]

@@ -64,6 +64,7 @@ def test_a_limit_of_the_shell_is_named_before_anything_is_tried(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long("limits of the shell and of control groups")
 def test_every_command_that_starts_bots_looks_at_them(limited, bot):
     """None begins what it can't do as it was promised, and each names its own flags alone."""
     ann, bob = bot("ann"), bot("bob")
@@ -75,6 +76,7 @@ def test_every_command_that_starts_bots_looks_at_them(limited, bot):
         assert line.endswith("`ulimit -f 32768`)" if words[0] == "check" else "or lower --scratch")
 
 
+@pytest.mark.long("limits of the shell and of control groups")
 def test_an_event_that_is_begun_is_not_gone_on_with(limited, bot, arena):
     """Its limits are fixed, so there is but one remedy; nothing is lost."""
     field = [bot("ann"), bot("bob")]
@@ -98,6 +100,7 @@ def test_the_processes_of_one_user_are_shared_by_all(limited):
     assert line.endswith("), or lower --tasks")
 
 
+@pytest.mark.long("limits of the shell and of control groups")
 def test_the_processes_of_a_control_group_are_shared_by_all(limited, bot, group):
     """They are told with the file that limits them; with less for each there is room."""
     pids = group("pids.max", "20")
@@ -110,6 +113,7 @@ def test_the_processes_of_a_control_group_are_shared_by_all(limited, bot, group)
     limited(inside, *words, "--tasks", "6", code=0)
 
 
+@pytest.mark.long("limits of the shell and of control groups")
 def test_with_room_for_fewer_matches_fewer_are_played_at_a_time(limited, bot, group):
     """Unless more were asked for."""
     pids = group("pids.max", "160")
@@ -168,6 +172,7 @@ def test_a_build_that_only_says_so_is_its_authors_fault(limited, bot):
     assert any("exit 1" in line for line in limited("true", *words, code=2))
 
 
+@pytest.mark.long("limits of the shell and of control groups")
 def test_doctor_tells_it(limited):
     """As arena run would, and that this would stop."""
     assert not limited("ulimit -n 4096", "doctor", code=0)

@@ -124,10 +124,14 @@ def field(bot):
 
 
 @pytest.fixture
-def whole(arena, field):
+def whole(arena, field, once):
     """The canonical bytes of the event played without interruption."""
-    arena("run", *field, "--out", "whole")
-    return canonical(arena, "whole")
+
+    def play():
+        arena("run", *field, "--out", "whole")
+        return canonical(arena, "whole")
+
+    return once("interruptions", play)
 
 
 def test_ctrl_c_finishes_the_series_in_play_and_resume_the_rest(
@@ -173,6 +177,7 @@ def _await_question(process, size=5):
 
 
 @pytest.mark.parametrize("target", ["parent", "worker", "everything"])
+@pytest.mark.long("kills", quick=("everything",))
 def test_sigkill_at_any_moment_costs_nothing_that_was_finished(
     arena, started, field, whole, tmp_path, target
 ):
@@ -218,6 +223,7 @@ def await_moment(process, log, draw):
             process.wait(0.002)
 
 
+@pytest.mark.long("kills")
 def test_kills_at_random_moments_lose_nothing_and_change_nothing(arena, started, bot, tmp_path):
     """The whole tree, over and over; what was logged stays, and the end is the same bytes."""
     field = [bot("ann"), bot("bob"), bot("cyd"), "--deals", "40", "--series", "4", "--seed", "k"]
@@ -245,6 +251,7 @@ def test_kills_at_random_moments_lose_nothing_and_change_nothing(arena, started,
 
 
 @pytest.mark.parametrize("place", ["torn", "end", "middle"])
+@pytest.mark.long("kills")
 def test_damaged_lines_are_played_again(arena, started, field, whole, tmp_path, place):
     """Half a record, a flipped bit at the end of the log, or, by --repair, anywhere."""
     process = started("run", *field, "--out", "out")
@@ -277,6 +284,7 @@ def test_damaged_lines_are_played_again(arena, started, field, whole, tmp_path, 
     assert (place != "torn") == (tmp_path / "out" / "matches.damaged").exists()
 
 
+@pytest.mark.long("ways to stop an event")
 def test_arena_stop_stops_and_waits(arena, started, field, whole, tmp_path):
     """From another terminal; the event can be gone on with."""
     process = started("run", *field, "--out", "out")
@@ -289,6 +297,7 @@ def test_arena_stop_stops_and_waits(arena, started, field, whole, tmp_path):
     assert whole == canonical(arena, tmp_path / "out")
 
 
+@pytest.mark.long("ways to stop an event")
 def test_max_time_stops_cleanly(arena, field, whole, tmp_path):
     """Exit 0, unfinished, resumable; the end of a series isn't waited for."""
     done = arena("run", *field, "--jobs", "1", "--max-time", "1ms", "--out", "out")
@@ -311,6 +320,7 @@ def test_ctrl_c_while_bots_are_tried_is_no_traceback(started, bot):
     wait_gone(tree)
 
 
+@pytest.mark.long("changes during an event")
 def test_the_cache_is_not_cleaned_away_under_an_event(arena, started, field):
     """`arena clean` waits its turn."""
     process = started("run", *field, "--out", "out")
@@ -332,6 +342,7 @@ def test_two_arenas_don_t_write_one_folder(arena, started, field):
     process.communicate()
 
 
+@pytest.mark.long("changes during an event")
 def test_a_resume_with_changed_bots_is_refused(arena, started, field, environment, tmp_path):
     """The snapshot is used; when the cache is gone, the source must have the same content."""
     process = started("run", *field, "--out", "out")
@@ -347,6 +358,7 @@ def test_a_resume_with_changed_bots_is_refused(arena, started, field, environmen
     arena("resume", "out")
 
 
+@pytest.mark.long("changes during an event")
 def test_edits_during_an_event_change_nothing(arena, started, field, whole, tmp_path):
     """Each bot plays from its snapshot."""
     process = started("run", *field, "--out", "out")

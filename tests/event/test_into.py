@@ -59,6 +59,7 @@ def test_new_bots_play_what_is_missing(arena, bot, friday, sandbox):
     assert "as recorded" in told
 
 
+@pytest.mark.long("epochs")
 def test_an_epoch_that_was_stopped_goes_on(arena, bot, friday):
     """By the command that it prints; nothing is added before it is over."""
     done = arena("run", "--into", friday, bot("cyd", "slow", 1), "--max-time", "50ms")
@@ -71,6 +72,7 @@ def test_an_epoch_that_was_stopped_goes_on(arena, bot, friday):
     assert {8} == {row.matches for row in rated([friday]).rows}
 
 
+@pytest.mark.long("epochs")
 def test_old_bots_can_be_named_when_the_cache_has_lost_them(
     arena, bot, friday, environment, tmp_path
 ):
@@ -87,6 +89,7 @@ def test_old_bots_can_be_named_when_the_cache_has_lost_them(
     assert ("cyd@1",) == read_event(friday / "epoch-1").settings.heroes
 
 
+@pytest.mark.long("epochs")
 def test_what_can_not_be_added_is_refused(arena, bot, friday, tmp_path):
     """In one line each, and nothing is written."""
     same = shutil.copytree(tmp_path / "bots" / "ann", tmp_path / "copy")
@@ -111,6 +114,7 @@ def test_what_can_not_be_added_is_refused(arena, bot, friday, tmp_path):
     assert not (friday / "epoch-1").exists()
 
 
+@pytest.mark.long("epochs")
 def test_an_epoch_and_an_unfinished_event_take_nobody(arena, bot, friday, tmp_path):
     """An epoch says where to add; a prepared event that it is to be run first."""
     arena("run", "--into", friday, bot("cyd"))
@@ -123,6 +127,7 @@ def test_an_epoch_and_an_unfinished_event_take_nobody(arena, bot, friday, tmp_pa
     assert "the event is not finished; first: arena run" in refused
 
 
+@pytest.mark.long("epochs")
 def test_what_would_be_played_is_told(arena, bot, friday):
     """--dry-run writes nothing; --json tells the epoch as any event."""
     cyd = bot("cyd")
@@ -134,6 +139,7 @@ def test_what_would_be_played_is_told(arena, bot, friday):
     assert str(friday / "epoch-1") == events[0]["folder"]
 
 
+@pytest.mark.long("epochs")
 def test_who_was_withdrawn_meets_nobody_who_comes_later(arena, bot, tmp_path):
     """It isn't started again, and no newcomer wins by its forfeits."""
     out = tmp_path / "friday"

@@ -11,6 +11,7 @@ FOLLOWER = Path(__file__).parents[2] / "bench" / "bots" / "follower"
 
 
 @pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
+@pytest.mark.long("lean questions")
 def test_no_result_depends_on_how_much_a_bot_is_told(arena, tmp_path, game):
     """The same bots, one of them lean, play the same matches to the byte."""
     logs = []

@@ -171,6 +171,7 @@ def test_shards_make_what_one_machine_makes(
 @pytest.mark.parametrize("seats", [2, 3])
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("of", [2, 5])
+@pytest.mark.long("tables of every size", quick=("2-True-3", "5-False-2"))
 def test_who_is_withdrawn_is_decided_at_the_merge(
     prepared, shards, refused, comparable, tmp_path, of, late, seats
 ):
@@ -364,6 +365,7 @@ def test_an_adaptive_format_is_not_cut(prepared, refused, monkeypatch, tmp_path)
     assert "adaptive decides by results" in told
 
 
+@pytest.mark.long("many shards")
 def test_more_shards_than_files_may_be_open(shards, refused, comparable, tmp_path, prepared):
     """A hundred shards, of which most are empty, in a process that may open 80 files."""
     import resource

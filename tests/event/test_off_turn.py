@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.alone]
 
 # A match has nine decisions a bot: who may knock knocks.
 BOT = """
@@ -81,8 +81,8 @@ for line in sys.stdin:
 
 SLOW_MS = 40
 DECISIONS = 9
-MUCH_MS = SLOW_MS * DECISIONS / 4
-"""A quarter of the time in which a slow opponent thinks, should others use this machine too."""
+MUCH_MS = SLOW_MS * DECISIONS / 8
+"""An eighth of the time in which a slow opponent thinks, should others use this machine too."""
 LITTLE_MS = 15.0
 UNHELD = ("--sandbox", "none")
 
@@ -133,6 +133,7 @@ def off_turn(used):
     ("how", "pause_ms", "held"),
     [("thread", 0, ()), ("child", 0, ()), ("sleeper", 20, ()), ("child", 0, UNHELD)],
 )
+@pytest.mark.long("computing off turn")
 def test_who_computes_off_turn_is_seen_and_with_freeze_can_not(
     arena, use, bot, tmp_path, how, pause_ms, held
 ):
@@ -157,6 +158,7 @@ def test_who_computes_off_turn_is_seen_and_with_freeze_can_not(
     assert "bots stand still while it isn't their turn" in table
 
 
+@pytest.mark.long("computing off turn")
 def test_an_honest_field_has_no_column_for_it(arena, use, bot):
     """Nothing is shown where nothing is to be seen."""
     used = use(bot("honest"), bot("ponder"))
@@ -166,6 +168,7 @@ def test_an_honest_field_has_no_column_for_it(arena, use, bot):
     assert "off-turn" not in arena("table", "out", "--format", "md").stdout
 
 
+@pytest.mark.long("computing off turn")
 def test_the_frozen_are_not_charged_for_the_time_they_stand_still(use, bot, held):
     """An opponent ponders twice as long as anybody else may need."""
     used = use(bot("honest"), bot("ponder", 600), *held, "--freeze")
@@ -173,6 +176,7 @@ def test_the_frozen_are_not_charged_for_the_time_they_stand_still(use, bot, held
     assert max(match["max_ms"] for match in used["honest"]) < 300
 
 
+@pytest.mark.long("computing off turn")
 def test_who_has_itself_continued_is_named(arena, use, bot):
     """Outside a sandbox a timer may wake a stopped bot; what it does then is seen all the same."""
     used = use(bot("timer"), bot("honest", SLOW_MS), "--sandbox", "none", "--freeze")
@@ -180,6 +184,7 @@ def test_who_has_itself_continued_is_named(arena, use, bot):
     assert "although it was to stand still" in arena("table", "out", "--format", "md").stdout
 
 
+@pytest.mark.long("computing off turn")
 def test_at_bigger_tables_all_but_one_stand_still(use, bot):
     """Three spinners and one that thinks: nobody computes on another's time."""
     bots = [bot("thread"), bot("child"), bot("sleeper", 5), bot("honest", 10)]
@@ -188,6 +193,7 @@ def test_at_bigger_tables_all_but_one_stand_still(use, bot):
         assert max(off_turn(matches)) < LITTLE_MS
 
 
+@pytest.mark.long("computing off turn")
 def test_another_s_fault_while_it_is_frozen_ends_it_as_always(use, bot, records, held):
     """Let go on for `bye`, and killed when it doesn't leave."""
     token = uuid.uuid4().hex
@@ -200,6 +206,7 @@ def test_another_s_fault_while_it_is_frozen_ends_it_as_always(use, bot, records,
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.long("computing off turn")
 def test_the_frozen_die_with_their_event(environment, sandbox, bot, held, tmp_path, end):
     """Ctrl-C, or the kill of the whole event, in the middle of an opponent's thinking."""
     token = uuid.uuid4().hex

@@ -36,6 +36,7 @@ def cluster(environment, tmp_path):
     made.end()
 
 
+@pytest.mark.long("clusters")
 def test_a_race_whose_workers_die_and_come_has_the_bytes_of_one_machine(
     arena, bot, cluster, comparable, running, tmp_path
 ):
@@ -84,6 +85,7 @@ def playing(workers):
     ]
 
 
+@pytest.mark.long("clusters")
 def test_workers_that_had_nothing_to_play_for_long_lose_no_series(
     arena, bot, cluster, comparable, running, tmp_path
 ):
@@ -112,6 +114,7 @@ def test_workers_that_had_nothing_to_play_for_long_lose_no_series(
     assert comparable("one") == comparable("two")
 
 
+@pytest.mark.long("clusters")
 def test_workers_of_one_machine_with_a_cache_each_both_get_the_bots(
     arena, bot, cluster, running, tmp_path
 ):
@@ -155,6 +158,7 @@ arena.__version__ = "0.0.9"
 """
 
 
+@pytest.mark.long("clusters")
 def test_a_series_that_kills_its_workers_is_named_and_stops_the_event(
     arena, bot, cluster, comparable, tmp_path
 ):
@@ -176,6 +180,7 @@ def test_a_series_that_kills_its_workers_is_named_and_stops_the_event(
     assert comparable("one") == comparable("two")
 
 
+@pytest.mark.long("clusters")
 def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
     arena, bot, cluster, comparable, running
 ):
@@ -198,6 +203,7 @@ def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
     assert comparable("one") == comparable("two")
 
 
+@pytest.mark.long("clusters")
 def test_a_scheduler_that_is_started_anew_gets_the_event_back(
     arena, bot, cluster, comparable, running
 ):
@@ -235,6 +241,7 @@ nodes.tried = tried
 """
 
 
+@pytest.mark.long("clusters")
 def test_a_worker_whose_cores_others_take_plays_when_they_are_free(
     arena, bot, cluster, comparable, running, tmp_path
 ):
@@ -260,6 +267,7 @@ def test_a_worker_whose_cores_others_take_plays_when_they_are_free(
     assert 1000000 == event["machine"]["speed"]
 
 
+@pytest.mark.long("clusters")
 def test_a_worker_that_is_much_slower_is_named_and_left_out(arena, bot, cluster, tmp_path):
     """A bot would get less done in its limits there than where the event was thought out."""
     (tmp_path / "tried.py").write_text(TRIED)
@@ -294,6 +302,7 @@ nodes.play = sick
     ("trouble", "words"),
     [(True, "sits out: no space left"), (False, "sits out: other work has come to take its cores")],
 )
+@pytest.mark.long("clusters")
 def test_a_sick_worker_sits_out_and_the_others_play(
     trouble, words, arena, bot, cluster, comparable, running, tmp_path
 ):
@@ -336,6 +345,7 @@ nodes.NAME = strange
         ("play", "b'nonsense'", "sits out: gives an answer that is none"),
     ],
 )
+@pytest.mark.long("clusters")
 def test_a_worker_that_answers_nonsense_is_named_and_the_others_play(
     name, answer, words, arena, bot, cluster, comparable, running, tmp_path
 ):
@@ -357,6 +367,7 @@ def test_a_worker_that_answers_nonsense_is_named_and_the_others_play(
 
 
 @pytest.mark.skipif(not shutil.which("perl"), reason="no Perl, which a bot is written in")
+@pytest.mark.long("clusters")
 def test_a_worker_without_a_bots_interpreter_is_named_and_left_out(arena, bot, cluster, tmp_path):
     """With the bot that needs it, and what to do."""
     tools = tmp_path / "tools"
@@ -387,6 +398,7 @@ def with_packages(arena, bot, environment, tmp_path, write_wheel):
     return folder
 
 
+@pytest.mark.long("clusters")
 def test_packages_travel_with_the_bots_that_need_them(
     arena, bot, cluster, comparable, environment, tmp_path, with_packages
 ):
@@ -406,6 +418,7 @@ def test_packages_travel_with_the_bots_that_need_them(
     assert {path.relative_to(here / there.name) for path in (here / there.name).rglob("*")} == sent
 
 
+@pytest.mark.long("clusters")
 def test_a_worker_with_other_tools_is_told_to_fetch(arena, bot, cluster, tmp_path, with_packages):
     """Packages are chosen for an interpreter: another one's may not run, or play otherwise."""
     tools = tmp_path / "python" / "bin"
@@ -422,6 +435,7 @@ def test_a_worker_with_other_tools_is_told_to_fetch(arena, bot, cluster, tmp_pat
     assert "is left out: ann@1: needs packages that were not fetched: run `arena" in done.stderr
 
 
+@pytest.mark.long("clusters")
 def test_a_worker_with_another_arena_is_named_and_left_out(arena, bot, cluster, tmp_path):
     """Its results could differ; with nobody else the event doesn't begin."""
     (tmp_path / "old.py").write_text(OLD)
@@ -434,6 +448,7 @@ def test_a_worker_with_another_arena_is_named_and_left_out(arena, bot, cluster, 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long("clusters")
 def test_a_worker_with_more_threads_than_cores_is_named_and_left_out(arena, bot, cluster):
     """Bots would share cores, and pay with their time."""
     cluster.begin()
@@ -444,6 +459,7 @@ def test_a_worker_with_more_threads_than_cores_is_named_and_left_out(arena, bot,
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+@pytest.mark.long("clusters")
 def test_workers_that_are_each_kept_to_their_own_cores_all_play(arena, bot, cluster, tmp_path):
     """As tasks of a batch system on one machine: none takes another's room."""
     (tmp_path / "tried.py").write_text(TRIED)
@@ -461,6 +477,7 @@ def test_workers_that_are_each_kept_to_their_own_cores_all_play(arena, bot, clus
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+@pytest.mark.long("clusters")
 def test_a_worker_whose_cores_other_workers_had_plays_when_they_have_gone(
     arena, bot, cluster, comparable, running, tmp_path
 ):
@@ -532,6 +549,7 @@ def said(done):
     return [line for line in done.stderr.splitlines() if line.startswith("arena: ")]
 
 
+@pytest.mark.long("clusters")
 def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, running, environment):
     """Unreachable, beyond this machine, no file, another file, flags that don't go together."""
     field = [bot("ann"), bot("bob")]
@@ -562,6 +580,7 @@ def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, running, 
     assert ["arena: --on dask needs Dask: pip install 'nine-arena[dask]'"] == said(done)
 
 
+@pytest.mark.long("clusters")
 def test_with_tls_nobody_plays_without_a_certificate_of_the_same_authority(
     arena, authority, bot, cluster, comparable
 ):

@@ -17,6 +17,7 @@ from .machines import Network, impossible
 
 pytestmark = [
     pytest.mark.process,
+    pytest.mark.long("clusters in network namespaces"),
     pytest.mark.skipif(not find_spec("distributed"), reason="the extra `dask` is not installed"),
 ]
 

@@ -55,6 +55,7 @@ def test_a_prepared_event_is_the_event_that_is_run_at_once(
     assert not (tmp_path / "copy" / "private.json").exists()
 
 
+@pytest.mark.long("prepared events")
 def test_what_was_fixed_is_not_said_again(arena, prepared, refused):
     """Settings are refused by name, what concerns the machine is not; the event begins once."""
     prepared(*SMALL)
@@ -74,6 +75,7 @@ def test_what_prepare_and_a_beacon_need(refused):
     assert "--beacon goes with a prepared folder" in refused("run", "--beacon", "7")
 
 
+@pytest.mark.long("prepared events")
 def test_the_deals_follow_from_the_beacon(arena, prepared, refused, tmp_path):
     """Announced, it must be given, once and for all; another value makes other deals of the same
     secret, and the table states both.
@@ -91,6 +93,7 @@ def test_the_deals_follow_from_the_beacon(arena, prepared, refused, tmp_path):
     assert decks["one"].isdisjoint(decks["two"])
 
 
+@pytest.mark.long("prepared events")
 def test_an_unfinished_event_keeps_its_beacon(arena, prepared, refused, sandbox, tmp_path):
     """`run` names `resume`, which takes the beacon that was given and no other; another sandbox is
     no drift, but recorded. A secret that others can read is worth a line.
@@ -139,6 +142,7 @@ def test_settings_that_drifted_are_shown(prepared, refused, tmp_path):
     assert "limits.move_ms: 1000 → 500" in told
 
 
+@pytest.mark.long("prepared events")
 def test_shards_on_machines_of_their_own_make_the_same_bytes(
     arena, prepared, refused, comparable, tmp_path, environment
 ):

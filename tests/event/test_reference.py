@@ -30,6 +30,7 @@ def test_the_tables_derive_from_the_log(game):
 
 
 @pytest.mark.parametrize("game", GAMES)
+@pytest.mark.long("the reference event")
 def test_the_results_can_be_believed(game):
     """Commitment, deals, moves, schedule and tables follow from one another."""
     verdict = verify(RESULTS / game, jobs=2)

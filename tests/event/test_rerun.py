@@ -69,6 +69,7 @@ def forged(record, settings, deals, *, fault):
     )
 
 
+@pytest.mark.long("matches played again")
 def test_a_forgery_that_keeps_to_the_rules_is_found_by_the_bots_alone(arena, event, sandbox):
     """Another legal move, or a crash that was none, and all that follows from it made to fit:
     digest, checksum, tables.
@@ -98,6 +99,7 @@ def test_a_forgery_that_keeps_to_the_rules_is_found_by_the_bots_alone(arena, eve
     assert "none" == found["found"]
 
 
+@pytest.mark.long("matches played again")
 def test_bots_that_are_not_as_entered_are_refused(arena, event, sandbox, tmp_path, environment):
     """By name, with both contents; the right ones are taken from wherever they are named."""
     shutil.rmtree(environment["XDG_CACHE_HOME"])

@@ -49,6 +49,7 @@ def test_an_event_ends_in_a_ranked_table(arena, bot, records, tmp_path):
 @pytest.mark.parametrize(
     ("game", "seats"), [("play-nine", 6), ("four-card-golf", 8), ("four-card-golf", 2)]
 )
+@pytest.mark.long("tables of every size")
 def test_both_games_at_their_biggest_tables(arena, bot, records, tmp_path, game, seats):
     """One table of everybody, each in every seat."""
     bots = [bot(f"bot{n}") for n in range(seats)]
@@ -86,6 +87,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_concurrency(arena, bot,
         ("stale", "stale", ""),
     ],
 )
+@pytest.mark.long("every kind of fault", quick=("crash-crash-signal SIGSEGV",))
 def test_a_fault_is_recorded_by_kind_while_all_other_matches_finish(
     arena, bot, records, tmp_path, how, kind, status
 ):
@@ -126,6 +128,7 @@ def test_a_bot_that_keeps_failing_is_withdrawn(arena, bot, tmp_path):
     assert "bad@1" in json.dumps(table["withdrawn"])
 
 
+@pytest.mark.long("tables of every size")
 def test_with_three_seats_the_others_finish_a_match_that_one_forfeits(
     arena, bot, records, tmp_path
 ):
@@ -146,6 +149,7 @@ def test_slow_bots_run_out_of_their_bank(arena, bot, records, tmp_path):
     assert {"bank"} == kinds
 
 
+@pytest.mark.long("manners of answering")
 def test_a_bot_that_floods_its_stderr_plays_on(arena, bot, records, tmp_path):
     """Stderr is always drained, and capped."""
     bots = [bot("ann"), bot("loud", "chatty")]
@@ -155,6 +159,7 @@ def test_a_bot_that_floods_its_stderr_plays_on(arena, bot, records, tmp_path):
     assert 60_000 < log < 2 * 66_000 + 200
 
 
+@pytest.mark.long("manners of answering")
 def test_nobody_pays_for_another_s_fault_at_a_simultaneous_question(arena, bot, records, tmp_path):
     """One bot closes its output at the tee-off and lingers; a slow one still has its time."""
     bots = [bot("slow", "slow", 1), bot("bad", "close", 1)]
@@ -165,6 +170,7 @@ def test_nobody_pays_for_another_s_fault_at_a_simultaneous_question(arena, bot, 
         assert ["bad@1"] == [record["seats"][fault["seat"]] for fault in record["faults"]]
 
 
+@pytest.mark.long("tables of every size")
 def test_at_bigger_tables_a_bad_bot_costs_the_others_nothing(arena, bot, records, tmp_path):
     """It is withdrawn; everybody else's results against each other count, on every deal."""
     bots = [bot("ann"), bot("bob"), bot("cyd"), bot("bad", "nonsense", 1)]
@@ -179,6 +185,7 @@ def test_at_bigger_tables_a_bad_bot_costs_the_others_nothing(arena, bot, records
         assert 9 == rows[name]["deals"]
 
 
+@pytest.mark.long("manners of answering")
 def test_a_line_of_the_full_length_is_heard_and_so_is_the_next(arena, bot, records, tmp_path):
     """line_bytes is a limit, not a trap."""
     bots = [bot("ann"), bot("long", "longest", 1)]
@@ -186,6 +193,7 @@ def test_a_line_of_the_full_length_is_heard_and_so_is_the_next(arena, bot, recor
     assert not any(record["faults"] for record in records(tmp_path / "out"))
 
 
+@pytest.mark.long("flags of an event")
 def test_fresh_processes_for_every_match(arena, bot, records, tmp_path):
     """--fresh match is series of one: a fault costs no more than its match."""
     bots = [bot("ann"), bot("bob")]
@@ -204,6 +212,7 @@ def test_json_events_are_lines_for_programs(arena, bot):
     assert events[-1]["finished"]
 
 
+@pytest.mark.long("flags of an event")
 def test_more_jobs_than_cores_are_worth_a_line(arena, bot):
     """Once; and none for as many as there are by default."""
     flags = [bot("ann"), bot("bob"), "--dry-run"]
@@ -245,6 +254,7 @@ def test_an_event_file_holds_every_flag(arena, bot, records, tmp_path):
     assert 4 == len(records(tmp_path / "from-file"))
 
 
+@pytest.mark.long("flags of an event")
 def test_authors_can_be_kept_apart(arena, bot, records, tmp_path):
     """--no-same-author: no match between two bots of one author."""
     bots = [bot("a1", author="ann"), bot("a2", author="ann"), bot("b1", author="bob")]

@@ -29,23 +29,22 @@ def field(bot):
     return [*bots, "--deals", "12", "--series", "4", "--seed", "s", "--jobs", "2"]
 
 
-@pytest.fixture(scope="module")
-def expected():
-    """The bytes of the event played without interruption, once that is known."""
-    return []
-
-
 @pytest.fixture
-def same_in_the_end(arena, field, comparable, expected):
+def same_in_the_end(arena, field, comparable, once):
     """Resume, and compare with the event played without interruption."""
+
+    def play():
+        arena("run", *field, "--out", "whole")
+        return shown(comparable("whole"))
+
+    def shown(bytes_of):
+        lines, tables = bytes_of
+        return [[line.decode() for line in lines], tables]
 
     def check(out):
         if (Path(out) / "private.json").exists():
             arena("resume", out)
-        if not expected:
-            arena("run", *field, "--out", "whole")
-            expected.append(comparable("whole"))
-        assert expected == [comparable(out)]
+        assert once("running-out", play) == shown(comparable(out))
         assert '"faults":[{' not in (Path(out) / "matches.jsonl").read_text()
 
     return check
@@ -108,6 +107,7 @@ def small_disk(tmp_path):
     libc.umount2(str(place).encode(), 2)
 
 
+@pytest.mark.long("machines that run out")
 def test_a_disk_that_fills_up_stops_the_event_and_keeps_what_was_played(
     begun, arena, small_disk, same_in_the_end
 ):
@@ -125,6 +125,7 @@ def test_a_disk_that_fills_up_stops_the_event_and_keeps_what_was_played(
     same_in_the_end(out)
 
 
+@pytest.mark.long("machines that run out")
 def test_a_disk_that_bots_fill_by_their_stderr_is_no_bots_loss(
     arena, bot, small_disk, comparable, environment
 ):
@@ -156,6 +157,7 @@ def test_a_disk_that_is_full_before_the_event_begins(arena, field, small_disk):
     arena("run", *field, "--max-time", "1ms", "--out", out)
 
 
+@pytest.mark.long("machines that run out")
 def test_a_log_that_may_not_grow_any_more(begun, tmp_path, same_in_the_end):
     """It isn't the disk: the limit on the size of files is named, and no half line is left."""
     out = tmp_path / "out"
@@ -167,6 +169,7 @@ def test_a_log_that_may_not_grow_any_more(begun, tmp_path, same_in_the_end):
 
 
 @pytest.mark.parametrize("command", ["run", "prepare"])
+@pytest.mark.long("machines that run out")
 def test_a_cache_on_a_full_disk(arena, field, small_disk, environment, command):
     """It is the machine's trouble, whoever fills the cache."""
     (small_disk / "stuff").write_bytes(b"x" * (128 << 10))
@@ -177,6 +180,7 @@ def test_a_cache_on_a_full_disk(arena, field, small_disk, environment, command):
     assert "Traceback" not in told
 
 
+@pytest.mark.long("machines that run out")
 def test_bots_that_find_no_room_in_a_prepared_folder(arena, field, small_disk):
     """They are carried along by copies, and a copy that fails is the machine's trouble."""
     (field[0] / "weights").write_bytes(b"x" * (128 << 10))
@@ -184,6 +188,7 @@ def test_bots_that_find_no_room_in_a_prepared_folder(arena, field, small_disk):
     assert "no space left on the disk" in told.splitlines()[-1]
 
 
+@pytest.mark.long("machines that run out")
 def test_descriptors_that_do_not_suffice_for_a_bot(begun, tmp_path, same_in_the_end):
     """A worker can be started with them, and a bot can't: they are named."""
     process = begun(tmp_path / "out")
@@ -194,6 +199,7 @@ def test_descriptors_that_do_not_suffice_for_a_bot(begun, tmp_path, same_in_the_
     same_in_the_end(tmp_path / "out")
 
 
+@pytest.mark.long("machines that run out")
 def test_out_of_descriptors_a_lost_worker_is_not_replaced(begun, tmp_path, same_in_the_end):
     """The parent can't make pipes; the series in play are kept or played again."""
     process = begun(tmp_path / "out")
@@ -203,6 +209,7 @@ def test_out_of_descriptors_a_lost_worker_is_not_replaced(begun, tmp_path, same_
     same_in_the_end(tmp_path / "out")
 
 
+@pytest.mark.long("machines that run out")
 def test_out_of_memory_in_the_parent(begun, tmp_path, same_in_the_end):
     """Whatever it was about to do: it gets by with what it has, or says so in one line."""
     process = begun(tmp_path / "out")
@@ -214,6 +221,7 @@ def test_out_of_memory_in_the_parent(begun, tmp_path, same_in_the_end):
     same_in_the_end(tmp_path / "out")
 
 
+@pytest.mark.long("machines that run out")
 def test_out_of_processes(begun, tmp_path, pids, same_in_the_end):
     """Neither workers nor bots can be started."""
     process = begun(tmp_path / "out")

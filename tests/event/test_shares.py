@@ -25,6 +25,7 @@ def test_memory_counts_for_the_whole_tree(arena, bot, records, tmp_path):
     assert 2 == sum(others == set(record["seats"]) for record in records(tmp_path / "out"))
 
 
+@pytest.mark.long("shares of the machine")
 def test_too_many_processes_are_a_fault(arena, bot, records, tmp_path):
     """Where the number of processes can't be refused, exceeding it is a fault of kind limit."""
     bots = [bot("many", "swarm"), bot("ann"), bot("bob")]
@@ -32,6 +33,7 @@ def test_too_many_processes_are_a_fault(arena, bot, records, tmp_path):
     assert {("many@1", "limit")} == faults(records, tmp_path / "out")
 
 
+@pytest.mark.long("shares of the machine")
 def test_the_event_says_how_bots_were_held(arena, bot, sandbox, tmp_path):
     """event.json and the table name the means, the guarantees and the gaps; canonical ones not."""
     if sandbox == "none":
@@ -46,6 +48,7 @@ def test_the_event_says_how_bots_were_held(arena, bot, sandbox, tmp_path):
     assert "guarantees" not in arena("table", "out", "--canonical").stdout
 
 
+@pytest.mark.long("shares of the machine")
 def test_scratch_space_is_there_for_who_asks(arena, bot, records, tmp_path):
     """limits.scratch_mb gives a bot a place to write to, and nothing to the others."""
     folder = bot("writer")

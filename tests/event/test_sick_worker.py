@@ -51,6 +51,7 @@ def sick(sandbox, environment, tmp_path, arena, bot):
     return play
 
 
+@pytest.mark.long("sick workers")
 def test_a_worker_that_fails_for_ever_stops_no_event(sick):
     """The one on that core voids no series twice: the other one plays them."""
     core = min(os.sched_getaffinity(0))
@@ -59,6 +60,7 @@ def test_a_worker_that_fails_for_ever_stops_no_event(sick):
     assert len(set(voids)) == len(voids)
 
 
+@pytest.mark.long("sick workers")
 def test_a_failure_that_passes_stops_no_event(sick):
     """The only worker failed once: a moment later it plays."""
     assert 1 == len(sick("expr $allowed : '[0-9]*$' >/dev/null && [ ! -e {told} ]", 1))

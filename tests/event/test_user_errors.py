@@ -51,6 +51,7 @@ def test_skip_broken_goes_on_and_lists_them_as_not_run(arena, bot, tmp_path):
         ("no-start", "arena check"),
     ],
 )
+@pytest.mark.long("bots that do not start", quick=("no-start-cannot find my brain",))
 def test_bots_that_can_t_start_are_reported_before_the_first_match(
     arena, bot, tmp_path, how, words
 ):

@@ -35,6 +35,7 @@ DIGESTS = {
 SHORT = {"nine": 200, "four": 40}
 
 pytestmark = [
+    pytest.mark.long("the champion and its training"),
     pytest.mark.process,
     pytest.mark.skipif(
         shutil.which("c++") is None or shutil.which(COMPILER[0]) is None,

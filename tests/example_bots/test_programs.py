@@ -122,6 +122,21 @@ def four_questions(make, **more: object) -> list[tuple[bytes, str, list[str]]]:
 @pytest.mark.parametrize("more", [{}, NEWS], ids=["plain", "with unknown fields"])
 @pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.long(
+    "every example bot",
+    quick=(
+        "beginner-play-nine-plain",
+        "choosy-play-nine-plain",
+        "column-js-play-nine-plain",
+        "expectimax-play-nine-plain",
+        "greedy-play-nine-plain",
+        "matcher-play-nine-plain",
+        "pacer-play-nine-plain",
+        "quick-play-nine-plain",
+        "random-play-nine-plain",
+        "strong-play-nine-plain",
+    ),
+)
 def test_answers_a_short_exchange(built, nine_view, four_view, *, name, game, more):
     """A bot answers hello and each question of both games legally, and leaves on bye."""
     questions = (
@@ -140,6 +155,7 @@ def test_answers_a_short_exchange(built, nine_view, four_view, *, name, game, mo
 
 @pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.long("every example bot", quick=("greedy-four-card-golf", "column-js-play-nine",))
 def test_plays_on_where_a_seat_takes_no_part(built, nine_view, four_view, name, game):
     """On a playoff hole a bot passes over the empty grid of a seat that is out of it."""
     lines, legal = [], []
@@ -198,6 +214,13 @@ def transcript(path: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.long(
+    "every example bot",
+    quick=(
+        "greedy-play-nine.2.good-LF",
+        "matcher-four-card-golf.2.good-CRLF",
+    ),
+)
 def test_answers_a_whole_match_legally_and_twice_the_same(built, name, path, end):
     """Each question of a golden transcript gets a legal answer, the same in a second run."""
     messages = transcript(path)
@@ -220,6 +243,7 @@ def test_answers_a_whole_match_legally_and_twice_the_same(built, name, path, end
         for seats in (2, 3, most)
     ],
 )
+@pytest.mark.long("every example bot", quick=("play-nine-2-greedy",))
 def test_plays_a_whole_match(built, self_play, name, game, seats):
     """A bot plays a match of each game to its end without a fault."""
     start(built(name))

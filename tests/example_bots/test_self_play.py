@@ -17,6 +17,7 @@ from arena.model import Settings
         ("greedy", "four-card-golf", 4, 60, 9.7, 6.4),
     ],
 )
+@pytest.mark.long("the bots against themselves")
 def test_strokes_and_turns(self_play, bots, *, name, game, seats, deals, strokes, turns):
     """Against itself a yardstick needs about its published strokes and turns a hole."""
     settings = Settings(game=game, seats=seats, turn_cap=60 if game == "play-nine" else 30)

@@ -47,11 +47,13 @@ def trained(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.long("training of the champion")
 def test_the_same_bytes_on_every_machine(trained):
     """The short training gives the tables that it gave when the long one was made."""
     assert DIGEST == hashlib.sha256((trained / "tables.json").read_bytes()).hexdigest()
 
 
+@pytest.mark.long("training of the champion")
 def test_check_tells_whether_a_file_would_be_written_again(trained, tmp_path):
     """A second training equals the first; --check says 1 for other tables, and writes nothing."""
     assert 0 == run(trained / "tables.json", "--check").returncode
@@ -61,6 +63,7 @@ def test_check_tells_whether_a_file_would_be_written_again(trained, tmp_path):
     assert "{}\n" == other.read_text()
 
 
+@pytest.mark.long("training of the champion")
 def test_the_optimiser_changes_nothing(tmp_path):
     """Compiled at -O0 and at -O3, the trainer prints the same."""
     printed = set()
@@ -124,6 +127,7 @@ def test_what_is_learned_is_plausible(trained, self_play):
             assert module.MOVED[own][other][15 * 12 + 11] < module.MOVED[own][other][15 * 1 + 2]
 
 
+@pytest.mark.long("training of the champion")
 def test_a_short_training_beats_matcher(trained, self_play, bots):
     """A sixtieth of the training is enough to win most matches against matcher."""
     players = [self_play.Imported(trained), self_play.Imported(bots / "matcher")]

@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -50,19 +48,11 @@ def told(environment, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def arena(environment, tmp_path):
+def arena(warm, environment, tmp_path):
     """Run a command that plays, as a process of its own."""
 
     def run(*words, codes=(0,)):
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "arena", *map(str, words)],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            timeout=300,
-            check=False,
-            env=environment,
-        )
+        done = warm(*words, cwd=tmp_path, env=environment)
         assert done.returncode in codes, (done.returncode, done.stdout, done.stderr)
         return done
 

@@ -35,6 +35,16 @@ def test_nothing_was_made_anew():
 
 
 @pytest.mark.parametrize("name", FINISHED)
+@pytest.mark.long(
+    "every old folder",
+    quick=(
+        "beacon-nine-2",
+        "epoch-faults-golf-2",
+        "faults-golf-4",
+        "compared-golf-worse",
+        "merged-nine-2",
+    ),
+)
 def test_a_finished_event_is_true_and_readable(name, frozen, told, tmp_path):
     """Verified, shown, rated, published; no file of it changes by that."""
     folder = frozen(name)
@@ -99,6 +109,7 @@ def test_an_unfinished_event_can_be_looked_at(name, frozen, told):
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", sorted(EXPECTED["unfinished"]))
+@pytest.mark.long("old folders played on", quick=("unfinished-faults-nine-2",))
 def test_an_unfinished_event_goes_on(name, arena, told, frozen, outcome, tmp_path):
     """To the bytes that it would have had without being killed."""
     folder = frozen(name)
@@ -112,6 +123,7 @@ def test_an_unfinished_event_goes_on(name, arena, told, frozen, outcome, tmp_pat
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", sorted(EXPECTED["prepared"]))
+@pytest.mark.long("old folders played on", quick=("prepared-golf-2-beacon",))
 def test_a_prepared_event_is_played(name, arena, told, frozen, outcome):
     """By the settings that it was prepared with, from the bots that it carries."""
     folder = frozen(name)
@@ -130,6 +142,7 @@ def test_shards_are_merged(frozen, told, outcome, tmp_path):
 
 
 @pytest.mark.process
+@pytest.mark.long("old folders played on")
 def test_a_bot_comes_to_an_old_event(arena, told, frozen):
     """And the event with its new epoch is true."""
     folder = frozen("epoch-golf-2")

@@ -71,6 +71,7 @@ def test_agrees_with_the_second_referee(game, lab, data):
     compare(lab, game, begin(lab, game, data))
 
 
+@pytest.mark.long("long holes")
 def test_agrees_with_the_second_referee_in_long_holes(game, lab):
     """The same over every number of seats and every policy, through several reshuffles."""
     reshuffles = set()

@@ -38,7 +38,7 @@ def test_a_block_of_python_runs_by_itself(at):
 
 
 @pytest.mark.process
-@pytest.mark.slow
+@pytest.mark.long("training with the library")
 def test_what_was_trained_plays_in_an_event(tmp_path, monkeypatch, capsys):
     """The last section, from training to table, in an empty folder; the ranks are as told."""
     for _, code in BLOCKS[TRAINING:]:

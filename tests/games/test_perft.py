@@ -94,6 +94,17 @@ def test_play_nine_from_the_first_turn(nine, depth, expected):
         (4, (5_484, 5_387, 748, 36_206)),
     ],
 )
+@pytest.mark.long(
+    "deep counts",
+    quick=(
+        "engine-1-expected0",
+        "engine-2-expected1",
+        "engine-3-expected2",
+        "second referee-1-expected0",
+        "second referee-2-expected1",
+        "second referee-3-expected2",
+    ),
+)
 def test_play_nine_near_the_end(nine, depth, expected):
     """One card face down each: skips, putting out, last turns, reshuffles."""
     assert expected == count(nine(*TO_THE_LAST_CARD), play_nine.score_grid, depth)

@@ -175,7 +175,9 @@ class Runner:
         removed = tuple(guard.format_map(self.stage.facts) for guard in removed)
         plan = guards.without(backend, launch, removed)
         if guards.SPAWNER in removed:
-            return PlainBot(self, plan)
+            bot = PlainBot(self, plan)
+            bot.root = launch.root
+            return bot
         bot = Bot(self, self.stage.spawner.spawn(plan))
         bot.root = launch.root
         if plan.backend != "bwrap":  # which has another view of them

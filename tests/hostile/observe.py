@@ -16,6 +16,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from unittest import mock
@@ -30,6 +31,7 @@ from arena.contestant import STIRRED_S, STIRRED_TIMES, Contestant
 from arena.model import Limits
 from arena.pipes import OVERSEE_S
 from arena.roster import snapshot
+from arena.sandbox.bwrap import INSIDE
 
 HERE = Path(__file__).parent
 
@@ -85,6 +87,8 @@ class Tree:
             if namespace != str(Path("/proc/self/ns/pid").readlink()):
                 self.namespace = namespace
             self.folder = str(Path(f"/proc/{bot.pid}/cwd").readlink())
+        if self.folder == "/":  # of a sandbox that is still being built; of many others, too
+            self.folder = bot.folder
 
     def pids(self):
         """Those in its pid namespace; or its descendants, and whoever is or was at its folder."""
@@ -112,6 +116,10 @@ class Tree:
             return str(Path(entry, "ns/pid").readlink()) == self.namespace
         if not self.folder:
             return False
+        if self.folder == INSIDE:  # as every bot's is called in its own sandbox
+            root = os.path.relpath(self.bot.root, tempfile.gettempdir()) if self.bot.root else ""
+            if root not in Path(entry, "mountinfo").read_text():
+                return False
         with contextlib.suppress(OSError):
             if str(Path(entry, "cwd").readlink()) == self.folder:
                 return True
@@ -476,7 +484,7 @@ class _Stray:
 
     def __init__(self, pid):
         self.pid = pid
-        self.folder = ""
+        self.root = self.folder = ""
         self.exited = None
 
 

@@ -107,6 +107,7 @@ def _without_bwrap(folder):
 
 
 @pytest.mark.parametrize("lacks", LAYERS)
+@pytest.mark.long("machines without a sandbox")
 def test_next_best_sandbox_is_chosen(run, tmp_path, lacks):
     """The event is played, and event.json and the table's footer name what confined the bots."""
     done = run(lacks)
@@ -118,6 +119,7 @@ def test_next_best_sandbox_is_chosen(run, tmp_path, lacks):
 
 
 @pytest.mark.parametrize("lacks", NOTHING)
+@pytest.mark.long("machines without a sandbox", quick=("namespaces,landlock",))
 def test_nothing_works(run, tmp_path, lacks):
     """Each sandbox is named with its reason and its remedy, and so is the way to do without any."""
     done = run(lacks)
@@ -141,6 +143,7 @@ def test_without_any_it_runs_when_told(run, tmp_path, lacks):
 
 
 @pytest.mark.parametrize(("lacks", "wanted"), [("namespaces", "bwrap"), ("landlock", "landlock")])
+@pytest.mark.long("machines without a sandbox")
 def test_the_one_asked_for_is_not_replaced(run, lacks, wanted):
     """A sandbox that is asked for by name and doesn't work is an error with its reason."""
     done = run(lacks, "--sandbox", wanted)

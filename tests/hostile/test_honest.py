@@ -18,7 +18,7 @@ from arena.sandbox.client import Spawner
 from arena.sandbox.landlock import Landlock
 from arena.sandbox.none import Unconfined
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = pytest.mark.process
 
 HERE = Path(__file__).parent
 HONEST = HERE / "honest"
@@ -199,19 +199,26 @@ def backends():
 
 
 @pytest.fixture(scope="module")
-def outcomes(ground, places, backends):
-    """Everything of the corpus, run in every backend, by (backend, program)."""
+def outcomes(request, ground, places, backends):
+    """All that was chosen of the corpus, by (backend, program)."""
+    chosen = {
+        (item.callspec.params["backend"], item.callspec.params["name"])
+        for item in request.session.items
+        if getattr(item, "originalname", "") == "test_honest_program"
+    }
 
     def start(backend, name):
         root = places(HONEST / name)
         return ground.start(backends[backend], root, name, **FIELDS.get(name, {}))
 
     names = [name for name in CORPUS if command(name)]
-    found = {(backend, IDLE): start(backend, IDLE) for backend in backends}
+    found = {
+        (backend, IDLE): start(backend, IDLE) for backend in backends if (backend, IDLE) in chosen
+    }
     working = []
     for backend in backends:
         for name in names:
-            if name == IDLE:
+            if name == IDLE or (backend, name) not in chosen:
                 continue
             while len(working) >= AT_ONCE:
                 ground.step(time.monotonic() + DEADLINE_S)
@@ -222,8 +229,15 @@ def outcomes(ground, places, backends):
     return found
 
 
+QUICK = ("children.py", "native.c", "shell.sh")
+
+
 @pytest.mark.parametrize("name", CORPUS)
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.long(
+    "every honest program",
+    quick=tuple(f"{backend}-{name}" for backend in ("bwrap", "landlock") for name in QUICK),
+)
 def test_honest_program(outcomes, backend, name):
     """It says OK, leaves with status 0, and was not held for any limit."""
     if command(name) is None:
@@ -240,6 +254,7 @@ def test_honest_program(outcomes, backend, name):
 
 @pytest.mark.parametrize("bomb", BOMBS)
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.long("every honest program", quick=("bwrap-forks",))
 def test_innocent_neighbour(ground, places, backends, backend, bomb):
     """While one program has taken all that it may, another runs as if it were alone."""
     program, args, fields = BOMBS[bomb]

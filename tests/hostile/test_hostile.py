@@ -17,7 +17,29 @@ def backend():
     return name, run.backends()[name]
 
 
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=list(ATTACKS))
+ONE_OF_EACH_GUARD = (
+    *("udp", "alg", "unix-path", "event-secret", "program-neighbour", "symlink", "shadow"),
+    *("write-outside", "write-own-folder", "process-exists", "referee-memory", "ptrace-child"),
+    *("signal", "pidfd-getfd", "descriptors", "environment", "collude-tmp", "collude-sysv"),
+    *("collude-times", "collude-pages", "residue-own", "namespaces", "clone3", "io-uring"),
+    *("mount", "terminal", "own-core", "real-time", "memory-bytes", "memory-fork"),
+    *("memory-shared", "bomb-c", "daemon", "undying", "orphan-of-referee", "spinning"),
+    *("disk-one", "descriptors-plain", "flood-stdout"),
+)
+
+
+def rows():
+    """Those that take processes or cores without end, or hit everybody, once unguarded: alone."""
+    for attack in ATTACKS.values():
+        guards = {guard for each in attack.guards.values() for guard in each}
+        takes = guards & {"share:tasks", "rlimit:NPROC", "rlimit:CPU", "overseer"}
+        greedy = takes or attack.program in ("spin.c", "everybody.py")
+        marks = pytest.mark.alone if greedy else ()
+        yield pytest.param(attack, id=attack.name, marks=marks)
+
+
+@pytest.mark.parametrize("attack", list(rows()))
+@pytest.mark.long("every attack", quick=ONE_OF_EACH_GUARD)
 def test_attack(runner, backend, attack):
     """It is held, and breaks through when what holds it is removed; a known gap is still one."""
     cell = run.judged(runner, attack, *backend)
@@ -33,11 +55,11 @@ def test_there_are_enough():
     assert endings == {"c", "java", "js", "py", "sh"}
 
 
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=list(ATTACKS))
-def test_every_backend_is_named(attack):
+def test_every_backend_is_named():
     """A row says for bwrap and for Landlock what stands in its way, or that nothing does."""
-    for kind in ("bwrap", "landlock"):
-        assert bool(attack.guards.get(kind)) != bool(attack.gap_in(kind)), kind
+    for attack in ATTACKS.values():
+        for kind in ("bwrap", "landlock"):
+            assert bool(attack.guards.get(kind)) != bool(attack.gap_in(kind)), (attack.name, kind)
 
 
 def test_a_mistake_is_no_guard(runner, backend):

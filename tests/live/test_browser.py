@@ -52,6 +52,7 @@ def names(page):
     )
 
 
+@pytest.mark.long("every browser case")
 def test_the_ranking_updates_itself_and_keeps_what_a_reader_did(chromium, running):
     """Matches, table and progress during a real event; sorting and focus stay; then it is over."""
     browser = Browser(chromium, running.start())
@@ -88,6 +89,7 @@ def test_the_ranking_updates_itself_and_keeps_what_a_reader_did(chromium, runnin
     page.close()
 
 
+@pytest.mark.long("every browser case")
 def test_a_match_is_opened_when_its_deal_is_over(chromium, running):
     """From the list to its cards; another one, asked for by its address, says why not yet."""
     browser = Browser(chromium, running.start())
@@ -113,6 +115,7 @@ def test_a_match_is_opened_when_its_deal_is_over(chromium, running):
     page.close()
 
 
+@pytest.mark.long("every browser case")
 def test_a_lost_connection_is_said_and_found_again(chromium, running):
     """Ctrl-C, and a resume at the same port: the page goes on by itself."""
     browser = Browser(chromium, running.start())
@@ -135,6 +138,7 @@ def test_a_lost_connection_is_said_and_found_again(chromium, running):
     page.close()
 
 
+@pytest.mark.long("every browser case")
 def test_it_speaks_the_readers_language(chromium, running):
     """What is replaced while it is played, too."""
     browser = Browser(chromium, running.start())

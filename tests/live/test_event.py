@@ -125,6 +125,7 @@ def test_no_card_of_a_deal_is_sent_before_it_is_over(running, viewer):
     assert running.end()[0] == 0
 
 
+@pytest.mark.long("a live event to its end")
 def test_what_is_asked_for_is_read_alone(running, viewer):
     """Other methods, another host's name, no other address of this machine."""
     look = viewer(running.start(gated=False))
@@ -144,6 +145,7 @@ def test_what_is_asked_for_is_read_alone(running, viewer):
     assert running.end()[0] == 0
 
 
+@pytest.mark.long("a live event to its end")
 def test_slow_and_vanished_viewers_hold_up_nothing(running, viewer):
     """One never reads, one is reset, one hangs up in the middle: the event ends, so does arena."""
     look = viewer(running.start())
@@ -167,6 +169,7 @@ def test_slow_and_vanished_viewers_hold_up_nothing(running, viewer):
     assert [kind for kind, _, _ in rest][-1] == "end"
 
 
+@pytest.mark.long("a live event to its end")
 def test_who_comes_back_gets_what_is_new(running, viewer):
     """By the last id that it got, or that its page had; an id of another run says nothing."""
     look = viewer(running.start())
@@ -187,6 +190,7 @@ def test_who_comes_back_gets_what_is_new(running, viewer):
     running.end()
 
 
+@pytest.mark.long("a live event to its end")
 def test_ctrl_c_ends_it_cleanly_and_a_resume_is_the_same_event(running, viewer):
     """Viewers are told that it has stopped; the same port can be taken at once by who goes on."""
     look = viewer(running.start())
@@ -209,6 +213,7 @@ def test_ctrl_c_ends_it_cleanly_and_a_resume_is_the_same_event(running, viewer):
     assert running.end()[0] == 0
 
 
+@pytest.mark.long("a live event to its end")
 def test_twice_is_at_once(running, viewer):
     """Two signals end an event with viewers as fast as one without."""
     look = viewer(running.start())
@@ -220,6 +225,7 @@ def test_twice_is_at_once(running, viewer):
     assert "Traceback" not in errors
 
 
+@pytest.mark.long("a live event to its end")
 def test_it_stays_when_that_is_asked_for(running, viewer):
     """The final page, with everything open, until Ctrl-C; the exit code is the event's."""
     look = viewer(running.start(live=("--live", "--live-stay"), gated=False))

@@ -22,6 +22,7 @@ def tables(name):
 
 
 @pytest.mark.parametrize("name", ["play-nine", "four-card-golf"])
+@pytest.mark.long("the luck ledger by simulation")
 def test_no_way_of_playing_has_luck_on_average(play, name):
     """By kind and by policy; players that wait for reshuffles are cut off by the turn cap."""
     found = defaultdict(list)

@@ -147,6 +147,9 @@ def check(played, lot, each):
 
 
 @pytest.mark.parametrize(("name", "seats"), TABLES)
+@pytest.mark.long(
+    "the luck ledger by simulation", quick=("play-nine-2", "play-nine-4", "four-card-golf-4")
+)
 def test_every_kind_of_chance_has_the_mean_zero(play, name, seats):
     """At any number of seats, whatever sort of players sit there."""
     lot = random.Random(f"{name}/{seats}")
@@ -169,6 +172,7 @@ def test_every_kind_of_chance_has_the_mean_zero(play, name, seats):
         ("four-card-golf", 8),
     ],
 )
+@pytest.mark.long("the luck ledger by simulation", quick=("play-nine-2",))
 def test_after_a_reshuffle_there_are_two_pools(play, name, seats):
     """The new stock is known as a whole, and what is still face down is another pool."""
     lot = random.Random(f"again/{name}/{seats}")

@@ -12,7 +12,7 @@ import pytest
 from arena import registry
 from arena.executors.cores import cores
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.alone]
 
 THINK_S = 0.03
 MATCHES = 4
@@ -39,6 +39,7 @@ def charged(records, bot):
         ("tees", "calm", "play-nine", False),
     ],
 )
+@pytest.mark.long("shared cores")
 async def test_thinking_is_charged_to_the_thinker_alone(ways, bots, how, other, game, freeze):
     """On one core, one bot computes at nine turns of each match, the other doesn't."""
     thinker, opponent = field = bots((how, THINK_S), (other, 0))
@@ -65,6 +66,7 @@ async def test_what_is_computed_off_turn_is_on_nobody_s_clock(ways, bots):
     assert statistics.median(charged(records, restless)) < known / FACTOR
 
 
+@pytest.mark.long("shared cores")
 async def test_it_is_so_in_every_seat(ways, bots):
     """Of four at a table only the one that thinks is charged for it; seats change by match."""
     thinker, *others = field = bots(("thinks", THINK_S), *[("knocks", 0)] * 3)
@@ -77,6 +79,7 @@ async def test_it_is_so_in_every_seat(ways, bots):
 
 
 @pytest.mark.parametrize("sandbox", registry.SANDBOXES)
+@pytest.mark.long("every sandbox", quick=("bwrap",))
 async def test_bots_inherit_the_core_of_their_worker(ways, bots, sandbox):
     """Through the spawner and every sandbox; without a core for each worker they have all."""
     if not registry.backend(sandbox).probe().works:

@@ -11,7 +11,7 @@ from arena.model import FaultKind, Limits
 from arena.pipes import open_table
 from arena.store import canonical_line, record_line
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.alone]
 
 PROGRAM = """
 import ctypes, json, mmap, os, struct, sys, threading, time
@@ -120,6 +120,7 @@ def sandbox(request):
     return request.param
 
 
+@pytest.mark.long("every sandbox")
 async def test_who_has_used_up_its_allowance_is_stopped_while_others_are_asked(played, sandbox):
     """The record says from which decision on; the opponent has its time, and nothing that is
     canonical differs.
@@ -153,6 +154,7 @@ async def test_who_has_itself_continued_is_killed(played, sandbox, monkeypatch):
     assert "although it was stopped while it wasn't asked" in fault.message
 
 
+@pytest.mark.long("computing off turn")
 async def test_who_burns_in_bursts_does_not_make_its_opponent_forfeit(ways, bots):
     """The core is free whenever that is tried; within its allowance a bot would make its opponent,
     which needs no time, forfeit by the clock and by the bank.
@@ -181,6 +183,7 @@ async def test_what_others_have_used_is_bounded_by_what_was_last_read(ways, bots
         assert 0 == table.taken(one) == table.most_taken(one, at)
 
 
+@pytest.mark.long("computing off turn")
 async def test_a_swarm_can_not_delay_another_s_start(played):
     """Who is ready computes while others are started: that is off turn, too."""
     (record,) = await played(("swarm", 0), ("thinks", 0.05))

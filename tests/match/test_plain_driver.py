@@ -59,6 +59,7 @@ def some(built, folders, count):
         ("play-nine", [*MEASURED, *EXAMPLES], 6),
     ],
 )
+@pytest.mark.long("tables of every size", quick=("play-nine-folders1-3",))
 async def test_bots_that_play_well(ways, built, game, folders, seats):
     """Both games, at several tables: example bots, and those that speed is measured with."""
     series = ways(some(built, folders, seats), game, 2)
@@ -72,6 +73,7 @@ async def test_bots_that_play_well(ways, built, game, folders, seats):
     [("late", 9), ("pieces", 0), ("crlf", 0), ("wordy", 0)],
 )
 @pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
+@pytest.mark.long("every manner of answering")
 async def test_manners_that_are_no_faults(ways, bots, how, number, game):
     """Late within the limit, in pieces, with a carriage return, with more than was asked for."""
     plain = await same(ways(bots((how, number), CALM), game, 2))
@@ -96,6 +98,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("how", "kind"), FAULTS)
+@pytest.mark.long("every kind of fault", quick=("signal-crash", "illegal-illegal"))
 async def test_faults(ways, bots, how, kind):
     """Each fault is the same fault at the same decision, and ends the match there."""
     (plain,) = await same(ways(bots((how, 7), CALM), "play-nine", 1), HERE)
@@ -110,12 +113,14 @@ async def test_after_a_fault(ways, bots):
 
 @pytest.mark.parametrize("how", ["banner", "no-start"])
 @pytest.mark.parametrize("others", [[CALM], [CALM, CALM]])
+@pytest.mark.long("every kind of fault", quick=("others0-no-start",))
 async def test_faults_at_the_start(ways, bots, how, others):
     """A bot that can't be started forfeits; its pipes' numbers, used anew, are left alone."""
     plain = await same(ways(bots((how, 0), *others), "four-card-golf", 2))
     assert ["start"] * 2 == [fault.kind.value for record in plain for fault in record.faults]
 
 
+@pytest.mark.long("every kind of fault")
 async def test_several_faults_at_one_table(ways, bots):
     """Two fall, one of them at the tee-off, where all are asked at once; the others finish."""
     kinds = [("junk", 1), CALM, ("exit", 9), ("late", 7), ("crlf", 0)]

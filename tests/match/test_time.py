@@ -17,7 +17,7 @@ from arena.executors.cores import cores
 from arena.model import Limits
 from arena.sandbox.meter import members
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.alone]
 
 MOVE_S = 0.1
 LONG_S = 5.0
@@ -62,6 +62,7 @@ def played(ways, bots):
 
 
 @pytest.mark.parametrize("count", [0, 4])
+@pytest.mark.long("a loaded machine", quick=("0",))
 async def test_a_bot_that_uses_half_of_its_time_loses_nothing(played, count):
     """Computing or sleeping, with the core for itself or with a fifth of it."""
     with hogs(count):
@@ -74,6 +75,7 @@ OVERSTAYS = ["computes", "sleeps", "threads", "ending", "idle", "children", "unr
 
 @pytest.mark.parametrize("count", [0, 4])
 @pytest.mark.parametrize("how", OVERSTAYS)
+@pytest.mark.long("every way to overstay", quick=("computes-4", "sleeps-4"))
 async def test_who_overstays_is_caught(played, how, count):
     """Whatever it does to look starved, with the core for itself or with a part of it."""
     with hogs(count):
@@ -86,6 +88,7 @@ async def test_who_overstays_is_caught(played, how, count):
 
 
 @pytest.mark.parametrize("freeze", [False, True])
+@pytest.mark.long("a loaded machine")
 async def test_when_the_machine_stands_still_nobody_is_charged(played, freeze):
     """Referee, spawner and bots are stopped again and again for longer than a decision may take."""
     field = ("computes", MOVE_S / 5), ("sleeps", MOVE_S / 5)
@@ -104,11 +107,19 @@ STILL_S = 0.3
 
 async def stand_still_now_and_then():
     """Stop all that has been started from here for a while, as a suspended machine does."""
-    while True:
-        await trio.sleep(0.2)
-        below = [pid for pid in members(os.getpid()) if pid != os.getpid()]
-        for number, pause in ((signal.SIGSTOP, STILL_S), (signal.SIGCONT, 0)):
-            for pid in below:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, number)
-            await trio.sleep(pause)
+    below = []
+
+    def send(number):
+        for pid in below:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    try:
+        while True:
+            await trio.sleep(0.2)
+            below = [pid for pid in members(os.getpid()) if pid != os.getpid()]
+            send(signal.SIGSTOP)
+            await trio.sleep(STILL_S)
+            send(signal.SIGCONT)
+    finally:
+        send(signal.SIGCONT)

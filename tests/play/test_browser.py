@@ -100,6 +100,7 @@ def sat(chromium, bot_folder, tmp_path):
 
 
 @pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
+@pytest.mark.long("every browser case")
 def test_nine_holes_by_clicking(sat, tmp_path, game):
     """No error, nothing from elsewhere; the score card is the record's; then it is over."""
     process, hand = sat("--game", game, "--turn-cap", "2", "--no-playoff")
@@ -127,6 +128,7 @@ def test_nine_holes_by_clicking(sat, tmp_path, game):
     assert [] == hand.wrong
 
 
+@pytest.mark.long("every browser case")
 def test_a_page_that_is_loaded_again_and_one_that_is_opened_twice(sat):
     """The state is there again; the seat goes to the window that was opened last, and back."""
     process, hand = sat()
@@ -153,6 +155,7 @@ def test_a_page_that_is_loaded_again_and_one_that_is_opened_twice(sat):
     assert [] == hand.wrong
 
 
+@pytest.mark.long("every browser case")
 def test_keys_reasons_and_languages(sat):
     """Without a mouse; what can't be played is said, in the language that was chosen."""
     _, hand = sat()
@@ -185,6 +188,7 @@ def test_keys_reasons_and_languages(sat):
 
 
 @pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
+@pytest.mark.long("every browser case")
 def test_a_phone_in_the_dark(sat, game):
     """Eight or six at the table: nothing wider than the screen, nothing that moves."""
     bots = {"play-nine": 5, "four-card-golf": 7}[game]

@@ -232,6 +232,7 @@ def test_a_match_at_a_terminal(terminal, bot_folder, tmp_path):
 
 @pytest.mark.process
 @pytest.mark.parametrize("how", ["q", "Ctrl-C", "SIGTERM"])
+@pytest.mark.long("ways to leave a match")
 def test_leaving_puts_the_terminal_right(terminal, bot_folder, tmp_path, how):
     """Whenever: nothing is kept of the match."""
     sat = terminal(bot_folder(), bot_folder(), "--out", "kept")

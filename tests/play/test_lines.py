@@ -86,6 +86,7 @@ def table(tmp_path):
 
 @pytest.mark.process
 @pytest.mark.parametrize(("game", "bots"), [("play-nine", 1), ("four-card-golf", 3)])
+@pytest.mark.long("tables of every size", quick=("play-nine-1",))
 def test_a_whole_match_by_a_script(table, bot_folder, tmp_path, monkeypatch, game, bots):
     """Nine holes; the table and the strokes are shown; the folder is shown and proven."""
     sat = table(*[bot_folder()] * bots, "--game", game, "--turn-cap", "5", "--out", "kept")

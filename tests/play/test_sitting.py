@@ -24,6 +24,7 @@ pytestmark = pytest.mark.process
 
 
 @pytest.mark.parametrize(("bots", "seat"), [(1, 0), (3, 2)])
+@pytest.mark.long("tables of every size", quick=("play-nine-3-2",))
 async def test_a_whole_match_is_a_match_like_any_other(evening, played, anybody, game, bots, seat):
     """Nine holes or more; the folder is proven by `verify` and shown by `replay`."""
     person = anybody()

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,22 +21,16 @@ def first(_view, legal):
 
 @pytest.mark.process
 @pytest.mark.parametrize("game", sorted(GAMES))
-def test_a_match_has_the_digest_that_an_event_writes(policy, tmp_path, game):
+@pytest.mark.long("both games", quick=("play-nine",))
+def test_a_match_has_the_digest_that_an_event_writes(warm, policy, tmp_path, game):
     """The same seed, entrants, deals and rotations, played by the example bots' processes."""
     names = ("greedy", "matcher")
     out = tmp_path / "event"
-    command = [
-        *(sys.executable, "-m", "arena", "run", *(BOTS / name for name in names)),
-        *("--game", game, "--deals", "2", "--seed", "practice", "--sandbox", "none", "--out", out),
-    ]
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120)
-    log = subprocess.run(
-        [sys.executable, "-m", "arena", "log", out, "--canonical"],
-        check=True,
-        capture_output=True,
-        timeout=60,
-    )
+    bots = (BOTS / name for name in names)
+    words = ("--game", game, "--deals", 2, "--seed", "practice", "--sandbox", "none")
+    assert 0 == warm("run", *bots, *words, "--out", out, env=environment).returncode
+    log = warm("log", out, "--canonical")
     records = [json.loads(line) for line in log.stdout.splitlines()]
     assert len(records) == 4
     deals = Deals(secret_from_seed("practice"))

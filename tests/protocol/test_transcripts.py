@@ -171,6 +171,7 @@ def test_a_transcript_is_heard_as_it_says(name, transcripts):
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.long("every bad transcript", quick=("play-nine.bad.crash", "play-nine.bad.flood"))
 async def test_a_bad_transcript_played_by_a_real_process(name, transcripts, tmp_path):
     """A program that behaves as the transcript says is found at the fault that it names."""
     lines = transcripts[name]

@@ -175,6 +175,7 @@ def simulated(rng, skills, *, seats, rounds):
 
 
 @pytest.mark.parametrize(("seats", "rounds"), [(2, 8), (3, 4)], ids=["two seats", "three seats"])
+@pytest.mark.long("calibration by simulation")
 def test_intervals_of_differences_are_calibrated(seats, rounds):
     """With known strengths the 95 % intervals of differences cover about 95 %."""
     rng = random.Random(11)

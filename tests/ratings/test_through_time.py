@@ -44,6 +44,7 @@ def theirs(events, settings):
 
 
 @pytest.mark.parametrize(("events", "probability"), [(15, 0.05), (150, 0.05), (150, 0.3)])
+@pytest.mark.long("ratings against other packages")
 def test_skills_are_those_of_the_package(events, probability):
     """Each difference within a twentieth of its own standard error."""
     settings = RatingSettings(draw_probability=probability)

@@ -54,6 +54,7 @@ class Beside:
 
 
 @pytest.mark.parametrize(("game", "seats"), CASES, ids=IDS)
+@pytest.mark.long("batches of every size", quick=("play-nine-3", "four-card-golf-4"))
 def test_a_batch_is_in_the_same_states_as_the_library_after_every_move(
     rl, game, seats, policies, seeded, sent
 ):

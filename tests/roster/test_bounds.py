@@ -131,6 +131,7 @@ def test_hostile_pins(make, within_a_second, text):
 
 @pytest.mark.parametrize("text", CARGO.values(), ids=CARGO)
 @pytest.mark.parametrize("name", ["Cargo.lock", "Cargo.toml"])
+@pytest.mark.long("every hostile manifest", quick=("Cargo.lock-dots",))
 def test_a_hostile_cargo_lock_or_manifest(make, within_a_second, text, name):
     """A megabyte is the most that is read, and no more words than a real one has."""
     files = {"Cargo.lock": "", "Cargo.toml": "", name: text[:MB]}

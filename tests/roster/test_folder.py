@@ -198,6 +198,7 @@ def test_a_file_under_a_lease_is_not_waited_for(make):
         signal.signal(signal.SIGIO, before)
 
 
+@pytest.mark.long("folders that never end")
 def test_links_that_multiply_empty_folders_end(make):
     """Two links in each of forty folders make 2 ** 40 ways, and not one file."""
     bot = make("a", {"bot.py": ""})

@@ -133,6 +133,7 @@ def test_wheels_are_fetched_once_and_found_by_the_bot(
     assert {path.stat().st_mode & 0o222 for path in entry.rglob("*") if path.is_file()} == {0}
 
 
+@pytest.mark.long("packages by every tool")
 def test_what_the_lock_does_not_pin_is_named(pip, make, fetched):
     """A package that another one needs would be another one tomorrow."""
     pip("tiny", "", requires=["Other_one"])
@@ -144,6 +145,7 @@ def test_what_the_lock_does_not_pin_is_named(pip, make, fetched):
     assert fetched(path)[0].problems == ()
 
 
+@pytest.mark.long("packages by every tool")
 def test_a_package_without_a_wheel_is_explained(pip, make, fetched, tmp_path):
     """A source package would be built here; its setup.py is not run."""
     told = tmp_path / "run"
@@ -275,6 +277,7 @@ def node_bot(make, name="a"):
 
 
 @pytest.mark.skipif(not (shutil.which("npm") and shutil.which("node")), reason="no npm here")
+@pytest.mark.long("packages by every tool")
 def test_node_modules_are_made_without_scripts(make, fetched, built, output, monkeypatch, tmp_path):
     """The package's installation script would fail; what the author installed doesn't count."""
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "npm"))
@@ -431,6 +434,7 @@ def test_what_others_have_put_above_the_cache_is_not_read_by_cargo(cargo, make, 
     assert line.startswith(f"cargo would read {tmp_path}/Cargo.toml, another user's")
 
 
+@pytest.mark.long("packages in every sandbox", quick=("bwrap",))
 def test_wheels_are_found_in_the_sandbox(pip, make, fetched, cache, real):
     """Packages lie in the bot's own folder there, compiled."""
     pip("tiny", "VALUE = 41\n")

@@ -51,13 +51,20 @@ def namespaces_allowed():
     return subprocess.run([sys.executable, "-c", unshare], check=False).returncode == 0
 
 
-@pytest.fixture(params=[*TOOLS, "landlock", "none"])
+def each(*names):
+    """Of several the first bwrap and Landlock; the others with the long rest."""
+    rest = pytest.mark.long("every sandbox")
+    first = next(iter(TOOLS), "none")
+    return [pytest.param(name, marks=() if name in (first, "landlock") else rest) for name in names]
+
+
+@pytest.fixture(params=each(*TOOLS, "landlock", "none"))
 def backend(request):
     """Every backend in turn."""
     return chosen(request.param)
 
 
-@pytest.fixture(params=list(TOOLS))
+@pytest.fixture(params=each(*TOOLS))
 def bwrap(request):
     """Every bwrap in turn."""
     return chosen(request.param)

@@ -39,6 +39,7 @@ os.execv(sys.executable, [sys.executable, "-m", "pytest", *sys.argv[6:]])
 UID = 54_321
 
 
+@pytest.mark.long("every sandbox as an ordinary user")
 def test_suite_as_an_ordinary_user():
     """All backends behave alike for root and for a user without any privilege."""
     if os.geteuid():
@@ -51,7 +52,7 @@ def test_suite_as_an_ordinary_user():
         run = subprocess.run(
             [
                 sys.executable, "-c", BECOME, sys.base_prefix, sys.prefix, str(project), str(UID),
-                str(scratch), "-q", "-p", "no:cacheprovider", f"--basetemp={scratch}/t",
+                str(scratch), "-q", "--long", "-p", "no:cacheprovider", f"--basetemp={scratch}/t",
                 "-k", "not bwrap-system",
                 *(str(here / name) for name in
                   ("test_conformance.py", "test_confinement.py", "test_client.py")),

@@ -68,7 +68,6 @@ def test_c_build(host, anybwrap, tmp_path):
     assert built(host, anybwrap, folder, *run) == "C"
 
 
-@pytest.mark.slow
 def test_rust_build(host, anybwrap, tmp_path):
     """A Rust package is built by cargo inside, offline, with a toolchain from a private home."""
     if shutil.which("rustc") is None or shutil.which("cargo") is None:

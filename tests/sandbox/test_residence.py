@@ -1,6 +1,7 @@
 """Folders that are kept in memory: what is there before a start, and what it may take."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,11 @@ def all_dropped(folder):
     """Whether it can be had out of memory; a page on its way to the lists, on another core,
     stays for a moment.
     """
-    return any(not dropped(folder) for _ in range(100))
+    deadline = time.monotonic() + 5
+    while dropped(folder):
+        if time.monotonic() > deadline:
+            return False
+    return True
 
 
 def mapped(folder):

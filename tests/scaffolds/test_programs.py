@@ -71,6 +71,15 @@ def spacious(message):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long(
+    "every scaffold",
+    quick=(
+        "four-card-golf.2-bash",
+        "four-card-golf.2-c",
+        "four-card-golf.2-javascript",
+        "play-nine.2-python",
+    ),
+)
 def test_plays_the_transcripts_by_its_policy(command, heard, policy, language):
     """Every question of a whole match gets one legal answer: the same policy in all languages."""
     ready, *given = answers(command(language), map(compact, heard))
@@ -83,6 +92,7 @@ def test_plays_the_transcripts_by_its_policy(command, heard, policy, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long("every scaffold", quick=("play-nine.2.good.txt-python", "play-nine.2.good.txt-c"))
 def test_lines_that_mean_the_same_get_the_same_answers(command, short, language):
     """Again; with CR LF; with unknown fields and messages; in any JSON, where it has a reader."""
     start = command(language)
@@ -98,6 +108,7 @@ def test_lines_that_mean_the_same_get_the_same_answers(command, short, language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long("every scaffold", quick=("play-nine.2.good.txt-python",))
 def test_depends_on_the_seed(command, short, language):
     """Another seed, other lots: the seed is really used."""
     start = command(language)
@@ -113,6 +124,9 @@ def test_depends_on_the_seed(command, short, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long(
+    "every scaffold", quick=("play-nine.2.good.txt-python", "play-nine.2.good.txt-bash")
+)
 def test_leaves_at_the_end_of_input(command, short, language):
     """Without bye, a bot leaves with status 0 when its input ends, even before it has begun."""
     assert [] == answers(command(language), [])
@@ -130,6 +144,9 @@ def write_in_pieces(pipe, data, deadline):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long(
+    "every scaffold", quick=("play-nine.2.good.txt-python", "play-nine.2.good.txt-bash")
+)
 def test_answers_at_once_lines_that_come_in_pieces(command, short, language):
     """A bot reads no further than the line, puts pieces together, and flushes every answer."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -172,6 +189,9 @@ async def played(bots, sandbox, game, seats):
     [("play-nine", 2), ("play-nine", 6), ("four-card-golf", 2), ("four-card-golf", 8)],
 )
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long(
+    "every scaffold", quick=("bash-play-nine-2", "python-play-nine-2", "c-play-nine-6")
+)
 async def test_plays_whole_matches_in_the_sandbox(seated, sandbox, language, game, seats):
     """Built and run as in an event, within the default limits, at the smallest and the largest."""
     record = await played(seated(language, sandbox, seats), sandbox, game, seats)
@@ -180,6 +200,7 @@ async def test_plays_whole_matches_in_the_sandbox(seated, sandbox, language, gam
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long("every scaffold", quick=("python", "c"))
 async def test_is_built_and_plays_without_namespaces(seated, backend, language):
     """The same where the machine refuses them."""
     backend("landlock")
@@ -188,6 +209,7 @@ async def test_is_built_and_plays_without_namespaces(seated, backend, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long("every scaffold", quick=("play-nine.2.good.txt-python",))
 def test_is_better_than_random(command, short, policy, language):
     """It takes what saves strokes: a low card is never drawn past, a high one never taken."""
     game = short[0]["game"]

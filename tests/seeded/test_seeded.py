@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -31,18 +29,11 @@ def environment(tmp_path_factory):
 
 
 @pytest.fixture
-def arena(environment, tmp_path):
+def arena(warm, environment, tmp_path):
     """Run a command that plays, as a process of its own."""
 
     def run(*words, codes=(0,)):
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "arena", *map(str, words)],
-            capture_output=True,
-            cwd=tmp_path,
-            timeout=300,
-            check=False,
-            env=environment,
-        )
+        done = warm(*words, cwd=tmp_path, env=environment)
         assert done.returncode in codes, (done.returncode, done.stdout, done.stderr)
 
     return run
@@ -68,13 +59,8 @@ def prepared(tmp_path):
     return make
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if "cluster" in name else name
-        for name in sorted(EXPECTED)
-    ],
-)
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+@pytest.mark.long("every seeded event", quick=("nine-2-faults", "golf-3-playoff", "nine-2-race"))
 def test_an_event_comes_to_what_it_came_to(name, arena, prepared, tmp_path):
     """The canonical log and the tables, to the byte, by the settings that it was entered with."""
     out = tmp_path / name
@@ -96,6 +82,7 @@ def test_an_event_comes_to_what_it_came_to(name, arena, prepared, tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(TODAY))
+@pytest.mark.long("every seeded event", quick=("golf-3-playoff",))
 def test_the_same_event_entered_today(name, arena, tmp_path):
     """What it comes to with today's defaults stands in today.json, changed on purpose alone."""
     words = [

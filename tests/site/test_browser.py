@@ -50,6 +50,7 @@ def test_the_ranking_sorts_by_every_heading_with_the_keyboard(browse, site):
     assert page.locator("#ranking th[aria-sort]").count() == 1
 
 
+@pytest.mark.long("every browser case")
 def test_a_cell_of_the_matrix_leads_to_its_matches_and_these_to_the_viewer(
     browse, site, event, hosted
 ):
@@ -111,6 +112,7 @@ def album_of(folder, match):
 
 
 @pytest.mark.parametrize("which", ["event", "crowd"])
+@pytest.mark.long("every browser case")
 def test_every_moment_is_that_of_arena_replay_card_by_card(browse, site, which, request):
     """All holes of a match and its end, whoever watches; and the match with a fault."""
     folder = request.getfixturevalue(which)
@@ -153,6 +155,7 @@ def test_every_moment_is_that_of_arena_replay_card_by_card(browse, site, which, 
                     assert shown["hand"] == expected["hand"]
 
 
+@pytest.mark.long("every browser case")
 def test_the_viewer_steps_back_plays_jumps_and_lists_its_moves(browse, site, event):
     """By keys and buttons; playing by itself it stops at the end."""
     record = min((r for r in read_records(event) if not r.faults), key=lambda each: each.id)
@@ -182,6 +185,7 @@ def test_the_viewer_steps_back_plays_jumps_and_lists_its_moves(browse, site, eve
     assert page.evaluate(at) == str(len(album.moments) - 1)
 
 
+@pytest.mark.long("every browser case")
 def test_a_link_to_a_moment_shows_that_moment_to_those_eyes(browse, site, event):
     """From a folder; the address follows each step, so it can be shared at any time."""
     record = min((r for r in read_records(event) if not r.faults), key=lambda each: each.id)
@@ -208,6 +212,7 @@ def test_a_match_that_is_not_there_is_said(browse, site):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.long("every browser case")
 def test_a_page_speaks_the_language_that_is_asked_for(browse, site, language):
     """By ?lang=; every string of ours in it, numbers and times too."""
     page = browse(f"e/{slug_of(site)}/index.html?lang={language}")
@@ -224,6 +229,7 @@ def test_a_page_speaks_the_language_that_is_asked_for(browse, site, language):
         assert "," in column(page, 4)[0]
 
 
+@pytest.mark.long("every browser case")
 def test_the_language_is_the_browsers_until_one_is_chosen_and_that_is_kept(browse, site, hosted):
     """On other pages too; and a sheet of rules is in the language that was chosen."""
     page = browse("index.html", at=hosted, language="it-IT")
@@ -236,6 +242,7 @@ def test_the_language_is_the_browsers_until_one_is_chosen_and_that_is_kept(brows
     page.wait_for_url("**/rules/play-nine.ja.html")
 
 
+@pytest.mark.long("every browser case")
 def test_the_rules_of_four_card_golf_are_opened_from_each_page_of_its_event(browse, site, crowd):
     """In the page's language, and by a click."""
     slug = slug_of(site, "four-card-golf")
@@ -247,6 +254,7 @@ def test_the_rules_of_four_card_golf_are_opened_from_each_page_of_its_event(brow
         assert page.text_content("h1") == "Four-Card Golf"
 
 
+@pytest.mark.long("every browser case")
 def test_the_theme_is_the_systems_until_it_is_toggled_and_that_is_kept(browse, hosted):
     """Light, then dark, and dark after a reload."""
     page = browse("index.html", at=hosted)
@@ -283,9 +291,9 @@ def test_hostile_names_and_messages_are_text(browse, site, event):
 PAGES = ("index", "ranking", "matrix", "matches", "replay", "bot", "method", "career", "rules")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.long("every browser case", quick=("light-phone",))
 def test_every_page_is_accessible_and_fits(browse, site, axe, *, phone, dark):
     """axe-core finds nothing, and nothing but tables scrolls sideways."""
     slug = slug_of(site)
@@ -314,6 +322,7 @@ def test_every_page_is_accessible_and_fits(browse, site, axe, *, phone, dark):
         assert told == [], name
 
 
+@pytest.mark.long("every browser case")
 def test_what_a_reader_looks_for_is_seen_without_scrolling(browse, site, event):
     """On a phone why a bot failed, its whole name, and its rank and rating in each event; on a desk
     the strokes of the ranking and the ratings of a career.
@@ -337,6 +346,7 @@ def test_what_a_reader_looks_for_is_seen_without_scrolling(browse, site, event):
     assert page.eval_on_selector_all("#ranking tbody tr", cell, [0, 7]) < 1440 - 32
 
 
+@pytest.mark.long("every browser case")
 def test_a_page_can_be_used_with_the_keyboard_alone(browse, site):
     """The first stop skips to the content; each stop shows that it has the focus."""
     page = browse(f"e/{slug_of(site)}/index.html")

@@ -15,6 +15,7 @@ from arena.model import (
     MatchRecord,
     SeatUse,
     Settings,
+    Trial,
 )
 from arena.sound import event_fault, record_fault
 
@@ -135,3 +136,16 @@ def test_an_event_is_of_the_rule_that_it_names():
     for name in {*STATED, "predictable"} - {"derivation"}:
         one = replaced(EVENT.settings, **{name: getattr(new, name)})
         assert f"its settings have {name}," in event_fault(replaced(EVENT, settings=one))
+
+
+def test_a_trial_of_the_first_rule_is_decided_as_it_was():
+    """What a later rule has added can't be claimed by an event that names none."""
+    for extra, words in ((({}, "")), ({"skew": 3.0}, "its settings have skew")):
+        settings = replaced(EVENT.settings, trial=Trial(new="bob@1", **extra))
+        assert words in event_fault(replaced(EVENT, settings=settings))
+        assert bool(words) == bool(event_fault(replaced(EVENT, settings=settings)))
+
+
+def test_a_record_names_the_bots_that_forfeited():
+    """Each once, by its seat."""
+    assert {"bob@1"} == RECORD.fallen

@@ -72,6 +72,7 @@ def test_what_is_found_is_found_without_reading_the_log(folder, monkeypatch):
     assert 0 in begun
 
 
+@pytest.mark.long("every byte of a log")
 def test_a_flip_of_any_byte_of_the_index_changes_no_answer(folder, no_disk):
     """Nor does its end at any byte, nor its absence; and the next writer makes it again."""
     path = folder / "matches.index"

@@ -46,6 +46,7 @@ def starts_of(whole):
 
 
 @pytest.mark.parametrize("durable", [True, False])
+@pytest.mark.long("every byte of a log")
 def test_a_log_cut_off_at_any_byte_keeps_its_whole_lines(folder, durable, no_disk):
     """A tear costs the line it is in, whatever the mark says, and no second opening finds more."""
     log = folder / "matches.jsonl"
@@ -65,6 +66,7 @@ def test_a_log_cut_off_at_any_byte_keeps_its_whole_lines(folder, durable, no_dis
         assert ("", kept) == reopened(folder)[::-1]
 
 
+@pytest.mark.long("every byte of a log")
 def test_a_flip_of_any_byte_in_the_last_line_costs_that_line(folder, no_disk):
     """Also one that makes a newline of it, or no newline of the last."""
     log = folder / "matches.jsonl"

@@ -126,6 +126,7 @@ def read_all(folder):
 
 
 @pytest.mark.parametrize("what", ["event", "records"])
+@pytest.mark.long("files changed by lot")
 def test_whatever_is_changed_ends_in_a_line(forger, what):
     """Structural changes with right checksums, by a fixed seed."""
     draw = random.Random(f"stranger {what}")
