@@ -81,8 +81,8 @@ for line in sys.stdin:
 
 SLOW_MS = 40
 DECISIONS = 9
-MUCH_MS = SLOW_MS * DECISIONS / 8
-"""An eighth of the time in which a slow opponent thinks, should others use this machine too."""
+MUCH_MS = SLOW_MS * DECISIONS / 4
+"""A quarter of the time in which a slow opponent thinks, should others use this machine too."""
 LITTLE_MS = 15.0
 UNHELD = ("--sandbox", "none")
 

@@ -768,6 +768,8 @@ hierarchy.close()
 
 
 @pytest.mark.process
+@pytest.mark.alone
+@pytest.mark.long("spawners side by side")
 def test_two_spawners(hierarchy):
     """Several spawners live side by side; the groups of a killed one go when the next comes."""
     other = subprocess.Popen(
@@ -781,6 +783,7 @@ def test_two_spawners(hierarchy):
     assert hierarchy.folder.is_dir()
     other.kill()
     ended(other)
+    assert (folder / "bot-1").is_dir()
     cgroups.sweep()
     assert not folder.exists()
     assert hierarchy.folder.is_dir()

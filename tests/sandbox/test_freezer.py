@@ -14,7 +14,7 @@ from arena.sandbox import freezer
 from arena.sandbox.freezer import Freezer
 from arena.sandbox.meter import Meter, members
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.alone]
 
 SPIN = "while True: pass\n"
 TREES = {
@@ -118,6 +118,7 @@ def running(meter):
 
 
 @pytest.mark.parametrize("kind", TREES)
+@pytest.mark.long("a storm of forks", quick=[kind for kind in TREES if "storm" not in kind])
 def test_a_frozen_tree_uses_nothing_and_goes_on_when_thawed(root, kind):
     """Whatever the tree is made of, and again and again."""
     pid = root(TREES[kind])
