@@ -62,7 +62,7 @@ def played(ways, bots):
 
 
 @pytest.mark.parametrize("count", [0, 4])
-@pytest.mark.long("a loaded machine", quick=("0",))
+@pytest.mark.long("a loaded machine")
 async def test_a_bot_that_uses_half_of_its_time_loses_nothing(played, count):
     """Computing or sleeping, with the core for itself or with a fifth of it."""
     with hogs(count):
