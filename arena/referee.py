@@ -24,7 +24,7 @@ import msgspec
 
 from arena.deals import Deals, fingerprint
 from arena.games import Game, Hole, IllegalMoveError
-from arena.games.following import Followed, Onlooker
+from arena.games.follower import Followed, Onlooker
 from arena.model import (
     Fault,
     FaultKind,

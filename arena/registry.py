@@ -39,7 +39,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
     {
         "round-robin": "arena.formats.round_robin:RoundRobin",
         "gauntlet": "arena.formats.gauntlet:Gauntlet",
-        "racing": "arena.formats.racing:Race",
+        "racing": "arena.formats.race:Race",
         "trial": "arena.formats.trial:Trial",
         "single": "arena.formats.single:Single",
     }

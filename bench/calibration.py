@@ -25,11 +25,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from arena.auditing.blocks import Blocks
-from arena.auditing.grouping import RatedEvent
-from arena.auditing.rotations import Rotations
+from arena.audit.blocks import Blocks
+from arena.audit.groups import RatedEvent
+from arena.audit.rotations import Rotations
 from arena.deals import Deals
-from arena.formats.racing import Race
+from arena.formats.race import Race
 from arena.formats.trial import CHUNK, FORFEITS, SKEW, Trial
 from arena.model import (
     ADJUSTED,
@@ -52,7 +52,7 @@ from arena.ratings.intervals import Z95, Moments, average, half_width
 from arena.ratings.likelihood import draw_margin
 from arena.ratings.linear import fit_strokes, skill_of_a_stroke
 from arena.ratings.outcomes import Forfeited, PairCount, Tally
-from arena.waves import End, Nothing, Results, Wave, step_down
+from arena.schedule import End, Nothing, Results, Wave, step_down
 
 RATING = RatingSettings()
 RACING = Racing()

@@ -26,7 +26,7 @@ from arena.model import Trial as Test
 from arena.ratings.evidence import Evidence
 from arena.ratings.intervals import Moments
 from arena.ratings.outcomes import THOUSANDTHS, Tally
-from arena.waves import End, Nothing, Results, Wave
+from arena.schedule import End, Nothing, Results, Wave
 
 CLOSE = 5.0
 """Strokes a match: of pairs that are further apart the first look tells."""

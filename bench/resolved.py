@@ -4,7 +4,7 @@
     python bench/resolved.py LOG [--times 200] [--without BOT] [--deals 10]
 
 A log that was really played is drawn from again and again, with replacement: a plain round robin
-draws single matches on deals of their own and sees who won; the race is `arena.formats.racing`
+draws single matches on deals of their own and sees who won; the race is `arena.formats.race`
 itself and draws rated events, both seatings of a deal, less their luck. Both end when neighbours
 are all separated with 95 % confidence (Bonferroni) or close: within 2 strokes a match, or,
 where only wins are seen, within what 2 strokes are in wins. The plain one pays nothing for looking
@@ -28,14 +28,14 @@ import msgspec
 
 from arena import luck, registry
 from arena.deals import Deals, with_beacon
-from arena.formats.racing import Race
+from arena.formats.race import Race
 from arena.model import ADJUSTED, Event, Racing, RatingSettings, pairing_id
 from arena.ratings import normal
 from arena.ratings.evidence import Evidence, separation
 from arena.ratings.intervals import Z95, Moments
 from arena.ratings.outcomes import THOUSANDTHS, Tally
+from arena.schedule import End, Nothing, Wave
 from arena.store import read_event, read_records
-from arena.waves import End, Nothing, Wave
 
 CLOSE = 2.0
 GROWTH = 1.1

@@ -28,10 +28,10 @@ import msgspec
 
 from arena import luck, registry
 from arena.deals import Deals, commitment, secret_from_seed
+from arena.event.tournament import first_wave
 from arena.model import Entrant, Event, MatchRecord, MatchSpec, SeatUse, Settings, canonical
 from arena.referee import Referee
 from arena.store import sealed
-from arena.tournament import first_wave
 
 SECRET = secret_from_seed("scale")
 BOTS = 20

@@ -29,11 +29,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from arena.bots.manifest import of_folder
 from arena.deals import Deals, secret_from_seed
 from arena.model import MatchSpec, Settings
 from arena.referee import HOLES, Referee, hello
 from arena.registry import game
-from arena.roster.manifest import of_folder
 from arena.wire.messages import Act, Bye, ToBot
 from arena.wire.session import encode
 

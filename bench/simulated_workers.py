@@ -25,8 +25,8 @@ import dask
 import msgspec
 from distributed import Worker, get_worker
 
-from arena.executors import Config, Finished, Job, SeriesEnd, nodes
-from arena.executors.trial import Trial
+from arena.executors import Config, Finished, Job, SeriesEnd, dask_tasks
+from arena.executors.core_probe import Trial
 from arena.model import Bot, Confinement, Machine, MatchRecord
 
 QUIET = {
@@ -84,21 +84,21 @@ class Canned:
         self.counts = Counts()
 
     def do(self, task, *arguments):
-        """In the place of `nodes.do`."""
+        """In the place of `dask_tasks.do`."""
         return "", getattr(self, task)(*arguments)
 
     def versions(self):
         """Those that are installed."""
         with self._lock:
             self.counts.looked_first = self.counts.looked_first or time.time()
-        return nodes.versions()
+        return dask_tasks.versions()
 
     def look(self, ask):
         """A machine for each worker, without a bot in its cache."""
-        asked = msgspec.json.decode(ask, type=nodes.Ask)
+        asked = msgspec.json.decode(ask, type=dask_tasks.Ask)
         worker = get_worker()
         return _encode(
-            nodes.Fit(
+            dask_tasks.Fit(
                 host=worker.address,
                 cache="",
                 machine=Machine(system="Linux", cpu="simulated", cores=worker.state.nthreads),
@@ -117,7 +117,7 @@ class Canned:
     def tried(self, cores):
         """As fast as can be asked for."""
         trials = tuple(Trial(core=core, speed=10**6, share=1.0) for core in cores)
-        return _encode(nodes.Tried(trials=trials))
+        return _encode(dask_tasks.Tried(trials=trials))
 
     def take(self, name, _sum, bundle):
         """A bot has arrived."""
@@ -127,12 +127,12 @@ class Canned:
 
     def enter(self, ask):
         """The bots are ready."""
-        asked = msgspec.json.decode(ask, type=nodes.Ask)
+        asked = msgspec.json.decode(ask, type=dask_tasks.Ask)
         bots = tuple(
             Bot(entrant=each, root=f"/cache/{each.hash}", run=("python3", "bot.py"))
             for each in asked.entrants
         )
-        fit = msgspec.json.decode(self.look(ask), type=nodes.Fit)
+        fit = msgspec.json.decode(self.look(ask), type=dask_tasks.Fit)
         return _encode(msgspec.structs.replace(fit, missing=(), bots=bots))
 
     def keep(self, _event, config):
@@ -170,7 +170,7 @@ class Canned:
 async def hold(scheduler, count, folder, name):
     """Have so many workers until the scheduler is gone."""
     canned = Canned(folder)
-    nodes.do = canned.do
+    dask_tasks.do = canned.do
     pace = msgspec.json.decode((folder / "pace.json").read_bytes(), type=Pace)
     workers = [
         Worker(

@@ -29,7 +29,7 @@ from measures.figures import Figure, Published, compared, figure
 from measures.shown import moves, table
 from measures.stage import Bystanders, Stage
 
-from arena.cli.here import this_machine
+from arena.machine.facts import this_machine
 
 BENCH = Path(__file__).parent
 FIGURES, PICTURE, README = BENCH / "figures.json", BENCH / "speed.svg", BENCH / "README.md"

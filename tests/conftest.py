@@ -23,10 +23,10 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed, with_beacon
+from arena.event.tournament import first_wave, schedule_of
 from arena.model import Entrant, Event, Fault, FaultKind, SeatUse, Settings
 from arena.referee import Failure, Referee
 from arena.store import Private, Store
-from arena.tournament import first_wave, schedule_of
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell has what it starts in the background ignore Ctrl-C, and that is inherited.
@@ -132,7 +132,7 @@ def turn(request, tmp_path_factory):
         yield
 
 
-SPREAD = ("event", "live", "match", "play", "sandbox", "seeded")
+SPREAD = ("event", "live", "engine", "play", "sandbox", "seeded")
 """Folders whose files are too slow for one process each."""
 
 

@@ -93,7 +93,7 @@ def unmapped(*_, **__):
     raise ImportError("x.so: failed to map segment from shared object")
 
 
-@pytest.mark.parametrize("where", ["arena.tournament.table_of", "arena.cli.Arena.invoke"])
+@pytest.mark.parametrize("where", ["arena.event.tournament.table_of", "arena.cli.Arena.invoke"])
 def test_a_command_that_runs_out_while_it_is_loaded_ends_in_one_line(monkeypatch, capsys, where):
     """Also when what would tell whose act an error is can't be loaded."""
     import arena.reports  # noqa: F401 - or it, too, would be looked for in vain
@@ -101,7 +101,7 @@ def test_a_command_that_runs_out_while_it_is_loaded_ends_in_one_line(monkeypatch
     monkeypatch.setattr(sys, "argv", ["arena", "table", "x"])
     monkeypatch.setattr(sys, "stdout", io.StringIO())  # it is closed
     monkeypatch.setattr(where, unmapped)
-    monkeypatch.setitem(sys.modules, "arena.reports.hostile", None)
+    monkeypatch.setitem(sys.modules, "arena.reports.escape", None)
     with pytest.raises(SystemExit) as stopped:
         main()
     assert 4 == stopped.value.code

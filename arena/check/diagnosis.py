@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from arena.bots.commands import INSIDE
 from arena.check.causes import Cause
 from arena.check.facts import SPINS, Diagnosis, Facts, Wanted, Woken, mistake, unnamed_lock
 from arena.check.lines import NO_JSON, of_line, of_text, parsed
 from arena.referee import Failure
-from arena.roster.commands import INSIDE
 
 
 def diagnose(facts: Facts) -> Diagnosis:  # noqa: PLR0911 - one after another

@@ -8,18 +8,18 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 from arena import registry
+from arena.bots.commands import INSIDE
+from arena.bots.folder import SnapshotError, opened
 from arena.check.causes import Cause
 from arena.check.facts import Woken
 from arena.check.matches import settings_for
 from arena.check.packages import Borrowed, borrowed
 from arena.check.talk import Dress, StillSilentError, Stumble, Talk, as_it_is
+from arena.engine.pipes import Table
+from arena.engine.single_bot import open_solo
 from arena.model import Bot, Limits, Settings
-from arena.pipes import Table
 from arena.referee import hello
-from arena.roster.commands import INSIDE
-from arena.roster.folder import SnapshotError, opened
 from arena.sandbox import Backend
-from arena.solo import open_solo
 
 # At the start, silence that uses no processor is looked into after this; the second time, in
 # another process, at another moment: a bot that was just about to say something won't then.

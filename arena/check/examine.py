@@ -20,8 +20,8 @@ from arena.check.evidence import warning_of
 from arena.check.examination import Examination, Unfinished, Warned
 from arena.check.report import Checked, Finding, Report, Status, Times, worst
 from arena.check.talk import Stumble
+from arena.engine.pipes import Table
 from arena.model import Bot, Limits
-from arena.pipes import Table
 from arena.sandbox import Backend
 
 _ONE = (

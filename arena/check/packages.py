@@ -16,13 +16,13 @@ from pathlib import Path
 
 import msgspec
 
+from arena.bots.commands import INSIDE
+from arena.bots.folder import SnapshotError, opened
 from arena.check.languages import LANGUAGES, language
+from arena.engine.pipes import Table
+from arena.engine.single_bot import Line, open_solo
 from arena.model import Bot, Limits
-from arena.pipes import Table
-from arena.roster.commands import INSIDE
-from arena.roster.folder import SnapshotError, opened
 from arena.sandbox import Backend
-from arena.solo import Line, open_solo
 
 # Of a bot's files, what is read in all: an author's own code is far less.
 FILES, BYTES, NAMES = 200, 1 << 20, 200

@@ -1,6 +1,7 @@
 """A conversation with one bot that explains itself when it goes wrong.
 
-Theory of operation. A `Talk` speaks over an `arena.solo`. A real session judges each line; what
+Theory of operation. A `Talk` speaks over an `arena.engine.single_bot`.
+A real session judges each line; what
 it finds wrong, and silence, becomes a `Stumble` with everything that is known. Of a silent bot it
 is tried out what makes it speak: more time, one more line, a block of input, the end of input.
 What was tried when it spoke need not be why it spoke, and of several lines any may be the one that
@@ -24,8 +25,8 @@ from arena.check.causes import Cause
 from arena.check.evidence import finding_of
 from arena.check.facts import SPINS, Facts, Wanted, Woken
 from arena.check.report import Finding
+from arena.engine.single_bot import End, Event, Flood, Line, Silence, Solo
 from arena.model import Bot, Limits
-from arena.solo import End, Event, Flood, Line, Silence, Solo
 from arena.wire.messages import Answer, Hello, Question, Ready
 from arena.wire.session import BotSession
 

@@ -26,7 +26,7 @@ from arena.cli.match import match
 from arena.cli.merge import merge
 from arena.cli.new import new
 from arena.cli.node import node
-from arena.cli.playing import play
+from arena.cli.play import play
 from arena.cli.publish import publish
 from arena.cli.rate import rate
 from arena.cli.replay import replay
@@ -94,7 +94,7 @@ def lone(error: BaseException) -> BaseException:
 def fail(message: str, code: int) -> None:
     """Say what is wrong and leave."""
     if not (message.isascii() and message.isprintable()):  # else it needs no more memory
-        from arena.reports.hostile import visible
+        from arena.reports.escape import visible
 
         message = visible(message)
     for line in message.split("\n"):

@@ -41,11 +41,11 @@ def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int
     too narrow, time, faults and load. It says what is unusual, never why: two styles that
     suit each other look like two bots that have agreed on something.
     """
-    from arena.auditing.report import STRICT
-    from arena.cli.auditing import audit_folder, told
-    from arena.cli.patience import tell_long_read
-    from arena.cli.screen import colour, command_line, say
-    from arena.epochs import epochs_of
+    from arena.audit.report import STRICT
+    from arena.event.epochs import epochs_of
+    from arena.terminal.audit_report import audit_folder, told
+    from arena.terminal.notes import tell_long_read
+    from arena.terminal.screen import colour, command_line, say
 
     if epochs := epochs_of(folder):
         say(
@@ -57,7 +57,7 @@ def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int
     if as_json:
         import msgspec
 
-        from arena.reports.hostile import json_line
+        from arena.reports.escape import json_line
 
         click.echo(json_line(msgspec.json.encode(report)))
     else:

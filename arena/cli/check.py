@@ -1,4 +1,4 @@
-"""`arena check`: the flags; `arena.cli.checking` does the work, `check_lines` shows it."""
+"""`arena check`: the flags; `arena.check.session` does the work, `check_lines` shows it."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def check(
     built-in opponents, and is tried with all that protocol/SPEC.md promises or demands.
     """
     from arena.check.report import Status
-    from arena.cli.check_lines import Lines
-    from arena.cli.checking import check_bots
-    from arena.cli.screen import colour, columns
+    from arena.check.session import check_bots
+    from arena.terminal.check_report import Lines
+    from arena.terminal.screen import colour, columns
 
     shown = None
     if not as_json:
@@ -98,7 +98,7 @@ def check(
     if as_json:
         import msgspec
 
-        from arena.reports.hostile import json_line
+        from arena.reports.escape import json_line
 
         click.echo(json_line(msgspec.json.encode(reports)))
     if not entered:

@@ -12,7 +12,7 @@ def clean() -> None:
     They are kept in $XDG_CACHE_HOME/nine-arena (~/.cache/nine-arena). Unfinished events can
     still be resumed while their bots are where they were, unchanged.
     """
-    from arena.roster import clean_cache, default_cache
+    from arena.bots import clean_cache, default_cache
 
     cache = default_cache()
     files, size = clean_cache(cache)

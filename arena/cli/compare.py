@@ -1,4 +1,4 @@
-"""`arena compare`: is the new bot better than the old one? `arena.cli.comparing` does the work."""
+"""`arena compare`: is the new bot better than the old one? `arena.event.compare` does the work."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from arena.cli.live import LiveCommand, live_of, live_options
-from arena.cli.on import on_options, where_of
 from arena.cli.options import Finite, limit_options, run_options, sandbox_option
 from arena.cli.paths import PathName
+from arena.event.cluster import on_options, where_of
+from arena.live.event import LiveCommand, live_of, live_options
 from arena.registry import GAMES
 
 
@@ -74,8 +74,8 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     called better it is also shown that it gains more than it may lose by forfeits not seen yet.
     The exit code tells the answer, so a script or a pull request can depend on it.
     """
-    from arena.cli.comparing import compare_bots
     from arena.cli.run import need_linux
+    from arena.event.compare import compare_bots
 
     need_linux()
     options["live"] = live_of(options)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from arena.cli.checkup import Checkup, Tried
+    from arena.machine.doctor import Checkup, Tried
 
 WIDEST = 100
 # As for every command when it is the machine's trouble.
@@ -32,14 +32,14 @@ def doctor(*, as_json: bool) -> int:
     would take, what it guarantees, its known gaps, and how memory is held. Exit status 0 if bots
     can be run confined, else 4.
     """
-    from arena.cli.checkup import examine
-    from arena.cli.screen import colour, columns
+    from arena.machine.doctor import examine
+    from arena.terminal.screen import colour, columns
 
     found = examine()
     if as_json:
         import msgspec
 
-        from arena.reports.hostile import json_line
+        from arena.reports.escape import json_line
 
         click.echo(json_line(msgspec.json.encode(found)))
     else:

@@ -1,4 +1,4 @@
-"""`arena feed`: what was said to a bot, said again; `arena.cli.feeding` does the work."""
+"""`arena feed`: what was said to a bot, said again; `arena.check.feed` does the work."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
     the event: then it is what was entered, byte for byte. What it writes to standard error is
     passed on, control characters as escapes. There is no time limit unless you set one.
     """
-    from arena.cli.feeding import feed_bot
+    from arena.check.feed import feed_bot
     from arena.cli.run import need_linux
 
     if not options["only_print"]:

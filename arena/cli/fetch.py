@@ -26,10 +26,10 @@ def fetch(bots: tuple[Path, ...]) -> None:
     proxies), and run nothing of it: installation scripts are left out, and builds run later, in
     the sandbox and without network. `arena run` itself never fetches anything.
     """
-    from arena.cli.screen import say
+    from arena.bots import default_cache, in_use, load
+    from arena.bots import fetch as fetch_packages
     from arena.model import UserError
-    from arena.roster import default_cache, in_use, load
-    from arena.roster import fetch as fetch_packages
+    from arena.terminal.screen import say
 
     if not bots:
         raise UserError("name the bots whose packages are wanted, for instance: arena fetch bots/*")

@@ -58,11 +58,11 @@ def log(
     """
     import sys
 
-    from arena.cli.patience import tell_long_read
+    from arena.event.tournament import Counts
     from arena.model import UserError
-    from arena.reports.hostile import json_line
+    from arena.reports.escape import json_line
     from arena.store import canonical_line, read_by_id, read_event, read_some, record_line
-    from arena.tournament import Counts
+    from arena.terminal.notes import tell_long_read
 
     read_event(folder)
     if transcript is None and (bot is not None or lean or attempt is not None):
@@ -72,7 +72,7 @@ def log(
     if len([flag for flag in (canonical, faults, transcript) if flag]) > 1:
         raise UserError("--canonical, --faults and --transcript print different things: take one")
     if transcript is not None:
-        from arena.cli.again import Told
+        from arena.event.transcript import Told
 
         told = Told.find(folder, transcript, bot, attempt)
         sys.stdout.buffer.write(told.transcript(lean=lean))
@@ -99,10 +99,10 @@ def _all(_: Head) -> bool:
 def _print_faults(folder: Path, *, as_json: bool) -> None:
     import msgspec
 
-    from arena.cli.screen import say
+    from arena.reports.escape import json_line
     from arena.reports.faults import again, fault_lines
-    from arena.reports.hostile import json_line
     from arena.store import read_event, read_records
+    from arena.terminal.screen import say
 
     limits = read_event(folder).settings.limits
     found = False

@@ -1,4 +1,4 @@
-"""`arena match`: one match, to look at; `arena.cli.meeting` does the work."""
+"""`arena match`: one match, to look at; `arena.event.single_match` does the work."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def match(**options: Any) -> None:  # noqa: ANN401 - click's flags
     A bot may be named twice, to play against itself. A tie for first is played off in sudden
     death. The bots start in the sandbox, as in `arena run`, and have the same time.
     """
-    from arena.cli.meeting import play_match
     from arena.cli.run import need_linux
+    from arena.event.single_match import play_match
 
     need_linux()
     raise SystemExit(play_match(**options))

@@ -1,4 +1,4 @@
-"""`arena merge`: the shards of an event become the event; `arena.merging` does the work."""
+"""`arena merge`: the shards of an event become the event; `arena.event.merge` does the work."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
     Name the folders of all shards, in any order; they are only read. The new folder is what one
     machine would have given, with the secret revealed.
     """
-    from arena.cli.play import settle, show
-    from arena.cli.progress import Progress
-    from arena.cli.screen import say
-    from arena.merging import fill, join_stderr, merged, parts_of
+    from arena.event.merge import fill, join_stderr, merged, parts_of
+    from arena.event.session import settle, show
+    from arena.event.tournament import Tournament
     from arena.model import UserError
     from arena.store import Store, claimed, made_whole, read_announced
-    from arena.tournament import Tournament
+    from arena.terminal.progress import Progress
+    from arena.terminal.screen import say
 
     for folder in folders:
         if folder.resolve() in out.resolve().parents:

@@ -70,8 +70,8 @@ def new(language: str | None, path: str | None, *, as_list: bool) -> None:
 
 def _which(language: str, path: str | None) -> str:
     """The scaffold that somebody means by a word."""
+    from arena.bots.plain_text import did_you_mean, printable
     from arena.model import UserError
-    from arena.roster.plain import did_you_mean, printable
     from arena.scaffolds import SCAFFOLDS, names
 
     words = names()
@@ -88,9 +88,9 @@ def _which(language: str, path: str | None) -> str:
 
 def _name(path: str) -> str:
     """The bot's name, which a manifest must allow."""
-    from arena.labels import label_fault
+    from arena.bots.plain_text import printable
     from arena.model import UserError
-    from arena.roster.plain import printable
+    from arena.names import label_fault
 
     name = unicodedata.normalize("NFC", Path(path).name)
     if name in {"", ".."}:
@@ -103,8 +103,8 @@ def _name(path: str) -> str:
 
 def _write(folder: Path, content: dict[str, bytes]) -> None:
     """Make the folder with its files, or nothing."""
+    from arena.bots.plain_text import printable
     from arena.model import HostError, UserError
-    from arena.roster.plain import printable
 
     shown = printable(folder)
     made = False
@@ -130,7 +130,7 @@ def _write(folder: Path, content: dict[str, bytes]) -> None:
 
 def _next_steps(path: str, folder: Path, scaffold: Scaffold) -> list[str]:
     """What to do with a new bot, in lines."""
-    from arena.roster.plain import printable
+    from arena.bots.plain_text import printable
 
     words = shlex.quote(f"./{path}" if path.startswith("-") else path)
     check, match = f"arena check {words}", f"arena match {words} OTHER-BOT --watch"
@@ -145,7 +145,7 @@ def _next_steps(path: str, folder: Path, scaffold: Scaffold) -> list[str]:
 
 def _missing(scaffold: Scaffold) -> list[str]:
     """The first of its programs that this machine doesn't have, as "needs 'x', which ..."."""
-    from arena.roster.interpreters import HiddenToolError, MissingToolError, Toolbox
+    from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
 
     toolbox = Toolbox()
     try:

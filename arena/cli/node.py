@@ -10,6 +10,6 @@ import click
 @click.command(hidden=True)
 def node() -> None:
     """Answer whether this machine can play an event, from standard input to standard output."""
-    from arena.cli.admission import admitted
+    from arena.event.admission import admitted
 
     sys.stdout.buffer.write(admitted(sys.stdin.buffer.read()))

@@ -26,7 +26,7 @@ class PathName(click.Path):  # type: ignore[misc,unused-ignore] # newer click: g
             # A path of no parts would be taken for the current folder.
             self.fail("the path is empty", param, ctx)
         if any(char < " " or "\x7f" <= char <= "\x9f" for char in text):
-            from arena.reports.hostile import plain
+            from arena.reports.escape import plain
 
             self.fail(
                 f"'{plain(text)}' has control characters in it: give it another name", param, ctx

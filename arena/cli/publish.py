@@ -48,6 +48,6 @@ def publish(folders: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401 
     No server, no network: it works from a folder and under any path of any host. Events that are in
     SITE already stay, or are made anew if they are named.
     """
-    from arena.cli.publishing import put
+    from arena.site.command import put
 
     put(folders, **options)

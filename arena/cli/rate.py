@@ -1,4 +1,4 @@
-"""`arena rate`: events rated again from their logs; `arena.rerating` does the work."""
+"""`arena rate`: events rated again from their logs; `arena.event.rerate` does the work."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def rate(folders: tuple[Path, ...], *, kind: str, canonical: bool, **options: An
     of the folders changes nothing. Dates are UTC; a deal of which one match lies outside of them is
     left out in all of its rotations.
     """
-    from arena.cli.patience import tell_long_read
-    from arena.cli.screen import colour, columns, say
+    from arena.event.rerate import Wanted, rated
     from arena.model import UserError
     from arena.reports import render
-    from arena.rerating import Wanted, rated
+    from arena.terminal.notes import tell_long_read
+    from arena.terminal.screen import colour, columns, say
 
     wanted = Wanted(**options)
     if wanted.since is not None and wanted.until is not None and wanted.since >= wanted.until:

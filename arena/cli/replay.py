@@ -1,4 +1,4 @@
-"""`arena replay`: recorded matches, looked for and looked at; `arena.cli.looking` does the work."""
+"""`arena replay`: find a recorded match and show it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Comparison(click.ParamType):  # type: ignore[type-arg,unused-ignore] # new
         ctx: click.Context | None,
     ) -> Any:  # noqa: ANN401 - named there, and imported only when it is used
         """Read it, or say what it should look like."""
-        from arena.cli.finding import Bound
+        from arena.event.search import Bound
 
         bound = Bound.read(value) if isinstance(value, str) else value
         if bound is None:
@@ -128,6 +128,6 @@ def replay(**options: Any) -> None:  # noqa: ANN401 - click's flags
     one, it is shown. In a terminal keys step through it, elsewhere it is printed. The cards follow
     from the event's secret, which is revealed when the event is over.
     """
-    from arena.cli.looking import look
+    from arena.terminal.replay import look
 
     look(**options)

@@ -1,6 +1,6 @@
 """`arena prepare`, `arena run`, `arena resume`, `arena stop`: the flags.
 
-`arena.cli.event` does the work for new events, `arena.cli.going_on` for those with a folder.
+`arena.event.prepare` does the work for new events, `arena.event.resume` for those with a folder.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 import click
 
-from arena.cli.live import FLAGS as LIVE
-from arena.cli.live import LiveCommand, live_of, live_options
-from arena.cli.on import FLAGS as ON
-from arena.cli.on import on_options, where_of
 from arena.cli.options import event_options, run_options, sandbox_option
 from arena.cli.paths import PathName
+from arena.event.cluster import FLAGS as ON
+from arena.event.cluster import on_options, where_of
+from arena.live.event import FLAGS as LIVE
+from arena.live.event import LiveCommand, live_of, live_options
 
 FOLDER = PathName(path_type=Path)
 # What may be said when a prepared event is played; all else was fixed when it was prepared.
@@ -60,7 +60,7 @@ def prepare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     you can't have chosen among secrets.
     """
     need_linux()
-    from arena.cli.event import prepare_event
+    from arena.event.prepare import prepare_event
 
     raise SystemExit(prepare_event(**options))
 
@@ -120,7 +120,7 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     options["live"] = live_of(options)
     options["where"] = where_of(options)
     if (into := options.pop("into")) is not None:
-        from arena.cli.into import run_into
+        from arena.event.add_bots import run_into
 
         _refuse_said(INTO, "bots are added to an event by its own settings; leave that out")
         raise SystemExit(
@@ -132,7 +132,7 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
             )
         )
     if len(bots) == 1 and is_results_folder(bots[0]):
-        from arena.cli.going_on import run_prepared
+        from arena.event.resume import run_prepared
 
         raise SystemExit(
             run_prepared(
@@ -147,7 +147,7 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     for flag, value in (("--beacon", beacon), ("--shard", shard)):
         if value is not None:
             raise UserError(f"{flag} goes with a prepared folder: arena run FOLDER {flag} {value}")
-    from arena.cli.event import run_event
+    from arena.event.prepare import run_event
 
     raise SystemExit(run_event(**options))
 
@@ -201,7 +201,7 @@ Example:
 def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     """Go on with the unfinished event in FOLDER."""
     need_linux()
-    from arena.cli.going_on import resume_event
+    from arena.event.resume import resume_event
 
     options["live"] = live_of(options)
     options["where"] = where_of(options)
@@ -216,9 +216,9 @@ def stop(folder: Path, *, now: bool) -> None:
     import os
     import signal
 
-    from arena.cli.screen import going_on
     from arena.model import UserError
     from arena.store import await_writer, read_event, writer
+    from arena.terminal.screen import going_on
 
     read_event(folder)
     pid = writer(folder)

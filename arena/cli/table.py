@@ -28,13 +28,13 @@ Examples:
 @click.option("--canonical", is_flag=True, help="Without timings and host facts.")
 def table(folder: Path, kind: str, *, canonical: bool) -> None:
     """Print the ranked table of the event in FOLDER, with the epochs that were added to it."""
-    from arena.cli.finding import withdrawal_lines
-    from arena.cli.patience import tell_long_read
-    from arena.cli.screen import colour, columns
-    from arena.epochs import epochs_of
+    from arena.event.epochs import epochs_of
+    from arena.event.rerate import rated
+    from arena.event.search import withdrawal_lines
+    from arena.event.tournament import table_of
     from arena.reports import render
-    from arena.rerating import rated
-    from arena.tournament import table_of
+    from arena.terminal.notes import tell_long_read
+    from arena.terminal.screen import colour, columns
 
     epochs = epochs_of(folder)
     tell_long_read([folder, *epochs])

@@ -68,8 +68,8 @@ def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noq
     --commitment and --rerun each is verified alone: arena verify FOLDER/epoch-1 --rerun 5.
     """
     from arena.cli.run import need_linux
-    from arena.cli.verifying import Rerunning, verify_folder
     from arena.model import UserError
+    from arena.terminal.verify_report import Rerunning, verify_folder
 
     published = options["commitment"]
     if published is not None and not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", published):

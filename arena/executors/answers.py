@@ -17,7 +17,7 @@ import msgspec
 
 from arena.executors import Finished, Job, Report, SeriesEnd
 from arena.model import MatchRecord
-from arena.replaying import spec_of
+from arena.replay.moves import spec_of
 
 _decode = msgspec.json.Decoder(Report).decode
 

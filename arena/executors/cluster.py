@@ -271,7 +271,7 @@ def _of_our_own(distributed: Any, workers: int, security: Any) -> Iterator[str]:
     import dask  # noqa: PLC0415 - an extra
 
     theirs = {
-        "distributed.worker.preload": ["arena.executors.nodes"],
+        "distributed.worker.preload": ["arena.executors.dask_tasks"],
         # It looks at every thread a hundred times a second, on the bots' cores.
         "distributed.worker.profile.enabled": False,
         # And these look at themselves, which takes a process the hundredth part of a core.

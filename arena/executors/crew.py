@@ -31,12 +31,12 @@ from typing import Any
 import msgspec
 import trio
 
-from arena.executors import Config, nodes
+from arena.bots import Bundle
+from arena.executors import Config, dask_tasks
 from arena.executors.cluster import Cluster, Peer, refused
-from arena.executors.nodes import Ask, Fit, Tried, Unfit
-from arena.executors.trial import Trial
+from arena.executors.core_probe import Trial
+from arena.executors.dask_tasks import Ask, Fit, Tried, Unfit
 from arena.model import Bot, HostError, UserError
-from arena.roster import Bundle
 
 POLL_S = 0.5
 ASK_S = 30.0
@@ -203,7 +203,7 @@ class Crew:
     async def measure_here(self) -> None:
         """Find out how fast this machine is, to judge others by."""
         if self.judge:
-            found = nodes.answer(await trio.to_thread.run_sync(nodes.tried, (None,)))
+            found = dask_tasks.answer(await trio.to_thread.run_sync(dask_tasks.tried, (None,)))
             assert isinstance(found, Tried)
             self._speed_here = found.trials[0].speed
 
@@ -268,7 +268,7 @@ class Crew:
     async def _entered(self, peer: Peer) -> Node:
         if why := refused(peer.address):
             raise UnfitError(why, again=math.inf)
-        theirs, ours = await self.call(peer, nodes.versions), nodes.versions()
+        theirs, ours = await self.call(peer, dask_tasks.versions), dask_tasks.versions()
         if not isinstance(theirs, list) or len(theirs) != len(ours):
             raise UnfitError(_STRANGE, again=math.inf)
         for what, there, here in zip(("arena", "Python"), theirs, ours, strict=True):
@@ -276,17 +276,17 @@ class Crew:
                 raise UnfitError(
                     f"has {what} {there}, here it is {here}; both must be the same", again=math.inf
                 )
-        fit = _fit(await self.call(peer, nodes.look, self._ask))
+        fit = _fit(await self.call(peer, dask_tasks.look, self._ask))
         async with self._locks.setdefault(fit.host, trio.Lock()):
             trials = await self._cores(peer, fit)
             cache = fit.host, fit.cache
             if (bots := self._entered_in.get(cache)) is None:
                 await self._send(peer, fit.missing)
-                entered = _fit(await self.call(peer, nodes.enter, self._ask))
+                entered = _fit(await self.call(peer, dask_tasks.enter, self._ask))
                 bots = self._entered_in[cache] = entered.bots
             config = msgspec.structs.replace(self._config, bots=bots, sandbox=fit.sandbox)
             self._told[peer.address] = peer
-            process = await self.call(peer, nodes.keep, self.name, _encode(config))
+            process = await self.call(peer, dask_tasks.keep, self.name, _encode(config))
             speed = min(trial.speed for trial in trials)
             machine = msgspec.structs.replace(fit.machine, speed=speed)
             node = self.nodes[peer.address] = Node(
@@ -348,7 +348,7 @@ class Crew:
         return free
 
     async def _tried(self, peer: Peer, cores: Sequence[int | None]) -> tuple[Trial, ...]:
-        found = _answer(await self.call(peer, nodes.tried, tuple(cores)))
+        found = _answer(await self.call(peer, dask_tasks.tried, tuple(cores)))
         if not isinstance(found, Tried) or [trial.core for trial in found.trials] != list(cores):
             raise UnfitError(_STRANGE, again=math.inf)
         return found.trials
@@ -361,9 +361,9 @@ class Crew:
         while new := [name for name in missing if name not in sent]:
             for name in new:
                 if held := await self._hold(name, peer):
-                    await self.call(peer, nodes.take, name, *held)
+                    await self.call(peer, dask_tasks.take, name, *held)
             sent.update(new)
-            missing = _fit(await self.call(peer, nodes.look, self._ask)).missing
+            missing = _fit(await self.call(peer, dask_tasks.look, self._ask)).missing
 
     async def _hold(self, name: str, peer: Peer) -> tuple[str, Any] | None:
         """An entry of our cache: its sum, and a future of distributed's."""
@@ -386,7 +386,7 @@ class Crew:
     def close(self) -> None:
         """Have the workers forget the event. Blocks."""
         self._held.clear()
-        self.cluster.leave(nodes.leave, self.name, list(self._told.values()))
+        self.cluster.leave(dask_tasks.leave, self.name, list(self._told.values()))
 
     # ------------------------------------------------------------------------- tasks
 
@@ -414,7 +414,7 @@ class Crew:
             try:
                 future = await self._submitted(
                     lambda: self.cluster.submit(
-                        nodes.do, function.__name__, *arguments, peer=peer, then=wake
+                        dask_tasks.do, function.__name__, *arguments, peer=peer, then=wake
                     )
                 )
                 await ended.wait()
@@ -458,9 +458,9 @@ def _ask(config: Config, sandbox: str) -> bytes:
     return _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
 
 
-def _answer(told: Any) -> nodes.Answer:  # noqa: ANN401 - whatever a worker says
+def _answer(told: Any) -> dask_tasks.Answer:  # noqa: ANN401 - whatever a worker says
     try:
-        found: nodes.Answer = nodes.answer(told)
+        found: dask_tasks.Answer = dask_tasks.answer(told)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         raise UnfitError(_STRANGE, again=math.inf) from None
     return found

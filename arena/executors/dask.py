@@ -28,12 +28,12 @@ from typing import Any
 import msgspec
 import trio
 
-from arena.executors import Job, Report, SeriesEnd, nodes
+from arena.executors import Job, Report, SeriesEnd, dask_tasks
 from arena.executors.answers import StrangeError, reports
 from arena.executors.cluster import Peer
 from arena.executors.crew import POLL_S, Crew, LostError, Node, UnfitError
-from arena.executors.handout import Handout, Place, Turn
-from arena.executors.nodes import Fit
+from arena.executors.dask_tasks import Fit
+from arena.executors.series_queue import Handout, Place, Turn
 from arena.model import Block, HostError, Series, UserError
 
 # To wait for a first worker, or for another when all are gone.
@@ -315,7 +315,7 @@ class _Round:
         crew, where = self._crew, f"worker {node.peer.address}"
         lost = f"its {where} was lost"
         try:
-            lines, future = await crew.ask(node.peer, nodes.play, crew.name, slot, core, jobs)
+            lines, future = await crew.ask(node.peer, dask_tasks.play, crew.name, slot, core, jobs)
         except LostError:
             return b"", lost, None
         except UnfitError as unfit:

@@ -21,7 +21,7 @@ import trio
 
 from arena.executors import Config, Job, Report, SeriesEnd
 from arena.executors.cores import cores
-from arena.executors.handout import Handout, Place, pause
+from arena.executors.series_queue import Handout, Place, pause
 from arena.exhaustion import why_not_started
 from arena.model import Block, Series
 

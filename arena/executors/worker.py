@@ -19,12 +19,12 @@ import msgspec
 import trio
 
 from arena.deals import Deals
+from arena.engine.match import Played, Setting, play_series
+from arena.engine.pipes import Table, open_table
 from arena.executors import Config, Finished, Job, SeriesEnd
 from arena.exhaustion import ran_out
 from arena.games import Game
-from arena.match import Played, Setting, play_series
 from arena.model import HostError
-from arena.pipes import Table, open_table
 from arena.sandbox import Backend
 
 _encode = msgspec.json.Encoder().encode

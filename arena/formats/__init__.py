@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from arena.model import MatchSpec
-from arena.waves import End, Results, Wave
+from arena.schedule import End, Results, Wave
 
 
 class Format(Protocol):

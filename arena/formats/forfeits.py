@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from arena.waves import Forfeits
+from arena.schedule import Forfeits
 
 _STEPS = 100
 

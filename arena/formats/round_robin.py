@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.deals import Deals
-from arena.formats.dealing import Dealing
+from arena.formats.blocks import Dealing
 from arena.formats.tables import Table, all_tables, balanced_tables, field_of
 from arena.model import Entrant, MatchSpec, Settings, UserError
-from arena.waves import End, Results, Wave
+from arena.schedule import End, Results, Wave
 
 
 class RoundRobin:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from arena.deals import Deals
 from arena.formats.tables import field_of
 from arena.model import Block, Entrant, MatchSpec, Series, Settings, UserError, match_id, pairing_id
-from arena.waves import End, Results, Wave, wave_of
+from arena.schedule import End, Results, Wave, wave_of
 
 
 class Single:

@@ -24,12 +24,12 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from arena.deals import Deals
-from arena.formats.dealing import Dealing
+from arena.formats.blocks import Dealing
 from arena.formats.forfeits import evidence
 from arena.formats.tables import all_tables, field_of
 from arena.model import ADJUSTED, Entrant, MatchSpec, Settings, UserError, Verdict
 from arena.model import Trial as Test
-from arena.waves import End, Lead, Results, Wave
+from arena.schedule import End, Lead, Results, Wave
 
 CHUNK = 5
 """Deals of a series in an event that `arena compare` makes: its settings state them."""

@@ -30,9 +30,9 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from arena.live import pages
-from arena.live.opening import Opening
+from arena.live.open_match import Opening
 from arena.reports import FILES, render
-from arena.site.naming import event_slug
+from arena.site.file_names import event_slug
 from arena.site.pages.frame import GAMES
 from arena.site.pages.rules import rules
 from arena.site.words import LANGUAGES, strings

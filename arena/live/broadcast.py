@@ -24,11 +24,11 @@ from typing import TypeVar
 import trio
 
 from arena.live.app import App
+from arena.live.event_state import Look, Pace, Show, State
 from arena.live.hub import RETRY_MS, Hub
-from arena.live.opening import Opening
+from arena.live.open_match import Opening
 from arena.live.pages import quick_fragments, slow_fragments
 from arena.live.server import Server, guarded
-from arena.live.showing import Look, Pace, Show, State
 from arena.model import Table
 
 # Faster than this nobody reads.

@@ -14,12 +14,12 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from arena.live.showing import Look, Seen, State
+from arena.live.event_state import Look, Seen, State
 from arena.model import Table
 from arena.site import pictures
-from arena.site.clearing import Clearing
+from arena.site.clearance import Clearing
+from arena.site.file_names import event_slug
 from arena.site.markup import NOTHING, Part, Safe, join, tag, told
-from arena.site.naming import event_slug
 from arena.site.pages.frame import Site, event_head, heading, name, page, scroll, title_of
 from arena.site.pages.matrix import cells
 from arena.site.pages.method import facts_of

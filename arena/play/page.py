@@ -26,7 +26,7 @@ from arena.live.http import Receive, Scope, Send
 from arena.model import MatchRecord
 from arena.play.desk import Desk
 from arena.play.hints import move_of, refusal
-from arena.play.sitting import Left
+from arena.play.seat import Left
 from arena.play.state import state_of
 from arena.registry import GAMES
 from arena.site.words import LANGUAGES

@@ -19,7 +19,7 @@ from arena.ratings.fit import Fit, fit
 from arena.ratings.intervals import Moments
 from arena.ratings.linear import fit_strokes, skill_of_a_stroke
 from arena.ratings.outcomes import Forfeited, Tally
-from arena.waves import Forfeits, Lead
+from arena.schedule import Forfeits, Lead
 
 Sums = TypeVar("Sums")
 

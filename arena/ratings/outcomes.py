@@ -39,8 +39,8 @@ from typing import TypeVar
 import msgspec
 
 from arena.model import MatchSpec
+from arena.ratings.archive import Played
 from arena.ratings.intervals import Moments
-from arena.ratings.played import Played
 
 THOUSANDTHS = 1000
 _Key = TypeVar("_Key")

@@ -26,12 +26,12 @@ from arena.model import (
     Table,
     Withdrawal,
 )
-from arena.ratings.counting import Counted
+from arena.ratings.counts import Counted
 from arena.ratings.evidence import fitted, lead_of, separation
 from arena.ratings.fit import DECIMALS, Fit
 from arena.ratings.intervals import Z95, Moments, average, half_width, win_interval
 from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount, Tally
-from arena.waves import step_down
+from arena.schedule import step_down
 
 SHARE_DECIMALS = 4
 

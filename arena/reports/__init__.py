@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from arena.model import Table, UserError
+from arena.reports.as_json import machine
 from arena.reports.delimited import delimited
-from arena.reports.first_rule import as_first_rule
-from arena.reports.machine import machine
+from arena.reports.legacy import as_first_rule
 from arena.reports.markdown import markdown
 from arena.reports.text import text
 

@@ -13,7 +13,7 @@ import enum
 from collections.abc import Sequence
 
 from arena.model import Frozen
-from arena.reports.hostile import plain
+from arena.reports.escape import plain
 from arena.reports.layout import clip, width, wrap
 
 CELL = 4

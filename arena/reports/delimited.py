@@ -6,9 +6,9 @@ import csv
 import io
 
 from arena.model import Standing, Table
-from arena.reports.first_rule import LATER
-from arena.reports.hostile import cell
-from arena.reports.listed import listed, reasons
+from arena.reports.escape import cell
+from arena.reports.legacy import LATER
+from arena.reports.rows import listed, reasons
 
 NAMES = (
     "rank",

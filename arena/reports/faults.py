@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from arena.model import Fault, FaultHost, FaultKind, Limits, MatchRecord
-from arena.reports.hostile import plain, sentence, shell
+from arena.reports.escape import plain, sentence, shell
 from arena.reports.layout import width
 
 # The end of stderr: enough for what the bot has said itself, before the end of a traceback.

@@ -22,7 +22,7 @@ from arena.model import (
 )
 from arena.reports.columns import DISPUTED, OFF_TURN_NAMED_MS
 from arena.reports.cycles import SHOWN, cycles
-from arena.reports.listed import withdrawal
+from arena.reports.rows import withdrawal
 
 # Faults that a slower or busier machine could have caused; another run may go another way.
 _TIMED = frozenset({FaultKind.TIMEOUT.value, FaultKind.BANK.value, FaultKind.START.value})

@@ -6,9 +6,9 @@ from tabulate import tabulate
 
 from arena.model import Table
 from arena.reports.columns import BOT, NOTHING, WIDEST_MATRIX, Matrix, columns, share
+from arena.reports.escape import markdown_name, markdown_sentence
 from arena.reports.footer import UNCONFINED, facts, unconfined
-from arena.reports.hostile import markdown_name, markdown_sentence
-from arena.reports.listed import listed
+from arena.reports.rows import listed
 
 
 def markdown(table: Table, *, canonical: bool) -> str:

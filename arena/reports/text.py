@@ -16,10 +16,10 @@ from arena.reports.columns import (
     faults,
     share,
 )
+from arena.reports.escape import plain, sentence
 from arena.reports.footer import UNCONFINED, facts, unconfined
-from arena.reports.hostile import plain, sentence
 from arena.reports.layout import clip, width, wrap
-from arena.reports.listed import listed
+from arena.reports.rows import listed
 
 # A name is cut before a column is given up, but not below this.
 SHORTEST_NAME = 20

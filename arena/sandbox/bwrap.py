@@ -33,7 +33,7 @@ from arena.sandbox.environment import (
     share,
 )
 from arena.sandbox.guarantees import GUARANTEES
-from arena.sandbox.staging import SCRATCH, STAGE
+from arena.sandbox.mounts import SCRATCH, STAGE
 from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed, reachable
 
 OLDEST = (0, 8)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.model import HostError
-from arena.sandbox import Exited, Launch, Plan, Started, staging
+from arena.sandbox import Exited, Launch, Plan, Started, mounts
 from arena.sandbox.client import Spawner
 from arena.sandbox.environment import has_spare_uids
 from arena.sandbox.installations import installation, own_python
@@ -82,7 +82,7 @@ def _neighbours(home: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
         path.chmod(0o755 if name in programs else 0o600 if name in hidden else 0o644)
     if os.geteuid() == 0:
         with contextlib.suppress(OSError):  # a container without that user
-            staging.give(str(home), NOBODY)
+            mounts.give(str(home), NOBODY)
     found = [installation(home / name) for name in programs]
     shown = (str(part) for each in found if each for part in each.parts)
     return tuple(shown), tuple(str(home / name) for name in hidden)

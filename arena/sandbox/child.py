@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from arena.exhaustion import NO_PROCESSES, ran_out
-from arena.sandbox import kernel, seccomp, staging, subreaper
+from arena.sandbox import kernel, mounts, seccomp, subreaper
 
 ENV = "/usr/bin/env"
 """Gives the program exactly its environment, finds it by PATH, and has the well-known exit
@@ -131,11 +131,11 @@ def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoRe
     if plan["seccomp"]:
         flags += ["--seccomp", _in_memory("filter", bytes.fromhex(plan["seccomp"]))]
     if "stage" in options:
-        staging.stage(
+        mounts.stage(
             options["stage"], writable=options["writable"], uid=uid, scratch=options["scratch"]
         )
     if uid:
-        staging.drop(uid)
+        mounts.drop(uid)
     kernel.die_with(spawner)
     flags += ["--json-status-fd", _STATUS, "--block-fd", _GATE]
     largest = _largest_file(plan["rlimits"])
@@ -206,7 +206,7 @@ def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
     keeper = os.getpid()
     scratch = ""
     if plan["options"].get("scratch"):
-        scratch = f"{staging.STAGE}/arena-scratch-{keeper}-{os.urandom(8).hex()}"
+        scratch = f"{mounts.STAGE}/arena-scratch-{keeper}-{os.urandom(8).hex()}"
         os.mkdir(scratch, 0o700)  # noqa: PTH102 - no Path here
     ready, failed = os.pipe2(os.O_CLOEXEC)
     program = os.fork()
@@ -223,7 +223,7 @@ def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
     subreaper.fell(program, news, ended)
     if scratch:
         with contextlib.suppress(OSError):  # the spawner tries again
-            staging.remove(scratch)
+            mounts.remove(scratch)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     if not failure:
         _report(
@@ -264,7 +264,7 @@ def _arrange(*sources: int) -> None:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from error  # so low is the limit
     for number, source in enumerate(moved):
         os.dup2(source, number, inheritable=True)
-    kept = {*range(len(sources)), *staging.inherited()}
+    kept = {*range(len(sources)), *mounts.inherited()}
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - no Path here
         if int(name) not in kept:
             with contextlib.suppress(OSError):  # that of the listing itself
@@ -309,17 +309,17 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
     root, writable = options["root"], options["writable"]
     if uid:
         if options["mounts"]:
-            staging.open_ways(
+            mounts.open_ways(
                 [root, *options["exposed"]],
                 writable=root if writable else "",
                 uid=uid,
                 scratch=(scratch, options["scratch"]),
             )
         elif writable:
-            staging.give(root, uid)
+            mounts.give(root, uid)
         if scratch and not options["mounts"]:
-            staging.give(scratch, uid)
-        staging.drop(uid)
+            mounts.give(scratch, uid)
+        mounts.drop(uid)
     kernel.die_with(keeper)
     if options["capabilities"]:
         kernel.drop_capabilities()

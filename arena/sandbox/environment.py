@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.model import UserError
-from arena.sandbox import Launch, Share, staging
+from arena.sandbox import Launch, Share, mounts
 from arena.sandbox.guarantees import EVERYWHERE
 
 INSIDE = "/bot"
@@ -54,7 +54,7 @@ def _programs(exposed: Path) -> Iterator[str]:
 
 def has_spare_uids() -> bool:
     """Whether we can and must run programs as other users, one for each that is alive."""
-    return staging.spare_uids() is not None
+    return mounts.spare_uids() is not None
 
 
 def gaps(memory: str) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from arena.sandbox.environment import (
 )
 from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.host import Host
-from arena.sandbox.inherited import users_tasks
+from arena.sandbox.inherited_limits import users_tasks
 from arena.sandbox.visible import DEVICES, etc, exposed, system
 
 SCOPES_SIGNALS = 6

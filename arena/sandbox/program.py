@@ -11,7 +11,7 @@ import os
 import signal
 from typing import Any
 
-from arena.sandbox import cgroups, child, oom, staging, watch
+from arena.sandbox import cgroups, child, mounts, oom, watch
 
 STATUS_BYTES = 4096
 """bwrap's two lines take 300; nobody else can write there."""
@@ -173,7 +173,7 @@ class Program:
             self._watch.close()
         if scratch := self._facts.get("scratch"):
             with contextlib.suppress(OSError):  # its keeper has removed it, as a rule
-                staging.remove(scratch)
+                mounts.remove(scratch)
 
     def _last_words(self) -> str:
         """Why a guard ended before its program began."""

@@ -45,7 +45,7 @@ if __name__ == "__main__":
         sys.modules[_name] = types.ModuleType(_name)
         sys.modules[_name].__path__ = [str(_folder)]
 
-from arena.sandbox import cgroups, child, kernel, meter, oom, staging, uids
+from arena.sandbox import cgroups, child, kernel, meter, mounts, oom, uids
 from arena.sandbox.program import Program
 
 REQUEST_BYTES = 1 << 18
@@ -170,7 +170,7 @@ class Spawner:
         slot = self.slots.index(0) if 0 in self.slots else len(self.slots)
         if program.plan["options"]["spare uid"]:
             program.uid = self.uids.of(slot)
-            staging.prepare(program.plan["options"].get("shown", ()), program.uid)
+            mounts.prepare(program.plan["options"].get("shown", ()), program.uid)
         try:
             for _ in range(3):
                 opened += os.pipe2(os.O_CLOEXEC)
@@ -232,7 +232,7 @@ class Spawner:
                 program.handle = os.pidfd_open(program.root)
                 # The limits go onto the sandbox's pid 1 while it waits at the gate: bwrap's own
                 # set-up, and the count of the user's other processes, stay out of them.
-                with staging.real_uid(program.uid):
+                with mounts.real_uid(program.uid):
                     limits = program.plan["rlimits"].items()
                     child.limit(program.root, {n: v for n, v in limits if n != "FSIZE"})
                 os.write(program.gate, child.OPEN_GATE)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from arena.sandbox import staging
+from arena.sandbox import mounts
 
 
 @contextmanager
@@ -63,4 +63,4 @@ def sweep(place: Path, prefix: str) -> None:
 
 def _remove(folder: Path) -> None:
     folder.chmod(0o700)
-    staging.remove(str(folder))
+    mounts.remove(str(folder))

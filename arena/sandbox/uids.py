@@ -16,7 +16,7 @@ import errno
 import os
 import socket
 
-from arena.sandbox import staging
+from arena.sandbox import mounts
 
 RANGE = 16
 """More than a table has seats. Who has more programs at a time claims another."""
@@ -33,7 +33,7 @@ class SpareUids:
     def of(self, slot: int) -> int:
         """The uid of a slot. PermissionError: there is none, OSError: all are in use."""
         if self._uids is None:
-            self._uids = staging.spare_uids()
+            self._uids = mounts.spare_uids()
         if self._uids is None:
             raise PermissionError("root has no other user here to run programs as")
         while slot // RANGE >= len(self._claims):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from arena.reports.hostile import plain
+from arena.reports.escape import plain
 from arena.site.markup import Safe, shape, tag
 from arena.site.state import Published, SiteIndex
 from arena.site.words import english

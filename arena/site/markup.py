@@ -6,7 +6,7 @@ escaped, so that a name is read and never acts: as text, as an attribute, in a p
 
 from __future__ import annotations
 
-from arena.reports.hostile import plain, sentence
+from arena.reports.escape import plain, sentence
 
 _EMPTY = frozenset(
     {"br", "circle", "col", "hr", "img", "input", "line", "link", "meta", "path", "polygon", "rect"}

@@ -7,7 +7,7 @@
 Each is a call of one function with the file's name and base64 of gzip of JSON: a script is the only
 thing that a page opened from a folder may load, and gzip is what browsers inflate.
 
-A match in a segment is what `arena.unfolding` makes of it, without what the event's pages say
+A match in a segment is what `arena.replay.steps` makes of it, without what the event's pages say
 already, without its deck, and, where nobody failed, without turns, which only place faults.
 
 Pure. Invariant: the same matches give the same
@@ -24,8 +24,8 @@ from typing import Any
 import msgspec
 
 from arena.model import MatchRecord
-from arena.site.clearing import Clearing
-from arena.unfolding import MatchSteps
+from arena.replay.steps import MatchSteps
+from arena.site.clearance import Clearing
 
 A_SEGMENT = 40
 """Matches in a segment: some 150 KB to load for one of them, and 2,500 files for 100,000."""

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from arena.model import MatchRecord
-from arena.site.clearing import Clearing
+from arena.site.clearance import Clearing
 from arena.site.view import BotView, Failing, Notable, Point, Spread
 
 HOLES = 9

@@ -20,9 +20,9 @@ import msgspec
 
 from arena import registry
 from arena.model import Event, Frozen, HostError, MatchRecord, UntrueError
+from arena.replay.steps import unfolded
 from arena.site import segments
-from arena.site.clearing import Clearing
-from arena.unfolding import unfolded
+from arena.site.clearance import Clearing
 
 AHEAD = 2
 """Segments that are asked for before the first of them is needed, for each process."""

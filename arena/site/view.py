@@ -10,7 +10,7 @@ place in `names` wherever there are many of them.
 from __future__ import annotations
 
 from arena.model import Frozen, Standing, Table
-from arena.site.naming import bot_slug
+from arena.site.file_names import bot_slug
 
 
 class Point(Frozen, frozen=True, kw_only=True):

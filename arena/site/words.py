@@ -68,7 +68,7 @@ def _values(values: Mapping[str, object]) -> str | None:
 
 def escaped_value(value: object) -> object:
     """A value as it may be shown: numbers stay numbers, so that each language writes its own."""
-    from arena.reports.hostile import sentence  # noqa: PLC0415 - beside its one use
+    from arena.reports.escape import sentence  # noqa: PLC0415 - beside its one use
 
     return value if isinstance(value, int | float) else sentence(str(value))
 

@@ -36,7 +36,7 @@ from arena.store.folder import (
 )
 from arena.store.lines import Head, Line, canonical_line, read_lines, record_line, sealed, unsealed
 from arena.store.lock import await_writer, writer
-from arena.store.reading import (
+from arena.store.log_reader import (
     DamagedError,
     is_indexed,
     log_size,
@@ -49,7 +49,7 @@ from arena.store.reading import (
     records_of_match,
     records_of_series,
 )
-from arena.store.writing import Store
+from arena.store.log_writer import Store
 
 __all__ = [
     "Announced",

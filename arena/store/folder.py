@@ -13,10 +13,10 @@ import msgspec
 
 from arena.exhaustion import ran_out, why_not
 from arena.model import DERIVATION, FORMAT, Event, HostError, UserError, canonical
-from arena.sound import event_fault
 from arena.store.files import UNDECODABLE, content, reason
 from arena.store.lines import sealed, unsealed
 from arena.store.lock import lock, writer
+from arena.validate import event_fault
 
 # What a file is called until it is whole; a killed writer leaves it behind.
 _UNFINISHED = ".new"

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from arena.model import Frozen
-from arena.reports.hostile import plain
+from arena.reports.escape import plain
 
 LOG = "matches.jsonl"
 EVENT = "event.json"

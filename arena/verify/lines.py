@@ -14,11 +14,11 @@ import threading
 import msgspec
 
 from arena.model import MatchRecord
-from arena.ratings.played import packed
-from arena.sound import record_fault
+from arena.ratings.archive import packed
 from arena.store import Line, read_lines
 from arena.store.files import UNDECODABLE
 from arena.store.lines import decode, encode
+from arena.validate import record_fault
 from arena.verify.case import Case
 from arena.verify.findings import LOG, Difference, shown, unlike_bytes
 from arena.verify.records import Judge

@@ -8,7 +8,7 @@ from arena.games import Game
 from arena.luck import sums
 from arena.model import Fault, FaultKind, HoleRecord, MatchRecord, Settings
 from arena.referee import Referee
-from arena.replaying import ReplayError, replayed, spec_of
+from arena.replay.moves import ReplayError, replayed, spec_of
 from arena.verify.findings import LOG, Difference, first_unlike, shown
 
 _ANY_TIME = frozenset({FaultKind.FLOOD, FaultKind.MEMORY, FaultKind.LIMIT})

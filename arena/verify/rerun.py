@@ -14,11 +14,11 @@ import msgspec
 
 from arena import registry
 from arena.deals import Deals, with_beacon
-from arena.games.following import Followed, Moved
+from arena.games.follower import Followed, Moved
 from arena.model import Event, MatchRecord, Series, sha256_hex
-from arena.ratings.counting import Chosen
-from arena.ratings.running import Counting
-from arena.replaying import replayed
+from arena.ratings.counts import Chosen
+from arena.ratings.incremental import Counting
+from arena.replay.moves import replayed
 from arena.store import records_of_series
 from arena.verify.findings import LOG, Difference
 from arena.verify.records import unlike

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import msgspec
 
-from arena.epochs import epoch_fault
+from arena.event.epochs import epoch_fault
+from arena.event.tournament import counting_of, first_wave, shard_of
 from arena.model import Event, Frozen
-from arena.ratings.running import Counting
+from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
 from arena.reports import files
 from arena.store import read_records
-from arena.tournament import counting_of, first_wave, shard_of
 from arena.verify.case import Case, open_case
 from arena.verify.findings import EVENT, LOG, Difference, DiffersError
 from arena.verify.lines import Kept, Part

@@ -23,7 +23,7 @@ import enum
 import msgspec
 
 from arena.model import FaultKind
-from arena.wire.framing import Framer, Framing
+from arena.wire.lines import Framer, Framing
 from arena.wire.messages import Answer, Hello, Question, Ready, ToBot, Typed
 
 # An answer is flat; more brackets than this anywhere in a line are a fault, so that the

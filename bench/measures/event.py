@@ -22,13 +22,13 @@ import msgspec
 import trio
 
 from arena.deals import commitment
+from arena.event.tournament import Tournament
 from arena.executors import Config
 from arena.executors.local import LocalExecutor
 from arena.model import Bot, Event, MatchRecord
 from arena.reports import render
+from arena.schedule import Wave
 from arena.store import Private, Store
-from arena.tournament import Tournament
-from arena.waves import Wave
 from measures import SkippedError
 from measures.conversation import SECRET, settings_of
 from measures.stage import Stage

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from arena.deals import commitment
+from arena.event.tournament import counting_of, first_wave, schedule_of
 from arena.model import Entrant, Event, MatchRecord
 from arena.ratings.standings import table
 from arena.reports import render
 from arena.store import Private, Store
-from arena.tournament import counting_of, first_wave, schedule_of
 from measures import RATE, Measure, Row
 from measures.conversation import SECRET, Conversation, series_of, settings_of
 from measures.stage import Stage

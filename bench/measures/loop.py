@@ -16,8 +16,8 @@ import trio
 
 from arena import registry
 from arena.deals import Deals
-from arena.match import Played, Setting, play_series
-from arena.pipes import Table
+from arena.engine.match import Played, Setting, play_series
+from arena.engine.pipes import Table
 from arena.sandbox.client import Spawner
 from measures import Measure, Row
 from measures.conversation import SECRET, series_of, settings_of

@@ -18,8 +18,8 @@ from pathlib import Path
 import msgspec
 
 from arena import registry
+from arena.bots import build, load
 from arena.model import Bot, Entrant
-from arena.roster import build, load
 from arena.sandbox.client import Spawner
 from measures import SkippedError
 from measures.worker import Worker

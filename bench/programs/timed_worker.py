@@ -11,8 +11,8 @@ import os
 import struct
 import sys
 
-from arena import match
 from arena.cli import main
+from arena.engine import match
 
 
 class Noted(match.Clock):

@@ -19,12 +19,13 @@ from makers.log_words import WORDS
 from makers.page import Field, Page
 from makers.transcripts import GAMES
 
-from arena import model, unfolding
-from arena.auditing import report as audit_report
+from arena import model
+from arena.audit import report as audit_report
 from arena.check import report
 from arena.cli.options import NOT_IN_FILES, Duration, Megabytes
 from arena.cli.run import prepare, run
 from arena.model import Event, MatchRecord
+from arena.replay import steps
 from arena.site import state
 from arena.wire.messages import (
     Act,
@@ -55,10 +56,10 @@ RECORDS: dict[str, Any] = {
     "event": Event,
     "audit-report": audit_report.Audit,
     "check-report": report.Reports,
-    "match-steps": unfolding.MatchSteps,
+    "match-steps": steps.MatchSteps,
     "site": state.SiteIndex,
 }
-DOCUMENTED = (model, audit_report, report, state, unfolding)
+DOCUMENTED = (model, audit_report, report, state, steps)
 """Where the types of the log, and of what is printed as JSON, are."""
 
 # Where SPEC.md describes the fields of a type: the table under this heading.

@@ -55,6 +55,6 @@ def test_the_bare_loop_plays_what_trio_plays(stage, monkeypatch):
 def test_a_loop_that_suspends_is_no_bare_loop(stage, monkeypatch):
     """Played by a table that hands over to trio, the series says so instead of a number."""
     monkeypatch.setattr(loop, "MATCHES", 3)
-    monkeypatch.setattr("arena.pipes.CHECKPOINT_S", -1.0)
+    monkeypatch.setattr("arena.engine.pipes.CHECKPOINT_S", -1.0)
     with pytest.raises(RuntimeError):
         loop._series(stage, loop.Table, loop.alone)

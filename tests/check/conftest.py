@@ -6,10 +6,10 @@ import pytest
 import trio
 
 from arena import registry
+from arena.bots.interpreters import Toolbox
 from arena.check.examine import examine
+from arena.engine.pipes import open_table
 from arena.model import Bot, Entrant, Limits
-from arena.pipes import open_table
-from arena.roster.interpreters import Toolbox
 
 LIMITS = Limits(move_ms=300, match_ms=20_000, start_ms=1_000, tasks=32)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.bots import load
 from arena.check.causes import Cause
 from arena.check.report import Checked, Finding, Report, Status
-from arena.cli.check_lines import Lines
-from arena.roster import load
+from arena.terminal.check_report import Lines
 
 ROOT = Path(__file__).parents[2]
 GOOD = Path(__file__).with_name("good.py")

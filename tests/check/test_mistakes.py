@@ -11,13 +11,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from arena.bots.interpreters import MissingToolError, Toolbox
 from arena.check.causes import Cause
 from arena.check.checks import CHECKS
 from arena.check.matches import DEALS
 from arena.check.packages import imports
 from arena.check.report import Status
 from arena.model import Limits
-from arena.roster.interpreters import MissingToolError, Toolbox
 
 pytestmark = pytest.mark.process
 

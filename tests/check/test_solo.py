@@ -4,10 +4,10 @@ import pytest
 import trio
 
 from arena import registry
+from arena.bots.interpreters import Toolbox
+from arena.engine.pipes import open_table
+from arena.engine.single_bot import End, Flood, Line, Silence, open_solo
 from arena.model import Bot, Entrant, Limits
-from arena.pipes import open_table
-from arena.roster.interpreters import Toolbox
-from arena.solo import End, Flood, Line, Silence, open_solo
 
 pytestmark = pytest.mark.process
 

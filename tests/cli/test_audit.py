@@ -9,21 +9,11 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from arena.auditing.report import (
-    Audit,
-    Feeding,
-    Lift,
-    Luck,
-    Part,
-    Question,
-    Share,
-    Together,
-    Trend,
-)
+from arena.audit.report import Audit, Feeding, Lift, Luck, Part, Question, Share, Together, Trend
 from arena.cli import commands
-from arena.cli.auditing import audit_folder, told
 from arena.model import UserError
 from arena.reports.layout import width
+from arena.terminal.audit_report import audit_folder, told
 
 SCHEMA = Path(__file__).parents[2] / "protocol" / "schema" / "audit-report.json"
 
@@ -120,7 +110,7 @@ def test_who_is_unusual_is_named_with_how_often_chance_does_it(four):
 def test_strict_exits_with_6_at_1_per_cent(p, code, four, run, monkeypatch):
     """What chance shows in one of fifty reports is no reason to stop a script."""
     report = strange(audit_folder(four), p)
-    monkeypatch.setattr("arena.cli.auditing.audit_folder", lambda _: report)
+    monkeypatch.setattr("arena.terminal.audit_report.audit_folder", lambda _: report)
     run(four, "--strict", code=code)
     run(four)
 

@@ -14,11 +14,11 @@ from click.testing import CliRunner
 
 from arena.cli import commands, main
 from arena.cli.options import NOT_IN_FILES, Duration, Megabytes
-from arena.cli.progress import Bar, Lines, Progress, spoken
-from arena.cli.screen import say, warn
 from arena.model import RatingSettings
 from arena.ratings.outcomes import Rated
 from arena.registry import RATINGS
+from arena.terminal.progress import Bar, Lines, Progress, spoken
+from arena.terminal.screen import say, warn
 
 REPOSITORY = Path(__file__).parents[2]
 COMMANDS = sorted(commands.commands)
@@ -247,7 +247,7 @@ def test_the_bar_fits_the_terminal_and_erases_itself(monkeypatch):
 def test_plain_lines_are_written_from_time_to_time(monkeypatch):
     """Where there is no terminal, a line every ten seconds and no escape sequence."""
     now = [0.0]
-    monkeypatch.setattr("arena.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("arena.terminal.progress.time.monotonic", lambda: now[0])
     out = Terminal()
     lines = Lines(out)
     lines.begin(100, 20)
@@ -283,7 +283,7 @@ def test_series_that_are_void_for_one_reason_are_told_together(display):
 def test_the_time_left_follows_the_last_matches(monkeypatch):
     """Rate and time left come from a window, not from the beginning."""
     now = [0.0]
-    monkeypatch.setattr("arena.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("arena.terminal.progress.time.monotonic", lambda: now[0])
     progress = Progress()
     progress.begin(1_000, 0)
     assert "?" == progress.left()
@@ -299,7 +299,7 @@ def test_the_time_left_follows_the_last_matches(monkeypatch):
 def test_a_rate_is_kept_in_few_numbers_however_many_matches(monkeypatch):
     """A thousand matches a second for a minute leave some hundred marks."""
     now = [0.0]
-    monkeypatch.setattr("arena.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("arena.terminal.progress.time.monotonic", lambda: now[0])
     progress = Progress()
     progress.begin(1_000_000, 0)
     record = type("Record", (), {"faults": ()})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.cli.display import Pace
+from arena.terminal.display import Pace
 
 
 def test_held_it_goes_on_by_a_key_alone():

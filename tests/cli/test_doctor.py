@@ -12,8 +12,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from arena.cli import checkup, commands
+from arena.cli import commands
 from arena.cli.doctor import told
+from arena.machine import doctor
 from arena.model import Machine
 from arena.sandbox.diagnosis import Cause, Finding
 from arena.sandbox.guarantees import EVERYWHERE, GAPS, GUARANTEES
@@ -140,7 +141,7 @@ def test_worse_machines(lacks, code, cause):
 
 # ------------------------------------------------------------------------------ imagined ones
 
-WORKS = checkup.Tried(
+WORKS = doctor.Tried(
     name="landlock",
     label="landlock",
     works=True,
@@ -149,7 +150,7 @@ WORKS = checkup.Tried(
     kept=tuple(GUARANTEES),
     gaps=(*EVERYWHERE, "file names"),
 )
-FAILS = checkup.Tried(
+FAILS = doctor.Tried(
     name="bwrap",
     label="bwrap",
     tool="/usr/bin/bwrap",
@@ -168,14 +169,14 @@ MACHINE = Machine(system="Linux 6.8 x86_64", cpu="A CPU", cores=1, python="3.11.
 def report(*backends, paint=False, width=80, **changes):
     """The text of a machine that has these backends."""
     works = any(each.works for each in backends)
-    found = checkup.Checkup(
+    found = doctor.Checkup(
         works=works,
         sandbox="landlock" if works else "",
         backends=backends,
-        memory=checkup.Memory(by="cgroup v2"),
-        bot=checkup.Trial(plays=True, start_ms=31.4, gone_ms=4.2, problem="")
+        memory=doctor.Memory(by="cgroup v2"),
+        bot=doctor.Trial(plays=True, start_ms=31.4, gone_ms=4.2, problem="")
         if works
-        else checkup.Trial(),
+        else doctor.Trial(),
         guarantees=dict(GUARANTEES),
         gaps=dict(GAPS),
         machine=MACHINE,
@@ -203,7 +204,7 @@ def test_nothing_works():
 
 def test_sandbox_without_a_bot():
     """A sandbox that holds and in which no bot starts is no success."""
-    trial = checkup.Trial(problem="not ready within 10000 ms")
+    trial = doctor.Trial(problem="not ready within 10000 ms")
     text = report(WORKS, works=False, bot=trial)
     first = text.replace("\n", " ")
     assert first.startswith(
@@ -213,11 +214,11 @@ def test_sandbox_without_a_bot():
 
 def test_bot_fails_with_its_remedy():
     """What keeps the bot from starting has its remedy below the verdict."""
-    trial = checkup.Trial(problem="mount /: Permission denied", finding=FAILS.finding)
+    trial = doctor.Trial(problem="mount /: Permission denied", finding=FAILS.finding)
     text = report(WORKS, works=False, bot=trial)
     assert "mount /: Permission denied\n  user namespaces are switched off" in text
     assert "\n      echo first |\n" in text
-    trial = checkup.Trial(problem="cold", finding=Finding(cause=Cause.OTHER, text="cold"))
+    trial = doctor.Trial(problem="cold", finding=Finding(cause=Cause.OTHER, text="cold"))
     assert 1 == report(WORKS, works=False, bot=trial).count("cold")
 
 
@@ -258,10 +259,10 @@ def test_gaps_in_sentences():
 @pytest.mark.parametrize(
     ("memory", "said"),
     [
-        (checkup.Memory(by="cgroup v2"), "held by the kernel (cgroup v2)."),
-        (checkup.Memory(), "unknown: the process that starts bots does not answer."),
+        (doctor.Memory(by="cgroup v2"), "held by the kernel (cgroup v2)."),
+        (doctor.Memory(), "unknown: the process that starts bots does not answer."),
         (
-            checkup.Memory(
+            doctor.Memory(
                 by="watchdog", finding=msgspec.structs.replace(FAILS.finding, text="why")
             ),
             "No control group: why.\n  Switch them on",
@@ -311,10 +312,10 @@ def test_dead_spawner_is_a_finding(monkeypatch):
         def __exit__(self, *_):
             pass
 
-    monkeypatch.setattr(checkup, "Spawner", Dead)
-    monkeypatch.setattr(checkup, "_candidates", lambda: iter(()))
-    monkeypatch.setattr(checkup, "_languages", dict)
-    found = checkup.examine()
+    monkeypatch.setattr(doctor, "Spawner", Dead)
+    monkeypatch.setattr(doctor, "_candidates", lambda: iter(()))
+    monkeypatch.setattr(doctor, "_languages", dict)
+    found = doctor.examine()
     assert not found.works
     assert "out of memory" in found.bot.problem
     assert "" == found.memory.by
@@ -339,13 +340,11 @@ def test_scratch_space_that_is_refused(monkeypatch, tmp_path):
     switch = tmp_path / "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
     switch.parent.mkdir(parents=True)
     switch.write_text("1")
-    monkeypatch.setattr(checkup, "Host", lambda: Host(tmp_path, uid=1000))
-    monkeypatch.setattr(
-        checkup, "_candidates", lambda: iter([("bwrap", "/usr/bin/bwrap", Holds())])
-    )
-    monkeypatch.setattr(checkup, "_languages", dict)
-    monkeypatch.setattr(checkup, "_play", refused)
-    found = checkup.examine()
+    monkeypatch.setattr(doctor, "Host", lambda: Host(tmp_path, uid=1000))
+    monkeypatch.setattr(doctor, "_candidates", lambda: iter([("bwrap", "/usr/bin/bwrap", Holds())]))
+    monkeypatch.setattr(doctor, "_languages", dict)
+    monkeypatch.setattr(doctor, "_play", refused)
+    found = doctor.examine()
     assert "bwrap" == found.sandbox
     assert not found.works
     assert Cause.APPARMOR is found.bot.finding.cause
@@ -354,7 +353,7 @@ def test_scratch_space_that_is_refused(monkeypatch, tmp_path):
 def test_run_tells_the_same(monkeypatch):
     """Where nothing works, `arena run` stops with each sandbox's reason and remedy."""
     from arena import registry
-    from arena.cli import entering
+    from arena.event import enter
     from arena.model import UserError
     from arena.sandbox import Probe
 
@@ -365,9 +364,9 @@ def test_run_tells_the_same(monkeypatch):
             return Probe(name="bwrap", works=False, detail="no")
 
     monkeypatch.setattr(registry, "backend", lambda name: Fails())
-    monkeypatch.setattr(entering, "of_backend", lambda name, detail: FAILS.finding)
+    monkeypatch.setattr(enter, "of_backend", lambda name, detail: FAILS.finding)
     with pytest.raises(UserError) as raised:
-        entering.find_sandbox("auto")
+        enter.find_sandbox("auto")
     first, *lines, last = str(raised.value).splitlines()
     assert "no sandbox works on this machine:" == first
     assert f"  bwrap: {FAILS.finding.text}" in lines
@@ -375,18 +374,18 @@ def test_run_tells_the_same(monkeypatch):
     assert "        echo first |" in lines
     assert last.endswith("--sandbox none")
     with pytest.raises(UserError, match="the sandbox landlock does not work on this machine"):
-        entering.find_sandbox("landlock")
+        enter.find_sandbox("landlock")
 
 
 @pytest.mark.process
 def test_bot_that_does_not_start(monkeypatch):
     """What it said last is the problem that is told."""
-    monkeypatch.setattr(checkup, "PROGRAM", "import sys; sys.exit('no such thing')")
+    monkeypatch.setattr(doctor, "PROGRAM", "import sys; sys.exit('no such thing')")
     from arena.sandbox.client import Spawner
     from arena.sandbox.none import Unconfined
 
     with Spawner() as spawner:
-        trial = checkup._play(spawner, Unconfined())
+        trial = doctor._play(spawner, Unconfined())
     assert not trial.plays
     assert "ended before it was ready: exit 1: no such thing" == trial.problem
 
@@ -402,13 +401,13 @@ def test_versions(tmp_path, monkeypatch):
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin")
     monkeypatch.chdir("/")
-    found = checkup._languages()
+    found = doctor._languages()
     assert "20.1.0" == found["node"]
     assert "no installation of Python" in found["gcc"]
     assert "odd" == found["cargo"]
     assert "" == found["java"]
     (tmp_path / "bin/cargo").write_text("#!/bin/sh\nexit 3\n")
-    assert checkup._languages()["cargo"].startswith("unusable: can't tell")
+    assert doctor._languages()["cargo"].startswith("unusable: can't tell")
 
 
 def test_help():

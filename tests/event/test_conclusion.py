@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from arena.cli import commands
-from arena.cli.play import conclude
-from arena.cli.progress import progress
+from arena.event.session import conclude
+from arena.event.tournament import Tournament
 from arena.model import canonical
 from arena.store import Private, Store, read_event, secret_of, write_atomically
-from arena.tournament import Tournament
+from arena.terminal.progress import progress
 
 STEPS = ("fsync", "replace", "unlink", "open")
 DERIVED = ("table.txt", "table.md", "table.csv", "table.json")

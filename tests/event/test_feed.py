@@ -15,8 +15,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.recording import Recorder
-from arena.transcripts import Mark, parse, script
+from arena.engine.recorder import Recorder
+from arena.replay.transcripts import Mark, parse, script
 from arena.wire.messages import Act, Answer, Next
 
 pytestmark = pytest.mark.process
@@ -173,12 +173,12 @@ async def test_a_recording_is_what_the_log_tells(tmp_path, built_ways, how, game
 def built_ways(bot, tmp_path, tmp_path_factory):
     """A series of three matches between `how` and a calm bot, recorded; and from its records."""
     from arena import registry
+    from arena.bots import build, load
     from arena.deals import Deals, secret_from_seed
-    from arena.match import Setting, play_series
+    from arena.engine.match import Setting, play_series
+    from arena.engine.recorder import open_tapped
     from arena.model import Limits, MatchSpec, Series, Settings
-    from arena.recording import open_tapped
-    from arena.retelling import retold
-    from arena.roster import build, load
+    from arena.replay.rebuild import retold
     from arena.sandbox.client import Spawner
 
     async def play(how, game):
@@ -377,8 +377,8 @@ def test_a_recording_of_a_match_shows_every_byte(arena, bot, tmp_path):
 
 def test_a_recording_of_a_stderr_without_an_end_is_capped(monkeypatch, tmp_path):
     """Its beginning, how much is left out, and its last words."""
-    monkeypatch.setattr("arena.recording.STDERR_BEGIN", 10)
-    monkeypatch.setattr("arena.recording.STDERR_END", 4)
+    monkeypatch.setattr("arena.engine.recorder.STDERR_BEGIN", 10)
+    monkeypatch.setattr("arena.engine.recorder.STDERR_END", 4)
     recorder = Recorder(tmp_path / "talk", {"ann@1": "seat0-ann"}, "")
     ann = SimpleNamespace(id=1)
     recorder.started("ann@1", ann)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from arena.drift import differences, public_value
-from arena.hosts import hosted
+from arena.event.drift import differences, public_value
+from arena.machine.groups import hosted
 from arena.model import Confinement, Entrant, Event, Limits, Machine, Settings, UserError
 
 EVENT = Event(settings=Settings(game="play-nine"), entrants=(), commitment="c")

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from arena.rerating import rated
+from arena.event.rerate import rated
 from arena.store import read_event
 
 pytestmark = pytest.mark.process

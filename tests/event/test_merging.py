@@ -9,9 +9,10 @@ from typing import NamedTuple
 import pytest
 from msgspec import structs
 
-from arena import merging, registry
-from arena.cli.progress import Progress
+from arena import registry
 from arena.deals import commitment, secret_from_seed
+from arena.event import merge
+from arena.event.tournament import Tournament, first_wave, schedule_of, table_of
 from arena.formats.round_robin import RoundRobin
 from arena.formats.shards import Shard
 from arena.model import (
@@ -26,7 +27,7 @@ from arena.model import (
     Settings,
     canonical,
 )
-from arena.ratings.counting import FAULTS_IN_A_ROW
+from arena.ratings.counts import FAULTS_IN_A_ROW
 from arena.store import (
     Private,
     Store,
@@ -35,7 +36,7 @@ from arena.store import (
     read_private,
     sealed,
 )
-from arena.tournament import Tournament, first_wave, schedule_of, table_of
+from arena.terminal.progress import Progress
 
 SECRET = secret_from_seed("shards")
 
@@ -394,12 +395,12 @@ def test_a_merge_leaves_all_or_nothing(shards, refused, monkeypatch, tmp_path):
     stale.mkdir()
     (stale / "event.json").write_text("half of it")
     with monkeypatch.context() as patch:
-        patch.setattr("arena.merging.join_stderr", broken)
+        patch.setattr("arena.event.merge.join_stderr", broken)
         assert "the disk" in refused("merge", *folders, "--out", "whole", code=4)
     assert not stale.exists()
     assert not (tmp_path / "whole").exists()
     with monkeypatch.context() as patch:
-        patch.setattr("arena.cli.play.show", broken)
+        patch.setattr("arena.event.session.show", broken)
         refused("merge", *folders, "--out", "whole", code=4)
     assert read_event(tmp_path / "whole").finished
     assert not (tmp_path / "whole" / "private.json").exists()
@@ -420,6 +421,6 @@ def test_a_shards_stderr_that_is_no_file_is_passed_over(shards, tmp_path, what):
     mine = tmp_path / "mine"
     mine.write_text("private")
     {"fifo": os.mkfifo, "folder": Path.mkdir, "link": lambda at: at.symlink_to(mine)}[what](path)
-    merging.join_stderr(merging.parts_of(folders), tmp_path)
+    merge.join_stderr(merge.parts_of(folders), tmp_path)
     joined = tmp_path / "stderr" / "ann@1.log"
     assert not joined.exists() or "private" not in joined.read_text()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.on import Where
+from arena.event.cluster import Where
 from arena.executors.cluster import refused as refusal
 
 from .clusters import WAIT_S, Cluster, noted, until
@@ -92,7 +92,9 @@ def test_workers_that_had_nothing_to_play_for_long_lose_no_series(
     """They have forgotten the event, and are asked one after another when the one that plays dies:
     its series is void once, and not for each of them.
     """
-    (tmp_path / "idle.py").write_text("from arena.executors import nodes\nnodes.IDLE_S = 0.5\n")
+    (tmp_path / "idle.py").write_text(
+        "from arena.executors import dask_tasks\ndask_tasks.IDLE_S = 0.5\n"
+    )
     field = [bot("ann"), bot("bob", "slow", 2)]
     flags = ["--deals", 1, "--series", 1, "--seed", "s"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
@@ -147,7 +149,7 @@ def deadly(event, slot, core, jobs):
         os.kill(os.getpid(), signal.SIGKILL)
     return play(event, slot, core, jobs)
 
-deadly.__module__, deadly.__qualname__ = "arena.executors.nodes", "play"
+deadly.__module__, deadly.__qualname__ = "arena.executors.dask_tasks", "play"
 deadly.real = play
 nodes.play = deadly
 """
@@ -230,7 +232,7 @@ def test_a_scheduler_that_is_started_anew_gets_the_event_back(
 TRIED = """
 import os, pathlib
 from arena.executors import nodes
-from arena.executors.trial import Trial
+from arena.executors.core_probe import Trial
 
 def tried(cores):
     speed, share = map(float, pathlib.Path(os.environ["TRIAL"]).read_text().split())
@@ -292,7 +294,7 @@ def sick(event, slot, core, jobs):
         for job in nodes._jobs(jobs)
     )
 
-sick.__module__, sick.__qualname__ = "arena.executors.nodes", "play"
+sick.__module__, sick.__qualname__ = "arena.executors.dask_tasks", "play"
 sick.real = play
 nodes.play = sick
 """
@@ -332,7 +334,7 @@ real = getattr(nodes.NAME, "real", nodes.NAME)
 def strange(*arguments):
     return ANSWER
 
-strange.__module__, strange.__qualname__ = "arena.executors.nodes", "NAME"
+strange.__module__, strange.__qualname__ = "arena.executors.dask_tasks", "NAME"
 strange.real = real
 nodes.NAME = strange
 """

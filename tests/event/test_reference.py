@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.event.tournament import count_folder, table_of
 from arena.model import Event
 from arena.reports import FILES, render
 from arena.store import read_event, read_records
-from arena.tournament import count_folder, table_of
 from arena.verify.whole import verify
 
 REPOSITORY = Path(__file__).parents[2]
@@ -54,7 +54,7 @@ def test_the_event_is_whole_and_nothing_private_is_published(game):
 
 def test_the_bots_in_the_reference_are_the_bots_in_the_folder(tmp_path):
     """The published figures are of the programs that lie beside them."""
-    from arena.roster import load
+    from arena.bots import load
 
     bots = sorted(manifest.parent for manifest in REPOSITORY.glob("example_bots/*/bot.toml"))
     roster = load(bots, cache=tmp_path)

@@ -9,13 +9,13 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals
+from arena.event.tournament import table_of
 from arena.luck import sums
 from arena.model import FaultKind
 from arena.referee import Failure, Referee
-from arena.replaying import replayed, spec_of
+from arena.replay.moves import replayed, spec_of
 from arena.reports import FILES, render
 from arena.store import read_event, read_records, sealed
-from arena.tournament import table_of
 
 pytestmark = pytest.mark.process
 

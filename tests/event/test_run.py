@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from arena.cli.dry_run import bot_lines
+from arena.event.dry_run import bot_lines
 from arena.model import Entrant, Event, Settings
 
 pytestmark = pytest.mark.process

@@ -9,12 +9,12 @@ import trio
 
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed
+from arena.event.tournament import RETRIES, Tournament, first_wave, table_of
 from arena.executors import Finished, SeriesEnd
 from arena.exhaustion import why_not
-from arena.formats.dealing import Dealing
+from arena.formats.blocks import Dealing
 from arena.model import Entrant, Event, HoleRecord, HostError, MatchRecord, Settings, UserError
 from arena.store import Private, Store, read_records
-from arena.tournament import RETRIES, Tournament, first_wave, table_of
 
 SECRET = secret_from_seed("tournament")
 SETTINGS = Settings(game="play-nine", deals=3, series=2)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.roster import at_least
+from arena.bots import at_least
 
 pytestmark = pytest.mark.process
 

@@ -17,7 +17,7 @@ from arena.deals import Deals, secret_from_seed
 from arena.model import MatchSpec, Settings
 from arena.referee import Referee
 from arena.registry import game
-from arena.roster.manifest import of_folder
+from arena.bots.manifest import of_folder
 
 ROOT = Path(__file__).parents[2]
 CHAMPION = ROOT / "example_bots" / "champion"

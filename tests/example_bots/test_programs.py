@@ -13,7 +13,7 @@ import pytest
 
 from arena.model import Settings
 from arena.referee import hello
-from arena.roster.manifest import of_folder
+from arena.bots.manifest import of_folder
 from arena.wire.session import encode
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from arena.executors.handout import BLOCKS_A_WORKER, Handout, Place, pause
+from arena.executors.series_queue import BLOCKS_A_WORKER, Handout, Place, pause
 from arena.model import Block, MatchSpec, Series
 
 ME = Place("here", "1")

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from arena.executors import worker
+from arena.executors.core_probe import Trial, tried
 from arena.executors.cores import cores
-from arena.executors.trial import Trial, tried
 from arena.sandbox.overload import SHARE
 
 BUSY = "import os; os.sched_setaffinity(0, {%d}); print(flush=True)\nwhile True: pass"

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 import trio
 
+from arena.engine.match import Played
 from arena.executors import Report, SeriesEnd
 from arena.executors.worker import HELD_BYTES, HELD_S, _Out
-from arena.match import Played
 from arena.model import MatchRecord
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from arena.deals import Deals, secret_from_seed
 from arena.model import Entrant
-from arena.waves import Forfeits, Lead
+from arena.schedule import Forfeits, Lead
 
 DEALS = Deals(secret_from_seed("formats"))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.formats.dealing import Dealing
+from arena.formats.blocks import Dealing
 from arena.model import SHUFFLED, Settings, UserError, pairing_id
 
 TABLES = [("a", "b"), ("a", "c"), ("b", "c")]

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from arena.formats.forfeits import evidence
-from arena.waves import Forfeits, Lead
+from arena.schedule import Forfeits, Lead
 
 MARGIN = 123.0
 

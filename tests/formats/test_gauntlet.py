@@ -4,7 +4,7 @@ import pytest
 
 from arena.formats.gauntlet import Gauntlet
 from arena.model import Settings, UserError
-from arena.waves import End, Nothing
+from arena.schedule import End, Nothing
 
 
 def made(drawn, entrants, heroes=("a",), **settings):

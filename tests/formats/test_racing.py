@@ -4,10 +4,10 @@ import contextlib
 
 import pytest
 
-from arena.formats import racing
-from arena.formats.racing import Race, refuse_small_budget
+from arena.formats import race as formats_race
+from arena.formats.race import Race, refuse_small_budget
 from arena.model import Racing, Settings, UserError, pairing_id
-from arena.waves import Nothing, Wave
+from arena.schedule import Nothing, Wave
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_the_budget_ends_it_before_it_is_exceeded(race, shown):
 
 def test_a_pair_has_an_end(race, shown, checked, monkeypatch):
     """After the last of its deals it doesn't play on, and a race of such pairs is over."""
-    monkeypatch.setattr(racing, "MOST_DEALS", 25)
+    monkeypatch.setattr(formats_race, "MOST_DEALS", 25)
     made = race("abc", close=0.0)
     results = shown(dict.fromkeys("abc", 0.0))
     waves = []

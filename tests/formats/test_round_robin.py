@@ -9,7 +9,7 @@ import pytest
 from arena.deals import Deals, secret_from_seed
 from arena.formats.round_robin import RoundRobin
 from arena.model import Entrant, Settings, UserError
-from arena.waves import End, Nothing
+from arena.schedule import End, Nothing
 
 DEALS = Deals(secret_from_seed("formats"))
 

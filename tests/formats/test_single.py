@@ -4,7 +4,7 @@ import pytest
 
 from arena.formats.single import Single
 from arena.model import Settings, UserError
-from arena.waves import End, Nothing
+from arena.schedule import End, Nothing
 
 
 def made(drawn, entrants, heroes=(), **settings):

@@ -9,7 +9,7 @@ from arena.formats import trial
 from arena.formats.trial import FORFEITS, SKEW, Trial, bounds
 from arena.model import ADJUSTED, RESULTS, Settings, UserError, Verdict
 from arena.model import Trial as Question
-from arena.waves import End, Lead, Nothing, Wave
+from arena.schedule import End, Lead, Nothing, Wave
 
 
 @pytest.fixture

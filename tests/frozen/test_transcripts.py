@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.transcripts import Mark, parse, script
+from arena.replay.transcripts import Mark, parse, script
 from arena.wire.messages import Act, Answer
 from arena.wire.session import WireFault
 

@@ -6,7 +6,7 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals
-from arena.games.following import Followed
+from arena.games.follower import Followed
 
 
 @pytest.mark.parametrize("game", registry.GAMES)

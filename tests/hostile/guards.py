@@ -11,8 +11,8 @@ from unittest import mock
 import msgspec
 
 from arena.sandbox import bwrap, seccomp
+from arena.sandbox.mounts import STAGE
 from arena.sandbox.none import Unconfined
-from arena.sandbox.staging import STAGE
 
 SANDBOX = "sandbox"
 SPAWNER = "spawner"

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 import trio
 
+from arena.engine.pipes import open_table
 from arena.model import Bot, Entrant, Limits
-from arena.pipes import open_table
 from arena.sandbox import Plan
 from arena.sandbox.client import Spawner
 from arena.wire.session import Pending, State

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import pytest
 import trio
 
+from arena.event.tournament import table_of
 from arena.live import broadcast as module
 from arena.live.broadcast import Broadcast
-from arena.live.opening import Opening
+from arena.live.event_state import Show
+from arena.live.open_match import Opening
 from arena.live.server import LOOPBACK, listen
-from arena.live.showing import Show
 from arena.store import read_event, secret_of
-from arena.tournament import table_of
 
 PARTS = frozenset({"progress", "ranking"})
 

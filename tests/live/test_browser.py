@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
+from arena.event.tournament import table_of
 from arena.store import read_records
-from arena.tournament import table_of
 
 pytestmark = pytest.mark.process
 

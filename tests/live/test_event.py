@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from arena.deals import secret_from_seed
+from arena.event.tournament import table_of
 from arena.store import read_event, read_records
-from arena.tournament import table_of
 
 pytestmark = pytest.mark.process
 

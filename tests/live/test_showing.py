@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from arena.event.tournament import counting_of
+from arena.live.event_state import POINTS, SHOWN, Show
 from arena.live.pages import quick_fragments
-from arena.live.showing import POINTS, SHOWN, Show
 from arena.ratings.outcomes import Rated
+from arena.schedule import Wave
 from arena.store import read_event, read_records, secret_of
-from arena.tournament import counting_of
-from arena.waves import Wave
 
 NAMES = ("ann@1", "bob@1", "cyd@1")
 

@@ -6,13 +6,13 @@ import random
 import pytest
 
 from arena import registry
-from arena.cli.entering import find_sandbox, settings_of
-from arena.cli.sitting import Evening, _person, seated
+from arena.bots import build
+from arena.engine.pipes import open_table
+from arena.event.enter import find_sandbox, settings_of
 from arena.model import Limits
-from arena.pipes import open_table
-from arena.play.sitting import sit
-from arena.roster import build
+from arena.play.seat import sit
 from arena.sandbox.client import Spawner
+from arena.terminal.play import Evening, _person, seated
 
 BOT = """
 import json, sys, time

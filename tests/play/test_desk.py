@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from arena import registry
-from arena.cli.at_the_keys import Seat
-from arena.cli.seeing import RULES, brief, legal_lines, seen
 from arena.deals import Deals, secret_from_seed
-from arena.games.following import Followed
+from arena.games.follower import Followed
 from arena.model import FaultKind, MatchSpec, Settings
 from arena.play.desk import Desk, told
 from arena.play.hints import ENGLISH, WORDS, choices, move_of, refusal
 from arena.referee import Failure, Referee
 from arena.reports.cards import Face, Style, label
 from arena.reports.layout import width
+from arena.terminal.desk import RULES, brief, legal_lines, seen
+from arena.terminal.seat_keys import Seat
 from arena.wire.messages import HoleEnd
 
 PLAIN = Style(lines=False)

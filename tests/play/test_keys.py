@@ -15,12 +15,12 @@ import time
 import pytest
 
 from arena import registry
-from arena.cli.at_the_keys import Seat
 from arena.deals import Deals, secret_from_seed
 from arena.model import MatchSpec, Settings
 from arena.play.desk import Desk
 from arena.referee import Referee
 from arena.reports.cards import Style
+from arena.terminal.seat_keys import Seat
 
 PATIENCE_S = 90
 

@@ -19,9 +19,9 @@ from arena.cli import main
 from arena.play.hints import ENGLISH
 from arena.play.page import Page
 from arena.play.state import State
+from arena.replay.steps import unfolded
 from arena.site.words import LANGUAGES, strings
 from arena.store import read_event, read_records, secret_of
-from arena.unfolding import unfolded
 from arena.verify.whole import verify
 
 PATIENCE_S = 90

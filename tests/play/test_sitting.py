@@ -13,11 +13,11 @@ import trio
 from arena import registry
 from arena.deals import Deals
 from arena.model import FaultKind
-from arena.play.sitting import Left
+from arena.play.seat import Left
 from arena.referee import Referee
-from arena.replaying import replayed
+from arena.replay.moves import replayed
+from arena.replay.steps import unfolded
 from arena.store import read_event, read_records, secret_of
-from arena.unfolding import unfolded
 from arena.verify.whole import verify
 
 pytestmark = pytest.mark.process

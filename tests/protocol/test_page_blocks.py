@@ -10,10 +10,10 @@ import sys
 import msgspec
 import pytest
 
+from arena.bots import manifest
 from arena.deals import Deals
 from arena.games import four_card_golf, play_nine
 from arena.model import Play
-from arena.roster import manifest
 from arena.wire.messages import Answer, Ready
 
 GAMES = {"play-nine": play_nine, "four-card-golf": four_card_golf}

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
+from arena.bots import manifest
 from arena.deals import Deals
 from arena.games import four_card_golf, play_nine
 from arena.model import FaultKind, Limits, Play, Settings
 from arena.referee import hello
-from arena.roster import manifest
 from arena.sandbox import Launch
 from arena.sandbox.environment import OPEN_FILES, environment
 from arena.wire.session import MAX_BRACKETS

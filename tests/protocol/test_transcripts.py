@@ -15,9 +15,9 @@ import trio
 
 from arena import registry
 from arena.deals import Deals, secret_from_seed
-from arena.match import Setting, play_series
+from arena.engine.match import Setting, play_series
+from arena.engine.pipes import open_table
 from arena.model import Bot, Entrant, FaultKind, Limits, MatchSpec, Series, Settings
-from arena.pipes import open_table
 from arena.wire.messages import Act, Answer, Hello, Next
 from arena.wire.session import BotSession, Pending, WireFault
 

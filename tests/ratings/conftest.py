@@ -24,9 +24,9 @@ from arena.model import (
     pairing_id,
     sha256_hex,
 )
-from arena.ratings.running import Counting
+from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
-from arena.waves import at_once, wave_of
+from arena.schedule import at_once, wave_of
 
 
 class Lab:

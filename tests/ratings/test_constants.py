@@ -13,15 +13,15 @@ from msgspec.structs import fields, replace
 
 from arena.model import ADJUSTED, RESULTS, RatingSettings
 from arena.ratings.fit import fit
+from arena.ratings.incremental import Counting
 from arena.ratings.intervals import Moments
 from arena.ratings.linear import fit_strokes
+from arena.ratings.online import Live
 from arena.ratings.outcomes import PairCount, Rated
-from arena.ratings.running import Counting
 from arena.ratings.standings import table
-from arena.ratings.trueskill_package import Live
 from arena.reports import FORMATS, render
-from arena.sound import event_fault
-from arena.waves import at_once, wave_of
+from arena.schedule import at_once, wave_of
+from arena.validate import event_fault
 
 MOST = 5_000_000
 """More matches than an event may have."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from arena.model import FaultKind, RatingSettings, Settings, UserError, Withdrawal
-from arena.ratings.counting import Plan, Withdrawing
-from arena.ratings.running import Counting
-from arena.waves import at_once, wave_of
+from arena.ratings.counts import Plan, Withdrawing
+from arena.ratings.incremental import Counting
+from arena.schedule import at_once, wave_of
 
 CRASH = (3, 12)
 

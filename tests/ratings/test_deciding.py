@@ -6,13 +6,13 @@ import random
 import pytest
 
 from arena.deals import Deals, secret_from_seed
-from arena.formats.racing import Race
+from arena.formats.race import Race
 from arena.formats.trial import Trial
 from arena.model import ADJUSTED, RatingSettings, Verdict
 from arena.model import Racing as Rules
 from arena.model import Trial as Question
 from arena.ratings.evidence import Evidence
-from arena.ratings.running import Counting
+from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
 
 STRENGTHS = {"a": 80, "b": 84, "c": 85, "d": 99}

@@ -25,7 +25,7 @@ def tally(lab, names, strokes, deals=4, out=()):
 
 
 def reduced(record):
-    from arena.ratings.played import reduced
+    from arena.ratings.archive import reduced
 
     return reduced(record)
 

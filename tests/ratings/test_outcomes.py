@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from arena.model import Fault, FaultKind, HoleRecord, MatchRecord
+from arena.ratings.archive import reduced
 from arena.ratings.outcomes import PairCount, Tally
-from arena.ratings.played import reduced
 
 A = frozenset("a")
 

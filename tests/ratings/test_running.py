@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from arena.model import FaultKind, RatingSettings
-from arena.ratings.counting import Plan, count
-from arena.ratings.played import Archive, packed, reduced
-from arena.ratings.running import Counting
-from arena.waves import at_once, wave_of
+from arena.ratings.archive import Archive, packed, reduced
+from arena.ratings.counts import Plan, count
+from arena.ratings.incremental import Counting
+from arena.schedule import at_once, wave_of
 
 CRASH = (3, 12)
 

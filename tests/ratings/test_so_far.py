@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from arena.ratings.running import Counting
+from arena.event.tournament import counting_of, table_of
+from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
 from arena.store import read_event, read_records, secret_of
-from arena.tournament import counting_of, table_of
 
 
 @pytest.mark.parametrize("more", [{}, {"seats": 3, "game": "four-card-golf"}])

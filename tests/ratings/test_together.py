@@ -17,17 +17,9 @@ from arena.model import (
     UserError,
     sha256_hex,
 )
-from arena.ratings import together
+from arena.ratings import pool
+from arena.ratings.pool import Named, Pool, field_of, in_common, left_out, refuse_unlike, same_bots
 from arena.ratings.standings import table
-from arena.ratings.together import (
-    Named,
-    Pool,
-    field_of,
-    in_common,
-    left_out,
-    refuse_unlike,
-    same_bots,
-)
 
 MARGIN = RatingSettings().forfeit_margin
 
@@ -253,7 +245,7 @@ def test_the_field_has_each_bot_once(lab, monkeypatch):
     events = [named(lab, "one", "ab"), named(lab, "two", "bc")]
     for order in (events, events[::-1]):
         assert ["a", "b", "c"] == [e.id for e in field_of(order, same_bots(order))]
-    monkeypatch.setattr(together, "MOST_BOTS", 2)
+    monkeypatch.setattr(pool, "MOST_BOTS", 2)
     with pytest.raises(UserError, match="3 bots are more than 2"):
         field_of(events, same_bots(events))
 

@@ -12,8 +12,8 @@ import trueskill
 from arena.model import RatingSettings
 from arena.ratings.fit import fit
 from arena.ratings.likelihood import draw_margin
+from arena.ratings.online import Live, environment
 from arena.ratings.outcomes import PairCount, Rated
-from arena.ratings.trueskill_package import Live, environment
 
 SETTINGS = RatingSettings()
 

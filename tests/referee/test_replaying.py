@@ -7,10 +7,10 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals, secret_from_seed
-from arena.games.following import Followed
+from arena.games.follower import Followed
 from arena.model import Fault, FaultKind, MatchSpec, SeatUse, Settings
 from arena.referee import Failure, Referee
-from arena.replaying import ReplayError, replayed, spec_of
+from arena.replay.moves import ReplayError, replayed, spec_of
 
 DEALS = Deals(secret_from_seed("replaying"))
 

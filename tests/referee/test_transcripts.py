@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from arena import registry
 from arena.deals import Deals, secret_from_seed
-from arena.games.following import Followed
+from arena.games.follower import Followed
 from arena.model import Fault, FaultKind, MatchRecord, MatchSpec, SeatUse, Settings, UserError
 from arena.referee import Failure, Referee
-from arena.retelling import retold
-from arena.transcripts import Mark, comment, failed, parse, said, script, sent
+from arena.replay.rebuild import retold
+from arena.replay.transcripts import Mark, comment, failed, parse, said, script, sent
 from arena.wire.messages import Act, Answer, Ready
 from arena.wire.session import WireFault
 

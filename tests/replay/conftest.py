@@ -9,10 +9,10 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed
+from arena.event.tournament import first_wave, schedule_of
 from arena.model import Entrant, Event, FaultHost, FaultKind, Limits, Settings
 from arena.referee import Failure, Referee
 from arena.store import Private, Store
-from arena.tournament import first_wave, schedule_of
 
 SECRET = secret_from_seed("replay")
 NAMES = ("ann", "bob", "cyd", "dan", "eve", "fay", "guy", "hal")

@@ -5,8 +5,8 @@ import itertools
 import msgspec
 import pytest
 
-from arena.cli import finding
-from arena.cli.finding import (
+from arena.event import search
+from arena.event.search import (
     Bound,
     Found,
     Search,
@@ -102,8 +102,8 @@ def test_forfeits_are_sorted_by_how_far_they_got(events, folder, sort):
     path = folder(events.event_of(deals=2), lambda spec: {"fails": events.failing(*next(how))})
     holes = {record.id: len(record.holes) for record in read_records(path)}
     assert len(set(holes.values())) > 2
-    for search in ({}, {"fault": "crash"}, {"bots": ("bob@1",)}, {"bots": ("ann@1",)}):
-        found = ids(path, sort=sort, **search)
+    for wanted in ({}, {"fault": "crash"}, {"bots": ("bob@1",)}, {"bots": ("ann@1",)}):
+        found = ids(path, sort=sort, **wanted)
         assert sorted(holes) == sorted(found)
         assert sorted(holes.values(), reverse=True) == [holes[match] for match in found]
 
@@ -196,9 +196,9 @@ def test_the_first_matches_of_a_list_need_no_second_reading(friday, monkeypatch)
     every = searched(friday, Search(), everything=False, limit=None)
     assert few == Found(records=every.records[:2], matches=every.matches)
     read = []
-    some = finding.read_some
+    some = search.read_some
     monkeypatch.setattr(
-        finding, "read_some", lambda *words: (read.append(r) or r for r in some(*words))
+        search, "read_some", lambda *words: (read.append(r) or r for r in some(*words))
     )
     searched(friday, Search(), everything=False, limit=2)
     assert 2 == len(read)
@@ -206,6 +206,6 @@ def test_the_first_matches_of_a_list_need_no_second_reading(friday, monkeypatch)
 
 def test_a_large_log_is_said_to_take_a_while(friday, monkeypatch, capsys):
     """Before it is read, with how long it may take."""
-    monkeypatch.setattr("arena.cli.patience.LONG", 1)
+    monkeypatch.setattr("arena.terminal.notes.LONG", 1)
     searched(friday, Search(), everything=False, limit=2)
     assert f"reading {friday}: 0.0 GB of matches, about 0 s\n" == capsys.readouterr().err

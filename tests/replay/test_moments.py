@@ -3,10 +3,10 @@
 import pytest
 
 from arena import registry
-from arena.cli.moments import Album, moments
+from arena.replay.steps import unfolded
 from arena.reports.cards import Face, Style, picture
 from arena.reports.layout import width
-from arena.unfolding import unfolded
+from arena.terminal.moments import Album, moments
 
 
 @pytest.fixture

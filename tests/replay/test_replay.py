@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import commands
-from arena.cli.finding import ANY
-from arena.cli.finding import SORTS as SORTED
 from arena.cli.replay import KINDS, SORTS
+from arena.event.search import ANY
+from arena.event.search import SORTS as SORTED
 from arena.model import FaultKind
 from arena.referee import Failure
 from arena.reports.layout import width

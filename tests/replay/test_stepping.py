@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 
 from arena import registry
-from arena.cli.keyboard import keys_of
-from arena.cli.moments import Album
-from arena.cli.printing import Faults
-from arena.cli.stepping import Stepper
+from arena.replay.steps import unfolded
 from arena.reports.cards import Style
 from arena.reports.layout import width
 from arena.store import read_event, read_records
-from arena.unfolding import unfolded
+from arena.terminal.keyboard import keys_of
+from arena.terminal.match_text import Faults
+from arena.terminal.moments import Album
+from arena.terminal.viewer import Stepper
 
 PATIENCE_S = 90
 REPOSITORY = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ import pytest
 from arena import registry
 from arena.deals import Deals
 from arena.model import UserError
-from arena.unfolding import MatchSteps, unfolded
+from arena.replay.steps import MatchSteps, unfolded
 
 SCHEMA = Path(__file__).parents[2] / "protocol" / "schema" / "match-steps.json"
 TABLES = [

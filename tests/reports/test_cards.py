@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from arena import registry
-from arena.cli.display import Lines
-from arena.cli.watching import Onlooker
 from arena.deals import Deals, secret_from_seed
 from arena.model import MatchSpec, Settings
 from arena.referee import Failure, Referee
 from arena.reports.cards import Card, Face, Picture, Player, Style, picture, scorecard
 from arena.reports.layout import width
+from arena.terminal.display import Lines
+from arena.terminal.watch import Onlooker
 
 
 class Kept:

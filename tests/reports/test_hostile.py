@@ -18,7 +18,7 @@ from wcwidth import wcswidth
 
 from arena.model import NotRun
 from arena.reports import FORMATS, render
-from arena.reports.hostile import (
+from arena.reports.escape import (
     Legible,
     cell,
     json_line,

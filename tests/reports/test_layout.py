@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.reports.hostile import plain
+from arena.reports.escape import plain
 from arena.reports.layout import clip, width, wrap
 
 

@@ -12,7 +12,7 @@ import pytest
 from arena.model import NotRun, Standing
 from arena.reports import FILES, FORMATS, files, render
 from arena.reports.delimited import NAMES
-from arena.reports.listed import listed
+from arena.reports.rows import listed
 
 
 @pytest.mark.parametrize("kind", ["plain", "eventful", "pooled"])

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from arena.sandbox import Launch, inherited
-from arena.sandbox.inherited import OVERHEAD, OWN, Bound, Given, judge, lack, needs
+from arena.sandbox import Launch, inherited_limits
+from arena.sandbox.inherited_limits import OVERHEAD, OWN, Bound, Given, judge, lack, needs
 from arena.sandbox.none import Unconfined
 
 MB = 1 << 20
@@ -70,7 +70,7 @@ def test_matches_that_were_asked_for_are_not_made_fewer():
 
 def test_a_limit_of_the_user_is_told_with_what_to_type():
     """The number has what runs already in it."""
-    told = lack(Given(tasks=(Bound(inherited.ULIMIT_U, 22, 9),)), BOT)
+    told = lack(Given(tasks=(Bound(inherited_limits.ULIMIT_U, 22, 9),)), BOT)
     assert f"(`ulimit -u {9 + OWN + EACH}`)" in told
 
 
@@ -85,10 +85,10 @@ def test_memory_that_others_limit_is_a_note_as_long_as_one_bot_has_its_own():
 READ = """
 import json, resource, sys
 from pathlib import Path
-from arena.sandbox import inherited
+from arena.sandbox import inherited_limits
 for name, value in json.loads(sys.argv[1]).items():
     resource.setrlimit(getattr(resource, name), (value, value))
-given = inherited.read(spare_uids=bool(int(sys.argv[2])))
+given = inherited_limits.read(spare_uids=bool(int(sys.argv[2])))
 print(json.dumps([given.rlimits, given.tasks, given.memory]))
 """
 
@@ -108,11 +108,11 @@ def test_a_process_reads_its_own_limits():
     limits = {"RLIMIT_NOFILE": 77, "RLIMIT_NPROC": 5000, "RLIMIT_FSIZE": 9 * MB}
     rlimits, tasks, _ = read(limits, spare_uids=True)
     assert {"NOFILE": 77, "NPROC": 5000, "FSIZE": 9 * MB}.items() <= rlimits.items()
-    assert inherited.ULIMIT_U not in [where for where, _, _ in tasks]
+    assert inherited_limits.ULIMIT_U not in [where for where, _, _ in tasks]
     rlimits, tasks, _ = read(limits, spare_uids=False)
     assert "NPROC" not in rlimits
     where, most, used = tasks[0]
-    assert (inherited.ULIMIT_U, 5000) == (where, most)
+    assert (inherited_limits.ULIMIT_U, 5000) == (where, most)
     assert used >= 1
 
 
@@ -146,11 +146,11 @@ def test_groups_of_version_2_are_read_and_no_limit_is_none(tmp_path):
     proc.mkdir()
     (proc / "cgroup").write_text("0::/a/b\n")
     (proc / "mountinfo").write_text(f"41 31 0:38 / {top} rw - cgroup2 cgroup2 rw\n")
-    given = inherited.read(proc, spare_uids=True)
+    given = inherited_limits.read(proc, spare_uids=True)
     assert (Bound(str(own.parent / "pids.max"), 100, 3),) == given.tasks
     assert (Bound(str(own / "memory.max"), 1048576),) == given.memory
     (proc / "mountinfo").write_text("")
-    assert ((), ()) == inherited.read(proc, spare_uids=True)[1:]
+    assert ((), ()) == inherited_limits.read(proc, spare_uids=True)[1:]
 
 
 @pytest.mark.process

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from arena import registry
-from arena.cli.entering import find_sandbox
-from arena.cli.secrecy import refuse_shown_bots
+from arena.bots import load
+from arena.event.enter import find_sandbox
+from arena.event.secrecy import refuse_shown_bots
 from arena.model import UserError
-from arena.roster import load
 from arena.sandbox import visible
 
 LOOK = """

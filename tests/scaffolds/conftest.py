@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from arena import registry, scaffolds
+from arena.bots import build, load
 from arena.cli import commands
-from arena.roster import build, load
 from arena.sandbox.client import Spawner
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from arena import scaffolds
+from arena.bots import manifest
 from arena.cli import commands, main
-from arena.roster import manifest
 from arena.scaffolds import MANIFEST, README, SCAFFOLDS, names, render
 
 HERE = Path(scaffolds.__file__).parent

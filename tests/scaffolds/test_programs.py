@@ -13,9 +13,9 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals, secret_from_seed
-from arena.match import Setting, play_series
+from arena.engine.match import Setting, play_series
+from arena.engine.pipes import open_table
 from arena.model import MatchSpec, Series, Settings
-from arena.pipes import open_table
 from arena.scaffolds import SCAFFOLDS
 
 pytestmark = pytest.mark.process

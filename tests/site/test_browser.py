@@ -9,13 +9,13 @@ import json
 import pytest
 
 from arena import registry
-from arena.cli.moments import Album
-from arena.cli.watching import label
+from arena.replay.steps import unfolded
 from arena.reports.cards import Face
-from arena.site.naming import bot_slug
+from arena.site.file_names import bot_slug
 from arena.site.words import LANGUAGES, strings
 from arena.store import read_event, read_records, secret_of
-from arena.unfolding import unfolded
+from arena.terminal.moments import Album
+from arena.terminal.watch import label
 from tests.site.conftest import HOSTILE, slug_of
 
 LETTERS = {Face.ALL: "a", Face.OWNER: "o", Face.NOBODY: "n", Face.HIDDEN: "h"}

@@ -7,16 +7,16 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import commands
+from arena.event.tournament import count_folder, table_of
+from arena.live.event_state import Show
 from arena.live.pages import slow_fragments
-from arena.live.showing import Show
 from arena.model import NotRun, Settings
 from arena.ratings.standings import table
 from arena.site import pages
-from arena.site.naming import bot_slug
+from arena.site.file_names import bot_slug
 from arena.site.segments import unscript
 from arena.site.state import Placed, Published
 from arena.store import read_records
-from arena.tournament import count_folder, table_of
 from arena.verify.whole import verify
 from tests.live.test_showing import pace
 from tests.site.conftest import index_of, slug_of

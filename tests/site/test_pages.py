@@ -13,22 +13,22 @@ import msgspec
 import pytest
 
 from arena import registry
+from arena.event.tournament import table_of
 from arena.model import Duel
+from arena.replay.steps import unfolded
 from arena.site import pages
-from arena.site.clearing import Clearing
+from arena.site.clearance import Clearing
 from arena.site.feed import badge
+from arena.site.file_names import bot_slug
 from arena.site.markup import attributes, escaped, tag
-from arena.site.naming import bot_slug
 from arena.site.pages.frame import GAMES, POLICY
-from arena.site.reading import source_of
 from arena.site.segments import A_SEGMENT, unscript
+from arena.site.source import source_of
 from arena.site.state import Published, SiteIndex
 from arena.site.statistics import Statistics
 from arena.site.view import BotView, EventView
 from arena.site.words import LANGUAGES
 from arena.store import read_event, read_records, secret_of
-from arena.tournament import table_of
-from arena.unfolding import unfolded
 from tests.site.conftest import HOSTILE, everything, index_of, slug_of
 
 REPOSITORY = Path(__file__).parents[2]

@@ -9,14 +9,14 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import commands
+from arena.event.tournament import table_of
 from arena.model import Entrant, Machine, NotRun, UserError, pairing_id
-from arena.site import publishing
-from arena.site.clearing import Clearing
+from arena.site import publish
+from arena.site.clearance import Clearing
 from arena.site.folder import SiteFolder
 from arena.site.segments import unscript
-from arena.store import read_event, read_records, reading
+from arena.store import log_reader, read_event, read_records
 from arena.store.folder import write_event
-from arena.tournament import table_of
 from tests.site.conftest import everything, index_of, slug_of, told
 
 
@@ -163,7 +163,7 @@ def test_there_is_one_publisher_at_a_time(tmp_path, published, event):
 
 def test_no_event_takes_the_place_of_another(tmp_path, published, event, crowd, monkeypatch):
     """Even if somebody has found a commitment that begins alike."""
-    monkeypatch.setattr(publishing, "event_slug", lambda _: "same")
+    monkeypatch.setattr(publish, "event_slug", lambda _: "same")
     site = tmp_path / "site"
     published(event, "--to", site)
     refused = CliRunner().invoke(commands, ["publish", str(crowd), "--to", str(site)])
@@ -174,7 +174,7 @@ def test_no_event_takes_the_place_of_another(tmp_path, published, event, crowd, 
 
 def test_processes_change_nothing(tmp_path, published, play_event, monkeypatch):
     """Segments made by two processes are those of one."""
-    monkeypatch.setattr(publishing, "_ALONE", 0)
+    monkeypatch.setattr(publish, "_ALONE", 0)
     event = play_event(tmp_path / "event", ("ann@1", "bob@1", "cat@1"), deals=8)
     for jobs in (1, 2):
         published(event, "--to", tmp_path / f"site{jobs}", "--jobs", jobs)
@@ -396,7 +396,7 @@ def test_without_its_secret_an_event_has_no_table_yet(tmp_path, published, event
 def test_a_log_is_read_once_and_then_where_its_records_are(tmp_path, published, event, monkeypatch):
     """One pass for the count, the history and the places; each record that counts once more."""
     passes, looked_up = 0, 0
-    lines, line_at = reading.read_lines, reading.line_at
+    lines, line_at = log_reader.read_lines, log_reader.line_at
 
     def counted(*words):
         nonlocal passes
@@ -410,8 +410,8 @@ def test_a_log_is_read_once_and_then_where_its_records_are(tmp_path, published, 
 
     folder = copy(event, tmp_path / "event")
     matches = len(list(read_records(folder)))
-    monkeypatch.setattr(reading, "read_lines", counted)
-    monkeypatch.setattr(reading, "line_at", noted)
+    monkeypatch.setattr(log_reader, "read_lines", counted)
+    monkeypatch.setattr(log_reader, "line_at", noted)
     published(folder, "--to", tmp_path / "site")
     assert (1, matches) == (passes, looked_up)
 

@@ -6,14 +6,7 @@ import os
 import pytest
 
 from arena.model import UserError
-from arena.store import (
-    Store,
-    lines,
-    read_records,
-    reading,
-    records_of_match,
-    records_of_series,
-)
+from arena.store import Store, lines, log_reader, read_records, records_of_match, records_of_series
 from arena.store.index import Index
 from arena.store.lock import lock
 
@@ -63,8 +56,8 @@ def test_what_is_found_is_found_without_reading_the_log(folder, monkeypatch):
         begun.append(start)
         return read_records(folder, start)
 
-    read_records = reading.read_records
-    monkeypatch.setattr(reading, "read_records", read)
+    read_records = log_reader.read_records
+    monkeypatch.setattr(log_reader, "read_records", read)
     assert 1 == len(records_of_match(folder, "p-000005-0"))
     assert 5 == len(records_of_series(folder, "s-0"))
     assert 0 not in begun
@@ -93,7 +86,7 @@ def test_an_index_of_another_log_is_not_believed(folder):
     whole = log.read_bytes().splitlines(keepends=True)
     for other in (whole[1:], whole[:3], whole[:2] + whole[3:], whole[::-1], whole + whole[:1]):
         log.write_bytes(b"".join(other))
-        everything = list(reading.read_records(folder))
+        everything = list(log_reader.read_records(folder))
         for name in {record.id for record in everything}:
             right = [record for record in everything if record.id == name]
             assert right == records_of_match(folder, name)
@@ -128,7 +121,7 @@ def test_the_index_is_sized_by_the_count_of_lines(folder):
 
 def test_a_reader_makes_the_index_of_a_large_log(filled, monkeypatch):
     """Once; what it finds by it is what the log has, and a writer goes on with it."""
-    monkeypatch.setattr("arena.store.reading._WORTH_AN_INDEX", 0)
+    monkeypatch.setattr("arena.store.log_reader._WORTH_AN_INDEX", 0)
     folder = filled(6)
     whole = (folder / "matches.jsonl").read_bytes()
     first, *_, last = read_records(folder)
@@ -148,7 +141,7 @@ def test_a_reader_makes_the_index_of_a_large_log(filled, monkeypatch):
 
 def test_a_reader_cuts_nothing_off_by_the_index_that_it_has_made(filled, monkeypatch):
     """It doesn't know what is durable, so a line that is damaged in the middle stays."""
-    monkeypatch.setattr("arena.store.reading._WORTH_AN_INDEX", 0)
+    monkeypatch.setattr("arena.store.log_reader._WORTH_AN_INDEX", 0)
     folder = filled(6)
     log = folder / "matches.jsonl"
     first, *_ = read_records(folder)
@@ -165,7 +158,7 @@ def test_a_reader_cuts_nothing_off_by_the_index_that_it_has_made(filled, monkeyp
 @pytest.mark.parametrize("how", ["played", "linked", "another's"])
 def test_where_it_may_not_be_written_an_index_is_only_used(filled, monkeypatch, how, tmp_path):
     """Somebody plays there, a link would lead it elsewhere, or the folder isn't ours."""
-    monkeypatch.setattr("arena.store.reading._WORTH_AN_INDEX", 0)
+    monkeypatch.setattr("arena.store.log_reader._WORTH_AN_INDEX", 0)
     folder = filled(6)
     first, *_ = read_records(folder)
     (folder / "matches.index").unlink()

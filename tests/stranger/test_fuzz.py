@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from arena.cli.again import Told
-from arena.cli.auditing import audit_folder, told
+from arena.event.rerate import Wanted, rated
+from arena.event.tournament import Counts, table_of
+from arena.event.transcript import Told
 from arena.model import UserError
 from arena.reports import FORMATS, render
 from arena.reports.faults import fault_lines
-from arena.rerating import Wanted, rated
 from arena.store import canonical_line, read_by_id, read_event, read_records, read_some
-from arena.tournament import Counts, table_of
+from arena.terminal.audit_report import audit_folder, told
 
 VALUES = (
     None,

@@ -10,12 +10,12 @@ import trio
 
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed, with_beacon
+from arena.event.tournament import Tournament
 from arena.executors import Finished, SeriesEnd
 from arena.model import DERIVATION, Entrant, Event, FaultKind, SeatUse, Settings, sha256_hex
 from arena.referee import Failure, Referee
 from arena.reports import files
 from arena.store import Private, Store, read_event, read_records, sealed
-from arena.tournament import Tournament
 
 SECRET = secret_from_seed("verify")
 

@@ -9,9 +9,8 @@ from click.testing import CliRunner
 from msgspec import UNSET
 
 from arena.cli import commands
-from arena.cli.verifying import verify_folder
 from arena.deals import secret_from_seed
-from arena.epochs import (
+from arena.event.epochs import (
     epoch_fault,
     epochs_of,
     field_before,
@@ -19,10 +18,11 @@ from arena.epochs import (
     settings_of_epoch,
     whose_epoch,
 )
+from arena.event.rerate import rated
+from arena.event.tournament import table_of, withdrawn_in
 from arena.model import Racing, Settings, UserError
-from arena.rerating import rated
 from arena.store import read_event
-from arena.tournament import table_of, withdrawn_in
+from arena.terminal.verify_report import verify_folder
 from arena.verify.whole import verify
 
 from .conftest import field, forge, make, restate

@@ -12,7 +12,8 @@ from msgspec import UNSET
 
 from arena.cli import commands
 from arena.deals import commitment
-from arena.drift import refuse_drift
+from arena.event.drift import refuse_drift
+from arena.event.tournament import table_of
 from arena.model import (
     DERIVATION,
     Confinement,
@@ -34,7 +35,6 @@ from arena.model import (
     canonical,
 )
 from arena.store import Private, Store, read_announced, read_event, sealed, write_atomically
-from arena.tournament import table_of
 from arena.verify.whole import verify
 
 from .conftest import SECRET, lines, make, restate, rewrite

@@ -6,10 +6,10 @@ import re
 import msgspec
 import pytest
 
-from arena.cli.verifying import verify_folder
 from arena.deals import fingerprint
 from arena.model import Fault, FaultKind, SeatUse, Settings, UserError
 from arena.store import read_event, read_records
+from arena.terminal.verify_report import verify_folder
 from arena.verify.findings import Difference, first_unlike, shown
 from arena.verify.log import parts
 from arena.verify.whole import verify

@@ -8,10 +8,10 @@ import pytest
 import trio
 from msgspec import UNSET
 
+from arena.event.tournament import Counts, Tournament, counting_of, schedule_of, table_of
 from arena.model import ADJUSTED, Racing, RatingSettings, Settings, Trial, UserError, Verdict
 from arena.reports import render
 from arena.store import Store, read_event, read_records
-from arena.tournament import Counts, Tournament, counting_of, schedule_of, table_of
 from arena.verify.findings import LOG
 from arena.verify.whole import verify
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.wire.framing import Framer, Framing
+from arena.wire.lines import Framer, Framing
 
 LIMIT = 40
 

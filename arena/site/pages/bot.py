@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from arena.model import Duel, Standing
 from arena.reports.columns import share
 from arena.site import pictures
+from arena.site.file_names import bot_slug
 from arena.site.markup import Part, Safe, join, tag, told
-from arena.site.naming import bot_slug
 from arena.site.pages.frame import Site, event_head, heading, name, page, replay_link, scroll
 from arena.site.pages.ranking import rating, withdrawn
 from arena.site.view import BotView, EventView, Failing, Notable, Spread

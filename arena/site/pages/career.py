@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from arena.reports.columns import NOTHING as NONE
 from arena.site import pictures
+from arena.site.file_names import bot_slug
 from arena.site.markup import Safe, join, tag
-from arena.site.naming import bot_slug
 from arena.site.pages.frame import Site, common_game, heading, name, page, scroll
 from arena.site.pages.index import event_name
 from arena.site.pages.ranking import marks, rating

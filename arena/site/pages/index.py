@@ -5,8 +5,8 @@ Pure. Invariant: as in `arena.site.pages`.
 
 from __future__ import annotations
 
+from arena.site.file_names import bot_slug
 from arena.site.markup import Safe, escaped, join, tag
-from arena.site.naming import bot_slug
 from arena.site.pages.frame import Site, common_game, game_name, name, page
 from arena.site.state import Published, SiteIndex
 from arena.site.words import moment, say

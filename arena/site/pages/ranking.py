@@ -11,7 +11,7 @@ from arena.model import Standing, Withdrawal
 from arena.reports.columns import DEVIATIONS_95
 from arena.reports.columns import NOTHING as NONE
 from arena.reports.cycles import SHOWN, cycles
-from arena.reports.listed import NOT_RUN, listed
+from arena.reports.rows import NOT_RUN, listed
 from arena.site import pictures
 from arena.site.markup import NOTHING, Part, Safe, escaped, join, tag, told
 from arena.site.pages.frame import (

@@ -1,0 +1,72 @@
+"""Holes that only the turn cap ended, and pairs that have more of them than others.
+
+A pair is held against the field: of all rated events so many have a capped hole, and the pair's
+are as good as drawn from them. That is exact whatever a rated event's holes have in common.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import msgspec
+
+from arena.audit.chance import as_many, holm
+from arena.audit.groups import RatedEvent, nine
+from arena.audit.report import Capped, Share
+from arena.audit.seats import share
+from arena.audit.turns import at_cap
+from arena.ratings.intervals import Moments
+
+
+class _Pair(msgspec.Struct):
+    events: int = 0
+    marked: int = 0
+    """With a capped hole."""
+    holes: int = 0
+    capped: int = 0
+
+
+class Caps:
+    """Capped holes, in all and by pair."""
+
+    def __init__(self, game: str, cap: int) -> None:
+        self._game = game
+        self._cap = cap
+        self._moments = Moments()
+        self._marked = 0
+        self._pairs: dict[tuple[str, str], _Pair] = {}
+
+    def add(self, event: RatedEvent) -> None:
+        """Take up a whole event."""
+        holes = capped = 0
+        for record in event.records:
+            for hole in nine(record):
+                holes += 1
+                capped += at_cap(self._game, hole, self._cap)
+        if not holes:
+            return
+        self._moments.add(capped, holes)
+        self._marked += capped > 0
+        for pair in combinations(sorted(event.circle), 2):
+            found = self._pairs.setdefault(pair, _Pair())
+            found.events += 1
+            found.marked += capped > 0
+            found.holes += holes
+            found.capped += capped
+
+    def share(self) -> Share:
+        """Of all holes."""
+        return share(self._moments)
+
+    def pairs(self) -> list[Capped]:
+        """All pairs; none where there is nothing to compare. `p` is the family's."""
+        if not self._marked or len(self._pairs) < 2:
+            return []
+        alone = [
+            as_many(pair.marked, drawn=pair.events, marked=self._marked, all_=self._moments.events)
+            for pair in self._pairs.values()
+        ]
+        return [
+            Capped(bots=bots, holes=pair.holes, capped=pair.capped, p_alone=own, p=p)
+            for (bots, pair), own, p in zip(self._pairs.items(), alone, holm(alone), strict=True)
+        ]

@@ -1,0 +1,107 @@
+"""Who does better where the deal had been played before.
+
+A process never sees a deal twice, and rotations of a deal are never alive at the same time. So
+which of them was played first should change nothing, and it was drawn by lot, deal by deal. That
+makes an exact test: a bot's strokes, less its opponents' and what its seat is worth, where the deal
+had been played before, less those where it had not; against what they would be if another rotation
+had come first. What a seat is worth does not depend on the order, so to take it off spoils nothing.
+
+Invariant: sums of whole numbers: thousandths of strokes times the number of seats.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from arena.audit.chance import cell_of, permuted
+from arena.audit.groups import RatedEvent, strokes
+from arena.audit.report import Later
+from arena.audit.seats import less_mean
+from arena.ratings.outcomes import THOUSANDTHS
+
+Order = Callable[[str, int], Sequence[int]]
+"""(pairing, deal) -> which rotation was played first, second, …"""
+
+
+class _Bot(msgspec.Struct):
+    deals: int
+    strokes: list[list[int]]
+    """By cell and place in the order of playing."""
+    sat: list[list[list[int]]]
+    """How often, by cell, place in the order of playing, and seat."""
+
+
+class Rotations:
+    """Strokes by bot and place in the order of playing."""
+
+    def __init__(self, seats: int, order: Order, cells: int) -> None:
+        self._seats = seats
+        self._order = order
+        self._cells = cells
+        self._bots: dict[str, _Bot] = {}
+        self._worth = [0] * seats
+        """By seat."""
+        self._deals = 0
+
+    def add(self, event: RatedEvent) -> None:
+        """Take up a whole event."""
+        cell = cell_of(event.pairing, event.deal, self._cells)
+        self._deals += 1
+        for place, rotation in enumerate(self._order(event.pairing, event.deal)):
+            record = event.records[rotation]
+            for seat, more in enumerate(less_mean(strokes(record))):
+                bot = self._bot(record.seats[seat])
+                bot.deals += not place
+                bot.strokes[cell][place] += more
+                bot.sat[cell][place][seat] += 1
+                self._worth[seat] += more
+
+    def _bot(self, entrant: str) -> _Bot:
+        if entrant not in self._bots:
+            seats, cells = range(self._seats), range(self._cells)
+            self._bots[entrant] = _Bot(
+                deals=0,
+                strokes=[[0 for _ in seats] for _ in cells],
+                sat=[[[0 for _ in seats] for _ in seats] for _ in cells],
+            )
+        return self._bots[entrant]
+
+    def rows(self, seed: bytes) -> list[Later]:
+        """All bots. `p` is the family's."""
+        bots = dict(sorted(self._bots.items()))
+        gains = [self._gains(bot) for bot in bots.values()]
+        answers = permuted(gains, seed, ways=self._seats)
+        return [
+            Later(
+                bot=name,
+                deals=bot.deals,
+                strokes=round(-sum(gain[:: self._seats]) / bot.deals, 6) + 0.0,
+                error=round(
+                    math.sqrt(sum(value * value for value in gain) / self._seats) / bot.deals,
+                    6,
+                ),
+                p_alone=answer.alone,
+                p=answer.family,
+            )
+            for (name, bot), gain, answer in zip(bots.items(), gains, answers, strict=True)
+        ]
+
+    def _gains(self, bot: _Bot) -> array[float]:
+        """By cell, strokes gained on all others if each place had been the first."""
+        n = self._seats
+        # Strokes less the mean of all, times n, become strokes less the opponents' mean.
+        scale = 1 / (n - 1) / THOUSANDTHS
+        worth = [one / self._deals / n for one in self._worth]
+        row = array("d")
+        for sums, sat in zip(bot.strokes, bot.sat, strict=True):
+            own = [
+                scale * (sum_ - sum(w * times for w, times in zip(worth, seats, strict=True)))
+                for sum_, seats in zip(sums, sat, strict=True)
+            ]
+            whole = sum(own)
+            row.extend((n * first - whole) / (n - 1) for first in own)
+        return row

@@ -1,0 +1,351 @@
+"""Builds: from candidates to bots that can be started.
+
+Runs authors' build commands in the sandbox, in a copy of the snapshot, through the spawner.
+A build runs once for the same content, commands, packages and toolchain; its result lies in the
+cache beside the snapshots. Bots without a build are resolved and passed on; one that only needs
+packages has a build without commands, so that they lie in its own folder.
+
+    key known? -- yes --> take the cached result
+         no --> copy the snapshot, its packages --> each command in turn --> settle --> rename
+
+Invariant: what a build made is looked at only after its whole process tree has ended, and no
+link in it is followed out of its folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shlex
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from arena.bots import disk_space
+from arena.bots.build_process import Spawns, run
+from arena.bots.cache import BUILDS, publish, scratch, there, writing
+from arena.bots.commands import INSIDE, Command, CommandError, resolve
+from arena.bots.discovery import missing_tool
+from arena.bots.entries import Built, Candidate, FailedError, Problem
+from arena.bots.fetchers import HOME
+from arena.bots.folder import SnapshotError, opened
+from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
+from arena.bots.locks import LockError
+from arena.bots.packages import RESERVED, Packages, find, place
+from arena.bots.plain_text import printable
+from arena.bots.snapshot import copy, keep_times, listing, mark_programs, settle
+from arena.bots.trees import ShapeError, measure, remove
+from arena.exhaustion import ran_out, told
+from arena.model import Bot, Frozen, HostError, NotRun, UserError, canonical, sha256_hex
+from arena.sandbox import Backend, Exited, Launch, inherited_limits
+
+RESULT_FILES = 100_000
+"""What a build may leave besides what it was given: a Rust target folder fits."""
+_FORMAT = 2
+"""Raised when builds are run differently, so that older results are not taken."""
+_ENVIRONMENT = {
+    # A home to write to; it doesn't become part of the result.
+    "HOME": f"{INSIDE}/{HOME}",
+    "TMPDIR": f"{INSIDE}/{HOME}",
+    # Without network, say so at once instead of waiting for a name server.
+    "CARGO_NET_OFFLINE": "true",
+    "GOPROXY": "off",
+    "GOTOOLCHAIN": "local",
+    # Compilers that stamp their output stamp it alike.
+    "SOURCE_DATE_EPOCH": "0",
+}
+
+
+class BuildLimits(Frozen, frozen=True, kw_only=True):
+    """What a build may use: compilers need more than bots."""
+
+    seconds: float = 300.0
+    """For all commands of one bot."""
+    memory_mb: int = 4096
+    tasks: int = 512
+    file_mb: int = 512
+    disk_mb: int = 1024
+    """What it may write in all, besides what it was given."""
+    scratch_mb: int = 256
+    """Its /tmp: what compilers and linkers spill."""
+
+
+def build(
+    candidates: Sequence[Candidate],
+    *,
+    cache: Path,
+    backend: Backend,
+    spawner: Spawns,
+    limits: BuildLimits | None = None,
+    scratch_mb: int = 0,
+    results: Path | None = None,
+    report: Callable[[str], None] = lambda _: None,
+) -> Built:
+    """Build what has to be built and say how each bot is started.
+
+    `scratch_mb`: the most that a bot gets of the scratch space it asks for. `results`: the event's
+    folder, which no tool may show. `report` gets a line before each build that really runs.
+    HostError when the sandbox, not an author, is at fault.
+    """
+    closed = [cache, *(Path(candidate.source) for candidate in candidates)]
+    toolbox = Toolbox([*closed, *([results] if results else [])])
+    bots: list[Bot] = []
+    problems: list[Problem] = []
+    skipped: list[NotRun] = []
+    for candidate in candidates:
+        try:
+            root = Path(candidate.snapshot)
+            packages = find(candidate, cache=cache, toolbox=toolbox)
+            if candidate.build or packages:
+                work = _Build(
+                    candidate,
+                    packages,
+                    cache=cache,
+                    backend=backend,
+                    spawner=spawner,
+                    limits=limits or BuildLimits(),
+                    toolbox=toolbox,
+                )
+                root = work.result(report)
+            command = resolve(candidate.run, root, toolbox)
+        except MissingToolError as e:
+            missing = missing_tool(candidate, e)
+            if isinstance(missing, NotRun):
+                skipped.append(missing)
+            else:
+                problems.append(missing)
+        except FailedError as e:
+            problems.append(_problem(candidate, *e.lines))
+        except LockError as e:
+            problems.append(_problem(candidate, str(e)))
+        except (CommandError, HiddenToolError) as e:
+            after = "after its build: " if candidate.build else ""
+            problems.append(_problem(candidate, f"{after}{e}"))
+        else:
+            bots.append(
+                Bot(
+                    entrant=candidate.entrant,
+                    root=str(root),
+                    run=command.argv,
+                    expose=command.expose,
+                    env=packages.env if packages else (),
+                    scratch_mb=min(candidate.asked.scratch_mb or 0, scratch_mb),
+                    source=candidate.source,
+                )
+            )
+    return Built(bots=tuple(bots), problems=tuple(problems), skipped=tuple(skipped))
+
+
+def _problem(candidate: Candidate, *lines: str) -> Problem:
+    return Problem(name=candidate.entrant.id, path=candidate.shown, lines=lines)
+
+
+class _Build:
+    """The build of one candidate."""
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        packages: Packages | None,
+        *,
+        cache: Path,
+        backend: Backend,
+        spawner: Spawns,
+        limits: BuildLimits,
+        toolbox: Toolbox,
+    ) -> None:
+        self.candidate = candidate
+        self.packages = packages
+        self.cache = cache
+        self.backend = backend
+        self.spawner = spawner
+        self.limits = limits
+        self.toolbox = toolbox
+        self.given = (0, 0)
+        """Files and bytes that the commands begin with."""
+
+    def result(self, report: Callable[[str], None]) -> Path:
+        """The folder that the build made, now or earlier."""
+        final = self.cache / BUILDS / self._key()
+        if not there(final):
+            doing = "building" if self.candidate.build else "preparing the packages of"
+            report(f"{doing} {self.candidate.entrant.id}")
+            self._make(final)
+        keep_times(final)
+        return final
+
+    def _key(self) -> str:
+        """What the result depends on, as far as it is named: not what `make` calls in turn."""
+        tools = [command.identity for command in self._known(Path(self.candidate.snapshot))]
+        return sha256_hex(
+            canonical(
+                [
+                    _FORMAT,
+                    self.candidate.entrant.hash,
+                    self.candidate.build,
+                    self.packages.key if self.packages else "",
+                    tools,
+                    # Unconfined, a build may have fetched what another one can't.
+                    self.backend.name,
+                    platform.system(),
+                    platform.machine(),
+                ]
+            )
+        )
+
+    def _known(self, folder: Path) -> Iterator[Command]:
+        """The commands whose program is there before the build begins."""
+        for argv in self.candidate.build:
+            # A later command may be a program that an earlier one makes.
+            with contextlib.suppress(CommandError):
+                yield resolve(argv, folder, self.toolbox)
+
+    def _make(self, final: Path) -> None:
+        deadline = time.monotonic() + self.limits.seconds
+        with scratch(self.cache, BUILDS) as folder:
+            made = folder / "bot"
+            with writing(self.cache):
+                made.mkdir()
+            try:
+                with opened(Path(self.candidate.snapshot)) as snapshot:
+                    copy(listing(snapshot), made, self.cache)
+            except SnapshotError as e:  # somebody has just cleaned the cache
+                raise UserError(f"{printable(self.cache)}: a bot's snapshot: {e}; try again") from e
+            for name in RESERVED:
+                if os.path.lexists(made / name):
+                    raise FailedError(f"build: {name} in its folder is in the way; rename it")
+            if self.packages:
+                place(self.packages, made, self.cache)
+            with writing(self.cache):
+                (made / HOME).mkdir(exist_ok=True)
+            self.given = measure(made)
+            if self.packages and self.packages.compile:
+                # Sources that can't be compiled (templates, other versions') are no matter.
+                self._started(self.packages.compile, made, deadline)
+                self._check(made)
+            for argv in self.candidate.build:
+                self._run(argv, made, deadline)
+            # Whatever its exit says: what a full disk has cut off must not be kept.
+            self._not_full(made)
+            with writing(self.cache):
+                self._settle(made)
+                publish(made, final)
+
+    def _run(self, argv: tuple[str, ...], made: Path, deadline: float) -> None:
+        ended, output = self._started(argv, made, deadline)
+        if ended.code != 0:
+            if not ended.overstepped:
+                self._not_full(made, output)
+            if short := self._starved(output):
+                raise HostError(
+                    f"the build of {self.candidate.entrant.id} has failed for want of what this "
+                    f"machine limits: {short}"
+                )
+            raise FailedError(f"build: {_shown(argv)} {self._end(ended)}", output)
+        self._check(made)
+        with writing(self.cache):
+            mark_programs(made)
+
+    def _not_full(self, made: Path, said: bytes = b"") -> None:
+        """See that the cache's disk has given what a build is promised."""
+        if what := disk_space.full(made) or disk_space.short([made], self._disk_mb() << 20, said):
+            raise HostError(
+                f"the build of {self.candidate.entrant.id} could not write to the cache "
+                f"{printable(self.cache)}: {what}; make room there, or set XDG_CACHE_HOME to "
+                "another folder"
+            )
+
+    def _disk_mb(self) -> int:
+        return self.limits.disk_mb + (self.given[1] >> 20) + 1
+
+    def _starved(self, output: bytes) -> str:
+        """What a build that has failed was not given: if it complains of a want, and there is one.
+
+        Either alone says little: most builds get by with far less than they may use, and output
+        is its author's.
+        """
+        if not told(output.decode(errors="replace")):
+            return ""
+        promise = Launch(
+            run=(),
+            root="",
+            writable=True,
+            memory_mb=self.limits.memory_mb,
+            tasks=self.limits.tasks,
+            file_mb=self.limits.file_mb,
+            scratch_mb=self.limits.scratch_mb,
+        )
+        return inherited_limits.lack(inherited_limits.read(), promise)
+
+    def _check(self, made: Path) -> None:
+        """See that what a command left can be walked through, before anything else does."""
+        try:
+            # Files may lie in as many folders; what its home holds is counted, too.
+            measure(made, most=2 * (self.given[0] + RESULT_FILES))
+        except ShapeError as e:
+            raise FailedError(f"build: made {e}") from e
+        except OSError as e:
+            if what := ran_out(e):
+                raise HostError(f"what a build has made can't be read: {what}") from e
+            raise FailedError(f"build: made what can't be read: {e.strerror}") from e
+
+    def _started(self, argv: tuple[str, ...], made: Path, deadline: float) -> tuple[Exited, bytes]:
+        """Run one command to its end, whatever that is."""
+        try:
+            command = resolve(argv, made, self.toolbox)
+        except CommandError as e:
+            raise FailedError(f"build: {e}") from e
+        plan = self.backend.plan(
+            Launch(
+                run=command.argv,
+                root=str(made),
+                writable=True,
+                expose=command.expose,
+                env={**_ENVIRONMENT, **dict(self.packages.env if self.packages else ())},
+                memory_mb=self.limits.memory_mb,
+                tasks=self.limits.tasks,
+                file_mb=self.limits.file_mb,
+                scratch_mb=self.limits.scratch_mb,
+                disk_mb=self._disk_mb(),
+                disk_files=self.given[0] + RESULT_FILES,
+            )
+        )
+        ended, output = run(plan, self.spawner, deadline)
+        if ended is None:
+            self._not_full(made)
+            raise FailedError(
+                f"build: {_shown(argv)} took longer than {self.limits.seconds:g} s", output
+            )
+        if ended.host_error:
+            raise HostError(f"the sandbox could not run a build: {printable(ended.host_error)}")
+        return ended, output
+
+    def _end(self, ended: Exited) -> str:
+        if ended.overstepped:
+            return f"was killed: more {ended.overstepped} than a build may use"
+        if ended.signal is None:
+            return f"ended with exit {ended.code}"
+        try:
+            return f"was ended by {signal.Signals(ended.signal).name}"
+        except ValueError:
+            return f"was ended by signal {ended.signal}"
+
+    def _settle(self, made: Path) -> None:
+        """Make a build's result fit for the cache, if it is within bounds."""
+        remove(made / HOME)
+        files, size = settle(made)
+        if (
+            size > self.given[1] + (self.limits.disk_mb << 20)
+            or files > self.given[0] + RESULT_FILES
+        ):
+            raise FailedError(
+                f"build: made {size / (1 << 20):.1f} MB in {files} files; "
+                f"{self.limits.disk_mb} MB in {RESULT_FILES} files are allowed besides what it "
+                "was given"
+            )
+
+
+def _shown(argv: tuple[str, ...]) -> str:
+    return f"`{printable(shlex.join(argv), 100)}`"

@@ -1,0 +1,173 @@
+"""Entries of the cache as bytes: bots, and their packages, for machines that share no folder.
+
+    pack      <cache>/bots/<content hash>  or  <cache>/packages/<key>  -->  its sum, its bytes
+    unpack    the bytes, beside the cache's entries --> checked --> published under that name
+
+A bundle lists files, links and empty folders, in the order of their paths' bytes. Its sum is the
+SHA-256 that a bot's content hash is, of the same lines; a link is one with `l` and what it leads
+to, an empty folder one with `d`. So a bot's sum is its name. A key names what packages were made
+of, not their bytes: their sum has to come from whoever has packed them, by another way than they.
+
+Invariant: what `unpack` publishes has that sum, read from its files; nothing is written through a
+link, and none leads outside.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from arena.bots.cache import BOTS, PACKAGES, in_use, publish, scratch, there, writing
+from arena.bots.plain_text import printable
+from arena.bots.snapshot import HASH, HEADER, find, set_modes
+from arena.bots.trees import MAX_DEPTH, ShapeError, inside, measure
+from arena.exhaustion import ran_out
+from arena.model import Entrant, HostError, UserError
+
+MAX_BYTES = 512 << 20
+"""What packages may hold to travel: numpy and scipy have 170 MB, a neural network's library for
+processors 450 MB. A bundle takes three times its size of a Dask worker's memory for a moment, and
+such a worker is ended at its core's share of the machine's: 2 GB are usual."""
+
+_ODD_NAMES = {errno.EEXIST, errno.ENOTDIR, errno.ENOENT, errno.ENAMETOOLONG}
+"""How a file system says no to names that no folder holds."""
+
+
+class Bundle(NamedTuple):
+    """An entry of the cache, packed."""
+
+    sum: str
+    content: bytes
+
+
+class _Item(msgspec.Struct, frozen=True, array_like=True):
+    """A file (`-`, or `x` if executable), a link (`l`) or an empty folder (`d`)."""
+
+    path: bytes
+    kind: str
+    content: memoryview
+
+
+_pack = msgspec.msgpack.Encoder().encode
+# Contents are views of the bundle, no copies.
+_items = msgspec.msgpack.Decoder(tuple[_Item, ...]).decode
+
+
+def lacking(entrants: Iterable[Entrant], *, cache: Path) -> tuple[str, ...]:
+    """The names of bots that are not in the cache."""
+    wanted = sorted({entrant.hash for entrant in entrants})
+    return tuple(f"{BOTS}/{content}" for content in wanted if find(cache, content) is None)
+
+
+def pack(name: str, *, cache: Path) -> Bundle | None:
+    """An entry of the cache; None: no such packages, or too large; UserError: it can't be read."""
+    area, _, key = name.partition("/")
+    folder = cache / area / key
+    if area == BOTS and find(cache, key) is None:
+        raise UserError(f"{printable(cache)}: a bot's snapshot has vanished from there; try again")
+    if area not in {BOTS, PACKAGES} or not HASH.fullmatch(key) or not there(folder):
+        return None
+    try:
+        if area == PACKAGES and measure(folder)[1] > MAX_BYTES:
+            return None
+        items = tuple(_listed(folder))
+    except (OSError, ShapeError) as e:
+        if what := ran_out(e):
+            raise HostError(f"{printable(folder)}: can't be sent: {what}") from None
+        raise UserError(f"{printable(folder)}: can't be sent: {printable(e)}") from None
+    return Bundle(_sum(items), _pack(items))
+
+
+def unpack(name: str, bundle: Bundle, *, cache: Path) -> None:
+    """Make a bundle an entry of the cache; UserError: it is not what was packed, or hostile."""
+    area, _, key = name.partition("/")
+    if area not in {BOTS, PACKAGES} or not HASH.fullmatch(key):
+        raise _refused("it has no place in the cache")
+    if area == BOTS and bundle.sum != key:
+        raise _refused("it is another bot's")
+    with in_use(cache), scratch(cache, area) as folder, writing(cache):
+        made = folder / "made"
+        made.mkdir()
+        _lay(bundle.content, made)
+        try:
+            found = _sum(_listed(made))
+        except ShapeError as e:
+            raise _refused(f"it holds {e}") from None
+        if found != bundle.sum:
+            raise _refused("it was damaged on its way")
+        set_modes(made, folders=0o755, files=0o444)
+        publish(made, cache / area / key)
+
+
+def _refused(why: str) -> UserError:
+    return UserError(f"a bundle is refused: {why}")
+
+
+def _listed(folder: Path) -> Iterator[_Item]:
+    """All that a folder holds, sorted, one file's content at a time."""
+    found = {
+        os.fsencode(path.relative_to(folder)): (path, info.st_mode) for path, info in inside(folder)
+    }
+    for name, (path, mode) in sorted(found.items()):
+        if stat.S_ISLNK(mode):
+            yield _Item(name, "l", memoryview(os.fsencode(path.readlink())))
+        elif stat.S_ISREG(mode):
+            kind = "x" if mode & stat.S_IXUSR else "-"
+            yield _Item(name, kind, memoryview(path.read_bytes()))
+        elif not stat.S_ISDIR(mode):
+            raise ShapeError(f"{printable(path.name)}, neither a file nor a folder nor a link")
+        elif not any(path.iterdir()):
+            yield _Item(name, "d", memoryview(b""))
+
+
+def _sum(items: Iterable[_Item]) -> str:
+    total = hashlib.sha256(HEADER)
+    for item in items:
+        content = hashlib.sha256(item.content).hexdigest()
+        total.update(f"{item.kind} {content} ".encode() + item.path + b"\0")
+    return total.hexdigest()
+
+
+def _lay(bundle: bytes, made: Path) -> None:
+    """Write what a bundle lists below an empty folder: links last, when all files are there."""
+    links = []
+    try:
+        for item in _items(bundle):
+            path = _inner(item.path)
+            target = made / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if item.kind == "l":
+                links.append((target, os.fsdecode(bytes(item.content))))
+            elif item.kind == "d":
+                target.mkdir(exist_ok=True)
+            elif item.kind in {"-", "x"}:
+                with target.open("xb") as file:
+                    file.write(item.content)
+                    os.fchmod(file.fileno(), 0o700 if item.kind == "x" else 0o600)
+            else:
+                raise _refused(f"{printable(path)} is neither a file nor a folder nor a link")
+        for target, to in links:
+            target.symlink_to(to)
+    except (msgspec.MsgspecError, ValueError, OSError) as e:
+        if isinstance(e, OSError) and e.errno not in _ODD_NAMES:
+            raise
+        raise _refused("it is none") from None
+    root = os.path.realpath(made)
+    for target, to in links:
+        if to.startswith("/") or not Path(os.path.realpath(target)).is_relative_to(root):
+            shown = printable(target.relative_to(made))
+            raise _refused(f"{shown} is a link to {printable(to)}, outside")
+
+
+def _inner(path: bytes) -> str:
+    parts = path.split(b"/")
+    if {b"", b".", b".."} & set(parts) or len(parts) > MAX_DEPTH + 1:
+        raise _refused(f"{printable(os.fsdecode(path))} is no path within a folder")
+    return os.fsdecode(path)

@@ -1,0 +1,201 @@
+"""The folder where snapshots and builds are kept, by hash.
+
+    <cache>/bots/<content hash>/      a bot's files as they were, read-only
+    <cache>/builds/<build key>/       the same after its build
+    <cache>/packages/<key>/           packages that `arena fetch` has got, as they are laid
+                                      over a bot's files before its build
+
+Touches only that folder. Invariant: an entry appears whole, by one rename, and is never
+changed afterwards; several arenas may fill and read the same cache at once. It is this user's own:
+what others could have put there isn't taken. What a killed
+arena leaves behind is a folder with the temporary prefix, which the next one removes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from arena.bots.ownership import is_own, others
+from arena.bots.plain_text import printable
+from arena.bots.trees import ShapeError, measure, remove
+from arena.exhaustion import ran_out
+from arena.model import HostError, UserError
+from arena.sandbox.temporary import held_folder, sweep
+
+BOTS = "bots"
+BUILDS = "builds"
+PACKAGES = "packages"
+_AREAS = (BOTS, BUILDS, PACKAGES)
+
+_LOCK = "lock"
+_TEMPORARY = "tmp-arena-"
+_HELD = f"{_TEMPORARY}held-"
+"""Of folders that their makers hold a lock on; other versions' have none."""
+_ENTRY = re.compile(rf"[0-9a-f]{{64}}|{_TEMPORARY}.*")
+
+
+def default_cache() -> Path:
+    """The cache of this user: $XDG_CACHE_HOME/nine-arena, or ~/.cache/nine-arena; root's, if its
+    home is another's (sudo), or the spare users that its bots run as can't enter it,
+    /var/cache/nine-arena.
+    """
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The specification of that variable says that relative paths are to be ignored.
+    if named.is_absolute():
+        return named / "nine-arena"
+    home = Path.home()
+    closed = False
+    if os.geteuid() == 0 and home.is_dir():
+        info = home.stat()
+        closed = info.st_uid != 0 or not info.st_mode & stat.S_IXOTH
+    return Path("/var/cache" if closed else home / ".cache", "nine-arena")
+
+
+@contextlib.contextmanager
+def scratch(cache: Path, area: str) -> Iterator[Path]:
+    """A private folder on the cache's own file system, gone afterwards with what it holds."""
+    with writing(cache):
+        (cache / area).mkdir(mode=_mode(), parents=True, exist_ok=True)
+        held = contextlib.ExitStack()
+        folder = held.enter_context(held_folder(cache / area, _HELD))
+    with held:
+        with writing(cache):
+            folder.chmod(0o711)  # root's builds run as another user
+        yield folder
+
+
+@contextlib.contextmanager
+def writing(cache: Path) -> Iterator[None]:
+    """Turn trouble with the cache into one line: the machine's if something has run out, else for
+    the user to see to. No bot is to blame for it.
+    """
+    try:
+        yield
+    except OSError as e:
+        what = ran_out(e)
+        raise (HostError if what else UserError)(
+            f"can't write to the cache {printable(cache)}: {what or e.strerror}; "
+            "make room there, or set XDG_CACHE_HOME to another folder"
+        ) from e
+
+
+def publish(made: Path, final: Path) -> None:
+    """Make a finished folder an entry; if another arena was faster, its entry stays."""
+    try:
+        made.rename(final)
+    except OSError as e:
+        if e.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR} or not there(final):
+            raise
+
+
+def there(entry: Path) -> bool:
+    """Whether an entry is in the cache; UserError for what another user has put in its place.
+
+    It isn't removed: whoever owns it could exchange what lies in it meanwhile.
+    """
+    try:
+        own = is_own(entry)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    if not own:
+        raise UserError(
+            f"{printable(entry)} is no entry that arena has made in its cache: a link, another "
+            "user's, or others can write to it; remove it"
+        )
+    return True
+
+
+def discard(entry: Path) -> None:
+    """Take a damaged entry away, in one step for everybody else."""
+    with scratch(entry.parent.parent, entry.parent.name) as aside, contextlib.suppress(OSError):
+        entry.rename(aside / entry.name)
+
+
+@contextlib.contextmanager
+def in_use(cache: Path) -> Iterator[None]:
+    """Keep `clean_cache` out while bots are started from here; sweep what killed arenas left."""
+    with writing(cache):
+        cache.mkdir(mode=_mode(), parents=True, exist_ok=True)
+        _closed_to_others(cache)
+        _unlisted(cache)
+        lock = (cache / _LOCK).open("ab")
+    for area in _AREAS:
+        sweep(cache / area, _HELD)
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        yield
+
+
+def _closed_to_others(cache: Path) -> None:
+    """UserError if others can exchange what a cache holds: under its hash or key it is believed."""
+    for place in (cache, *(cache / area for area in _AREAS)):
+        if os.path.lexists(place) and (why := others(place)):
+            raise UserError(
+                f"others can change what is in the cache {printable(cache)}: {printable(why)}; set "
+                "XDG_CACHE_HOME to a folder of your own, or take that right away (chmod go-w)"
+            )
+
+
+def _mode() -> int:
+    """Of the cache and its areas, since bots are their authors' business. The spare users that
+    root's bots run as must come through where there are no mounts; they know where to.
+    """
+    return 0o711 if os.geteuid() == 0 else 0o700
+
+
+def _unlisted(cache: Path) -> None:
+    """Take others' right to look into the cache, which older versions gave them."""
+    for place in (cache, *(cache / area for area in _AREAS)):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            info = place.lstat()
+            wider = stat.S_IMODE(info.st_mode) & 0o777 & ~_mode()
+            if wider and info.st_uid == os.geteuid() and stat.S_ISDIR(info.st_mode):
+                place.chmod(stat.S_IMODE(info.st_mode) & ~wider)
+
+
+def clean_cache(cache: Path) -> tuple[int, int]:
+    """Remove all snapshots, builds and packages; return how many files and bytes they were.
+
+    Removes nothing that doesn't bear a name that this module gives, and nothing at all while an
+    event is being played from here.
+    """
+    if not cache.is_dir():
+        return 0, 0
+    _closed_to_others(cache)
+    with (cache / _LOCK).open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UserError(
+                f"{printable(cache)} is in use by an event that is being played; "
+                "wait for it, or stop it with arena stop"
+            ) from None
+        return _clean(cache)
+
+
+def _clean(cache: Path) -> tuple[int, int]:
+    files = size = 0
+    for area in _AREAS:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            for entry in sorted((cache / area).iterdir()):
+                if _ENTRY.fullmatch(entry.name) and is_own(entry):
+                    try:
+                        count, total = measure(entry)
+                    except (OSError, ShapeError):  # of a build that was killed
+                        count, total = 0, 0
+                    # Renamed first: half an entry must not be taken for a whole one.
+                    gone = entry.with_name(f"{_TEMPORARY}gone-{entry.name}")
+                    with contextlib.suppress(OSError):
+                        entry = entry.rename(gone)  # noqa: PLW2901 - it is the same entry
+                    with contextlib.suppress(OSError):
+                        remove(entry)
+                    files += count
+                    size += total
+    return files, size

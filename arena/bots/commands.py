@@ -1,0 +1,272 @@
+"""From what an author writes to what the sandbox starts: entry files, #! lines, programs.
+
+Reads a bot's folder and, through the toolbox, this machine's programs. Invariant: the first
+word of every result is an absolute path, either below /bot (a program of the bot's own) or
+of a program outside that the result's `expose` shows.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import shlex
+import stat
+from pathlib import Path
+
+from arena.bots.folder import Folder, SnapshotError, opened, reading
+from arena.bots.interpreters import MissingToolError, Toolbox
+from arena.bots.plain_text import did_you_mean, printable
+from arena.model import Frozen
+
+INSIDE = "/bot"
+"""Where the sandbox shows the bot's folder."""
+
+LANGUAGES: dict[str, tuple[tuple[str, ...], ...]] = {
+    ".py": (("python3",),),
+    ".js": (("node",),),
+    ".mjs": (("node",),),
+    ".cjs": (("node",),),
+    ".sh": (("bash",), ("sh",)),
+    ".pl": (("perl",),),
+    ".rb": (("ruby",),),
+    ".lua": (("lua",),),
+    ".php": (("php",),),
+    # mawk reads its input in blocks unless it is told otherwise, and would wait for ever.
+    ".awk": (("gawk", "-f"), ("mawk", "-W", "interactive", "-f"), ("awk", "-f")),
+}
+"""Script suffixes, and what runs them where no #! line says it: the first that is there."""
+
+_STEMS = ("bot", "main")
+HEAD = 4096
+"""Bytes read of a file to see what it is; kernels read a quarter of a kilobyte at most."""
+_PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+_MARK = b"\xef\xbb\xbf"
+_KERNEL = ("/proc", "/dev", "/sys")
+
+
+class CommandError(Exception):
+    """Why a command can't be run: one line."""
+
+
+class Command(Frozen, frozen=True, kw_only=True):
+    """What is to be started inside, and what it needs to see."""
+
+    argv: tuple[str, ...]
+    expose: tuple[str, ...] = ()
+    identity: str = ""
+
+
+def head(path: Path) -> bytes:
+    """The beginning of a file of a snapshot, or of what a build has made, which has ended."""
+    try:
+        with reading(path.name), path.open("rb") as file:
+            return file.read(HEAD)
+    except SnapshotError as e:
+        raise CommandError(str(e)) from e
+
+
+def is_program(beginning: bytes) -> bool:
+    """Whether this is how machine code begins."""
+    return beginning.startswith(_PROGRAMS)
+
+
+def is_script(beginning: bytes) -> bool:
+    """Whether this has a #! line, be it a spoilt one."""
+    return beginning.removeprefix(_MARK).startswith(b"#!")
+
+
+def shebang(beginning: bytes, shown: str) -> tuple[str, ...]:
+    """The words of a #! line; empty without one; CommandError for one that no kernel takes."""
+    if not is_script(beginning):
+        return ()
+    if beginning.startswith(_MARK):
+        raise CommandError(f"{shown} has a byte-order mark before its #! line; save it without")
+    line = beginning.split(b"\n", 1)[0]
+    if line.endswith(b"\r"):
+        raise CommandError(
+            f"the #! line of {shown} ends in CR LF; save the file with Unix line ends"
+        )
+    program, *rest = os.fsdecode(line[2:]).strip().split(None, 1) or [""]
+    if not program.startswith("/") or b"\0" in line:
+        raise CommandError(f"the #! line of {shown} names no program by its full path")
+    if posixpath.basename(program) != "env":
+        return (program, *(word.strip() for word in rest))
+    try:
+        words = shlex.split(rest[0].removeprefix("-S")) if rest else []
+    except ValueError:
+        words = []
+    if not words or words[0].startswith("-") or "=" in words[0]:
+        raise CommandError(f"the #! line of {shown} asks env for more than a program to run")
+    return tuple(words)
+
+
+def entry(folder: Folder) -> str | None:
+    """The obvious file to run in a folder: bot.* before main.*; None if there is none."""
+    for stem in _STEMS:
+        try:
+            names = [stem + suffix for suffix in LANGUAGES]
+            found = [name for name in names if (at := folder.find(name)) and at.is_file]
+            if stem == "bot" and _is_own_program(stem, folder):
+                found.append(stem)
+        except SnapshotError as e:
+            raise CommandError(str(e)) from e
+        if len(found) > 1:
+            raise CommandError(f"has {' and '.join(found)}; say in bot.toml which one: run = [...]")
+        if found:
+            return found[0]
+    return None
+
+
+def _suffix(name: str) -> str:
+    return posixpath.splitext(name)[1]
+
+
+def _is_own_program(name: str, folder: Folder) -> bool:
+    found = folder.find(name)
+    if found is None or not found.is_file:
+        return False
+    beginning = folder.read(found, HEAD)
+    return is_program(beginning) or is_script(beginning)
+
+
+def resolve(run: tuple[str, ...] | None, folder: Path, toolbox: Toolbox) -> Command:
+    """Say how `run` is started, or the folder's obvious entry file when nothing is stated."""
+    command = _entered(folder, toolbox) if run is None else _stated(run, folder, toolbox)
+    if "=" in command.argv[0]:
+        # env(1), which starts it inside, would take that for a variable.
+        raise CommandError(f"a program's path can't hold '=': {printable(command.argv[0])}")
+    return command
+
+
+def _entered(folder: Path, toolbox: Toolbox) -> Command:
+    try:
+        with opened(folder) as inside:
+            name = entry(inside)
+    except SnapshotError as e:
+        raise CommandError(str(e)) from e
+    if name is None:
+        raise CommandError("has neither `run` in bot.toml nor an entry file such as bot.py")
+    suffix = _suffix(name)
+    if not suffix:
+        return _stated((f"./{name}",), folder, toolbox)
+    return _script(_inside(name, folder), name, suffix, toolbox)
+
+
+def _script(path: Path, name: str, suffix: str, toolbox: Toolbox) -> Command:
+    words = shebang(head(path), printable(name))
+    if words:
+        return _outside(words, (f"{INSIDE}/{name}",), toolbox, anywhere=True)
+    missing = []
+    for choice in LANGUAGES[suffix]:
+        try:
+            return _outside(choice, (f"{INSIDE}/{name}",), toolbox, anywhere=False)
+        except MissingToolError as e:
+            missing.append(e)
+    raise missing[0]
+
+
+def _outside(
+    words: tuple[str, ...], rest: tuple[str, ...], toolbox: Toolbox, *, anywhere: bool
+) -> Command:
+    if _of_the_kernel(words[0]):
+        raise CommandError(
+            f"{printable(words[0])} is another file for each process that looks; name the "
+            "program by its own path"
+        )
+    tool = toolbox.find(words[0], anywhere=anywhere)
+    return Command(
+        argv=(tool.path, *words[1:], *rest),
+        expose=tool.expose,
+        identity=tool.identity,
+    )
+
+
+def _of_the_kernel(name: str) -> bool:
+    """Whether the way to an absolute path leads through /proc, /dev or /sys."""
+    path = Path(name)
+    places = [Path(os.path.realpath(place)) for place in (path, *path.parents)]
+    return path.is_absolute() and any(
+        place.is_relative_to(kernel) for place in places for kernel in _KERNEL
+    )
+
+
+def _stated(run: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:
+    _one_word(run, folder)
+    program, *rest = run
+    for word in (*([program] if _suffix(program) in LANGUAGES else []), *rest):
+        _seen(word, folder)
+    if program in {"env", "/usr/bin/env", "/bin/env"} and rest and "=" not in rest[0]:
+        # Inside, env would look on the sandbox's PATH; it is the one out here that counts.
+        program, *rest = rest
+    if program == INSIDE or program.startswith(f"{INSIDE}/"):
+        return _own(posixpath.relpath(program, INSIDE), tuple(rest), folder, toolbox)
+    own = "/" in program or _suffix(program) in LANGUAGES or os.path.lexists(folder / program)
+    if own and not program.startswith("/"):
+        return _own(posixpath.normpath(program), tuple(rest), folder, toolbox)
+    command = _outside((program,), tuple(rest), toolbox, anywhere=False)
+    first = rest[0] if rest else ""
+    if _suffix(first) in LANGUAGES and not first.startswith(("-", "/")):
+        _inside(first, folder)
+    return command
+
+
+def _one_word(run: tuple[str, ...], folder: Path) -> None:
+    """Refuse a command line where a program is wanted."""
+    program = run[0]
+    if len(program.split()) < 2 or os.path.lexists(folder / program):
+        return
+    try:
+        words = [*shlex.split(program), *run[1:]]
+    except ValueError:
+        words = [*program.split(), *run[1:]]
+    array = ", ".join(f'"{word}"' for word in words)
+    raise CommandError(
+        f'"{printable(program)}" is taken as the name of one program; write [{printable(array)}]'
+    )
+
+
+def _seen(word: str, folder: Path) -> None:
+    """Refuse a path to a file of the bot's own where it lies out here: inside, it is elsewhere."""
+    path = Path(word)
+    if not path.is_absolute() or path.is_relative_to(INSIDE) or "\0" in word:
+        return
+    for start in range(1, len(path.parts)):
+        tail = Path(*path.parts[start:])
+        if ".." not in tail.parts and os.path.isfile(path) and (folder / tail).is_file():  # noqa: PTH113
+            raise CommandError(
+                f"{printable(word)} can't be seen by the bot, only its own folder and the "
+                f'system can; write "{printable(tail)}"'
+            )
+
+
+def _inside(name: str, folder: Path) -> Path:
+    """A file of the bot's own; CommandError when it isn't there."""
+    root = os.path.realpath(folder)
+    real = Path(os.path.realpath(folder / name))
+    shown = printable(name)
+    if not real.is_relative_to(root):
+        raise CommandError(f"{shown} leads outside the bot's folder")
+    try:
+        mode = real.stat().st_mode
+    except OSError as e:
+        files = (str(p.relative_to(folder)) for p in folder.glob("*") if p.is_file())
+        raise CommandError(f"{shown} is not in the bot's folder{did_you_mean(name, files)}") from e
+    if not stat.S_ISREG(mode):
+        raise CommandError(f"{shown} is not a file")
+    return real
+
+
+def _own(name: str, rest: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:
+    path = _inside(name, folder)
+    shown = printable(name)
+    beginning = head(path)
+    if not path.stat().st_mode & stat.S_IXUSR:
+        raise CommandError(
+            f"{shown} has no execute permission: chmod +x {shown}, or name its interpreter first"
+        )
+    words = shebang(beginning, shown)
+    if words:
+        return _outside(words, (f"{INSIDE}/{name}", *rest), toolbox, anywhere=True)
+    if is_program(beginning):
+        return Command(argv=(f"{INSIDE}/{name}", *rest))
+    raise CommandError(f"{shown} is neither a program nor a script with a #! line")

@@ -1,0 +1,320 @@
+"""A folder that its author may change while it is read.
+
+A path is looked up anew by every call that is given it, so what was looked at need not be what is
+opened. Here a submission's folder is opened once, and everything in it is reached from that
+descriptor, name by name. Nothing on that way may be a link. A link inside the folder stands for
+what it leads to: `find` reads it and goes that way itself, so that a link that appears later, or
+leads outside, is an error.
+
+    with opened(path) as folder:
+        folder.names("sub")                 what a folder holds, one level of it
+        found = folder.find("sub/file")     where that really lies, and its lstat; None: nothing
+        folder.chunks(found)                its bytes, if it is still that regular file
+
+Invariants: no byte is read from outside the folder, whatever changes meanwhile; no call waits for
+another process (pipes, devices and files under a lease are refused); a file that is another
+one than was found, or has grown, is an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.bots.plain_text import printable
+from arena.exhaustion import ran_out
+from arena.model import HostError
+
+MAX_ENTRIES = 100_000
+"""Names in all that are listed: five times what a bot may hold in files."""
+MAX_FOLLOWED = 1_000_000
+"""Folders in all that are entered to follow links, a second's work: fifty for each file that a bot
+may hold. Links may lead up and down hundreds of folders, to links that do likewise."""
+
+_PATH = os.O_PATH | os.O_NOFOLLOW
+_LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+_CHUNK = 1 << 20
+_LINKS = 40
+"""As many as the kernel follows."""
+
+
+class SnapshotError(Exception):
+    """Why a folder can't be a bot's content: one line."""
+
+
+class Found(NamedTuple):
+    """A file or folder: its place in the folder, without links, and what was seen there."""
+
+    place: str
+    info: os.stat_result
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a regular file."""
+        return stat.S_ISREG(self.info.st_mode)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder."""
+        return stat.S_ISDIR(self.info.st_mode)
+
+
+class Reached(NamedTuple):
+    """Where a path leads: open descriptors of it and of the folder that it lies in."""
+
+    descriptor: int
+    parent: int
+    name: str
+    info: os.stat_result
+    passed: tuple[tuple[str, os.stat_result], ...]
+    """Every folder and link on the way."""
+
+
+def trusted_users() -> set[int]:
+    """Root and this user; in a container with few users, those above it look like nobody."""
+    trusted = {0, os.geteuid()}
+    with contextlib.suppress(OSError, ValueError):
+        if int(Path("/proc/self/uid_map").read_text().split()[-1]) < 2**32 - 1:
+            trusted.add(int(Path("/proc/sys/kernel/overflowuid").read_text()))
+    return trusted
+
+
+@contextlib.contextmanager
+def reach(path: Path) -> Iterator[Reached]:
+    """Follow an absolute path, its links too; OSError as `open` has it.
+
+    A link that another user made is followed only to what belongs to that user: else a folder of
+    links makes whoever reads it, root above all, hand out what its maker can't read.
+    """
+    strangers: set[int] = set()
+    passed = []
+    links = 0
+    with contextlib.ExitStack() as held:
+        parent = here = _held(held, os.open("/", _PATH))
+        shown, name = "/", "."
+        waiting = list(reversed(path.parts[1:]))
+        while waiting:
+            name = waiting.pop()
+            entry = _held(held, os.open(name, _PATH, dir_fd=here))
+            info = os.fstat(entry)
+            below = str(Path(shown, name))
+            if not stat.S_ISLNK(info.st_mode):
+                passed.append((shown, os.fstat(here)))
+                parent, here, shown = here, entry, below
+                continue
+            passed += [(shown, os.fstat(here)), (below, info)]
+            links += 1
+            if links > _LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            strangers |= {info.st_uid} - trusted_users()
+            target = Path(os.readlink("", dir_fd=entry))
+            if target.is_absolute():
+                here, shown = _held(held, os.open("/", _PATH)), "/"
+            waiting += [part for part in reversed(target.parts) if part != "/"]
+        info = os.fstat(here)
+        if strangers - {info.st_uid}:
+            raise PermissionError(
+                errno.EPERM,
+                "a link on the way is another user's, and what it leads to isn't; "
+                "name that place itself",
+            )
+        yield Reached(here, parent, name, info, tuple(passed))
+
+
+def _held(held: contextlib.ExitStack, descriptor: int) -> int:
+    held.callback(os.close, descriptor)
+    return descriptor
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[Folder]:
+    """Open a folder by its path; SnapshotError if it can't be, or is none."""
+    with contextlib.ExitStack() as held:
+        with reading(path):
+            reached = held.enter_context(reach(Path(os.path.abspath(path))))  # noqa: PTH100 - ..
+            if not stat.S_ISDIR(reached.info.st_mode):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        yield Folder(reached.descriptor)
+
+
+@contextlib.contextmanager
+def reading(shown: object) -> Iterator[None]:
+    """Turn an error of reading into one line: the bot's, or the machine's if something ran out."""
+    try:
+        yield
+    except OSError as e:
+        raise _trouble(shown, e) from e
+
+
+def _trouble(shown: object, error: OSError) -> HostError | SnapshotError:
+    what = ran_out(error)
+    return (HostError if what else SnapshotError)(
+        f"can't read {printable(shown)}: {what or error.strerror}"
+    )
+
+
+class Folder:
+    """A folder by its open descriptor, which belongs to whoever opened it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._root = str(Path(f"/proc/self/fd/{descriptor}").readlink())
+        """Where it was when it was opened: for messages, and links that go out and back in."""
+        self._followed = 0
+
+    def names(self, place: str = "", most: int = MAX_ENTRIES) -> list[str]:
+        """The names in a folder, in the order of their bytes; `place` is one without links."""
+        names: list[str] = []
+        with (
+            reading(place or self._root),
+            self._opened(place or ".", _LIST) as descriptor,
+            os.scandir(descriptor) as entries,
+        ):
+            for entry in entries:
+                names.append(entry.name)
+                if len(names) > most:
+                    raise SnapshotError(
+                        f"holds more than {MAX_ENTRIES} files and folders; leave out what it "
+                        "doesn't need"
+                    )
+        return sorted(names, key=os.fsencode)
+
+    def find(self, path: str) -> Found | None:
+        """What lies at a path within the folder; None if nothing does.
+
+        SnapshotError for a link that leads nowhere, or outside.
+        """
+        found = self._at(path)
+        if found is not None and not stat.S_ISLNK(found.info.st_mode):
+            return found
+        reached = self._end_of(path)
+        if reached is None and found is not None:
+            target = printable(self._target(path))
+            raise SnapshotError(f"{printable(path)} links to {target}, which is not there")
+        return reached
+
+    def _end_of(self, path: str) -> Found | None:
+        """What lies at the end of a path that may have links on it."""
+        place: list[str] = []
+        waiting = path.split("/")[::-1]
+        links = 0
+        while waiting:
+            name = waiting.pop()
+            if name == ".." and not place:
+                above = Path(self._root).parent
+                waiting = self._below(above.joinpath(*reversed(waiting)), path)
+            elif name == "..":
+                place.pop()
+            elif name not in {"", "."}:
+                self._follow(len(place) + 1)
+                found = self._at("/".join([*place, name]))
+                if found is None:
+                    return None
+                if not stat.S_ISLNK(found.info.st_mode):
+                    place.append(name)
+                    continue
+                links += 1
+                if links > _LINKS:
+                    raise SnapshotError(f"can't read {printable(path)}: {os.strerror(errno.ELOOP)}")
+                target = self._target(found.place)
+                if target.startswith("/"):
+                    place, waiting = [], self._below(Path(target), path)
+                else:
+                    waiting += target.split("/")[::-1]
+        return self._at("/".join(place))
+
+    def _below(self, target: Path, path: str) -> list[str]:
+        """The way to `target` from this folder, last name first; SnapshotError: it lies outside.
+
+        Paths are only asked which of them is this folder.
+        """
+        own = os.fstat(self._descriptor)
+        self._follow(len(target.parts) ** 2)
+        for above in (target, *target.parents):
+            with contextlib.suppress(OSError):
+                if os.path.samestat(above.stat(), own):
+                    return list(target.relative_to(above).parts[::-1])
+        raise SnapshotError(
+            f"{printable(path)} links to {printable(target)}, outside the bot's folder; copy it in"
+        )
+
+    def _follow(self, folders: int) -> None:
+        """So many more are entered."""
+        self._followed += folders
+        if self._followed > MAX_FOLLOWED:
+            raise SnapshotError(
+                "has links that lead through too many folders; copy in what they lead to"
+            )
+
+    def _at(self, place: str) -> Found | None:
+        """What lies at a place, itself a link perhaps; None also if the way there has one."""
+        try:
+            with self._opened(place or ".", _PATH) as descriptor:
+                return Found(place, os.fstat(descriptor))
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return None
+        except OSError as e:
+            raise _trouble(place, e) from e
+
+    def _target(self, path: str) -> str:
+        with reading(path), self._opened(path, _PATH) as descriptor:
+            return os.readlink("", dir_fd=descriptor)
+
+    @contextlib.contextmanager
+    def inner(self, found: Found) -> Iterator[Folder]:
+        """A folder that was found, opened as one of its own: links must stay within that."""
+        with contextlib.ExitStack() as held:
+            with reading(found.place):
+                descriptor = held.enter_context(self._opened(found.place, _PATH | os.O_DIRECTORY))
+            yield Folder(descriptor)
+
+    def chunks(self, found: Found, shown: str = "") -> Iterator[bytes]:
+        """The bytes of a file that was found. `shown`: what it is called, if not by its place."""
+        shown = shown or found.place
+        left = found.info.st_size
+        with reading(shown), self._opened(found.place, _READ) as descriptor:
+            info = os.fstat(descriptor)
+            if (info.st_dev, info.st_ino) != (found.info.st_dev, found.info.st_ino):
+                raise SnapshotError(
+                    f"{printable(shown)} was exchanged while it was read; try again"
+                )
+            if not stat.S_ISREG(info.st_mode):
+                raise SnapshotError(f"{printable(shown)} is neither a file nor a folder; remove it")
+            while chunk := os.read(descriptor, min(_CHUNK, left + 1)):
+                left -= len(chunk)
+                if left < 0:
+                    raise SnapshotError(f"{printable(shown)} grew while it was read; try again")
+                yield chunk
+
+    def read(self, found: Found, most: int) -> bytes:
+        """The beginning of a file, at most so many bytes."""
+        data = bytearray()
+        for chunk in self.chunks(found):
+            data += chunk
+            if len(data) >= most:
+                break
+        return bytes(data[:most])
+
+    @contextlib.contextmanager
+    def _opened(self, place: str, flags: int) -> Iterator[int]:
+        """Open a place without following any link, or going up."""
+        *above, name = place.split("/")
+        if ".." in (*above, name):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        held = []
+        try:
+            here = self._descriptor
+            for part in above:
+                here = os.open(part, _PATH | os.O_DIRECTORY, dir_fd=here)
+                held.append(here)
+            held.append(os.open(name, flags, dir_fd=here))
+            yield held[-1]
+        finally:
+            for descriptor in held:
+                os.close(descriptor)

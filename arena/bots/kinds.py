@@ -1,0 +1,61 @@
+"""What a file is that is no bot by itself, and what makes one of it; by its name alone. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from arena.bots.commands import LANGUAGES
+from arena.bots.plain_text import printable
+
+_NATIVE = ["./bot"]
+_SOURCES = {
+    ".c": ("C", ["cc", "-O2", "-o", "bot", "{name}"], _NATIVE),
+    ".cpp": ("C++", ["c++", "-O2", "-o", "bot", "{name}"], _NATIVE),
+    ".cc": ("C++", ["c++", "-O2", "-o", "bot", "{name}"], _NATIVE),
+    ".cxx": ("C++", ["c++", "-O2", "-o", "bot", "{name}"], _NATIVE),
+    ".rs": ("Rust", ["rustc", "-O", "-o", "bot", "{name}"], _NATIVE),
+    ".go": ("Go", ["go", "build", "-o", "bot", "{name}"], _NATIVE),
+    ".java": ("Java", ["javac", "{name}"], ["java", "{stem}"]),
+}
+"""By suffix: the language, how it is built, how it is run."""
+_ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+|7z|rar)$", re.IGNORECASE)
+_OTHERS = {
+    ".ipynb": "is a notebook: save its code as a script (jupyter nbconvert --to script {name}); "
+    'a bot.toml beside it says run = ["python3", "{stem}.py"]',
+    ".jar": 'is a Java archive: a bot.toml beside it says run = ["java", "-jar", "{name}"]',
+    ".exe": "is a program for Windows: build it for Linux",
+}
+
+
+def told(name: str) -> str:
+    """What a file is, and what to do, as the end of a sentence; empty for one that says nothing."""
+    path = PurePath(name)
+    if path.suffix in _SOURCES:
+        language, build, run = _SOURCES[path.suffix]
+        how = f"build = {_words(build, path)} and run = {_words(run, path)}"
+        return f"is {language} source: a bot.toml beside it says how, {how}"
+    if path.suffix in LANGUAGES:
+        words = _words([*LANGUAGES[path.suffix][0], "{name}"], path)
+        return f"is a script: a bot.toml beside it says run = {words}"
+    if _ARCHIVE.search(name):
+        return "is an archive: unpack it, and name the folder that its bot is in"
+    other = _OTHERS.get(path.suffix, "")
+    return other.format(name=printable(name), stem=printable(path.stem))
+
+
+def of_folder(names: Sequence[str]) -> str:
+    """The same for the file in a folder that is most likely meant to be the bot, with its name."""
+    likely = sorted(names, key=lambda name: (PurePath(name).stem.lower() not in _LIKELY, name))
+    return next((f"{printable(name)} {what}" for name in likely if (what := told(name))), "")
+
+
+_LIKELY = ("bot", "main", "player", "agent", "run", "index", "app")
+
+
+def _words(words: Sequence[str], path: PurePath) -> str:
+    """A command as bot.toml has it."""
+    named = [printable(word.format(name=path.name, stem=path.stem)) for word in words]
+    return json.dumps(named, ensure_ascii=False)

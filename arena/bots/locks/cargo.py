@@ -1,0 +1,181 @@
+"""Cargo.lock, with every Cargo.toml of the bot: see the package's text for what is taken.
+
+cargo goes where manifests lead it: to other folders, whose manifests name hosts in turn. Here no
+path leads out of the bot's folder, and within it there are only manifests that were read.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from typing import Any
+
+from arena.bots.folder import Folder
+from arena.bots.locks.text import (
+    LOCK_BYTES,
+    Locked,
+    LockError,
+    bounded,
+    content,
+    contents,
+    parsed,
+    table,
+)
+from arena.bots.plain_text import printable
+from arena.bots.snapshot import listing
+from arena.bots.toml import Key, Toml
+
+CARGO_LOCK = "Cargo.lock"
+CARGO = "Cargo.toml"
+
+CRATES_IO = frozenset(
+    {"registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/"}
+)
+"""How lock files write crates.io. Cargo itself puts in its place what its user's settings say."""
+
+MANIFESTS = 1000
+"""Each takes its time to be read, be it empty."""
+
+_DEPENDENCIES = (
+    "dependencies",
+    "dev-dependencies",
+    "dev_dependencies",
+    "build-dependencies",
+    "build_dependencies",
+)
+_PLACES = ("git", "registry", "registry-index", "base")
+_PATHS = frozenset(
+    {"path", "workspace", "members", "default-members", "build", "readme", "license-file"}
+)
+"""Keys whose values, wherever they stand, are paths; what else bears these names is none that leads
+out. `exclude` is one only of a workspace: a package's are patterns."""
+_GLOB = "*?["
+
+
+def read_cargo(folder: Folder) -> Locked:
+    """Read the lock and the bot's manifests."""
+    data = content(folder, CARGO_LOCK)
+    content(folder, CARGO)  # says that it is missing, if it is
+    names = _lock(parsed(CARGO_LOCK, data))
+    found = [file.path for file in listing(folder)]
+    manifests = [path for path in found if posixpath.basename(path) == CARGO]
+    # Cargo wants the sources of a workspace to be there, but reads none of them.
+    sources = tuple(path for path in found if path.endswith(".rs"))
+    if len(manifests) > MANIFESTS:
+        raise LockError(f"{CARGO_LOCK}: more than {MANIFESTS} {CARGO} lie in the bot's folder")
+    files = contents(folder, manifests, LOCK_BYTES, LOCK_BYTES)
+    wanted: set[str] = set()
+    for path, text in files.items():
+        wanted |= _manifest(path, parsed(path, text))
+        bounded(path, len(wanted))
+    return Locked({CARGO_LOCK: data, **files}, empty=sources, names=frozenset(names))
+
+
+def _lock(lock: Toml) -> Iterator[str]:
+    """The crates that a lock takes from crates.io; LockError for one from elsewhere."""
+    unused = table(lock.values.get("patch")).get("unused", [])
+    patched = ("patch", "unused")
+    for key, packages in ((("package",), lock.values.get("package", [])), (patched, unused)):
+        if not isinstance(packages, list) or not all(isinstance(each, dict) for each in packages):
+            raise LockError(f"{CARGO_LOCK} can't be read; write it anew: cargo generate-lockfile")
+        bounded(CARGO_LOCK, len(packages))
+        for place, package in enumerate(packages):
+            for source in _sources(package):
+                if source not in CRATES_IO:
+                    line = _line(lock, (*key, place, "source"))
+                    raise LockError(
+                        f"{CARGO_LOCK}:{line}: {printable(package.get('name'), 80)} comes from "
+                        f"{printable(source, 80)}; packages come from crates.io, or are folders "
+                        "of the bot's own"
+                    )
+            if package.get("source"):  # crates of the bot's own have none
+                yield str(package.get("name"))
+
+
+def _sources(package: dict[str, Any]) -> Iterator[str]:
+    """Where a package of a lock comes from, and what it depends on, where that is told."""
+    if source := str(package.get("source", "")):
+        yield source
+    wanted = package.get("dependencies")
+    for each in (*(wanted if isinstance(wanted, list) else ()), package.get("replace")):
+        if isinstance(each, str) and "(" in each:  # name version (source)
+            yield each.partition("(")[2].rstrip(")")
+
+
+def _manifest(path: str, manifest: Toml) -> set[str]:
+    """What is depended on. LockError if it is a place: cargo would ask there for what the lock
+    lacks.
+    """
+    names: set[str] = set()
+    values = manifest.values
+    name = printable(path)
+    for key, wanted in _dependencies(values):
+        names.add(str(key[-1]))
+        if found := [place for place in _PLACES if place in table(wanted)]:
+            line = _line(manifest, (*key, found[0]))
+            raise LockError(
+                f"{name}:{line}: {printable(key[-1], 80)} is to come from a {found[0]} of its "
+                "own; packages come from crates.io, or are folders of the bot's own"
+            )
+    patches = table(values.get("patch"))
+    if other := patches.keys() - {"crates-io"}:
+        line = _line(manifest, ("patch", min(other)))
+        raise LockError(
+            f"{name}:{line}: patches {printable(min(other), 80)}; packages come from crates.io"
+        )
+    for key, place in _paths(values, ()):
+        if _leads_out(posixpath.dirname(path), place):
+            raise LockError(
+                f"{name}:{_line(manifest, key)}: {_names(key)[-1]} leads to "
+                f"{printable(place, 80)}, outside the bot's folder; copy it in"
+            )
+    return names
+
+
+def _dependencies(values: dict[str, Any]) -> Iterator[tuple[Key, Any]]:
+    """All that a manifest depends on."""
+    targets = table(values.get("target"))
+    scopes: list[tuple[Key, Any]] = [((), values), (("workspace",), values.get("workspace"))]
+    scopes += [(("target", name), target) for name, target in targets.items()]
+    patches = table(values.get("patch"))
+    tables = [
+        ((*key, kind), table(scope).get(kind)) for key, scope in scopes for kind in _DEPENDENCIES
+    ]
+    tables += [(("patch", name), patch) for name, patch in patches.items()]
+    for key, each in (*tables, (("replace",), values.get("replace"))):
+        for name, wanted in table(each).items():
+            yield (*key, name), wanted
+
+
+def _paths(value: Any, key: Key) -> Iterator[tuple[Key, str]]:  # noqa: ANN401 - TOML
+    """Every path in a manifest, with the key that it stands under."""
+    if key in {("package", "metadata"), ("workspace", "metadata")}:
+        return  # other tools'
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _paths(each, (*key, name))
+    elif isinstance(value, list):
+        for place, each in enumerate(value):
+            yield from _paths(each, (*key, place))
+    elif isinstance(value, str):
+        names = _names(key)
+        if names[-1] in _PATHS or names == ("workspace", "exclude"):
+            yield key, value
+
+
+def _names(key: Key) -> tuple[str, ...]:
+    return tuple(part for part in key if isinstance(part, str))
+
+
+def _leads_out(folder: str, path: str) -> bool:
+    parts = path.split("/")
+    if path.startswith("/") or (".." in parts and any(sign in path for sign in _GLOB)):
+        return True
+    return posixpath.normpath(posixpath.join(folder, path)).split("/")[0] == ".."
+
+
+def _line(manifest: Toml, key: Key) -> int:
+    """The line of a key, or of the nearest above that has one: arrays have no names."""
+    while key and key not in manifest.lines:
+        key = key[:-1]
+    return manifest.lines.get(key, 1)

@@ -1,0 +1,174 @@
+"""package-lock.json, with its package.json: see the package's text for what is taken.
+
+npm gets both written anew, with the fields alone that it needs to lay out what the lock names: none
+for older versions of npm, for other tools that bear its name (volta, corepack), or for workspaces.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from arena.bots.folder import Folder
+from arena.bots.locks.text import (
+    ARCHIVE_BYTES,
+    OWN_BYTES,
+    Locked,
+    LockError,
+    bounded,
+    content,
+    contents,
+    table,
+)
+from arena.bots.plain_text import printable
+
+PACKAGE_LOCK = "package-lock.json"
+PACKAGE = "package.json"
+
+_REMEDY = "write it anew: npm install --package-lock-only, with npm 7 or newer"
+_NAME = r"(?:@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*"
+_PLACE = re.compile(rf"(?:node_modules/{_NAME}/)*node_modules/{_NAME}", re.ASCII)
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]*)?", re.ASCII)
+_RANGE = re.compile(rf"(?!\s*\.)(?:npm:{_NAME}(?:@|$))?[^:/\\]*", re.ASCII)
+"""What depends on a version, a tag, or either of another name: nothing that names a place."""
+_OWN_ARCHIVE = re.compile(r"(?:[\w@+-][\w@.+-]*/)*[\w@+-][\w@.+-]*\.(?:tgz|tar\.gz)", re.ASCII)
+"""Below the bot's folder, and no name that npm reads as its settings or as another lock."""
+_DEPENDENCIES = (
+    "dependencies",
+    "devDependencies",
+    "optionalDependencies",
+    "peerDependencies",
+    "overrides",
+)
+_PACKAGE_FIELDS = (
+    *("name", "version", *_DEPENDENCIES),
+    *("peerDependenciesMeta", "bundleDependencies", "bundledDependencies"),
+)
+_LOCK_FIELDS = ("name", "version", "lockfileVersion", "requires", "packages")
+
+
+def read_npm(folder: Folder) -> Locked:
+    """Read the lock and what it names of the bot's own."""
+    texts = {name: content(folder, name) for name in (PACKAGE_LOCK, PACKAGE)}
+    lock, package = (_json(name, text) for name, text in texts.items())
+    wanted = _dependencies(PACKAGE, texts[PACKAGE], package)
+    bounded(PACKAGE, len(wanted))
+    version = lock.get("lockfileVersion")
+    packages = lock.get("packages")
+    if version not in (2, 3) or not isinstance(packages, dict):
+        raise LockError(
+            f"{PACKAGE_LOCK}: lockfileVersion must be 2 or 3, not {printable(version)}; {_REMEDY}"
+        )
+    for name, root in ((PACKAGE, package), (PACKAGE_LOCK, table(packages.get("")))):
+        if root.get("workspaces"):
+            raise LockError(
+                f"{_line(name, texts[name], 'workspaces')}has workspaces; a bot is one package: "
+                "copy into it what it needs of the others"
+            )
+    bounded(PACKAGE_LOCK, len(packages))
+    own = set()
+    for place, each in packages.items():
+        try:
+            if isinstance(each, dict):
+                wanted |= _dependencies("", b"", each)
+            if place and (path := _package(folder, place, each)):
+                own.add(path)
+        except LockError as e:
+            where = _line(PACKAGE_LOCK, texts[PACKAGE_LOCK], place)
+            raise LockError(f"{where}{printable(place, 80) or 'the bot'} {e}") from None
+    bounded(PACKAGE_LOCK, len(wanted))
+    try:
+        files = {
+            PACKAGE_LOCK: msgspec.json.encode(_only(lock, _LOCK_FIELDS)),
+            PACKAGE: msgspec.json.encode(_only(package, _PACKAGE_FIELDS)),
+        }
+    except RecursionError as e:
+        raise LockError(f"{PACKAGE_LOCK} is nested too deeply; {_REMEDY}") from e
+    return Locked({**files, **contents(folder, sorted(own), OWN_BYTES, ARCHIVE_BYTES)})
+
+
+def _only(table: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name in fields}
+
+
+def _line(name: str, text: bytes, word: str) -> str:
+    """Where a text says a word, as the beginning of a line about it."""
+    said = text.find(json.dumps(word, ensure_ascii=False).encode())
+    return f"{name}:{text.count(10, 0, said) + 1}: " if said >= 0 else f"{name}: "
+
+
+def _package(folder: Folder, place: str, package: Any) -> str:  # noqa: ANN401 - JSON
+    """Check one entry of a lock file; the file that it is, if the bot brings it along."""
+    if (
+        not isinstance(package, dict)
+        or package.get("link")
+        # npm would unpack it at that place, wherever that is, and ask for it by its last part.
+        or not _PLACE.fullmatch(place)
+    ):
+        raise LockError("is no package below node_modules, but a folder; copy it in")
+    source = package.get("resolved", "")
+    version = package.get("version")
+    # Without a source it is the registry's package of that name and version, and either may be
+    # the address of something else.
+    pinned = isinstance(version, str) and _VERSION.fullmatch(version)
+    if not pinned or not isinstance(source, str):
+        raise LockError(f"is not pinned to a version; {_REMEDY}")
+    name = package.get("name", "x")
+    if not isinstance(name, str) or not re.fullmatch(_NAME, name, re.ASCII):
+        raise LockError(f"has no package's name: {printable(name, 80)}")
+    if source.startswith("file:"):
+        return _own_file(folder, source.removeprefix("file:"))
+    if source and not source.startswith("https://"):
+        raise LockError(
+            f"comes from {printable(source, 80)}; packages come from the registry, by "
+            "https, or are files of the bot's own"
+        )
+    return ""
+
+
+def _dependencies(file: str, text: bytes, package: Mapping[str, Any]) -> set[str]:
+    """What is depended on. LockError if it is a place: npm would ask there for what the lock
+    lacks.
+    """
+    names: set[str] = set()
+    found = [package.get(kind) for kind in _DEPENDENCIES]
+    while found:
+        wanted = found.pop()
+        if isinstance(wanted, dict):
+            names.update(wanted)
+            found.extend(wanted.values())
+        elif isinstance(wanted, str) and not (
+            _RANGE.fullmatch(wanted)
+            or (wanted.startswith("file:") and _OWN_ARCHIVE.fullmatch(wanted[len("file:") :]))
+        ):
+            where = _line(file, text, wanted) if file else ""
+            raise LockError(
+                f"{where}depends on {printable(wanted, 80)}; packages come from the registry, or "
+                "are .tgz files of the bot's own"
+            )
+    return names
+
+
+def _json(name: str, data: bytes) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as e:
+        raise LockError(f"{name} is not JSON: {printable(e)}") from e
+    if not isinstance(found, dict):
+        raise LockError(f"{name} must hold an object")
+    return found
+
+
+def _own_file(folder: Folder, path: str) -> str:
+    """A package that the bot brings along."""
+    # By any other name npm might take it for its settings, or for the lock file.
+    if not _OWN_ARCHIVE.fullmatch(path) or not ((found := folder.find(path)) and found.is_file):
+        raise LockError(
+            f"is to be {printable(path, 80)}, which is no file of the bot's own that ends "
+            "in .tgz or .tar.gz"
+        )
+    return path

@@ -1,0 +1,91 @@
+"""What lock files have in common: their texts, within bounds, and what is handed to a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from arena.bots import toml
+from arena.bots.folder import Folder
+from arena.bots.plain_text import printable
+from arena.bots.toml import BoundsError, Toml
+
+LOCK_BYTES = 1 << 20
+"""Of a lock file, and of all manifests of a bot together: the largest projects have half of it, and
+each parse is to end within a second."""
+ARCHIVE_BYTES = 16 << 20
+"""Of an archive that a bot brings along."""
+PACKAGES = 2000
+"""What a lock file may name, and what may be depended on: tools take memory and minutes for each
+ten thousand, and 2,000 packages of 50 files are all the files that packages may have."""
+OWN_BYTES = 64 << 20
+"""All that is handed to a tool, held in memory: lock, manifests and the bot's own archives."""
+
+
+class LockError(Exception):
+    """What is wrong with a lock file: one line with its name."""
+
+
+class Locked(NamedTuple):
+    """What a package tool is given."""
+
+    files: dict[str, bytes]
+    """By path; what is fetched depends on them."""
+    empty: tuple[str, ...] = ()
+    """Files that only have to be there."""
+    names: frozenset[str] = frozenset()
+    """The packages that are to come from a registry, as far as they are told from others."""
+    hashes: bool = False
+
+
+def bounded(name: str, count: int) -> None:
+    """LockError if a file names more packages than PACKAGES."""
+    if count > PACKAGES:
+        raise LockError(
+            f"{printable(name)} names {count} packages; a bot may have {PACKAGES}, all that they "
+            "depend on included"
+        )
+
+
+def content(folder: Folder, name: str, most: int = LOCK_BYTES) -> bytes:
+    """A file of the bot's folder."""
+    found = folder.find(name)
+    if found is None:
+        raise LockError(
+            f"{name} is not in the bot's folder; put it there, or take `lock` out of bot.toml"
+        )
+    if not found.is_file:
+        raise LockError(f"can't read {name}: it is no file")
+    data = folder.read(found, most + 1)
+    if len(data) > most:
+        raise LockError(f"{printable(name)} is larger than {most >> 20} MB")
+    return data
+
+
+def contents(folder: Folder, names: Iterable[str], most: int, each: int) -> dict[str, bytes]:
+    """Several files, each and together within bounds."""
+    files = {}
+    size = 0
+    for name in names:
+        files[name] = content(folder, name, each)
+        size += len(files[name])
+        if size > most:
+            raise LockError(
+                f"{printable(name)} is one too many: more than {most >> 20} MB for packages"
+            )
+    return files
+
+
+def parsed(name: str, data: bytes) -> Toml:
+    """A text in TOML."""
+    try:
+        return toml.loads(data.decode())
+    except BoundsError as e:
+        raise LockError(f"{printable(name)}:{e.line}: {e.what}; write it anew with cargo") from e
+    except ValueError as e:
+        raise LockError(f"{printable(name)} can't be read: {printable(e)}") from e
+
+
+def table(value: Any) -> dict[str, Any]:  # noqa: ANN401 - TOML
+    """A table, or an empty one in the place of anything else."""
+    return value if isinstance(value, dict) else {}

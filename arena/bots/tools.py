@@ -1,0 +1,145 @@
+"""One of the user's own tools, run to its end outside the sandbox: pip, npm, cargo, a version.
+
+Invariant: when `run` returns or raises, the tool has ended with all that it started; it also does
+so when this process is killed, in whatever way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from arena.bots.entries import FailedError
+from arena.bots.plain_text import printable
+from arena.bots.trees import remove
+from arena.exhaustion import unstarted, why_not, why_not_started
+from arena.model import HostError
+from arena.sandbox import guard
+
+FETCH_S = 900.0
+"""For one bot's packages over a slow line; a tool that hangs must not hang a script for ever."""
+ASK_S = 30.0
+"""For a question such as the version."""
+OUTPUT_BYTES = 16_384
+"""Shown from the end of what a tool wrote: the error stands there."""
+CONFIG_BYTES = 1 << 20
+"""Taken of what cargo writes for its configuration: a few lines for each registry."""
+
+
+class ToolError(FailedError):
+    """A tool that failed."""
+
+    def __init__(self, line: str, output: bytes) -> None:
+        super().__init__(line, output)
+        self.output = output
+
+
+def ask(argv: Sequence[str]) -> str:
+    """The one line that a program of this machine answers."""
+    try:
+        done = subprocess.run(
+            argv,
+            # Not where the user is: Python takes modules from there, which may be strangers'.
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ASK_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as e:
+        if what := unstarted(e):
+            raise HostError(f"{printable(argv[0])} can't be started: {what}") from e
+        raise FailedError(f"can't tell the version of {printable(argv[0])}: {printable(e)}") from e
+    return printable(os.fsdecode(done.stdout).strip())
+
+
+def run(argv: Sequence[str], work: Path, env: Mapping[str, str], seconds: float = FETCH_S) -> bytes:
+    """Run a tool in a folder that holds nothing but its input; return what it wrote."""
+    name = "pip" if "pip" in argv[:3] else Path(argv[0]).name
+    beside = work.parent
+    temporary = beside / "tmp"
+    temporary.mkdir(exist_ok=True)
+    with (beside / "stdout").open("w+b") as out, (beside / "stderr").open("w+b") as errors:
+        for log in (out, errors):
+            # So that a tool that fills the disk can still say so.
+            os.posix_fallocate(log.fileno(), 0, OUTPUT_BYTES)
+        environment = {**os.environ, "TMPDIR": str(temporary), **env}
+        status = _guarded(argv, work, environment, (out, errors), seconds)
+        out.seek(0)
+        written = out.read(CONFIG_BYTES).rstrip(b"\0")
+        said = _end(errors.name) or _end(out.name)
+    with contextlib.suppress(OSError):  # it goes with the folder that it lies in
+        remove(temporary)
+    if status is None:
+        raise ToolError(f"{name} did not get its packages within {seconds:g} s", said)
+    if code := os.waitstatus_to_exitcode(status):
+        ended = f"exit {code}" if code > 0 else f"signal {-code}"
+        raise ToolError(f"{name} could not get its packages ({ended})", said)
+    return written
+
+
+def _guarded(
+    argv: Sequence[str],
+    work: Path,
+    env: Mapping[str, str],
+    outputs: tuple[IO[bytes], IO[bytes]],
+    seconds: float,
+) -> int | None:
+    """Run a tool under a guard; its wait status, None if it took too long."""
+    cacheless = ["-B"] if sys.dont_write_bytecode else []
+    try:
+        ours, its = socket.socketpair()
+    except OSError as e:
+        raise HostError(f"no socket for {printable(argv[0])}: {why_not(e)}") from e
+    with ours:
+        with its:
+            try:
+                process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", *cacheless, guard.__file__, *argv],
+                    cwd=work,
+                    env=env,
+                    stdin=its.fileno(),
+                    stdout=outputs[0],
+                    stderr=outputs[1],
+                    # Ctrl-C at the terminal is for us: we close the guard's socket.
+                    start_new_session=True,
+                )
+            except OSError as e:
+                raise HostError(
+                    f"{printable(argv[0])} can't be started: {why_not_started(e)}"
+                ) from e
+        try:
+            ours.settimeout(seconds)
+            said = ours.recv(guard.REPORT_BYTES)
+            if not said:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        except TimeoutError:
+            return None
+        finally:
+            ours.close()  # the guard kills what is left
+            process.wait()
+    if not said:
+        raise HostError(f"the guard of {printable(argv[0])} has died")
+    report = json.loads(said)
+    if "errno" in report:
+        error = OSError(report["errno"], os.strerror(report["errno"]))
+        if what := unstarted(error):
+            raise HostError(f"{printable(argv[0])} can't be started: {what}") from error
+        raise ToolError(f"{printable(argv[0])} can't be run: {error.strerror}", b"") from error
+    return int(report["status"])
+
+
+def _end(log: str) -> bytes:
+    """The last of what a tool wrote."""
+    with Path(log).open("rb") as file:
+        file.seek(max(0, Path(log).stat().st_size - OUTPUT_BYTES))
+        return file.read().rstrip(b"\0")

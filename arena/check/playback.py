@@ -1,0 +1,269 @@
+"""A transcript played back to a bot, and what is different this time.
+
+Theory of operation. Every line to the bot is sent as it was; at each question its next line is
+waited for and judged as a match judges it, by a `BotSession`. As long as its answers are the
+recorded ones the conversation is the one that was recorded. After another move what was recorded
+next no longer follows from its answers, so that is where it stops, unless told to go on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from typing import BinaryIO
+
+import click
+
+from arena.engine.contestant import Contestant
+from arena.engine.recorder import open_tapped
+from arena.engine.single_bot import End, Flood, Line, Silence, Solo, open_solo
+from arena.model import Bot, FaultKind, Limits, UserError
+from arena.referee import Failure
+from arena.replay.transcripts import Script, Step, put
+from arena.reports.escape import Legible, sentence
+from arena.sandbox import Backend
+from arena.terminal.screen import say
+from arena.wire.messages import Act, Answer, Bye, Hello, MatchStart, Next, Ready
+from arena.wire.session import BotSession, Pending, WireFault
+
+AS_RECORDED, OTHERWISE = 0, 5
+# What was silent when it was recorded is waited for without a word for this long.
+QUIET_S = 2.0
+# What answered when it was recorded is waited for without a word for this long.
+PATIENT_S = 5.0
+# After `bye`, as in a match.
+BYE_S = 1.0
+
+_TIME = frozenset({FaultKind.START, FaultKind.TIMEOUT, FaultKind.BANK})
+
+
+class _Echo:
+    """A tap that passes a bot's stderr on; nothing in it acts, wherever it ends up being shown."""
+
+    def __init__(self, out: BinaryIO, *, confined: bool) -> None:
+        """`confined`: to letters, tabs and newlines."""
+        self._out = out
+        self._legible = Legible() if confined else None
+
+    def started(self, entrant: str, contestant: Contestant) -> None:
+        """Nothing to do."""
+
+    def sent(self, contestant: Contestant, data: bytes) -> None:
+        """Nothing to do."""
+
+    def heard(self, contestant: Contestant, data: bytes) -> None:
+        """Nothing to do."""
+
+    def logged(self, contestant: Contestant, data: bytes) -> None:  # noqa: ARG002 - there is one
+        """The bot's own words, as they come."""
+        self._pass_on(self._legible(data) if self._legible else data)
+
+    def dropped(self, contestant: Contestant) -> None:
+        """Nothing to do."""
+
+    def close(self) -> None:
+        """It has said its last word, whole or not."""
+        if self._legible:
+            self._pass_on(self._legible(b"", last=True))
+
+    def _pass_on(self, data: bytes) -> None:
+        self._out.write(data)
+        self._out.flush()
+
+
+class Feeder:
+    """See the module's theory of operation; `run` plays it once."""
+
+    def __init__(
+        self, spoken: Callable[..., Script], *, seconds: float, go_on: bool, trusted: bool
+    ) -> None:
+        """`trusted`: what runs is the user's own tool, which may colour what it writes."""
+        self._spoken = spoken
+        self._confined = not trusted
+        self._seconds = seconds
+        self._go_on = go_on
+        self._script = spoken(lean=False)
+        self._match = self._hole = 0
+        self._asked = self._same = self._others = 0
+        self._first = ""
+        """The first answer that was another one."""
+
+    async def run(self, bot: Bot, backend: Backend, limits: Limits) -> int:
+        """Start the bot and say it all; the exit code."""
+        with closing(_Echo(sys.stderr.buffer, confined=self._confined)) as echo:
+            async with (
+                open_tapped(echo) as table,
+                open_solo(table, bot, backend, limits) as solo,
+            ):
+                return await self._converse(solo, BotSession(limits.line_bytes))
+
+    async def _converse(self, solo: Solo, session: BotSession) -> int:
+        step: Step | None = None
+        at = 0
+        while at < len(self._script.steps):
+            step = self._script.steps[at]
+            at += 1
+            self._follow(step)
+            solo.send(step.line)
+            if not step.wants_answer:
+                continue
+            put(session, step.message)
+            outcome = await self._outcome(solo, session, step, last=at == len(self._script.steps))
+            if isinstance(outcome, Ready):
+                # Its own log doesn't say whether it asks for less; it does.
+                self._script = self._spoken(lean=outcome.lean)
+                if not outcome.lean and any(
+                    isinstance(s.message, Next) for s in self._script.steps
+                ):
+                    raise UserError(
+                        "the transcript is of a bot that asks for `next`, and this one doesn't: "
+                        "it would wait for an `act`"
+                    )
+            if isinstance(outcome, Failure):
+                return self._failed(step, outcome, last=at == len(self._script.steps))
+            if isinstance(outcome, Answer):
+                code = self._answered(step, outcome, at)
+                if code is not None:
+                    return code
+        return await self._over(solo)
+
+    def _follow(self, step: Step) -> None:
+        if isinstance(step.message, MatchStart):
+            self._match += 1
+        elif isinstance(step.message, Act):
+            self._hole = step.message.hole
+
+    async def _outcome(
+        self, solo: Solo, session: BotSession, step: Step, *, last: bool
+    ) -> Ready | Answer | Failure:
+        """Wait for the answer, and judge it."""
+        self._asked += isinstance(step.message, Act | Next)
+        silent = last and self._script.kind in _TIME and step.said is None
+        seconds = self._patience(step)
+        if silent and seconds > QUIET_S:
+            say(
+                f"{self._where(step)}: here it said nothing in time; waiting "
+                "(Ctrl-C ends it; --timeout 2s sets a limit)"
+            )
+        patient = min(seconds, PATIENT_S)
+        while (event := session.next_event()) is Pending.NEED_DATA:
+            heard = await solo.line(patient)
+            if isinstance(heard, Silence) and patient < seconds:
+                patient = seconds - patient
+                if not silent:
+                    say(
+                        f"{self._where(step)}: no answer yet; waiting "
+                        "(Ctrl-C ends it; --timeout 2s sets a limit)"
+                    )
+                continue
+            if isinstance(heard, Line):
+                session.receive(heard.data + b"\n")
+            elif isinstance(heard, Flood):
+                session.receive(heard.held)
+            elif isinstance(heard, Silence):
+                starting = isinstance(step.message, Hello)
+                kind = FaultKind.START if starting else FaultKind.TIMEOUT
+                message = f"no answer within {seconds * 1000:.0f} ms"
+                if heard.held:
+                    message += f"; {len(heard.held)} bytes without a newline were received"
+                return Failure(kind=kind, message=message)
+            else:
+                return self._end(solo, heard, step)
+        if isinstance(event, WireFault):
+            return Failure(
+                kind=event.kind, message=event.message, line=event.line, status=solo.status
+            )
+        assert isinstance(event, Ready | Answer)
+        return event
+
+    def _patience(self, step: Step) -> float:
+        """Seconds for an answer; what started when it was recorded may take as long as then."""
+        if isinstance(step.message, Hello) and self._script.kind is not FaultKind.START:
+            return max(self._seconds, step.message.limits.start_ms / 1000)
+        return self._seconds
+
+    def _end(self, solo: Solo, end: End, step: Step) -> Failure:  # noqa: ARG002 - solo knows it
+        return solo.contestant.end(starting=isinstance(step.message, Hello))
+
+    def _answered(self, step: Step, answer: Answer, at: int) -> int | None:
+        """Compare; None: go on."""
+        last = at == len(self._script.steps)
+        recorded = step.said
+        legal = step.message.legal if isinstance(step.message, Act) else None
+        if last and self._script.kind is not None:
+            if self._script.kind is FaultKind.ILLEGAL and isinstance(recorded, Answer):
+                if answer.move == recorded.move:
+                    return self._verdict(f"illegal: {answer.move!r}", same=True, step=step)
+                if legal is not None and answer.move not in legal:
+                    return self._verdict(
+                        f"illegal, another move: {answer.move!r}", same=True, step=step
+                    )
+            return self._verdict(f"it answered {answer.move!r}", same=False, step=step)
+        if not isinstance(recorded, Answer) or recorded.move == answer.move:
+            self._same += 1
+            return None
+        if legal is not None and answer.move not in legal:
+            return self._verdict(f"illegal: {answer.move!r}", same=False, step=step)
+        self._others += 1
+        if not self._first:
+            self._first = (
+                f"{self._where(step)}: another answer: recorded {recorded.move!r}, "
+                f"now {answer.move!r}"
+            )
+            _tell(self._first)
+            after = "what follows in the transcript no longer follows from its answers"
+            _tell(f"  {after}{'' if self._go_on else '; stopped (--go-on goes on)'}")
+        return None if self._go_on else OTHERWISE
+
+    def _failed(self, step: Step, failure: Failure, *, last: bool) -> int:
+        status = f" ({failure.status})" if failure.status else ""
+        what = f"{failure.kind}: {failure.message}{status}"
+        if failure.line:
+            what += f"\n  its line: {sentence(failure.line)}"
+        spoken = self._script
+        same = last and failure.kind is spoken.kind
+        if same and spoken.status and spoken.status != failure.status:
+            what += f"\n  recorded: {spoken.status}"
+            same = False
+        return self._verdict(what, same=same, step=step)
+
+    def _verdict(self, what: str, *, same: bool, step: Step) -> int:
+        """The end by a fault, or where there was one."""
+        _tell(f"{self._where(step)}: {what}")
+        spoken = self._script
+        if same:
+            _tell(f"reproduced: {spoken.kind}, after {self._same} answers as recorded")
+            return AS_RECORDED
+        recorded = "no fault"
+        if spoken.kind is not None:
+            status = f" ({spoken.status})" if spoken.status else ""
+            recorded = f"{spoken.kind}{status} in line {spoken.steps[-1].number}"
+        _tell(f"not as recorded: there it was {recorded}")
+        return OTHERWISE
+
+    async def _over(self, solo: Solo) -> int:
+        """All has been said."""
+        spoken = self._script
+        if spoken.kind is not None:
+            _tell(f"not as recorded: there it was {spoken.kind} after the last line")
+            return OTHERWISE
+        if isinstance(spoken.steps[-1].message, Bye):
+            solo.close_input()
+            await solo.left(BYE_S)
+        status = solo.status or "still running"
+        others = f", {self._others} others, none illegal" if self._others else ""
+        _tell(f"{self._same} of {self._asked} answers as recorded{others}; at the end: {status}")
+        return OTHERWISE if self._first else AS_RECORDED
+
+    def _where(self, step: Step) -> str:
+        message = step.message
+        if isinstance(message, Hello):
+            return f"line {step.number}, at the start"
+        assert isinstance(message, Act | Next)
+        return f"line {step.number}, match {self._match}, hole {self._hole}, turn {message.turn}"
+
+
+def _tell(text: str) -> None:
+    for line in text.splitlines():
+        click.echo(sentence(line) if not line.startswith("  ") else f"  {sentence(line[2:])}")

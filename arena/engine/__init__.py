@@ -1,0 +1,1 @@
+"""Play one match against real processes: pipes, clocks, faults."""

@@ -1,0 +1,215 @@
+"""One bot's process as its table sees it; what it says is told, what it means is judged elsewhere.
+
+A `Contestant` has its session, the descriptors of its pipes, its unwritten input, the tail of its
+stderr, the time at which its output was last read and, once the spawner has said where the root of
+its tree is, a meter of the tree's CPU time and a freezer that stops it. Reading and writing are its
+table's business.
+
+Invariant: what is held for a bot stays bounded, whatever it writes.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import NamedTuple
+
+from arena.engine.off_turn import Allowance
+from arena.model import FaultKind, Limits
+from arena.referee import Failure
+from arena.sandbox import Exited
+from arena.sandbox.client import BotProcess
+from arena.sandbox.delays import Task, tasks
+from arena.sandbox.freezer import Freezer
+from arena.sandbox.meter import Meter
+from arena.wire.session import BotSession, shown
+
+_OVERSTEPPED = {
+    "memory": (FaultKind.MEMORY, "killed for using more memory than allowed"),
+    "tasks": (FaultKind.LIMIT, "killed for running more processes and threads than allowed"),
+    "disk": (FaultKind.LIMIT, "killed for writing more to its scratch folder than allowed"),
+}
+# What a fault keeps of stderr; the whole tail goes to the bot's own log.
+STDERR_IN_FAULT = 2_000
+# A stopped tree that uses more CPU than that between two looks has been continued.
+STIRRED_S = 0.02
+# So often that isn't a batch system's doing, which continues all processes of a job at once.
+STIRRED_TIMES = 5
+
+
+class Took(NamedTuple):
+    """What a decision, or the start, took; in seconds."""
+
+    wall: float
+    """By the clock."""
+    charged: float
+    """Of that, the bot's own."""
+
+
+class Contestant:
+    """One bot's process as its table sees it."""
+
+    __slots__ = (
+        "_allowance", "_booked", "_freezer", "_meter", "_still_cpu", "_stirred", "errors",
+        "exited", "frozen", "heard", "id", "known_at", "known_cpu", "out", "reading", "restless",
+        "rests", "session", "stderr", "stderr_cap", "stdin", "stdout", "took",
+    )  # fmt: skip
+
+    def __init__(self, process: BotProcess, limits: Limits, *, rests: bool = False) -> None:
+        self.id = process.id
+        self.rests = rests  # stopped while it isn't asked
+        # Our ends, -1 once they are closed: their numbers may be another's by then.
+        self.stdin = process.stdin
+        self.stdout = process.stdout
+        self.errors = process.stderr
+        self._meter: Meter | None = None
+        self._freezer: Freezer | None = None
+        self.frozen = False
+        self.known_cpu = 0.0  # as it was last read
+        self.known_at = time.monotonic()  # when reading it began
+        self._booked = 0.0  # CPU time that has been accounted for
+        self._allowance = Allowance(time.monotonic())
+        self._still_cpu: float | None = None  # as seen since it was last stopped
+        self._stirred = 0
+        self.restless = False  # it had itself continued, and is to be killed
+        self.session = BotSession(limits.line_bytes)
+        self.out = bytearray()  # bounded: one question and a hole's notices at most
+        self.stderr = bytearray()
+        self.stderr_cap = limits.stderr_bytes
+        self.exited: Exited | None = None
+        self.reading = True  # its output is registered with the epoll
+        self.took = Took(0.0, 0.0)  # the last decision that was no brisk one
+        self.heard = 0.0  # when its output was last read: lateness is judged by this
+
+    # ---- its processes
+
+    @property
+    def rooted(self) -> bool:
+        """Whether it is known where its processes are."""
+        return self._meter is not None
+
+    def take_root(self, pid: int) -> None:
+        """The spawner has started it, and all of it stays below this process of the sandbox's."""
+        self._meter = Meter(pid)
+        self._freezer = Freezer(pid)
+
+    def cpu(self) -> float:
+        """Seconds of CPU that its whole tree has used so far, as far as it can still be told."""
+        if self._meter:
+            at = time.monotonic()
+            self.known_cpu, self.known_at = self._meter.cpu(), at
+        return self.known_cpu
+
+    def tasks(self) -> dict[int, Task]:
+        """Its tasks, as they were found when `cpu` was last asked for."""
+        return tasks(self._meter.found()) if self._meter else {}
+
+    def used(self) -> float:
+        """Seconds of CPU since the last call of `book`."""
+        return self.cpu() - self._booked
+
+    def book(self) -> None:
+        """What it has used until now is accounted for."""
+        self._booked = self.known_cpu
+        self._allowance.begin()
+
+    def oversee(self, off_turn: float, at: float) -> bool:
+        """It isn't asked, and has computed so long off turn since `book`: stop it if that is more
+        than it may. True: from now on it is stopped whenever it isn't asked.
+        """
+        if self.rests:
+            self._see_that_it_rests()
+            return False
+        if not self._allowance.spend(off_turn, at):
+            return False
+        self.rests = True
+        self.freeze()
+        return True
+
+    def _see_that_it_rests(self) -> None:
+        """Stop it again if it was continued."""
+        if not self.frozen or self._freezer is None:
+            return
+        if self._still_cpu is not None and self.cpu() - self._still_cpu > STIRRED_S:
+            self._stirred += 1
+            self.restless = self._stirred >= STIRRED_TIMES
+            self._freezer.freeze()
+        self._still_cpu = self.cpu()
+
+    def freeze(self) -> None:
+        """Stop all its processes, if they weren't."""
+        if self._freezer is not None and self.exited is None and not self.frozen:
+            self.frozen = True
+            self._freezer.freeze()
+
+    def thaw(self) -> None:
+        """Let all its processes go on, if they were stopped."""
+        if self._freezer is not None and self.frozen:
+            self.frozen = False
+            self._still_cpu = None
+            self._freezer.thaw()
+
+    def forget(self) -> None:
+        """It is gone: let go of what was held of its processes."""
+        if self._meter is not None:
+            self._meter.close()
+        if self._freezer is not None:
+            self._freezer.close()
+
+    # ---- what it says
+
+    def log(self, data: bytes) -> None:
+        """Keep the tail of stderr."""
+        self.stderr += data
+        if len(self.stderr) > 2 * self.stderr_cap:
+            del self.stderr[: -self.stderr_cap]
+
+    def silence(self) -> str:
+        """What a bot did instead of answering in time, as far as can be told."""
+        if held := self.session.held:
+            return f"{len(held)} bytes without a newline were received: {shown(held)!r}"
+        return "nothing was received (too slow, or its output is not flushed after each line?)"
+
+    def last_words(self) -> str:
+        """The end of its stderr, for a fault."""
+        return bytes(self.stderr[-STDERR_IN_FAULT:]).decode("utf-8", "backslashreplace")
+
+    def take_stderr(self) -> str:
+        """What it wrote to stderr since the last call, capped."""
+        kept = bytes(self.stderr[-self.stderr_cap :])
+        self.stderr.clear()
+        return kept.decode("utf-8", "backslashreplace")
+
+    def failure(self, kind: FaultKind, message: str, line: str = "") -> Failure:
+        """A fault, with the status of the process if it has ended."""
+        return Failure(kind=kind, message=message, line=line, status=self.status())
+
+    def status(self) -> str:
+        """How the process ended, if it did."""
+        ended = self.exited
+        if ended is None:
+            return ""
+        if ended.signal is not None:
+            try:
+                return f"signal {signal.Signals(ended.signal).name}"
+            except ValueError:  # a real-time signal has no name
+                return f"signal {ended.signal}"
+        return f"exit {ended.code}"
+
+    def end(self, *, starting: bool) -> Failure:
+        """The fault of a bot whose output has ended, once its status is known or given up."""
+        ended = self.exited
+        if self.restless:
+            message = "killed for computing on although it was stopped while it wasn't asked"
+            return self.failure(FaultKind.LIMIT, message)
+        if ended is not None and ended.overstepped:
+            return self.failure(*_OVERSTEPPED[ended.overstepped])
+        if starting:
+            message = "ended before it was ready" if ended else "closed its output at the start"
+            return self.failure(FaultKind.START, message)
+        if ended is None:
+            return self.failure(FaultKind.EXIT, "closed its output while it was asked")
+        if ended.code == 0:
+            message = "left, with status 0, while it was asked (did its read loop end?)"
+            return self.failure(FaultKind.EXIT, message)
+        return self.failure(FaultKind.CRASH, "died while it was asked")

@@ -1,0 +1,499 @@
+"""Matches between real processes, and the clock that they are played by.
+
+Theory of operation. `play_series` starts the bots of a series, plays its matches one after
+another, and reports each record when it is finished. A decision has one budget, from the
+moment its question is put to the moment its line is complete: writing counts as well as
+reading, and no byte restarts it. What of that time is the bot's a `Stopwatch` says, for decisions
+that take longer than `PATIENCE_S`. Lateness is judged by the time of the read. Bots are
+started, and simultaneous questions put, one after another: they share a core, and none may be
+charged for another's thinking; the referee judges when all answers are in.
+
+CPU time off turn is what a bot's tree used in a match less what it may have used on its turns. A
+brisk decision costs no reading of the tree: the bot may have had one core all the time. A longer
+one is read at `PATIENCE_S` and at its answer, the one after it also when it is asked. So a bot that
+idles through its own time can hide `BRISK_S` a decision, and `PATIENCE_S` now and then; the error
+is always in its favour. From the end of the start-up to the end of the last match every moment
+belongs to some match. With `freeze` a bot runs from just before its question
+to its answer, and at no other time. Without it, a bot that has computed more off turn than its
+`Allowance` is treated so from then on: else its processes would take the core from those that are
+asked, for as long as they like.
+
+Invariant: a bot's fault never leaves here as an exception; the host's trouble always does, as
+HostError, and then no record of the match at hand exists.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from arena.deals import Deals
+from arena.engine.contestant import Contestant, Took
+from arena.engine.listener import hear, stopwatch
+from arena.engine.pipes import Table
+from arena.engine.stopwatch import PATIENCE_S, Stopwatch
+from arena.games import Game
+from arena.games.follower import Onlooker
+from arena.luck import sums
+from arena.model import (
+    Bot,
+    FaultHost,
+    FaultKind,
+    Limits,
+    MatchRecord,
+    MatchSpec,
+    SeatUse,
+    Series,
+    Settings,
+)
+from arena.referee import Failure, Referee, hello
+from arena.sandbox import Backend
+from arena.sandbox.delays import Reading
+from arena.wire.messages import Answer, HoleEnd, MatchEnd, MatchStart
+from arena.wire.session import Event, Pending, State, WireFault
+
+# After one that took longer than this the next is read from its start: a few per cent of its time.
+BRISK_S = 0.001
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """What every series of an event shares."""
+
+    settings: Settings
+    game: Game
+    deals: Deals
+    bots: Mapping[str, Bot]
+    backend: Backend
+    onlooker: Onlooker | None = None
+    """Follows what is played at the table, and nothing that is computed from it afterwards."""
+
+
+class Played(msgspec.Struct, frozen=True, kw_only=True):
+    """One finished match and what its bots wrote to stderr meanwhile."""
+
+    record: MatchRecord
+    stderr: Mapping[str, str]
+
+
+# ---------------------------------------------------------------------------------- start-up
+
+
+async def start_bot(
+    table: Table, setting: Setting, entrant: str
+) -> tuple[Contestant, Failure | None]:
+    """Start a bot's process and hear that it is ready, or why it isn't."""
+    limits = setting.settings.limits
+    contestant = table.start(
+        setting.bots[entrant], setting.backend, limits, freeze=setting.settings.freeze
+    )
+    session = contestant.session
+    table.ask(contestant, session.hello(hello(setting.settings)))
+    await table.started(contestant)  # what the sandbox takes until then is nobody's time
+    watch = stopwatch(table, contestant, limits.start_ms / 1000)
+    event = await hear(table, contestant, watch, session.next_event())
+    contestant.took = Took(watch.elapsed, watch.charged)
+    if event is None:
+        message = f"not ready within {limits.start_ms} ms: {contestant.silence()}"
+        session.close()
+        return contestant, contestant.failure(FaultKind.START, message)
+    if event is Pending.END:
+        await table.status(contestant)
+        return contestant, contestant.end(starting=True)
+    if isinstance(event, WireFault):
+        return contestant, contestant.failure(event.kind, event.message, event.line)
+    return contestant, None
+
+
+class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a bot can't start, and what else it has said."""
+
+    failure: Failure
+    stderr: str
+    """The end of it."""
+    ended: bool
+    """Whether it ended its output, or was given up in silence."""
+    unheard: bytes
+    """What it wrote to stdout when it was given up and its input was closed."""
+
+
+async def try_start(table: Table, setting: Setting, entrant: str) -> FailedStart | None:
+    """Start a bot and dismiss it: None if it can, else why not."""
+    contestant, failure = await start_bot(table, setting, entrant)
+    ended, held = contestant.session.ended, len(contestant.session.held)
+    await table.dismiss([contestant])
+    if failure is None:
+        return None
+    unheard = contestant.session.held[held:]
+    return FailedStart(
+        failure=failure, stderr=contestant.last_words(), ended=ended, unheard=unheard
+    )
+
+
+async def start_bots(
+    table: Table, setting: Setting, entrants: Iterable[str]
+) -> tuple[dict[str, Contestant], dict[str, Failure]]:
+    """Start those who play a match, and why some of them can't."""
+    at_table: dict[str, Contestant] = {}
+    unready: dict[str, Failure] = {}
+
+    def oversee() -> None:
+        for entrant, contestant in at_table.items():
+            if entrant not in unready:
+                contestant.oversee(contestant.used(), time.monotonic())
+
+    table.overseer = None if setting.settings.freeze else oversee
+    for entrant in entrants:
+        contestant, failure = await start_bot(table, setting, entrant)
+        contestant.cpu()
+        contestant.book()  # what its start took is nobody's business
+        at_table[entrant] = contestant
+        if failure is not None:
+            unready[entrant] = failure
+    table.overseer = None
+    for entrant, contestant in at_table.items():
+        if setting.settings.freeze and entrant not in unready:
+            contestant.freeze()
+        contestant.cpu()
+        contestant.book()
+    return at_table, unready
+
+
+# -------------------------------------------------------------------------------------- play
+
+
+async def play_series(
+    table: Table,
+    setting: Setting,
+    series: Series,
+    attempt: int,
+    report: Callable[[Played], None],
+) -> None:
+    """Play a series; after a fault the rest of it is played by fresh processes.
+
+    With two seats it ends early when a bot has faulted so many matches in a row that it is
+    withdrawn: what would follow can't count.
+    """
+    rest = list(series.matches)
+    in_a_row = dict.fromkeys(series.entrants, 0)
+    withdrawn_after = setting.settings.withdrawn_after
+    while rest:
+        at_table, unready = await start_bots(table, setting, rest[0].seats)
+        clean = True
+        while rest and clean:
+            spec = rest.pop(0)
+            seated = {seat: at_table[entrant] for seat, entrant in enumerate(spec.seats)}
+            early = [(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready]
+            record = await Match(table, setting, spec, seated).play(early)
+            clean = not record.faults
+            if not clean or not rest:
+                await table.dismiss(list(at_table.values()))
+            else:
+                table.look(0)  # brisk answers are read past what was written to stderr before
+            played = finished(record, setting, at_table, attempt=attempt)
+            record = played.record
+            report(played)
+            fallen = record.fallen
+            for entrant in in_a_row:
+                in_a_row[entrant] = in_a_row[entrant] + 1 if entrant in fallen else 0
+            if len(in_a_row) == 2 and max(in_a_row.values()) >= withdrawn_after:
+                return
+
+
+def finished(
+    record: MatchRecord, setting: Setting, at_table: Mapping[str, Contestant], *, attempt: int = 0
+) -> Played:
+    """A match that is over, as it is reported."""
+    stderr = {e: text for e, c in at_table.items() if (text := c.take_stderr())}
+    record = msgspec.structs.replace(
+        record,
+        attempt=attempt,
+        digest=record.computed_digest(),
+        luck=_luck(record, setting),
+        ended=time.time(),
+    )
+    return Played(record=record, stderr=stderr)
+
+
+def _luck(record: MatchRecord, setting: Setting) -> tuple[int, ...]:
+    """What chance did to each seat, if the event wants to know: between two matches, when nobody's
+    time runs.
+    """
+    if not setting.settings.evaluator:
+        return ()
+    return sums(record, game=setting.game, deals=setting.deals, settings=setting.settings)
+
+
+class Clock:
+    """What a seat has left of its match bank, and what it used; all in seconds."""
+
+    __slots__ = (
+        "_decisions", "_longest", "_move", "_think",
+        "allowance", "bank", "difference", "last", "patience", "stopped", "used", "waited",
+    )  # fmt: skip
+
+    def __init__(self, limits: Limits) -> None:
+        self._move = limits.move_ms / 1000
+        self.bank = limits.match_ms / 1000
+        self.allowance = min(self._move, self.bank)  # for the decision at hand
+        self.patience = min(PATIENCE_S, self.allowance)  # of it, charged by the clock
+        self.last = 0.0  # what the last decision took
+        self.difference = 0.0  # by how much CPU time differs from time, where it was read
+        self.used = 0.0  # CPU time of the whole match
+        self.waited = 0.0  # by the clock, and not charged
+        self.stopped: int | UnsetType = UNSET  # after so many decisions
+        self._decisions = 0
+        self._think = 0.0
+        self._longest = 0.0
+
+    def charge(self, seconds: float) -> None:
+        """Book a decision: time, of a core too unless a difference is booked."""
+        self.bank -= seconds
+        self._decisions += 1
+        self._think += seconds
+        self.last = seconds
+        if seconds > self._longest:  # noqa: PLR1730 - a call takes three times as long
+            self._longest = seconds
+        if self.bank < self._move:
+            self.allowance = self.bank
+            self.patience = min(PATIENCE_S, self.bank)
+
+    def overrun(self) -> tuple[FaultKind, str]:
+        """Which limit the decision at hand has run into; to be asked before it is charged."""
+        if self.bank < self._move:
+            return FaultKind.BANK, "the time for the match is used up"
+        return FaultKind.TIMEOUT, f"no answer within {self._move * 1000:.0f} ms"
+
+    def off_turn(self, used: float) -> float:
+        """How much of the CPU time of this match it wasn't asked in."""
+        return max(0.0, used - self._think - self.difference)
+
+    def stop(self) -> None:
+        """It stands still from now on whenever it isn't asked."""
+        self.stopped = self._decisions
+
+    def use(self) -> SeatUse:
+        """For the record."""
+        return SeatUse(
+            decisions=self._decisions,
+            think_ms=round(self._think * 1000, 3),
+            max_ms=round(self._longest * 1000, 3),
+            off_turn_ms=round(self.off_turn(self.used) * 1000, 3),
+            waited_ms=round(self.waited * 1000, 3),
+            stopped=self.stopped,
+        )
+
+
+class Match:
+    """One match of bots that have been started.
+
+    `seated`: by seat; one that isn't there is somebody else's, and `play` asks it in vain.
+    """
+
+    def __init__(
+        self, table: Table, setting: Setting, spec: MatchSpec, seated: Mapping[int, Contestant]
+    ) -> None:
+        self._table = table
+        self._freeze = setting.settings.freeze
+        self._seated = seated
+        self._asked = -1
+        """The seat whose answer is waited for."""
+        self._clocks = [Clock(setting.settings.limits) for _ in spec.seats]
+        self._referee = Referee(
+            spec,
+            game=setting.game,
+            deals=setting.deals,
+            settings=setting.settings,
+            onlooker=setting.onlooker,
+        )
+        self._fallen: dict[int, tuple[str, FaultHost]] = {}
+        """The last words of those that have failed, and how things were; they are dead."""
+
+    async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
+        """Play it. `early`: seats whose bots could not even be started.
+
+        What is done for a decision that takes no time is done here, and little else.
+        """
+        referee, table = self._referee, self._table
+        if not self._freeze:
+            self._begin_to_oversee()
+        seated, clocks = self._seated, self._clocks
+        now, exchange = time.monotonic, table.exchange
+        referee.begin(early)
+        while True:
+            if referee.news:
+                await self._pass_on()
+            if not referee.asked:
+                return self._record()
+            for seat in referee.asked:
+                contestant, clock = seated[seat], clocks[seat]
+                session = contestant.session
+                bank_ms = int(clock.bank * 1000)
+                line = session.ask(referee.question(seat, bank_ms=bank_ms, lean=session.lean))
+                if contestant.rests or clock.last > BRISK_S:
+                    self._asked = seat
+                    outcome = await self._ask(contestant, clock, line)
+                else:
+                    asked = now()
+                    event = exchange(contestant, line)
+                    seconds = contestant.heard - asked
+                    if event.__class__ is Answer and 0.0 <= seconds <= clock.patience:
+                        clock.charge(seconds)
+                        referee.answer(seat, event.move)
+                        if contestant.heard > table.due:
+                            await table.checkpoint()
+                        continue
+                    self._asked = seat
+                    outcome = await self._hear(contestant, clock, event, asked, None)
+                self._asked = -1
+                if isinstance(outcome, str):
+                    referee.answer(seat, outcome)
+                else:
+                    contestant.session.close()
+                    referee.fail(seat, outcome)
+
+    async def _pass_on(self) -> None:
+        """Send what wants no answer, and be rid of those that have fallen."""
+        referee, seated = self._referee, self._seated
+        for seat, message in referee.take_notices():
+            self._tell(seat, message)
+        fallen = sorted(referee.failed - self._fallen.keys())
+        if not fallen:
+            return
+        load = os.getloadavg()[0]
+        for seat in fallen:
+            self._clocks[seat].used = seated[seat].used()
+            seated[seat].book()
+        await self._table.kill([seated[seat] for seat in fallen])
+        # Only now has all been read that they had to say, and their peak of memory is known.
+        for seat in fallen:
+            host = self._host(seated[seat], self._clocks[seat].used, load)
+            self._fallen[seat] = seated[seat].last_words(), host
+
+    def _begin_to_oversee(self) -> None:
+        for seat, contestant in self._seated.items():
+            if contestant.rests:
+                self._clocks[seat].stop()
+        self._table.overseer = self._oversee
+
+    def _oversee(self) -> None:
+        """See to it that those who aren't asked leave the core to who is."""
+        now = time.monotonic()
+        for seat, contestant in self._seated.items():
+            if seat != self._asked and seat not in self._fallen:
+                self._overseen(seat, contestant, contestant.used(), now)
+
+    def _overseen(self, seat: int, contestant: Contestant, used: float, now: float) -> None:
+        clock = self._clocks[seat]
+        if contestant.oversee(clock.off_turn(used), now):
+            clock.stop()
+        elif contestant.restless and contestant.exited is None:
+            self._table.give_up(contestant)
+
+    def _tell(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
+        contestant = self._seated[seat]
+        if contestant.session.state is State.IDLE:
+            self._table.send(contestant, contestant.session.send(message))
+
+    @staticmethod
+    def _host(contestant: Contestant, used: float, load: float) -> FaultHost:
+        """What is told of a fault besides what the bot did."""
+        return FaultHost(
+            memory_mb=round(contestant.exited.memory_mb, 1) if contestant.exited else 0.0,
+            cpu_ms=round((used or contestant.known_cpu) * 1000, 3),  # of the start, if that failed
+            wall_ms=round(contestant.took.wall * 1000, 3),
+            charged_ms=round(contestant.took.charged * 1000, 3),
+            load=round(load, 2),
+        )
+
+    def _record(self) -> MatchRecord:
+        self._table.overseer = None
+        now = time.monotonic()
+        for seat, contestant in self._seated.items():
+            if seat not in self._fallen:
+                self._clocks[seat].used = used = contestant.used()
+                if not self._freeze:
+                    self._overseen(seat, contestant, used, now)
+                contestant.book()
+        record = self._referee.record()
+        faults = tuple(
+            msgspec.structs.replace(fault, stderr=words, host=host)
+            for fault in record.faults
+            for words, host in [self._fallen[fault.seat]]
+        )
+        use = tuple(clock.use() for clock in self._clocks)
+        return msgspec.structs.replace(record, faults=faults, use=use)
+
+    async def _ask(self, contestant: Contestant, clock: Clock, line: bytearray) -> str | Failure:
+        """Put a question to a bot whose tree is read, or that is stopped at other times."""
+        table = self._table
+        first = table.reading(contestant) if clock.last > BRISK_S else None
+        if contestant.frozen:
+            # It reads when its clock runs: else its other threads would have the core first.
+            table.ask(contestant, line)
+            asked = time.monotonic()
+            contestant.thaw()
+        else:
+            asked = time.monotonic()
+            table.ask(contestant, line)
+        outcome = await self._hear(contestant, clock, contestant.session.next_event(), asked, first)
+        if contestant.rests:
+            contestant.freeze()
+        return outcome
+
+    async def _hear(
+        self,
+        contestant: Contestant,
+        clock: Clock,
+        event: Event,
+        asked: float,
+        first: Reading | None,
+    ) -> str | Failure:
+        """Wait for the answer to a question that was `asked`; the move, or the fault, it is."""
+        table, own, used = self._table, self._table.waited, contestant.known_cpu
+        taken = table.most_taken(contestant, asked)
+        if first is None:
+            aside = table.aside
+            until = asked + clock.patience
+            while event is Pending.NEED_DATA and (left := until - time.monotonic()) > 0:
+                await table.wait(left)
+                event = contestant.session.next_event()
+            asked += table.aside - aside
+            if event is not Pending.NEED_DATA and contestant.heard <= until:
+                seconds = max(0.0, contestant.heard - asked)
+                contestant.took = Took(seconds, seconds)
+                clock.charge(seconds)
+                return await self._move(contestant, event)
+        core = table.core
+        watch = Stopwatch(
+            clock.allowance,
+            asked,
+            first,
+            own=own,
+            used=used,
+            taken=taken,
+            counted=core.own.counted,
+            alone=core.alone,
+        )
+        heard = await hear(table, contestant, watch, event)
+        contestant.took = took = Took(watch.elapsed, watch.charged)
+        clock.difference += watch.cpu - took.charged
+        clock.waited += took.wall - took.charged
+        if heard is None:
+            kind, limit = clock.overrun()
+            clock.charge(took.charged)
+            return contestant.failure(kind, f"{limit}: {contestant.silence()}")
+        clock.charge(took.charged)
+        return await self._move(contestant, heard)
+
+    async def _move(self, contestant: Contestant, event: Event) -> str | Failure:
+        """What was said in time."""
+        if isinstance(event, Answer):
+            return event.move
+        if isinstance(event, WireFault):
+            return contestant.failure(event.kind, event.message, event.line)
+        await self._table.status(contestant)
+        return contestant.end(starting=False)

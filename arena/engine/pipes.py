@@ -1,0 +1,383 @@
+"""Bots' processes and the pipes to them: bytes and their times, no meaning.
+
+Theory of operation. `Table` holds a spawner and an epoll that watches everything its bots
+write; `wait()` moves whatever bytes can be moved, without ever blocking on one bot. `exchange()`
+is the short way for a decision that takes no time.
+
+Invariant: whatever a bot writes, reads, closes or leaves undone, what is held for it stays
+bounded, and no other bot waits for it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+
+import trio
+
+from arena.engine.contestant import Contestant
+from arena.model import Bot, HostError, Limits
+from arena.sandbox import Backend, Launch, Started
+from arena.sandbox.client import Spawner
+from arena.sandbox.delays import Reading
+from arena.sandbox.overload import Core
+from arena.wire.messages import Bye
+from arena.wire.session import Event, State
+
+# A read takes at most this: one pipe's worth.
+READ_BYTES = 65_536
+# A blocking look at the epoll before the event loop is asked: re-arming a shorter time-out
+# costs more than it saves, and nothing else runs in a worker while a bot thinks.
+LOOK_S = 0.005
+# How long other tasks may be kept waiting while bots answer without a pause.
+CHECKPOINT_S = 0.002
+# How often it is looked at what bots compute while they aren't asked: 0.05 % of a core for a bot in
+# Python.
+OVERSEE_S = 0.1
+# After its output has ended, a process gets this long to be seen ending: its status tells a
+# crash from an exit.
+STATUS_GRACE_S = 1.0
+# After `bye`.
+BYE_S = 1.0
+# A bot that speaks has been started; a spawner that doesn't say so by then is stuck.
+STARTED_S = 10.0
+# A killed tree that is still there after this is the machine's trouble.
+KILL_S = 10.0
+
+
+class Table:
+    """The spawner, the epoll, and the contestants that are alive."""
+
+    def __init__(self, spawner: Spawner) -> None:
+        self._spawner = spawner
+        self._epoll = select.epoll()
+        self._poll = self._epoll.poll
+        self._by_id: dict[int, Contestant] = {}
+        self._by_fd: dict[int, tuple[Contestant, str]] = {}
+        self.due = time.monotonic() + CHECKPOINT_S
+        """When other tasks have been kept waiting for long enough."""
+        self.core = Core()
+        self.waited = 0.0
+        """How long we had waited for the core when that was last looked at: at every checkpoint."""
+        self.overseer: Callable[[], None] | None = None
+        """Is called every OVERSEE_S while bots are waited for, and between two decisions."""
+        self.aside = 0.0
+        """Seconds that this has taken: nobody's time."""
+        self._oversee_at = 0.0
+        self._epoll.register(spawner.fileno(), select.EPOLLIN)
+
+    def close(self) -> None:
+        """Forget everything; the spawner is closed by whoever opened it."""
+        for contestant in list(self._by_id.values()):
+            self._forget(contestant)
+        self._epoll.close()
+        self.core.close()
+
+    # ---- time
+
+    def reading(self, contestant: Contestant, at: float | None = None) -> Reading:
+        """What its processes have used and waited; as of a moment that is past, if told."""
+        cpu, tasks = contestant.cpu(), contestant.tasks()
+        self.waited = self.core.own.waited()
+        return Reading(time.monotonic() if at is None else at, cpu, self.waited, tasks)
+
+    def taken(self, contestant: Contestant) -> float:
+        """Seconds of each core that the trees of all other bots have used so far."""
+        return sum(other.cpu() for other in self._others(contestant)) / self.core.count
+
+    def most_taken(self, contestant: Contestant, at: float) -> float:
+        """The most that this can have been at `at`, by what was last read."""
+        used, known_at = 0.0, at
+        for other in self._others(contestant):
+            used += other.known_cpu
+            known_at = min(known_at, other.known_at)
+        return used / self.core.count + (at - known_at)
+
+    def _others(self, contestant: Contestant) -> Iterator[Contestant]:
+        return (other for other in self._by_id.values() if other is not contestant)
+
+    # ---- processes
+
+    def start(
+        self, bot: Bot, backend: Backend, limits: Limits, *, freeze: bool = False
+    ) -> Contestant:
+        """Start a bot's process; `freeze`: one that is going to be stopped and continued."""
+        launch = Launch(
+            run=bot.run,
+            root=bot.root,
+            expose=bot.expose,
+            env=dict(bot.env),
+            scratch_mb=bot.scratch_mb,
+            memory_mb=limits.memory_mb,
+            tasks=limits.tasks,
+            freeze=freeze,
+        )
+        try:
+            process = self._spawner.spawn(backend.plan(launch))
+        except OSError as error:
+            raise HostError(f"can't start a process: {error}") from error
+        contestant = Contestant(process, limits, rests=freeze)
+        self._by_id[process.id] = contestant
+        for fd, role in ((process.stdout, "stdout"), (process.stderr, "errors")):
+            self._by_fd[fd] = (contestant, role)
+            self._epoll.register(fd, select.EPOLLIN)
+        self._by_fd[process.stdin] = (contestant, "stdin")
+        return contestant
+
+    async def started(self, contestant: Contestant) -> None:
+        """Know where the processes of a bot are that has spoken."""
+        deadline = time.monotonic() + STARTED_S
+        while not contestant.rooted and contestant.exited is None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise HostError("the spawner did not say where a bot's processes are")
+            await self.wait(left)
+
+    async def kill(self, contestants: Sequence[Contestant]) -> None:
+        """Kill whole trees and see them gone."""
+        for contestant in contestants:
+            if contestant.exited is None:
+                self._spawner.kill(contestant.id)
+        deadline = time.monotonic() + KILL_S
+        while any(contestant.exited is None for contestant in contestants):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise HostError("a killed bot's processes would not end")
+            await self.wait(left)
+        for contestant in contestants:
+            self._drain(contestant)
+            self._forget(contestant)
+
+    async def dismiss(self, contestants: Sequence[Contestant]) -> None:
+        """Say `bye`, give them a moment to leave, then kill."""
+        for contestant in contestants:
+            contestant.thaw()
+            if contestant.session.state is State.IDLE:
+                self.send(contestant, contestant.session.send(Bye()))
+            contestant.session.close()
+        deadline = time.monotonic() + BYE_S
+        while True:
+            for contestant in contestants:
+                if not contestant.out:
+                    self._close(contestant.stdin)
+            left = deadline - time.monotonic()
+            if left <= 0 or all(c.exited is not None for c in contestants):
+                break
+            await self.wait(left)
+        await self.kill(contestants)
+
+    def give_up(self, contestant: Contestant) -> None:
+        """Have it killed; the end of its output tells."""
+        self._spawner.kill(contestant.id)
+
+    def end_input(self, contestant: Contestant) -> None:
+        """Close its standard input; what has not been written yet is dropped."""
+        contestant.out.clear()
+        self._close(contestant.stdin)
+
+    # ---- bytes
+
+    def ask(self, contestant: Contestant, data: bytes | bytearray) -> None:
+        """Send something that wants an answer, and listen for it."""
+        if not contestant.reading and contestant.stdout >= 0 and not contestant.session.full:
+            self._epoll.register(contestant.stdout, select.EPOLLIN)
+            contestant.reading = True
+        self.send(contestant, data)
+
+    def send(self, contestant: Contestant, data: bytes | bytearray) -> None:
+        """Write what can be written now; the rest follows whenever the pipe has room."""
+        if contestant.out:
+            contestant.out += data
+            return
+        fd = contestant.stdin
+        if fd < 0:
+            return  # the bot has closed its input; the end of its output will tell
+        try:
+            written = os.write(fd, data)
+        except BlockingIOError:
+            written = 0
+        except BrokenPipeError:
+            self._close(fd)
+            return
+        if written < len(data):
+            contestant.out += data[written:]
+            self._epoll.register(fd, select.EPOLLOUT)
+
+    def exchange(self, contestant: Contestant, question: bytearray) -> Event:
+        """Ask, look, and say what has come of it: all that there is to most decisions.
+
+        A bot that shares our core is given it at once, and has mostly answered when we have it
+        back: so its output is read first, and only then waited for.
+        """
+        session = contestant.session
+        if contestant.out or not contestant.reading or contestant.stdin < 0:
+            self.ask(contestant, question)
+            self.look(LOOK_S)
+            return session.next_event()
+        try:
+            written = os.write(contestant.stdin, question)
+        except (BlockingIOError, BrokenPipeError):
+            written = 0
+        if written < len(question):
+            self.send(contestant, question[written:])
+        os.sched_yield()
+        try:
+            data = os.read(contestant.stdout, READ_BYTES)
+        except BlockingIOError:
+            self.look(LOOK_S)
+            return session.next_event()
+        contestant.heard = time.monotonic()
+        if (answer := session.hear(data)) is not None:
+            return answer
+        self._take(contestant, data)
+        return session.next_event()
+
+    def _take(self, contestant: Contestant, data: bytes) -> None:
+        """Its output has been read."""
+        if not data:
+            contestant.session.end()
+            self._close(contestant.stdout)
+            contestant.reading = False
+        elif contestant.session.receive(data):
+            # More than a line waits: the rest stays in the pipe until the next question.
+            self._epoll.unregister(contestant.stdout)
+            contestant.reading = False
+
+    def _hear(self, contestant: Contestant) -> None:
+        try:
+            data = os.read(contestant.stdout, READ_BYTES)
+        except BlockingIOError:
+            return
+        contestant.heard = time.monotonic()
+        self._take(contestant, data)
+
+    async def status(self, contestant: Contestant) -> None:
+        """Wait a moment for the end of a process whose output has ended."""
+        deadline = time.monotonic() + STATUS_GRACE_S
+        while contestant.exited is None and (left := deadline - time.monotonic()) > 0:
+            await self.wait(left)
+
+    async def wait(self, seconds: float) -> None:
+        """Move bytes; returns after at least one event, or when the time is over."""
+        if time.monotonic() > self.due:
+            await self.checkpoint()
+        if not self.look(min(seconds, LOOK_S)) and seconds > LOOK_S:
+            await self.rest(seconds - LOOK_S)
+            self.look(0)
+
+    def look(self, seconds: float) -> bool:
+        """Move bytes, blocking all of this process for at most so long; False: none moved."""
+        events = self._poll(seconds)
+        for fd, _ in events:
+            self._move(fd)
+        return bool(events)
+
+    def _move(self, fd: int) -> None:
+        if fd == self._spawner.fileno():
+            self._reap()
+        elif fd in self._by_fd:
+            contestant, role = self._by_fd[fd]
+            if role == "stdout":
+                self._hear(contestant)
+            elif role == "errors":
+                self._log(contestant)
+            else:
+                self._flush(contestant)
+
+    async def rest(self, seconds: float) -> None:
+        """Let other tasks run until there is something to move, or the time is over."""
+        with trio.move_on_after(seconds):
+            await trio.lowlevel.wait_readable(self._epoll.fileno())
+        self._go_on()
+
+    async def checkpoint(self) -> None:
+        """Let other tasks run."""
+        await trio.lowlevel.checkpoint()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        self.waited = self.core.own.waited()
+        now = time.monotonic()
+        if self.overseer is not None and now > self._oversee_at:
+            self.overseer()
+            begun, now = now, time.monotonic()
+            self.aside += now - begun
+            self._oversee_at = now + OVERSEE_S
+        self.due = now + CHECKPOINT_S
+
+    def _log(self, contestant: Contestant) -> None:
+        fd = contestant.errors
+        try:
+            data = os.read(fd, READ_BYTES)
+        except BlockingIOError:
+            return
+        if data:
+            self._logged(contestant, data)
+        else:
+            self._close(fd)
+
+    def _logged(self, contestant: Contestant, data: bytes) -> None:
+        """Its stderr has been read."""
+        contestant.log(data)
+
+    def _flush(self, contestant: Contestant) -> None:
+        fd = contestant.stdin
+        try:
+            written = os.write(fd, contestant.out)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            contestant.out.clear()
+            self._close(fd)
+            return
+        del contestant.out[:written]
+        if not contestant.out:
+            self._epoll.unregister(fd)
+
+    def _reap(self) -> None:
+        for message in self._spawner.receive():
+            contestant = self._by_id.get(message.id)
+            if isinstance(message, Started):
+                if contestant is not None:
+                    contestant.take_root(message.tree)
+            else:
+                if contestant is not None:
+                    contestant.exited = message
+                if message.host_error:
+                    raise HostError(f"the sandbox could not run a bot: {message.host_error}")
+
+    def _drain(self, contestant: Contestant) -> None:
+        """Take what a dead process left in its stderr."""
+        while contestant.errors >= 0:
+            before = len(contestant.stderr)
+            self._log(contestant)
+            if len(contestant.stderr) <= before:
+                return
+
+    def _close(self, fd: int) -> None:
+        if fd in self._by_fd:
+            contestant, role = self._by_fd.pop(fd)
+            setattr(contestant, role, -1)
+            with suppress(OSError):  # an input that was never full is not registered
+                self._epoll.unregister(fd)
+            os.close(fd)
+
+    def _forget(self, contestant: Contestant) -> None:
+        for fd in (contestant.stdin, contestant.stdout, contestant.errors):
+            self._close(fd)
+        self._by_id.pop(contestant.id, None)
+        contestant.forget()
+
+
+@asynccontextmanager
+async def open_table() -> AsyncIterator[Table]:
+    """A table with a spawner of its own; nothing that it started outlives it."""
+    with Spawner() as spawner:
+        table = Table(spawner)
+        try:
+            yield table
+        finally:
+            table.close()

@@ -1,0 +1,187 @@
+"""One bot by itself in the sandbox, spoken to line by line; nothing that it says is judged.
+
+Theory of operation. `open_solo` starts a bot at a table of `arena.engine.pipes`,
+so it is held, read and
+killed as in a match. `send()` writes bytes as they are; `line()` waits, up to a time, for what
+comes next: a line, silence, more than a line may have, or the end. `close_input()` is what a bot
+sees at the end of a series; `left()` waits for its process to be gone. No session, no referee and
+no match clock have a say: what the bytes mean is the caller's business.
+
+Invariant: what is held for the bot stays bounded, whatever it writes; when the context is left,
+nothing of it is left.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from arena.engine.contestant import Contestant
+from arena.engine.pipes import Table
+from arena.model import Bot, Limits
+from arena.sandbox import Backend, Exited
+from arena.wire.session import BotSession
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A whole line, without its newline but with whatever stands before it (a carriage return)."""
+
+    data: bytes
+    at: float
+    """When it was read, as time.monotonic() tells."""
+
+
+class Silence(msgspec.Struct, frozen=True):
+    """No whole line within the time."""
+
+    held: bytes
+    """What came of one."""
+
+
+class Flood(msgspec.Struct, frozen=True):
+    """More than `line_bytes` without a newline; no more is read."""
+
+    held: bytes
+
+
+class End(msgspec.Struct, frozen=True):
+    """Its output has ended."""
+
+    rest: bytes
+    """What came after the last newline."""
+    status: str
+    """How its process ended: "exit 1", "signal SIGSEGV"; empty while it runs on."""
+    exited: Exited | None
+
+
+Event = Line | Silence | Flood | End
+
+
+class _Unjudged(BotSession):
+    """Takes what a bot writes, and leaves it as it is."""
+
+    __slots__ = ("_limit", "came", "heard")
+
+    def __init__(self, line_bytes: int) -> None:
+        super().__init__(line_bytes)
+        self._limit = line_bytes
+        self.came = bytearray()  # bounded: the limit and one read
+        self.heard = 0.0
+        self.receive = self._keep
+
+    def _keep(self, data: bytes) -> bool:
+        self.came += data
+        self.heard = time.monotonic()
+        return self.full
+
+    @property
+    def full(self) -> bool:
+        """True when more has come than any legal line needs: leave the rest in the pipe."""
+        return len(self.came) > self._limit
+
+    @property
+    def held(self) -> bytes:
+        """What has come and was not taken."""
+        return bytes(self.came)
+
+    def take(self) -> Line | Flood | None:
+        """The next line, if there is one."""
+        end = self.came.find(b"\n")
+        if end < 0 or end > self._limit:
+            return Flood(self.held) if self.full else None
+        line = Line(bytes(self.came[:end]), self.heard)
+        del self.came[: end + 1]
+        return line
+
+
+class Solo:
+    """A bot's process and the conversation with it; made by `open_solo`."""
+
+    def __init__(self, table: Table, bot: Bot, backend: Backend, limits: Limits) -> None:
+        self.began = time.monotonic()
+        self._table = table
+        self._bot = table.start(bot, backend, limits)
+        self._heard = _Unjudged(limits.line_bytes)
+        self._bot.session = self._heard
+
+    @property
+    def contestant(self) -> Contestant:
+        """Its process as the table sees it."""
+        return self._bot
+
+    # ---- towards the bot
+
+    def send(self, data: bytes) -> None:
+        """Write these bytes; they needn't be one line. What a pipe can't take follows later."""
+        self._table.send(self._bot, data)
+
+    def close_input(self) -> None:
+        """End its standard input; what it has not read of what was written it may still read."""
+        self._table.end_input(self._bot)
+
+    # ---- from the bot
+
+    async def line(self, seconds: float) -> Event:
+        """What it says next, within that time."""
+        deadline = time.monotonic() + seconds
+        while True:
+            if (line := self._heard.take()) is not None:
+                return line
+            if self._heard.ended:
+                await self._table.status(self._bot)
+                return End(self._heard.held, self._bot.status(), self._bot.exited)
+            self._table.ask(self._bot, b"")  # listen again, where it was full
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return Silence(self._heard.held)
+            await self._table.wait(left)
+
+    async def rest(self, seconds: float) -> None:
+        """Let time pass; what comes meanwhile is kept for `line`."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            await self._table.wait(left)
+
+    # ---- its process
+
+    async def left(self, seconds: float) -> Exited | None:
+        """Wait for its process to be gone; None: it is still there."""
+        deadline = time.monotonic() + seconds
+        while self._bot.exited is None and (left := deadline - time.monotonic()) > 0:
+            await self._table.wait(left)
+        return self._bot.exited
+
+    async def kill(self) -> Exited:
+        """Kill all of it, if it is still there, and read what it has written to stderr."""
+        await self._table.kill([self._bot])
+        assert self._bot.exited is not None
+        return self._bot.exited
+
+    @property
+    def stderr(self) -> str:
+        """The end of what it has written to stderr, capped."""
+        return bytes(self._bot.stderr[-self._bot.stderr_cap :]).decode("utf-8", "backslashreplace")
+
+    @property
+    def status(self) -> str:
+        """How its process ended, if it did."""
+        return self._bot.status()
+
+    def cpu(self) -> float:
+        """Seconds of CPU that all its processes have used so far."""
+        return self._bot.cpu()
+
+
+@asynccontextmanager
+async def open_solo(
+    table: Table, bot: Bot, backend: Backend, limits: Limits
+) -> AsyncIterator[Solo]:
+    """Start a bot; whatever of it is left at the end is killed."""
+    solo = Solo(table, bot, backend, limits)
+    try:
+        yield solo
+    finally:
+        await solo.kill()

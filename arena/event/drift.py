@@ -1,0 +1,125 @@
+"""What keeps an event from being gone on with, or put together: differences, line by line.
+
+Invariant: every line is fit for a terminal, and none shows a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from arena import registry
+from arena.bots import printable
+from arena.deals import commitment
+from arena.luck import evaluator
+from arena.model import Entrant, Event, Settings, UserError
+from arena.referee import HOLES
+from arena.store import read_announced
+
+_HASH_SHOWN = 12
+# A public value is a line of hex or a headline, not a page.
+_VALUE_LENGTH = 200
+
+
+def public_value(flag: str, text: str) -> str:
+    """A beacon's source or value, as it was given: one line that can be printed."""
+    value = text.strip()
+    if not value or len(value) > _VALUE_LENGTH or not value.isprintable():
+        raise UserError(f"{flag}: expected one printable line of 1 to {_VALUE_LENGTH} characters")
+    return value
+
+
+def beacon_value(event: Event, given: str | None) -> str:
+    """The value to play an event with, if it may be played with that."""
+    source = printable(event.settings.beacon)
+    if not source:
+        if given is not None:
+            raise UserError(
+                "--beacon: none was announced when the event was prepared, so its deals are "
+                "fixed; leave it out"
+            )
+        return ""
+    if given is None:
+        raise UserError(f"the deals wait for a public value, {source}: give it with --beacon VALUE")
+    return public_value("--beacon", given)
+
+
+def refuse_drift(folder: Path, event: Event, secret: bytes, entered: Event | None) -> None:
+    """See that an event is what was committed to, and that this arena plays by its rules."""
+    settings = event.settings
+    lines = [*_rules(settings), *_holes(settings), *_evaluator(settings)]
+    if commitment(secret, read_announced(folder).settings, event.entrants) != event.commitment:
+        lines += list(differences(entered, event)) if entered else []
+        lines.append("settings, entrants and secret don't fit the commitment")
+    if lines:
+        raise UserError("\n".join([f"{folder}: not as it was when the event was entered:", *lines]))
+
+
+def _rules(settings: Settings) -> Iterator[str]:
+    version = registry.game(settings.game).version
+    if version != settings.game_version:
+        yield (f"  game: {settings.game} rules {settings.game_version}, this arena plays {version}")
+
+
+def _holes(settings: Settings) -> Iterator[str]:
+    if settings.holes is not UNSET and settings.holes != HOLES:
+        yield f"  holes: {settings.holes}, this arena plays {HOLES}"
+
+
+def _evaluator(settings: Settings) -> Iterator[str]:
+    if not settings.evaluator:
+        return
+    mine = evaluator(settings.game).name
+    if settings.evaluator != mine:
+        yield f"  luck: measured by {printable(settings.evaluator)}, this arena's is {mine}"
+
+
+def differences(one: Event, other: Event) -> Iterator[str]:
+    """Everything that decides what is played and by whom, where two events differ in it."""
+    yield from _settings(one.settings, other.settings)
+    yield from _entrants(one.entrants, other.entrants)
+    for name in ("commitment", "beacon", "format", "predictable"):
+        before, after = getattr(one, name), getattr(other, name)
+        if before != after:
+            yield f"  {name}: {_shown(before)} → {_shown(after)}"
+
+
+def _settings(one: Settings, other: Settings) -> Iterator[str]:
+    before, after = _flat(one), _flat(other)
+    for name in {**before, **after}:
+        was, now = before.get(name), after.get(name)
+        if was != now:
+            yield f"  {name}: {_shown(was)} → {_shown(now)}"
+
+
+def _flat(settings: Settings) -> Mapping[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in msgspec.to_builtins(settings).items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{inner}": each for inner, each in value.items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _entrants(one: Sequence[Entrant], other: Sequence[Entrant]) -> Iterator[str]:
+    before = {entrant.id: entrant for entrant in one}
+    after = {entrant.id: entrant for entrant in other}
+    for name in sorted(before | after):
+        was, now = before.get(name), after.get(name)
+        if was is None or now is None or was.hash != now.hash:
+            yield f"  bots: {printable(name)} was {_short(was)}, is {_short(now)}"
+        elif was.author != now.author:
+            yield f"  author of {printable(name)}: {_shown(was.author)} → {_shown(now.author)}"
+
+
+def _short(entrant: Entrant | None) -> str:
+    return "not there" if entrant is None else f"{printable(entrant.hash[:_HASH_SHOWN])}…"
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - any of the settings
+    return "none" if value in (None, "") else printable(value)

@@ -1,0 +1,138 @@
+"""Bots that come to an event when it is over: each time an epoch, an event of its own.
+
+Theory of operation. The secret of an event that is over is public, so bots that come later play on
+deals from a secret of their own, with a commitment of its own: an *epoch*. It lies in the event's
+folder as `epoch-1`, `epoch-2` and so on, and is a results folder like any other, so it is played,
+resumed and verified as such. Its format is a gauntlet of the newcomers through the field; its bots
+are all that were there before it, and them. What all of it together shows is `arena.event.rerate`'s
+business.
+
+A bot that was withdrawn is nobody's opponent in a later epoch: newcomers would win by its forfeits
+what nobody else has won, and one whose results were annulled would have ranks again. An epoch's
+settings name who is left out for that, under its commitment; `arena verify` holds them against the
+logs before it. In epochs of the first rule such bots played; their results there don't count.
+
+Invariant: an epoch's field is that of the event and of all epochs before it, with the same content,
+less those who were withdrawn, and its heroes; so an epoch that is missing, or another event's, is
+noticed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET
+
+from arena.model import STATED, Entrant, Event, Settings
+from arena.store import is_results_folder
+
+FORMAT = "gauntlet"
+_NAME = re.compile(r"epoch-([1-9][0-9]{0,3})")
+# What every event of this kind has for itself.
+_OWN = {"format": FORMAT, "tables": None, "racing": None, "trial": None, "beacon": ""}
+# What follows from when and how an epoch was entered, not from the event.
+_WHEN_ENTERED = frozenset({"derivation", "deal_order", "predictable", "withdrawn"})
+
+
+def epochs_of(folder: Path) -> list[Path]:
+    """The folders of an event's epochs, in their order. Links are none: they may lead anywhere."""
+    try:
+        names = [path.name for path in folder.iterdir() if not path.is_symlink()]
+    except OSError:  # whoever reads the event itself says why
+        return []
+    numbers = sorted(int(found[1]) for name in names if (found := _NAME.fullmatch(name)))
+    paths = [folder / f"epoch-{number}" for number in numbers]
+    return [path for path in paths if is_results_folder(path)]
+
+
+def next_epoch(folder: Path) -> Path:
+    """Where the next epoch of an event belongs."""
+    last = epochs_of(folder)[-1:]
+    return folder / f"epoch-{1 + sum(int(path.name.partition('-')[2]) for path in last)}"
+
+
+def whose_epoch(folder: Path) -> Path | None:
+    """The event that a folder is an epoch of, if it is one."""
+    whole = folder.absolute()
+    epoch = _NAME.fullmatch(whole.name) and is_results_folder(whole.parent)
+    return folder.parent if epoch else None
+
+
+def settings_of_epoch(
+    settings: Settings,
+    heroes: Collection[str],
+    *,
+    predictable: bool = False,
+    withdrawn: Collection[str] = (),
+) -> Settings:
+    """What an epoch of an event with these settings is played by. `withdrawn`: before it."""
+    own = {**_OWN, "predictable": predictable}
+    own |= {name: STATED[name] for name in _WHEN_ENTERED & STATED.keys()}
+    return msgspec.structs.replace(
+        settings, **own, heroes=tuple(sorted(heroes)), withdrawn=tuple(sorted(withdrawn))
+    )
+
+
+def field_before(events: Sequence[Event]) -> tuple[Entrant, ...]:
+    """Who is in an event and its epochs so far, by their ids."""
+    return tuple(sorted(_newcomers(events), key=lambda entrant: entrant.id))
+
+
+def _newcomers(events: Sequence[Event]) -> Iterator[Entrant]:
+    yield from events[0].entrants
+    for epoch in events[1:]:
+        yield from (entrant for entrant in epoch.entrants if entrant.id in epoch.settings.heroes)
+
+
+def left_out_of(epoch: Event) -> frozenset[str]:
+    """Who takes no part in an epoch, since it was withdrawn before, as its settings say."""
+    withdrawn = epoch.settings.withdrawn
+    return frozenset() if withdrawn is UNSET else frozenset(withdrawn)
+
+
+def epoch_fault(
+    before: Sequence[Event], epoch: Event, withdrawn: Collection[str] | None = None
+) -> str:
+    """Why an event is no epoch after these, the first of which is the event itself; or nothing.
+
+    `withdrawn`: who was in these, by their logs; None: nobody has read them.
+    """
+    return next(_faults(before, epoch, withdrawn), "")
+
+
+def _faults(
+    before: Sequence[Event], epoch: Event, withdrawn: Collection[str] | None
+) -> Iterator[str]:
+    settings = settings_of_epoch(before[0].settings, epoch.settings.heroes)
+    for name in settings.__struct_fields__:
+        if name not in _WHEN_ENTERED and getattr(settings, name) != getattr(epoch.settings, name):
+            yield f"its {name} is not that of the event"
+    gone = left_out_of(epoch)
+    # Epochs of the first rule were played by all.
+    if withdrawn is not None and epoch.settings.rule > 1:
+        for name in sorted(gone - set(withdrawn)):
+            yield f"{name} was not withdrawn before it, and is left out of it as if it were"
+        for name in sorted(set(withdrawn) - gone):
+            yield f"{name} was withdrawn before it, and is not left out of it"
+    known = {entrant.id: entrant.hash for entrant in field_before(before)}
+    here = {entrant.id: entrant.hash for entrant in epoch.entrants}
+    heroes = set(epoch.settings.heroes)
+    for names, what in (
+        (gone - known.keys(), "is left out of it, and was not in the event before it"),
+        (gone & here.keys(), "was withdrawn before it, as its settings say, and is in it"),
+        (heroes & known.keys(), "was in the event before it"),
+        (
+            ((known.keys() - gone) | heroes) - here.keys(),
+            "was in the event before it, and is not in it",
+        ),
+        (here.keys() - known.keys() - heroes, "was not in the event before it"),
+        (
+            {name for name in known.keys() & here.keys() if known[name] != here[name]},
+            "has another content in it",
+        ),
+    ):
+        for name in sorted(names):
+            yield f"{name} {what}"

@@ -1,0 +1,171 @@
+"""Shards of an event, played apart, put together: what one machine would have given.
+
+Theory of operation. First everything is looked at that could be wrong, shard by shard, and nothing
+is written: what they say they are, and whether each has all of its matches and no others. Then
+their logs are gone through in turns, a record of each, into a new folder, so that the count goes
+along the schedule as it does when an event is played and holds as little. What counts, and who is
+withdrawn, is decided there for the first time, from the schedule and the set of records.
+
+Invariant: the order in which the shards are named changes nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import resource
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from arena.event.drift import differences, refuse_drift
+from arena.event.tournament import Tournament, counting_of, left_of
+from arena.formats.shards import Shard
+from arena.machine.groups import hosted, machines_of
+from arena.model import Event, HostError, UserError
+from arena.reports.escape import shell
+from arena.store import Private, read_event, read_private, read_records, secret_of, writer
+from arena.store.stderr import FAULTS, LOG, OLDER, STDERR_KEPT, Stderr
+
+T = TypeVar("T")
+
+# Besides the shards' logs: the new folder's files, the terminal, what Python has open.
+_FILES = 64
+_CHUNK = 1 << 16
+_NAMED = 6
+"""Of missing shards, before it is said how many more there are."""
+
+
+class Part(NamedTuple):
+    """A shard's folder."""
+
+    folder: Path
+    event: Event
+    private: Private
+    secret: bytes
+    shard: Shard
+
+
+def parts_of(folders: Sequence[Path]) -> list[Part]:
+    """The shards of one event, all of them, in their order; UserError says what is in the way."""
+    parts = sorted(map(_part, folders), key=lambda part: (part.shard, str(part.folder)))
+    first = parts[0]
+    for part in parts[1:]:
+        _same_event(first, part)
+    by_number: dict[int, Part] = {}
+    for part in parts:
+        other = by_number.setdefault(part.shard.number, part)
+        if other is not part:
+            twice = other.folder.resolve() == part.folder.resolve()
+            raise UserError(
+                f"{part.folder} is named twice"
+                if twice
+                else f"{other.folder} and {part.folder} are both shard {part.shard}; leave one out"
+            )
+    missing = [n for n in range(1, first.shard.of + 1) if n not in by_number]
+    if missing:
+        named = ", ".join(str(Shard(n, first.shard.of)) for n in missing[:_NAMED])
+        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+        raise UserError(f"missing: shard {named}{more}; name all {first.shard.of} folders")
+    refuse_drift(first.folder, first.event, first.secret, first.private.entered)
+    counting_of(first.event, first.secret, shard=first.shard)  # whether it may be cut at all
+    if lacking := [lack for part in parts if (lack := _lacks(part))]:
+        raise UserError("\n".join(lacking))
+    return parts
+
+
+def _part(folder: Path) -> Part:
+    event = read_event(folder)
+    if not event.shard:
+        what = (
+            "a whole event, not a shard of one"
+            if event.sandbox
+            else f"a prepared event; play its shard: arena run {folder} --shard I/N"
+        )
+        raise UserError(f"{folder}: holds {what}")
+    if writer(folder):
+        raise UserError(f"{folder}: is being played right now")
+    private = read_private(folder)
+    if private is None:
+        raise UserError(f"{folder}: private.json is missing; a shard can't be merged without it")
+    return Part(folder, event, private, secret_of(folder, event), Shard.parse(event.shard))
+
+
+def _same_event(one: Part, other: Part) -> None:
+    lines = list(differences(one.event, other.event))
+    if one.secret != other.secret:
+        lines.append("  the secrets differ")
+    if one.shard.of != other.shard.of:
+        lines.append(f"  shard: {one.shard} and {other.shard}")
+    if lines:
+        heading = f"{one.folder} and {other.folder} are not of one event, cut in one way:"
+        raise UserError("\n".join([heading, *lines]))
+
+
+def _lacks(part: Part) -> str:
+    """What a shard lacks of having all its matches, and no others; empty: nothing."""
+    try:
+        left = left_of(part.folder, part.event, part.secret)
+    except UserError as error:
+        return f"shard {part.shard}, {part.folder}: {error}"
+    if not left:
+        return ""
+    matches = "1 match is" if left == 1 else f"{left} matches are"
+    return (
+        f"{part.folder}: shard {part.shard} is not finished, {matches} left; "
+        f"go on with it: {shell(['arena', 'resume', str(part.folder)])}"
+    )
+
+
+def merged(parts: Sequence[Part]) -> Event:
+    """The event that the shards make, before it is concluded."""
+    event = msgspec.structs.replace(parts[0].event, shard="")
+    for part in parts[1:]:
+        event = hosted(event, part.event.sandbox, part.event.confinement, machines_of(part.event))
+    return event
+
+
+def fill(tournament: Tournament, parts: Sequence[Part]) -> None:
+    """Take in the matches of all shards."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if len(parts) + _FILES > soft:
+        with suppress(ValueError, OSError):  # then opening one says so
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    for record in in_turns(read_records(part.folder) for part in parts):
+        tournament.take_in(record)
+
+
+def in_turns(sources: Iterable[Iterator[T]]) -> Iterator[T]:
+    """One of each, again and again, until all are at their end."""
+    end = object()
+    for row in itertools.zip_longest(*sources, fillvalue=end):
+        for each in row:
+            if each is not end:
+                yield each  # type: ignore[misc] # it is no end
+
+
+def join_stderr(parts: Sequence[Part], folder: Path) -> None:
+    """What each bot wrote to stderr, shard by shard, as much as is kept of an event."""
+    entrants = parts[0].event.entrants
+    kept = Stderr(folder / "stderr", bots=len(entrants))
+    for entrant, part, kind in itertools.product(entrants, parts, (OLDER, LOG, FAULTS)):
+        try:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+            source = os.open(part.folder / "stderr" / f"{entrant.id}{kind}", flags)
+        except OSError:  # it has written nothing there
+            continue
+        found = os.fstat(source)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(source)
+            continue
+        with open(source, "rb") as file:  # noqa: PTH123 - a descriptor
+            file.seek(max(0, found.st_size - STDERR_KEPT))
+            try:
+                while chunk := file.read(_CHUNK):
+                    kept.join(entrant.id, FAULTS if kind == FAULTS else LOG, chunk)
+            except OSError as error:
+                raise HostError(f"{folder}: can't write: {error.strerror}") from error

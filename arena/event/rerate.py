@@ -1,0 +1,262 @@
+"""Events rated again from their logs, alone or together, whole or in part; nothing is played.
+
+Theory of operation. First everything that could be in the way is looked at in each event.json,
+and no log is read. Then the events are gone through in the order of their commitments, each
+with its epochs behind it, in which those who were withdrawn before count for nobody: each is
+counted as ever, and what is complete in it goes into one pool (`arena.ratings.pool`). One
+event's count is held at a time; of the matches that ended outside a range of time eight bytes
+each, twice.
+
+A rated event counts if all of its matches ended within the range. A match that was void, since
+somebody at its table had been withdrawn, ended never.
+
+Invariant: the order in which the folders are named changes nothing; an event alone, all of it,
+has the table that `arena table` gives.
+"""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from arena.event.epochs import epoch_fault, epochs_of
+from arena.event.tournament import counting_of, key_of, schedule_of
+from arena.machine.groups import hosted, machines_of
+from arena.model import Event, MatchRecord, MatchSpec, RateOn, Table, UserError
+from arena.ratings.archive import DIGEST_HEX
+from arena.ratings.incremental import Counting
+from arena.ratings.pool import (
+    Aliases,
+    Named,
+    Pool,
+    field_of,
+    in_common,
+    left_out,
+    nothing_left_out,
+    refuse_unlike,
+    same_bots,
+)
+from arena.ratings.standings import table
+from arena.store import DamagedError, read_event, read_records, read_whole, secret_of
+
+
+class Wanted(NamedTuple):
+    """What of the events is rated, and on what."""
+
+    rate_on: RateOn | None = None
+    """None: on what the events say."""
+    only: tuple[str, ...] = ()
+    """Bots, by name or id; none: all."""
+    without: tuple[str, ...] = ()
+    since: float | None = None
+    """Seconds since the epoch."""
+    until: float | None = None
+    """The first moment that is too late."""
+    skip_damaged: bool = False
+    """Whether to go by what is whole in a damaged log."""
+
+    @property
+    def dated(self) -> bool:
+        """Whether it matters when a match ended."""
+        return self.since is not None or self.until is not None
+
+    def when(self, ended: float) -> bool:
+        """Whether a match that ended then is within the range."""
+        return (self.since is None or self.since <= ended) and (
+            self.until is None or ended < self.until
+        )
+
+
+EVERYTHING = Wanted()
+
+
+class _Held(NamedTuple):
+    """An event to be rated."""
+
+    folder: Path
+    event: Event
+    root: str
+    """The commitment of the event of which this is an epoch, or its own."""
+    epoch: int
+    """0: the event itself."""
+
+
+def rated(folders: Sequence[Path], wanted: Wanted = EVERYTHING) -> Table:
+    """The table of the events in some results folders and their epochs."""
+    every = _every(folders)
+    held = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
+    named = [Named(str(each.folder), each.event) for each in held]
+    refuse_unlike(named, wanted.rate_on)
+    aliases = same_bots(named, wanted.without)
+    field = field_of(named, aliases)
+    gone = left_out(field, aliases, only=wanted.only, without=wanted.without)
+    rest = [entrant for entrant in field if entrant.id not in gone]
+    event = in_common([each.event for each in held], rest, wanted.rate_on)
+    if len(held) > 1:
+        event = _everywhere(event, [each.event for each in held])
+    pool = Pool(margin=event.settings.rating.forfeit_margin, gone=gone)
+    parted = 0
+    withdrawn: dict[str, set[str]] = {}
+    called = {each.folder: other for each, other in zip(held, aliases, strict=True)}
+    # An event before its epochs: who was withdrawn counts in none of them.
+    for each in every:
+        known = withdrawn.setdefault(each.root, set())
+        parted += _take(pool, each, called[each.folder], wanted, known)
+    found = table(event, pool.counted())
+    pool.sources.sort(key=lambda source: source.event.commitment)
+    selected = tuple(_selected(event, held, sorted(gone), wanted, parted))
+    if len(held) == 1 and not selected and not pool.sources[0].damaged:
+        return found
+    # Why an event ended, and what a trial has shown, is its own.
+    return msgspec.structs.replace(
+        found, sources=tuple(pool.sources), selected=selected, ended="", verdict=None
+    )
+
+
+def _every(folders: Sequence[Path]) -> list[_Held]:
+    """The events of some folders and their epochs, these behind them. A folder that is named twice
+    is one.
+    """
+    found: dict[Path, _Held] = {}
+    for folder in folders:
+        before: list[Event] = []
+        for path in (folder, *epochs_of(folder)):
+            event = read_event(path)
+            if event.shard:
+                raise UserError(
+                    f"{path}: shard {event.shard} of an event, and what counts is decided when "
+                    "all are put together: arena merge SHARD... --out FOLDER"
+                )
+            if before and (fault := epoch_fault(before, event)):
+                raise UserError(f"{path}: no epoch of the event in {folder}: {fault}")
+            before.append(event)
+            # An epoch that was named by itself comes behind its event if that is named too.
+            place = path.resolve()
+            if place not in found or path != folder:
+                found[place] = _Held(path, event, before[0].commitment, len(before) - 1)
+    return sorted(found.values(), key=lambda each: (each.root, each.epoch, str(each.folder)))
+
+
+def _everywhere(event: Event, events: Sequence[Event]) -> Event:
+    """With all sandboxes and machines that the events were played in and on."""
+    for each in events:
+        if each.sandbox:
+            event = hosted(event, each.sandbox, each.confinement, machines_of(each))
+    return event
+
+
+def _take(pool: Pool, held: _Held, aliases: Aliases, wanted: Wanted, withdrawn: set[str]) -> int:
+    """Count an event into the pool; how many of its rated events are left out by the range.
+
+    `withdrawn`: who was, in the event that it is an epoch of, or an epoch between; those of this
+    one are added.
+    """
+    folder, event = held.folder, held.event
+    secret = secret_of(folder, event)
+    counting = counting_of(event, secret)
+    damaged: list[int] = []
+    outside = array("Q")
+    for record in _records(folder, wanted, damaged):
+        counting.add(record)
+        if not wanted.when(record.ended):
+            outside.append(key_of(record.id, record.attempt, record.digest[:DIGEST_HEX]))
+    if damaged and schedule_of(event, secret).adaptive:
+        raise UserError(
+            f"{folder}: {event.settings.format} decides by results what is played next, so what "
+            "follows a damaged line can't be placed; to play its match again: "
+            f"arena resume --repair {folder}"
+        )
+    counted = counting.counted()
+    if event.finished and counted.missing and not wanted.skip_damaged:
+        raise UserError(
+            f"{folder}: the event is finished, but {counted.missing} of {counted.plan.matches} "
+            "matches are missing from matches.jsonl; to play them again: arena resume --repair "
+            f"{folder}; to rate what is there: --skip-damaged"
+        )
+    late = _Late(counting, outside) if wanted.dated else None
+    pool.take(
+        event,
+        counted,
+        counting.complete(),
+        aliases=aliases,
+        unwanted=late or nothing_left_out,
+        damaged=len(damaged),
+        before=tuple(withdrawn),
+    )
+    withdrawn.update(out.entrant for out in counted.withdrawn)
+    return len(late) if late else 0
+
+
+def _records(folder: Path, wanted: Wanted, damaged: list[int]) -> Iterator[MatchRecord]:
+    """The log of an event; where damaged lines begin is noted."""
+    if wanted.skip_damaged:
+        yield from read_whole(folder, damaged.append)
+        return
+    try:
+        yield from read_records(folder)
+    except DamagedError as error:
+        raise UserError(f"{error}; to rate what is whole: --skip-damaged") from None
+
+
+class _Late:
+    """The matches of rated events that have one outside the range."""
+
+    def __init__(self, counting: Counting, outside: array[int]) -> None:
+        """`outside` has the keys of records."""
+        keys = array("Q", sorted(outside))
+        found = array("Q")
+        for chosen in counting.complete():
+            for spec, played, _ in chosen.matches:
+                if _among(keys, key_of(played.id, played.attempt, played.digest)):
+                    found.append(_event_key(spec))
+            found.extend(_event_key(spec) for spec, _ in chosen.void)
+        self._keys = array("Q", (key for key, _ in itertools.groupby(sorted(found))))
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __bool__(self) -> bool:
+        return True  # it is asked, however many it names
+
+    def __call__(self, spec: MatchSpec) -> bool:
+        return _among(self._keys, _event_key(spec))
+
+
+def _event_key(spec: MatchSpec) -> int:
+    """64 bits that tell a rated event from others."""
+    named = f"{spec.pairing} {spec.deal}".encode()
+    return int.from_bytes(blake2b(named, digest_size=8).digest())
+
+
+def _among(keys: array[int], key: int) -> bool:
+    at = bisect_left(keys, key)
+    return at < len(keys) and keys[at] == key
+
+
+def _selected(
+    event: Event, held: Sequence[_Held], gone: Sequence[str], wanted: Wanted, parted: int
+) -> Iterator[str]:
+    """What of the events is not in the table, for people."""
+    if any(each.event.settings.rate_on != event.settings.rate_on for each in held):
+        yield f"rated on {event.settings.rate_on}, which was not the event's own choice"
+    if gone:
+        yield f"without {', '.join(gone)}"
+    if wanted.dated:
+        since = "the beginning" if wanted.since is None else _moment(wanted.since)
+        until = "the end" if wanted.until is None else _moment(wanted.until)
+        yield (
+            f"matches that ended from {since} to before {until}; {parted} rated events "
+            "with a match that did not are left out whole"
+        )
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ").replace("+00:00", " UTC")

@@ -1,0 +1,296 @@
+"""Matches of a results folder: one by its id or the beginning of it, or those that a search leaves.
+
+A search streams the log; it keeps no more records than it shows.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+
+from arena.event.epochs import epochs_of
+from arena.event.tournament import Counts
+from arena.model import Event, Frozen, MatchRecord, UserError, Withdrawal
+from arena.reports.escape import plain
+from arena.reports.faults import fault_lines
+from arena.store import (
+    Head,
+    is_indexed,
+    read_event,
+    read_records,
+    read_some,
+    records_of_match,
+)
+from arena.terminal.notes import tell_long_read
+
+NEAR = 3
+ANY = "any"
+
+_COMPARES: Mapping[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+}
+
+
+def playings(folder: Path, match: str) -> list[MatchRecord]:
+    """Every playing of a match, by its id or a beginning that no other has. UserError names what
+    there is instead.
+    """
+    if not is_indexed(folder):
+        tell_long_read([folder])
+    if found := records_of_match(folder, match):
+        return found
+    ids = _ids(folder)
+    if not ids:
+        raise nothing_played(folder)
+    meant = sorted(known for known in ids if match and known.startswith(match))
+    if len(meant) == 1:
+        return records_of_match(folder, meant[0])
+    if meant:
+        more = f" and {len(meant) - NEAR:,} more" if len(meant) > NEAR else ""
+        raise UserError(
+            f"{folder}: {plain(match)} may be any of these: {_some(meant[:NEAR])}{more}"
+        )
+    close = get_close_matches(match, ids, n=NEAR, cutoff=0.5) or ids[:NEAR]
+    raise UserError(f"{folder}: there is no match {plain(match)!r}; near it: {_some(close)}")
+
+
+def nothing_played(folder: Path) -> UserError:
+    """What to say of an event that has no match."""
+    return UserError(f"{folder}: no match has been played there yet")
+
+
+def _ids(folder: Path) -> list[str]:
+    """Of all matches, in the order of the file."""
+    ids: dict[str, None] = {}
+
+    def note(head: Head) -> bool:
+        ids[head.id] = None
+        return False
+
+    for _ in read_some(folder, note):
+        raise AssertionError("none was wanted")
+    return list(ids)
+
+
+def withdrawal_lines(folder: Path, withdrawn: Iterable[Withdrawal]) -> Iterator[str]:
+    """Of each that was withdrawn: the fault of the last match it failed in, and how to see more."""
+    for out in withdrawn:
+        for path in (folder, *epochs_of(folder)):
+            for record in records_of_match(path, out.after)[:1]:
+                own = tuple(f for f in record.faults if record.seats[f.seat] == out.entrant)
+                limits = read_event(path).settings.limits
+                yield from fault_lines(
+                    msgspec.structs.replace(record, faults=own), str(path), limits
+                )
+
+
+def playing(folder: Path, match: str, attempt: int | None) -> MatchRecord:
+    """One playing of a match: of its first attempt, unless another is asked for."""
+    found = playings(folder, match)
+    wanted = [record for record in found if attempt in (None, record.attempt)]
+    if wanted:
+        return min(wanted, key=lambda record: record.attempt)
+    there = ", ".join(str(record.attempt) for record in found)
+    raise UserError(f"{folder}: {plain(found[0].id)} has no attempt {attempt}; there are: {there}")
+
+
+def counted_playing(folder: Path, match: str) -> MatchRecord:
+    """The playing of a match that counts, or the last if none does."""
+    found = playings(folder, match)
+    if len(found) == 1:
+        return found[0]
+    counts = Counts(folder)
+    return next((record for record in found if counts(_head(record))), found[-1])
+
+
+def seat_of(event: Event, who: str) -> str:
+    """The id of the entrant that is meant by a name, or an id."""
+    known = [entrant.id for entrant in event.entrants]
+    if who in known:
+        return who
+    meant = [entrant.id for entrant in event.entrants if entrant.name == who]
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        raise UserError(f"{plain(who)} may be any of these: {_some(meant)}")
+    names = {entrant.name: entrant.id for entrant in event.entrants} | {
+        name: name for name in known
+    }
+    close = dict.fromkeys(names[name] for name in get_close_matches(who, names, n=NEAR))
+    some = _some(close or known[:NEAR])
+    raise UserError(f"no bot {plain(who)!r} takes part; {'near it' if close else 'some'}: {some}")
+
+
+def _some(names: Iterable[str]) -> str:
+    return ", ".join(map(plain, names))
+
+
+class Bound(Frozen, frozen=True):
+    """A comparison with a number: <60, >=-3, 7."""
+
+    compare: str
+    number: int
+
+    @classmethod
+    def read(cls, text: str) -> Bound | None:
+        """None if it is no comparison."""
+        found = re.fullmatch(r"\s*(<=|>=|<|>|=|)\s*([+-]?\d{1,9})\s*", text)
+        return cls(found[1] or "=", int(found[2])) if found else None
+
+    def holds(self, value: int) -> bool:
+        """Whether a number keeps to it."""
+        return _COMPARES[self.compare](value, self.number)
+
+
+class Search(Frozen, frozen=True, kw_only=True):
+    """Which matches are wanted, and in which order."""
+
+    bots: tuple[str, ...] = ()
+    """Ids of entrants: all are at the table; strokes and margins are the first one's."""
+    fault: str = ""
+    """A kind, or ANY; a fault of the first bot if one is named."""
+    totals: tuple[Bound, ...] = ()
+    margins: tuple[Bound, ...] = ()
+    sort: str = ""
+    """A key of SORTS; else as they lie in the log."""
+
+    def wants(self, record: MatchRecord) -> bool:
+        """Whether it is one of them."""
+        if not set(self.bots) <= set(record.seats):
+            return False
+        if self.fault and not any(
+            self.fault in (ANY, fault.kind)
+            and (not self.bots or record.seats[fault.seat] == self.bots[0])
+            for fault in record.faults
+        ):
+            return False
+        if not (self.totals or self.margins):
+            return True
+        strokes, margin = self.strokes(record), self.margin(record)
+        if strokes is None or margin is None:
+            return False  # a forfeit is not so many strokes
+        return all(bound.holds(strokes) for bound in self.totals) and all(
+            bound.holds(margin) for bound in self.margins
+        )
+
+    def strokes(self, record: MatchRecord) -> int | None:
+        """The first bot's, or the winner's; None if it forfeited."""
+        return self._compared(record)[0]
+
+    def margin(self, record: MatchRecord) -> int | None:
+        """By how much the first bot was behind the best other, or the winner's lead; None if
+        there were not two to compare.
+        """
+        mine, others = self._compared(record)
+        if mine is None or others is None:
+            return None
+        return mine - others if self.bots else others - mine
+
+    def place(self, record: MatchRecord) -> tuple[int, int]:
+        """Where it comes by `sort`. In every order those come last that a forfeit leaves without
+        a result, the furthest played first, then by the strokes until then.
+        """
+        order = SORTS[self.sort]
+        mine, others = self._compared(record)
+        if mine is not None and others is not None:
+            return 0, order(mine, others)
+        return 1 + _MOST_HOLES - len(record.holes), order(*self._so_far(record))
+
+    def _compared(self, record: MatchRecord) -> tuple[int | None, int | None]:
+        totals = [
+            (total, record.seats[seat])
+            for seat, total in enumerate(record.totals)
+            if seat not in record.forfeits
+        ]
+        if len(record.holes) < 9 or len(totals) < 2:
+            return None, None
+        if not self.bots:
+            best, second, *_ = sorted(total for total, _ in totals)
+            return best, second
+        mine = next((total for total, bot in totals if bot == self.bots[0]), None)
+        return mine, min(total for total, bot in totals if bot != self.bots[0])
+
+    def _so_far(self, record: MatchRecord) -> tuple[int, int]:
+        """The strokes of the first bot, or of whoever came first, and the best other's."""
+        seats = range(len(record.seats))
+        mine = (
+            record.seats.index(self.bots[0])
+            if self.bots
+            else min(seats, key=lambda seat: (record.places[seat], record.totals[seat]))
+        )
+        return record.totals[mine], min(record.totals[seat] for seat in seats if seat != mine)
+
+
+_MOST_HOLES = 18
+
+SORTS: Mapping[str, Callable[[int, int], int]] = {
+    "best": lambda mine, _: mine,
+    "worst": lambda mine, _: -mine,
+    "closest": lambda mine, other: abs(mine - other),
+    "widest": lambda mine, other: -abs(mine - other),
+}
+"""By the strokes of the first bot, or of the winner, and those of the best other."""
+
+
+class Found(Frozen, frozen=True, kw_only=True):
+    """What a search has found."""
+
+    records: tuple[tuple[MatchRecord, bool], ...]
+    """Those to be shown, with whether they count."""
+    matches: int
+    """How many there are in all."""
+
+
+def searched(folder: Path, search: Search, *, everything: bool, limit: int | None) -> Found:
+    """Look through a log: through the records that count, or through all."""
+    tell_long_read([folder])
+    if search == Search() and limit is not None and not everything:
+        # Nothing is to be found out of the records: the first ones will do.
+        counts = Counts(folder)
+        first = itertools.islice(read_some(folder, counts), limit)
+        return Found(records=tuple((record, True) for record in first), matches=len(counts))
+    number = 0
+
+    def wanted() -> Iterator[tuple[MatchRecord, bool]]:
+        nonlocal number
+        for record, counts in _records(folder, everything=everything):
+            if search.wants(record):
+                number += 1
+                yield record, counts
+
+    def key(found: tuple[MatchRecord, bool]) -> tuple[tuple[int, int], str, int]:
+        return search.place(found[0]), found[0].id, found[0].attempt
+
+    shown: Sequence[tuple[MatchRecord, bool]]
+    if not search.sort:
+        shown = [found for found in wanted() if limit is None or number <= limit]
+    elif limit is None:
+        shown = sorted(wanted(), key=key)
+    else:
+        shown = heapq.nsmallest(limit, wanted(), key=key)
+    return Found(records=tuple(shown), matches=number)
+
+
+def _records(folder: Path, *, everything: bool) -> Iterator[tuple[MatchRecord, bool]]:
+    counts = Counts(folder)
+    if everything:
+        for record in read_records(folder):
+            yield record, counts(_head(record))
+    else:
+        for record in read_some(folder, counts):
+            yield record, True
+
+
+def _head(record: MatchRecord) -> Head:
+    return Head(record.id, record.series, record.attempt, record.digest)

@@ -1,0 +1,93 @@
+"""From an event's folder to what one bot was told in a match, as its process knew it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+from arena import registry
+from arena.deals import Deals, with_beacon
+from arena.event.search import playing
+from arena.model import Entrant, Event, Frozen, MatchRecord, UserError
+from arena.replay.rebuild import retold
+from arena.reports.escape import plain
+from arena.store import read_event, records_of_series, secret_of
+
+
+class Told(Frozen, frozen=True, kw_only=True):
+    """The matches that one process of a bot has played, up to the one in question."""
+
+    folder: Path
+    event: Event
+    secret: bytes
+    entrant: Entrant
+    records: tuple[MatchRecord, ...]
+
+    @classmethod
+    def find(
+        cls,
+        folder: Path,
+        match: str,
+        bot: str | None,
+        attempt: int | None,
+        content: str = "",
+    ) -> Self:
+        """Look it up; UserError names what there is instead. `content`: the hash of the bot's
+        content, by which it is known if nothing names it.
+        """
+        event = read_event(folder)
+        secret = secret_of(folder, event)
+        record = playing(folder, match, attempt)
+        by_id = {entrant.id: entrant for entrant in event.entrants}
+        entrant = _at_table([by_id[seat] for seat in record.seats], record, bot, content)
+        return cls(
+            folder=folder,
+            event=event,
+            secret=secret,
+            entrant=entrant,
+            records=_of_process(folder, record),
+        )
+
+    def transcript(self, *, lean: bool) -> bytes:
+        """What was said, from the log."""
+        settings = self.event.settings
+        lines = retold(
+            self.records,
+            self.entrant.id,
+            settings=settings,
+            game=registry.game(settings.game),
+            deals=Deals(with_beacon(self.secret, self.event.beacon)),
+            lean=lean,
+        )
+        return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _at_table(seated: list[Entrant], record: MatchRecord, bot: str | None, content: str) -> Entrant:
+    """Which of those at the table is meant."""
+    ids = ", ".join(entrant.id for entrant in seated)
+    if bot is None:
+        raise UserError(f"whose transcript? --bot with one of: {ids}")
+    for meant in (
+        [entrant for entrant in seated if entrant.id == bot],
+        [entrant for entrant in seated if entrant.hash == content],
+        [entrant for entrant in seated if entrant.name == bot.partition("@")[0]],
+    ):
+        if len(meant) == 1:
+            return meant[0]
+        if meant:
+            some = ", ".join(entrant.id for entrant in meant)
+            raise UserError(f"{plain(bot)} may be any of these; say which with --bot: {some}")
+    raise UserError(f"{plain(bot)} was not in match {record.id}; at the table were: {ids}")
+
+
+def _of_process(folder: Path, last: MatchRecord) -> tuple[MatchRecord, ...]:
+    """Since when the processes at this table have lived: a fault brings fresh ones."""
+    records: list[MatchRecord] = []
+    for record in records_of_series(folder, last.series):
+        if record.attempt == last.attempt:
+            if records and records[-1].faults:
+                records.clear()
+            records.append(record)
+            if record.id == last.id:
+                break
+    return tuple(records)

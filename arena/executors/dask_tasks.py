@@ -1,0 +1,312 @@
+"""What an event does within a worker process of a Dask cluster; and the words that it uses there.
+
+Theory of operation. Tasks are functions of this module, sent by name, with texts and
+bytes as arguments and results, so there is nothing to unpickle but builtins. What somebody else
+answers in their place Dask unpickles nevertheless, so a node has to be trusted. The sandbox, the
+bots and trio stay out of Dask's process: `arena node` looks at the machine and enters the bots,
+`arena worker` plays the series; both are processes of their own, on whose input we hold the other
+end. So whatever kills Dask's process ends the bots too.
+
+    versions   what is installed here
+    look       `arena node`: sandbox, cores, limits, which bots and packages aren't in the cache
+    tried      `arena node`: how fast some cores are, and whether others take them
+    take       put one of those into the cache
+    enter      `arena node`: build the bots, start each one once
+    keep       the event, with its bots as they are run here
+    play       some series, one after another, by a process that stays for the next ones
+    leave      forget the event, end its processes
+
+Invariant: holds one process a slot, and no record after the task that has told it; an event that
+nobody has asked to play for IDLE_S is forgotten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import secrets
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from arena import __version__
+from arena.bots import Bundle, default_cache, in_use, unpack
+from arena.executors import Config, Job, SeriesEnd
+from arena.executors.core_probe import Trial
+from arena.exhaustion import why_not_started
+from arena.model import (
+    Bot,
+    Confinement,
+    Entrant,
+    Frozen,
+    HostError,
+    Machine,
+    Settings,
+    UserError,
+)
+from arena.sandbox import inherited_limits
+
+_encode = msgspec.json.Encoder().encode
+_jobs = msgspec.json.Decoder(tuple[Job, ...]).decode
+# A client that was killed says no goodbye. Who had nothing to play for so long is told anew.
+IDLE_S = 300.0
+# For a worker whose input has ended to kill its bots.
+END_S = 5.0
+_END = b'{"type":"series"'
+_ERROR_BYTES = 2000
+
+
+class Ask(Frozen, frozen=True, kw_only=True, tag="event"):
+    """What `arena node` is asked: whether it can play this; if so told, to enter the bots."""
+
+    settings: Settings
+    entrants: tuple[Entrant, ...]
+    sandbox: str
+    """As in `--sandbox`."""
+    enter: bool = False
+
+
+class AskCores(Frozen, frozen=True, kw_only=True, tag="cores"):
+    """What `arena node` is asked: to try these, all at the same time."""
+
+    cores: tuple[int | None, ...]
+
+
+class Unfit(Frozen, frozen=True, kw_only=True, tag="unfit"):
+    """It can't, and why."""
+
+    trouble: str
+
+
+class Fit(Frozen, frozen=True, kw_only=True, tag="fit"):
+    """It can."""
+
+    host: str
+    """The same for all workers of one machine, or container, and no other's."""
+    cache: str
+    """The same for all of those that share one: containers may have their host's name."""
+    machine: Machine
+    sandbox: str
+    confinement: Confinement
+    cores: tuple[int, ...]
+    room: int
+    """Matches at a time that have a core each and all that their bots are promised."""
+    missing: tuple[str, ...] = ()
+    """Bots, and packages of those that are there, that aren't in the cache: their places in one."""
+    bots: tuple[Bot, ...] = ()
+    """As they are run here, once they are entered."""
+
+
+class Tried(Frozen, frozen=True, kw_only=True, tag="tried"):
+    """What they gave, in their order."""
+
+    trials: tuple[Trial, ...]
+
+
+Answer = Unfit | Fit | Tried
+answer = msgspec.json.Decoder(Answer).decode
+
+
+def do(task: str, *arguments: object) -> tuple[str, object]:
+    """Do one of the tasks below: why it failed, or nothing and its result. Errors are told as text,
+    since not every exception survives the way to the client.
+    """
+    try:
+        return "", globals()[task](*arguments)
+    except Exception as error:  # noqa: BLE001 - told, and named there
+        kind = "" if isinstance(error, UserError | HostError) else f"{type(error).__name__}: "
+        return f"{kind}{error}", None
+
+
+def versions() -> list[str]:
+    """The arena and the Python here."""
+    return [__version__, ".".join(platform.python_version_tuple()[:2])]
+
+
+def look(ask: bytes) -> bytes:
+    """Whether this machine can play the event."""
+    return _node(ask)
+
+
+def tried(cores: Sequence[int | None]) -> bytes:
+    """Try some cores."""
+    return _node(_encode(AskCores(cores=tuple(cores))))
+
+
+def take(name: str, total: str, bundle: bytes) -> None:
+    """Put a bot or packages into the cache, if they have that sum."""
+    unpack(name, Bundle(total, bundle), cache=default_cache())
+
+
+def enter(ask: bytes) -> bytes:
+    """Take the bots in: how they are run here."""
+    asked = msgspec.json.decode(ask, type=Ask)
+    return _node(_encode(msgspec.structs.replace(asked, enter=True)))
+
+
+def keep(event: str, config: bytes) -> str:
+    """The event may be played here from now on: which process this is."""
+    inherited_limits.take()
+    leave(event)  # bots, and their sandbox, may be others than they were
+    _events[event] = _Event(event, msgspec.json.decode(config, type=Config))
+    return _process
+
+
+def play(event: str, slot: int, core: int | None, jobs: bytes) -> bytes | str:
+    """Play some series one after another; the lines of the worker. No such event here: which
+    process this is.
+    """
+    if (known := _events.get(event)) is None:
+        return _process
+    return b"".join(line for job in _jobs(jobs) for line in known.play(slot, core, job))
+
+
+def leave(event: str) -> None:
+    """Forget an event: its processes end, and the bots with them."""
+    if (known := _events.pop(event, None)) is not None:
+        known.close()
+
+
+def dask_setup(_worker: object) -> None:
+    """As a preload of a cluster of ours: Ctrl-C in a terminal is for the parent to deal with."""
+    os.setsid()
+
+
+def _node(ask: bytes) -> bytes:
+    """Ask `arena node`: what starts programs has a main thread and no other."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "arena", "node"],
+        input=ask,
+        capture_output=True,
+        start_new_session=True,
+        check=False,
+    )
+    if done.returncode:
+        end = done.stderr[-_ERROR_BYTES:].decode(errors="replace")
+        raise RuntimeError(f"`arena node` has failed ({done.returncode}):\n{end}")
+    return done.stdout
+
+
+class _Event:
+    """An event that is played here: what its processes are told, and they."""
+
+    def __init__(self, name: str, config: Config) -> None:
+        self._name = name
+        self._config = config
+        self._processes: dict[int, _Process] = {}
+        self._playing = 0
+        self._lock = threading.Lock()
+        # A task that was given up may still be at work in a slot when the next one comes.
+        self._turns: dict[int, threading.Lock] = defaultdict(threading.Lock)
+        self._closed = threading.Event()
+        self._used = time.monotonic()
+        self._stack = contextlib.ExitStack()
+        self._stack.enter_context(in_use(default_cache()))
+        threading.Thread(target=self._expire, name="arena-expire", daemon=True).start()
+
+    def play(self, slot: int, core: int | None, job: Job) -> Iterator[bytes]:
+        """The lines of a series, by the slot's own process."""
+        with self._lock:
+            self._playing += 1
+        try:
+            with self._turns[slot]:
+                yield from self._lines(slot, core, job)
+        finally:
+            with self._lock:
+                self._playing -= 1
+                self._used = time.monotonic()
+
+    def _lines(self, slot: int, core: int | None, job: Job) -> Iterator[bytes]:
+        process = self._processes.get(slot)
+        try:
+            if process is None:
+                process = _Process(msgspec.structs.replace(self._config, core=core))
+                self._processes[slot] = process
+                if self._closed.is_set():  # in this very moment
+                    process.close()
+            yield from process.play(job)
+        except OSError as error:
+            # It can't be started, or was gone when it was to be told.
+            yield _void(job, f"can't start a worker process: {why_not_started(error)}")
+            self._end(slot)
+        except EOFError:
+            how = self._end(slot)
+            yield _void(job, f"a worker process ended unexpectedly (exit {how})")
+
+    def _end(self, slot: int) -> int | None:
+        process = self._processes.pop(slot, None)
+        return process.close() if process else None
+
+    def close(self) -> None:
+        """End all processes."""
+        self._closed.set()
+        for process in list(self._processes.values()):
+            process.abandon()
+        self._stack.close()
+
+    def _expire(self) -> None:
+        while not self._closed.wait(IDLE_S / 10):
+            with self._lock:
+                idle = not self._playing and time.monotonic() - self._used > IDLE_S
+            if idle:
+                leave(self._name)
+
+
+class _Process:
+    """An `arena worker`."""
+
+    def __init__(self, config: Config) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "arena", "worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
+        self._first = _encode(config) + b"\n"
+
+    def play(self, job: Job) -> Iterator[bytes]:
+        """The lines of a series, its end last."""
+        try:
+            self._input.write(self._first + _encode(job) + b"\n")
+            self._input.flush()
+        except BrokenPipeError:
+            raise EOFError from None
+        self._first = b""
+        while (line := self._output.readline()).endswith(b"\n"):
+            yield line
+            if line.startswith(_END):
+                return
+        raise EOFError
+
+    def close(self) -> int | None:
+        """End its input, and wait; it kills what it started. Kill it if it does not go."""
+        with contextlib.suppress(OSError, ValueError):
+            self._input.close()
+        try:
+            return self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+    def abandon(self) -> None:
+        """The same for whoever can't wait."""
+        threading.Thread(target=self.close, name="arena-end", daemon=True).start()
+
+
+def _void(job: Job, trouble: str) -> bytes:
+    end = SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble)
+    return _encode(end) + b"\n"
+
+
+_events: dict[str, _Event] = {}
+_process = secrets.token_hex(8)

@@ -1,0 +1,151 @@
+"""From tables and deals to blocks of series: what all formats share.
+
+A table's deals are cut into chunks of one series each, counted from the table's first deal; a
+block has one series for each rotation of a chunk, and which rotation of a deal is played in which
+series is drawn, so that no bot can know. So is the order in which a series plays its deals (in
+events without `deal_order`: by number, in all of them), so that a place in the series doesn't tell
+which deal of an earlier series comes again. The order of specs in a wave is: chunk, then table,
+then series, then that. So a wave that is stopped early has played every table about equally often.
+
+Invariant: a pure function of settings, tables and secret; where a deal's chunk begins depends on
+nothing but the deal.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from arena.deals import Deals
+from arena.formats.tables import Table
+from arena.model import (
+    SHUFFLED,
+    Block,
+    MatchSpec,
+    Series,
+    Settings,
+    UserError,
+    match_id,
+    pairing_id,
+)
+from arena.schedule import Wave
+
+# Walking along so many takes a minute: an event.json may state any number.
+MOST_MATCHES = 5_000_000
+
+
+class Dealing:
+    """Deals for tables, in blocks."""
+
+    def __init__(
+        self, settings: Settings, tables: Iterable[Table], deals: Deals, *, chunk: int | None = None
+    ) -> None:
+        self.chunk = chunk or min(settings.series, settings.deals)
+        """Deals of a chunk; only the last of all may be a shorter one."""
+        self.seats = settings.seats
+        self.pairings: Mapping[str, Table] = dict(
+            sorted((pairing_id(table), table) for table in tables)
+        )
+        """The tables by pairing, in the order of pairings."""
+        self._deals = deals
+        self._shuffled = settings.deal_order == SHUFFLED
+        # A series is asked for once for each of its matches.
+        self._in_series = functools.lru_cache(64)(self._played)
+
+    def wave(self, deals: Mapping[str, range], *, more: int = 0, note: str = "") -> Wave:
+        """These deals of these pairings, which begin and end where chunks do."""
+        matches = self.seats * sum(map(len, deals.values()))
+        if matches > MOST_MATCHES:
+            raise UserError(
+                f"{matches:,} matches are more than {MOST_MATCHES:,}; "
+                "choose fewer --deals or --tables"
+            )
+        by_entrant: dict[str, int] = {}
+        for pairing, some in deals.items():
+            for entrant in self.pairings[pairing]:
+                by_entrant[entrant] = by_entrant.get(entrant, 0) + self.seats * len(some)
+        return Wave(
+            blocks=functools.partial(self._blocks, deals),
+            matches=matches,
+            by_entrant=by_entrant,
+            deals=deals,
+            more=more,
+            note=note,
+        )
+
+    def find(
+        self, pairing: str, deal: int, rotation: int, *, most: int
+    ) -> tuple[int, MatchSpec] | None:
+        """A match of one of the first `most` deals, and a number that is its alone."""
+        table = self.pairings.get(pairing)
+        if table is None or not 0 <= deal < most or not 0 <= rotation < self.seats:
+            return None
+        deals = self._chunk_of(deal, most)
+        place = self._deals.rotations(pairing, deal, self.seats).index(rotation)
+        before = deals.start * self.seats * len(self.pairings)
+        before += (self._places[pairing] * self.seats + place) * len(deals)
+        before += self._in_series(pairing, deals, place).index(deal)
+        circle = self._deals.circle(pairing, deal, table)
+        return before, _spec(pairing, deal, rotation, circle, _series(pairing, deals, place))
+
+    def _played(self, pairing: str, deals: range, place: int) -> Sequence[int]:
+        """A block's deals in the order in which its series at a place plays them."""
+        if not self._shuffled:
+            return deals
+
+        def drawn(deal: int) -> bytes:
+            rotation = self._deals.rotations(pairing, deal, self.seats)[place]
+            return self._deals.place(match_id(pairing, deal, rotation))
+
+        return sorted(deals, key=drawn)
+
+    @functools.cached_property
+    def _places(self) -> dict[str, int]:
+        return {pairing: place for place, pairing in enumerate(self.pairings)}
+
+    def _chunk_of(self, deal: int, most: int) -> range:
+        first = deal - deal % self.chunk
+        return range(first, min(first + self.chunk, most))
+
+    def _blocks(self, deals: Mapping[str, range]) -> Iterator[Block]:
+        longest = max(map(len, deals.values()), default=0)
+        for first in range(0, longest, self.chunk):
+            for pairing, some in deals.items():
+                if chunk := some[first : first + self.chunk]:
+                    yield self._block(pairing, chunk)
+
+    def _block(self, pairing: str, deals: range) -> Block:
+        table, seats = self.pairings[pairing], self.seats
+        ids = [_series(pairing, deals, place) for place in range(seats)]
+        matches: list[list[MatchSpec]] = [[] for _ in range(seats)]
+        for deal in deals:
+            circle = self._deals.circle(pairing, deal, table)
+            rotations = self._deals.rotations(pairing, deal, seats)
+            for place, rotation in enumerate(rotations):
+                matches[place].append(_spec(pairing, deal, rotation, circle, ids[place]))
+        if self._shuffled:
+            for specs in matches:
+                specs.sort(key=lambda spec: self._deals.place(spec.id))
+        return Block(
+            id=f"{pairing}-{deals.start:06d}",
+            series=tuple(
+                Series(id=series, matches=tuple(specs))
+                for series, specs in zip(ids, matches, strict=True)
+            ),
+        )
+
+
+def _series(pairing: str, deals: range, place: int) -> str:
+    return f"{pairing}-{deals.start:06d}-s{place}"
+
+
+def _spec(pairing: str, deal: int, rotation: int, circle: Sequence[str], series: str) -> MatchSpec:
+    seats = len(circle)
+    return MatchSpec(
+        id=match_id(pairing, deal, rotation),
+        series=series,
+        pairing=pairing,
+        deal=deal,
+        rotation=rotation,
+        seats=tuple(circle[(seat + rotation) % seats] for seat in range(seats)),
+    )

@@ -1,0 +1,212 @@
+"""Racing: matches go where the order is still open.
+
+Theory of operation. The first wave is a warm-up: every pair plays the event's deals. After each
+wave the field is put in order, and cut wherever everybody above is separated from everybody below:
+by more standard errors than chance alone makes, for all neighbours that aren't known yet and all
+looks together. What lies between two cuts is a group. In a group of more than one whose neighbours
+aren't all separated or shown to be close, each pair whose order is open plays on: `growth` times as
+many deals as it has played. Two that may not meet are compared through somebody whom both may: they
+play on against the nearest in the order. The event is over when no group is open, or when
+what is left of the budget is too little for any of its pairs.
+
+Waves grow, so there are few looks; a look may err with a share of the error rate. The constants of
+all this are in the event's settings, for a race is decided again long after it was played.
+
+Invariant: a wave is a function of the waves before it and of what they have shown.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+
+from arena.deals import Deals
+from arena.formats.blocks import MOST_MATCHES, Dealing
+from arena.formats.tables import all_tables, field_of
+from arena.model import Entrant, MatchSpec, Racing, Settings, UserError
+from arena.schedule import End, Results, Wave, step_down
+
+MOST_DEALS = 100_000
+"""Of one pair: then even a tenth of a stroke has been told."""
+
+
+def refuse_small_budget(settings: Settings, bots: int) -> None:
+    """UserError if so many bots, or more, who may all meet, can't even have their warm-up."""
+    racing = settings.racing
+    if racing and racing.budget and settings.same_author:
+        warm_up = _warm_up(settings)
+        _refuse_below(racing.budget, warm_up, 2 * warm_up * math.comb(bots, 2))
+
+
+def _refuse_below(budget: int, warm_up: int, matches: int) -> None:
+    if budget < matches:
+        deals = "1 deal" if warm_up == 1 else f"{warm_up} deals"
+        raise UserError(
+            f"--budget {budget}: the warm-up alone, {deals} for each pair, has "
+            f"{matches} matches; choose a larger budget or fewer --deals"
+        )
+
+
+def _chunk(settings: Settings) -> int:
+    return -(-settings.deals // -(-settings.deals // settings.series))
+
+
+def _warm_up(settings: Settings) -> int:
+    """Deals of each pair."""
+    chunk = _chunk(settings)
+    return min(MOST_DEALS, -(-settings.deals // chunk) * chunk)
+
+
+class Race:
+    """See the module's docstring."""
+
+    name = "racing"
+    adaptive = True
+
+    def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
+        if settings.seats != 2:
+            raise UserError("a race is between pairs: leave --seats out")
+        if settings.tables is not None:
+            raise UserError("--tables goes with a round robin; in a race every pair meets")
+        self._racing = settings.racing or Racing()
+        if settings.deals > MOST_DEALS:
+            raise UserError(
+                f"a pair in a race plays {MOST_DEALS} deals at most; choose fewer --deals"
+            )
+        field = field_of(settings, entrants)
+        self._entrants = len(field)
+        # As few series as can be, and of one length: later waves go on where chunks end.
+        chunk = _chunk(settings)
+        self._dealing = Dealing(settings, all_tables(settings, field), deals, chunk=chunk)
+        if not self._dealing.pairings:
+            raise UserError("with --no-same-author none of these bots may meet")
+        self._seated = {frozenset(table): name for name, table in self._dealing.pairings.items()}
+        warm_up = _warm_up(settings)
+        self._first = self._dealing.wave(
+            dict.fromkeys(self._dealing.pairings, range(warm_up)), note="warm-up: every pair"
+        )
+        self._budget = self._racing.budget or MOST_MATCHES
+        _refuse_below(self._budget, warm_up, self._first.matches)
+
+    def wave(self, before: Sequence[Wave], results: Results) -> Wave | End:
+        """The pairs whose order is open, in the groups that are."""
+        if not before:
+            return self._first
+        standing = _Standing(results, self._racing, self._entrants)
+        pairs = [pair for group in standing.open_groups() for pair in standing.open_pairs(group)]
+        if not pairs:
+            waves = "one wave" if len(before) == 1 else f"{len(before)} waves"
+            return End(f"all neighbours told apart or shown to be close, in {waves}")
+        played = _played(before)
+        chosen = {name for pair in pairs for name in self._through(pair, standing.order)}
+        deals = {name: some for name in sorted(chosen) if (some := self._more(played[name]))}
+        if not deals:
+            return End(f"nobody can be told apart by playing on, with {standing.told()}")
+        left = self._budget - sum(wave.matches for wave in before)
+        deals = self._within(left, deals)
+        if not deals:
+            return End(f"the budget of {self._budget} matches, with {standing.told()}")
+        likely = standing.likely(pairs, {pair: played[n] for pair, n in self._seated.items()})
+        more = min(likely, left) - 2 * sum(map(len, deals.values()))
+        return self._dealing.wave(deals, more=max(0, more), note=standing.told())
+
+    def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
+        """A match that some race could come to."""
+        return self._dealing.find(pairing, deal, rotation, most=MOST_DEALS)
+
+    def _through(self, pair: tuple[str, str], order: Sequence[str]) -> list[str]:
+        """The pairings that tell two apart: their own, or those with one whom both may meet."""
+        if own := self._seated.get(frozenset(pair)):
+            return [own]
+        one, two = map(order.index, pair)
+        for other in sorted(order, key=lambda other: abs(2 * order.index(other) - one - two)):
+            met = [self._seated.get(frozenset((entrant, other))) for entrant in pair]
+            if all(met):
+                return [name for name in met if name]
+        return []
+
+    def _within(self, matches: int, deals: dict[str, range]) -> dict[str, range]:
+        """As much of a wave as so many matches are: the pairs that would play most play less."""
+        while 2 * sum(map(len, deals.values())) > matches:
+            name = max(deals, key=lambda name: (len(deals[name]), name))
+            some = deals.pop(name)
+            if rest := some[: -self._dealing.chunk]:
+                deals[name] = rest
+        return dict(sorted(deals.items()))
+
+    def _more(self, played: int) -> range:
+        """The next deals of a pair: whole chunks; none where it has had them all."""
+        chunks = max(1, round(self._racing.growth * played / self._dealing.chunk))
+        return range(played, min(MOST_DEALS, played + chunks * self._dealing.chunk))
+
+
+def _played(waves: Sequence[Wave]) -> dict[str, int]:
+    """Deals by pairing: each wave goes on where the last one with that pair has ended."""
+    played: dict[str, int] = {}
+    for wave in waves:
+        played.update((pairing, deals.stop) for pairing, deals in wave.deals.items())
+    return played
+
+
+class _Standing:
+    """Who is apart from whom after the waves so far."""
+
+    def __init__(self, results: Results, racing: Racing, entrants: int) -> None:
+        self._results = results
+        self._close = racing.close
+        self.order: Sequence[str] = [e for e in results.order() if e not in results.withdrawn]
+        self._errors = step_down(
+            itertools.starmap(results.lead, itertools.pairwise(self.order)),
+            entrants - 1,
+            lambda pairs: results.separation(pairs, racing.looks),
+        )
+
+    def open_groups(self) -> Iterator[Sequence[str]]:
+        """Those in which neighbours are neither separated nor close."""
+        for group in self._groups():
+            if any(self._open(one, two) for one, two in itertools.pairwise(group)):
+                yield group
+
+    def open_pairs(self, group: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Those whose order isn't known: whether they are neighbours may change yet."""
+        for number, one in enumerate(group):
+            for two in group[number + 1 :]:
+                if self._open(one, two):
+                    yield one, two
+
+    def told(self) -> str:
+        """What is open, for people."""
+        groups = [f"{group[0]} to {group[-1]} ({len(group)})" for group in self.open_groups()]
+        return f"open: {', '.join(groups)}"
+
+    def likely(self, pairs: Sequence[tuple[str, str]], played: dict[frozenset[str], int]) -> int:
+        """How many more matches these pairs are likely to need, as things look."""
+        matches = 0.0
+        for one, two in pairs:
+            lead = self._results.lead(one, two)
+            # As it shrinks with the root of the deals, its error has to come down to this.
+            need = max(abs(lead.strokes), self._close - abs(lead.strokes), 0.1) / self._errors
+            deals = played.get(frozenset((one, two)), 0)
+            matches += 2 * deals * max(0.0, (lead.error / need) ** 2 - 1)
+        return math.ceil(matches)
+
+    def _groups(self) -> Iterator[Sequence[str]]:
+        """The field, cut wherever all above are separated from all below."""
+        order = self.order
+        begin = 0
+        for cut in range(1, len(order) + 1):
+            if cut == len(order) or all(
+                self._separated(one, two) for one in order[begin:cut] for two in order[cut:]
+            ):
+                yield order[begin:cut]
+                begin = cut
+
+    def _separated(self, one: str, two: str) -> bool:
+        lead = self._results.lead(one, two)
+        return lead.strokes > self._errors * lead.error
+
+    def _open(self, one: str, two: str) -> bool:
+        lead = self._results.lead(one, two)
+        reach = self._errors * lead.error
+        return abs(lead.strokes) <= reach and abs(lead.strokes) + reach >= self._close

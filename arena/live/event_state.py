@@ -1,0 +1,196 @@
+"""An event as it is shown while it is played: what is known of it, and what may be.
+
+Theory of operation. A `Show` follows an event as a progress bar does, from the parent's own task,
+and keeps little: the last matches, which deals are over, how the ranking became surer. A `Look` is
+all of it at one moment, as plain data that other threads may read; the ranking in it is made there.
+
+What may be shown: that a match is over, who sat where, strokes, places, kinds of faults. Cards,
+moves and what a bot has said are shown when the deal is over, that is, counted in all its
+rotations: until then it is going to be dealt again to the same bots. Bots can't read a page, but
+their authors can, and no organiser should have to explain why that made no difference. Two kinds of
+deals are over with the event: one of which a rotation is void, since somebody was withdrawn; and
+one whose series was cut short by that, as a late record that undid it would have that series played
+again.
+
+Invariant: what is held is SHOWN matches, POINTS of history and a byte a deal that is over.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import deque
+from typing import Literal, Protocol
+
+import msgspec
+
+from arena.model import Event, MatchRecord, Table
+from arena.ratings.outcomes import Rated
+from arena.schedule import Wave
+
+# On the page of an event; whoever wants more can have the log.
+SHOWN = 25
+# Enough for a curve; when there are more, every second one is forgotten.
+POINTS = 128
+
+State = Literal["playing", "stopped", "over"]
+
+
+class Pace(Protocol):
+    """How far an event has come, as its progress display counts it."""
+
+    planned: int
+    more: int
+    done: int
+    faults: int
+
+    def rate(self) -> float:
+        """Matches a second, lately."""
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished match, as far as it may be told at once."""
+
+    id: str
+    pairing: str
+    deal: int
+    seats: tuple[str, ...]
+    totals: tuple[int, ...]
+    places: tuple[int, ...]
+    faults: tuple[tuple[int, str], ...]
+    """(seat, kind)"""
+
+
+class Doubt(msgspec.Struct, frozen=True, kw_only=True):
+    """How unsure the ranking was at a moment."""
+
+    matches: int
+    error: float
+    """Of mu against the field's mean: the mean of all."""
+    apart: int
+    """Neighbours that were told apart."""
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything at one moment."""
+
+    event: Event
+    state: State
+    planned: int
+    more: int
+    """Matches that are likely to be decided on later."""
+    done: int
+    faults: int
+    rate: float
+    elapsed: float
+    waves: int
+    note: str
+    """What the last wave is about."""
+    voids: int
+    matches: tuple[Seen, ...]
+    """The last ones, the latest first."""
+    open: frozenset[str]
+    """Those of them whose cards may be shown."""
+    table: Table | None = None
+    history: tuple[Doubt, ...] = ()
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that it is going to take, if that can be told."""
+        return (self.planned + self.more - self.done) / self.rate if self.rate else None
+
+
+class Show:
+    """See the module's docstring. Hears what an event's other watchers hear."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self.state: State = "playing"
+        self.planned = 0
+        self._since = time.monotonic()
+        self._waves = 0
+        self._note = ""
+        self._voids = 0
+        self._matches: deque[Seen] = deque(maxlen=SHOWN)
+        self._over: dict[str, bytearray] = {}
+        """By pairing, a byte a deal: 1 for one that is over."""
+        self._history: list[Doubt] = []
+
+    def match(self, record: MatchRecord) -> None:
+        """A match is finished."""
+        self._matches.appendleft(
+            Seen(
+                id=record.id,
+                pairing=record.pairing,
+                deal=record.deal,
+                seats=record.seats,
+                totals=record.totals,
+                places=record.places,
+                faults=tuple((fault.seat, fault.kind.value) for fault in record.faults),
+            )
+        )
+
+    def rated(self, rated: Rated) -> None:
+        """A deal is over: it has been counted in all its rotations, and stays so."""
+        if rated.again:
+            return
+        deals = self._over.setdefault(rated.pairing, bytearray())
+        if rated.deal >= len(deals):
+            deals.extend(bytes(rated.deal + 1 - len(deals)))
+        deals[rated.deal] = 1
+
+    def wave(self, wave: Wave) -> None:
+        """So much has been decided to be played next."""
+        self._waves += 1
+        self._note = wave.note
+
+    def trouble(self, series: str, message: str) -> None:
+        """A series is void and is played again. Why, is for whoever runs the event."""
+        del series, message
+        self._voids += 1
+
+    def shows(self, pairing: str, deal: int) -> bool:
+        """Whether the cards of a deal may be shown."""
+        if self.state == "over":
+            return True
+        deals = self._over.get(pairing, b"")
+        return deal < len(deals) and bool(deals[deal])
+
+    def surer(self, table: Table) -> None:
+        """Note how sure the ranking is."""
+        rated = [row for row in table.rows if row.rank]
+        if not rated or (self._history and self._history[-1].matches == table.matches):
+            return
+        # A bot that was withdrawn may take its matches with it: what was counted before is void.
+        while self._history and self._history[-1].matches >= table.matches:
+            self._history.pop()
+        apart = sum(
+            (one.rank_last or 0) < (two.rank or 0) for one, two in itertools.pairwise(rated)
+        )
+        errors = [row.sigma_field for row in rated if row.sigma_field is not None]
+        error = sum(errors) / max(1, len(errors))
+        if len(self._history) == POINTS:
+            del self._history[1::2]
+        self._history.append(Doubt(matches=table.matches, error=error, apart=apart))
+
+    def look(self, pace: Pace, table: Table | None) -> Look:
+        """Everything, now."""
+        return Look(
+            event=self.event,
+            state=self.state,
+            planned=pace.planned,
+            more=pace.more,
+            done=pace.done,
+            faults=pace.faults,
+            rate=pace.rate() if self.state == "playing" else 0.0,
+            elapsed=time.monotonic() - self._since,
+            waves=self._waves,
+            note=self._note,
+            voids=self._voids,
+            matches=tuple(self._matches),
+            open=frozenset(
+                seen.id for seen in self._matches if self.shows(seen.pairing, seen.deal)
+            ),
+            table=table,
+            history=tuple(self._history),
+        )

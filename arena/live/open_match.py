@@ -1,0 +1,57 @@
+"""A match that somebody wants to see while the event is played: if it may be seen, its cards.
+
+Reads the log and plays the match again, so only in a thread. Invariant: what `Show.shows` doesn't
+allow is never read.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from arena import registry
+from arena.live.event_state import Show
+from arena.live.pages import CLEARING
+from arena.model import Event
+from arena.replay.steps import unfolded
+from arena.site import segments
+from arena.store import records_of_match
+
+_ID = re.compile(r"([0-9a-f]{12})-([0-9]{6})-([0-7])")
+_encode = msgspec.json.Encoder().encode
+
+
+class Opening:
+    """The matches of one event. Owns its secret, which goes no further."""
+
+    def __init__(self, folder: Path, event: Event, secret: bytes) -> None:
+        self._folder = folder
+        self._event = event
+        self._secret = secret
+        entrants = sorted(entrant.id for entrant in event.entrants)
+        self._names = {entrant: place for place, entrant in enumerate(entrants)}
+
+    def index(self) -> bytes:
+        """What the viewer of matches asks for first: there is one segment, whatever is wanted."""
+        return _encode({"names": list(self._names), "files": [], "parts": [[""]]})
+
+    @staticmethod
+    def allowed(match: str, show: Show) -> bool | None:
+        """Whether a match may be seen; None if nothing is called so."""
+        found = _ID.fullmatch(match)
+        return None if found is None else show.shows(found[1], int(found[2]))
+
+    def match(self, match: str) -> bytes | None:
+        """A match that may be seen, as the viewer takes it; None if there is none."""
+        records = records_of_match(self._folder, match)
+        if not records:
+            return None
+        # The attempt that counts is the first complete one: none was begun after that.
+        record = max(records, key=lambda each: each.attempt)
+        game = registry.game(self._event.settings.game)
+        steps = unfolded(record, self._event, game=game, secret=self._secret)
+        shown: list[Any] = [segments.match(steps, self._names, CLEARING)]
+        return _encode(shown)

@@ -1,0 +1,1 @@
+"""The machine that plays: its facts, its limits, and what `arena doctor` finds."""

@@ -1,0 +1,50 @@
+"""`arena play --browser`: the seat is on a page of this machine's own.
+
+The socket is opened before anything else is begun, so that a port in use is said at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trio
+
+from arena.model import UserError
+from arena.play.seat import Person
+from arena.terminal.screen import say
+
+METHODS = frozenset({"GET", "HEAD", "POST"})
+
+
+class OnAPage:
+    """A server that has its port, and serves when somebody is to play."""
+
+    def __init__(self, port: int, delay: float) -> None:
+        try:
+            from arena.live.server import LOOPBACK, Server, guarded, listen, url_of
+            from arena.play.page import Page
+        except ModuleNotFoundError as error:
+            raise UserError(
+                f"--browser needs {error.name}, of the extra `live`: pip install 'nine-arena[live]'"
+            ) from None
+        self._listening = listen(port)
+        self._page = Page(delay, told=say)
+        self._server = Server(
+            guarded(self._page, self._listening, LOOPBACK, METHODS), self._listening
+        )
+        self._url = f"{url_of(self._listening)}{self._page.token}/"
+
+    @asynccontextmanager
+    async def __call__(self) -> AsyncIterator[Person]:
+        """Serve for as long as it lasts."""
+        async with trio.open_nursery() as nursery:
+            await nursery.start(self._server.serve)
+            say(f"play here: {self._url}")
+            say("the address is for you alone; Ctrl-C ends it")
+            try:
+                yield self._page
+            finally:
+                with trio.CancelScope(shield=True):
+                    await self._page.farewell()
+                nursery.cancel_scope.cancel()

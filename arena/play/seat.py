@@ -1,0 +1,165 @@
+"""A match in which a person has a seat: what bots are asked and told is what any match does.
+
+Theory of operation. `Sitting` is a `Match` whose loop puts the questions of one seat to a `Person`
+and all others to bots. A person has no clock. Nor is a bot's running meanwhile: it is stopped
+(`freeze`) whenever it isn't asked, so it can't use the time that a person takes, and nothing that
+it does then can be charged to it. While a person thinks the table's pipes are looked after, so that
+the sandbox's watchdog is heard.
+
+A `Person` decides by what is on the desk. What isn't legal never reaches the referee: the person is
+asked until it is. Whoever leaves raises `Left`, and there is no record then.
+
+Invariant: a person can't commit a fault, and what a bot is asked, and when, depends on the moves
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import trio
+
+from arena.engine.contestant import Contestant
+from arena.engine.match import Match, Played, Setting, finished, start_bots
+from arena.engine.pipes import Table
+from arena.model import MatchRecord, MatchSpec
+from arena.play.desk import Desk
+from arena.referee import Failure
+from arena.wire.messages import Act, HoleEnd, MatchEnd, MatchStart
+
+# How long the pipes are left alone when nothing comes while a person thinks.
+MINDED_S = 60.0
+
+
+class Left(Exception):  # noqa: N818 - no error: somebody has left the table
+    """The person plays no more; the match isn't counted."""
+
+
+class Person(Protocol):
+    """Somebody who is shown a desk and decides."""
+
+    async def begin(self, desk: Desk, commitment: str) -> None:
+        """A match is going to be played. `commitment`: to its secret, before the first card."""
+
+    async def decide(self, desk: Desk) -> str:
+        """One of `desk.legal`. `Left` if it is none any more."""
+
+    async def follow(self, desk: Desk) -> None:
+        """Somebody else has moved, or failed."""
+
+    async def hole_over(self, desk: Desk) -> None:
+        """All cards are turned; returns when the person has seen them."""
+
+    async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
+        """The match is over and logged; whether another one is wanted. `kept`: where it is."""
+
+
+class Sitting(Match):
+    """See the module's theory of operation."""
+
+    def __init__(
+        self,
+        table: Table,
+        setting: Setting,
+        spec: MatchSpec,
+        seated: Mapping[int, Contestant],
+        *,
+        person: Person,
+        desk: Desk,
+    ) -> None:
+        super().__init__(table, setting, spec, seated)
+        self._person = person
+        self._desk = desk
+        self._ended: list[HoleEnd] = []
+
+    async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
+        """Play it. `early`: seats whose bots could not even be started."""
+        referee = self._referee
+        referee.begin(early)
+        while True:
+            if referee.news:
+                await self._pass_on()
+            if not referee.asked:
+                return self._record()
+            for seat in referee.asked:
+                if seat == self._desk.seat:
+                    await self._ask_person()
+                else:
+                    await self._ask_bot(seat)
+
+    async def _ask_bot(self, seat: int) -> None:
+        referee, contestant, clock = self._referee, self._seated[seat], self._clocks[seat]
+        session = contestant.session
+        bank_ms = int(clock.bank * 1000)
+        line = session.ask(referee.question(seat, bank_ms=bank_ms, lean=session.lean))
+        outcome = await self._ask(contestant, clock, line)
+        if isinstance(outcome, str):
+            referee.answer(seat, outcome)
+        else:
+            session.close()
+            referee.fail(seat, outcome)
+        if not referee.news:
+            self._desk.sees(*referee.sight(self._desk.seat))
+            await self._person.follow(self._desk)
+
+    async def _ask_person(self) -> None:
+        referee, desk = self._referee, self._desk
+        question = referee.question(desk.seat, bank_ms=0)  # nobody's
+        assert isinstance(question, Act)
+        desk.asked(question)
+        move = ""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._mind)
+            while move not in question.legal:
+                move = await self._person.decide(desk)
+            nursery.cancel_scope.cancel()
+        desk.answered()
+        self._clocks[desk.seat].charge(0.0)
+        referee.answer(desk.seat, move)
+        if not referee.news:
+            desk.sees(*referee.sight(desk.seat))
+            await self._person.follow(desk)
+
+    async def _pass_on(self) -> None:
+        """Bots first; then the person is told, and has time for each hole's end."""
+        known = len(self._desk.fallen)
+        await super()._pass_on()
+        for fault in self._referee.faults[known:]:
+            self._desk.fell(fault.seat, fault.kind)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._mind)
+            for end in self._ended:
+                self._desk.told(end)
+                await self._person.hole_over(self._desk)
+            nursery.cancel_scope.cancel()
+        self._ended.clear()
+        if self._referee.asked:
+            self._desk.sees(*self._referee.sight(self._desk.seat))
+            await self._person.follow(self._desk)
+
+    def _tell(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
+        if seat != self._desk.seat:
+            super()._tell(seat, message)
+        elif isinstance(message, HoleEnd):
+            self._ended.append(message)
+        else:
+            self._desk.told(message)
+
+    async def _mind(self) -> None:
+        while True:
+            await self._table.wait(MINDED_S)
+
+
+async def sit(
+    table: Table, setting: Setting, spec: MatchSpec, *, person: Person, desk: Desk
+) -> Played:
+    """Play a match with a person in the desk's seat."""
+    bots: Iterable[str] = (e for seat, e in enumerate(spec.seats) if seat != desk.seat)
+    at_table, unready = await start_bots(table, setting, bots)
+    seated = {seat: at_table[e] for seat, e in enumerate(spec.seats) if seat != desk.seat}
+    early = [(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready]
+    record = await Sitting(table, setting, spec, seated, person=person, desk=desk).play(early)
+    await table.dismiss(list(at_table.values()))
+    return finished(record, setting, at_table)

@@ -1,0 +1,305 @@
+"""Which matches count, and who is withdrawn.
+
+Theory of operation. The schedule is walked in the order of the specs, series by series. A
+series *counts whole*: its first complete attempt counts, by number; others are only compared,
+and a match that was played twice with different digests marks the bots at its table as not
+reproducible. A bot with three faulted matches in a row, among its own in the order of the
+specs, is withdrawn after the third. A match with a withdrawn bot is void from then on, whether
+it was played or not (which is an accident of timing): it counts for nobody, breaks nobody's
+row of faults, and an attempt is complete without it. Not so at tables of more than two: the
+others need the match, so it is played, by the bot or by the game's fallback, and it counts for
+them; the withdrawn bot has forfeited it whatever it did.
+
+What becomes of a withdrawn bot is a question of how far it had come in its schedule: if that
+match is in the first half of its planned ones, all its results are annulled: they vanish from
+everybody's. What the others at its tables did against each other stays. Else the rest of its
+matches are forfeits. Faults are counted in any case.
+
+While an event is unfinished there are gaps: series without a complete attempt. A gap counts
+for nothing and breaks a row. What is found before the first gap is final.
+
+Invariant: `count` is a pure function of the schedule and the set of records. The order of the
+records, repeated records and records of void matches change nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+import msgspec
+
+from arena.model import (
+    FAULTS_IN_A_ROW,
+    HALF,
+    Block,
+    MatchSpec,
+    RatingSettings,
+    Series,
+    UserError,
+    Withdrawal,
+)
+from arena.ratings.archive import Played
+from arena.ratings.outcomes import Tally
+from arena.schedule import End, Wave
+
+Blocks = Callable[[], Iterable[Block]]
+"""Gives the blocks of the event, as far as they have been decided, each time it is called."""
+
+Lookup = Callable[[str], Iterable[Played]]
+"""Gives every playing of the matches of a series, in any order."""
+
+
+class Withdrawing(msgspec.Struct, frozen=True):
+    """When a bot is withdrawn, and annulled."""
+
+    after: int = FAULTS_IN_A_ROW
+    """Faulted matches in a row."""
+    below: float = HALF
+    """The share of its planned matches before which all its results are annulled."""
+
+
+class Plan(msgspec.Struct):
+    """How many matches there are to be, in all and for each entrant, as far as is decided."""
+
+    matches: int = 0
+    by_entrant: dict[str, int] = {}
+
+    def add(self, wave: Wave) -> None:
+        """So many more."""
+        self.matches += wave.matches
+        for entrant, matches in wave.by_entrant.items():
+            self.by_entrant[entrant] = self.by_entrant.get(entrant, 0) + matches
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """The matches of a series that count: one attempt, less the void ones."""
+
+    series: Series
+    attempt: int
+    matches: tuple[tuple[MatchSpec, Played, frozenset[str]], ...]
+    """With the entrants that had been withdrawn before: they have forfeited."""
+    void: tuple[tuple[MatchSpec, frozenset[str]], ...]
+    """Void matches, with the entrants that had been withdrawn before."""
+
+
+def count_in(tally: Tally, chosen: Chosen, gone: frozenset[str]) -> None:
+    """Count a series: all results of those who are `gone` vanish, their faults don't."""
+    for spec, played, out in chosen.matches:
+        for forfeit in played.forfeits:
+            tally.fault(spec.seats[forfeit.seat], forfeit.kind)
+        missing = gone.intersection(spec.seats)
+        if len(missing) < len(spec.seats) - 1:
+            tally.match(spec, played, out=out, gone=missing, whole=not chosen.void)
+    for spec, out in chosen.void:
+        if gone.isdisjoint(spec.seats):
+            tally.void(spec, out)
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """The result of a count."""
+
+    plan: Plan
+    tally: Tally
+    missing: int
+    """Matches that are still to be played."""
+    withdrawn: tuple[Withdrawal, ...]
+    not_reproducible: frozenset[str]
+    end: End = End()
+    """Why nothing more is played, where that was decided by results."""
+
+
+class Walk:
+    """One walk along the schedule, with `take` for each series in its order."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        tally: Tally,
+        annulled: frozenset[str] = frozenset(),
+        *,
+        rule: Withdrawing = Withdrawing(),  # noqa: B008 - frozen
+        apart: bool = False,
+    ) -> None:
+        """`apart`: each series by itself, as in a part of an event, where nobody can be withdrawn
+        since what lies between its series is not there.
+        """
+        self.withdrawn: dict[str, Withdrawal] = {}
+        self.not_reproducible: set[str] = set()
+        self.missing = 0
+        self.passed = 0
+        """Matches that lie behind, gaps included."""
+        self._plan = plan
+        self._tally = tally
+        self._annulled = annulled
+        self._rule = rule
+        self._apart = apart
+        self._rows: Counter[str] = Counter()
+        """Faulted matches in a row, by entrant."""
+        self._passed: Counter[str] = Counter()
+        """Matches of an entrant that lie behind, by the schedule."""
+
+    def take(self, series: Series, playings: Iterable[Played]) -> Chosen | None:
+        """Count a series; None, and no change, if no attempt is complete."""
+        attempts = self._attempts(series, playings)
+        for number in sorted(attempts) or [0]:
+            before = {entrant: self._rows[entrant] for entrant in series.entrants}
+            judged = self._judge(series, number, attempts.get(number, {}), before)
+            if judged is not None:
+                chosen, rows, withdrawn = judged
+                if not self._apart:
+                    for entrant, row in rows.items():
+                        self._rows[entrant] = row
+                    self.withdrawn.update(withdrawn)
+                self._pass_by(series)
+                count_in(self._tally, chosen, self._annulled)
+                return chosen
+        return None
+
+    def skip(self, series: Series) -> None:
+        """Leave a gap."""
+        for entrant in series.entrants:
+            self._rows[entrant] = 0
+        self._pass_by(series)
+        self.missing += len(series.matches)
+
+    def leave(self) -> None:
+        """Leave all that lies ahead: there are no records of it."""
+        self.missing += self._plan.matches - self.passed
+        self.passed = self._plan.matches
+
+    def settled(self, series: Series, playings: Iterable[Played]) -> bool:
+        """Whether a series further ahead needs no more playing, as far as is known here.
+
+        Who has enough faults in a row in it is withdrawn by then, whatever comes before it.
+        """
+        attempts: dict[int, dict[str, Played]] = {}
+        for played in playings:
+            attempts.setdefault(played.attempt, {})[played.id] = played
+        nobody = dict.fromkeys(series.entrants, 0)
+        return any(
+            self._judge(series, number, attempts.get(number, {}), nobody) is not None
+            for number in attempts or [0]
+        )
+
+    def result(self, tally: Tally, end: End = End()) -> Counted:  # noqa: B008 - frozen
+        """What was found on the way."""
+        return Counted(
+            plan=self._plan,
+            tally=tally,
+            missing=self.missing,
+            withdrawn=tuple(out for _, out in sorted(self.withdrawn.items())),
+            not_reproducible=frozenset(self.not_reproducible),
+            end=end,
+        )
+
+    @property
+    def annulled(self) -> frozenset[str]:
+        """Who is withdrawn with all results, as found on the way."""
+        return frozenset(entrant for entrant, out in self.withdrawn.items() if out.annulled)
+
+    def _pass_by(self, series: Series) -> None:
+        self.passed += len(series.matches)
+        for spec in series.matches:
+            self._passed.update(spec.seats)
+
+    def _attempts(self, series: Series, playings: Iterable[Played]) -> dict[int, dict[str, Played]]:
+        """Sort the playings by attempt, and compare those of the same match."""
+        specs = {spec.id: spec for spec in series.matches}
+        attempts: dict[int, dict[str, Played]] = {}
+        digests: dict[str, str] = {}
+        for played in playings:
+            spec = specs.get(played.id)
+            if spec is None or len(spec.seats) != len(played.totals):
+                raise UserError(
+                    f"the log has a match {played.id} in series {series.id} that this event did "
+                    "not plan; it belongs to another event, or event.json was changed"
+                )
+            if digests.setdefault(played.id, played.digest) != played.digest:
+                self.not_reproducible.update(spec.seats)
+            matches = attempts.setdefault(played.attempt, {})
+            # One attempt, one match, two records: which one counts must not be an accident.
+            known = matches.get(played.id)
+            if known is None or _encoded(played) < _encoded(known):
+                matches[played.id] = played
+        return attempts
+
+    def _judge(
+        self, series: Series, attempt: int, playings: Mapping[str, Played], before: dict[str, int]
+    ) -> tuple[Chosen, dict[str, int], dict[str, Withdrawal]] | None:
+        """What an attempt would change, after so many faults in a row; None if not complete."""
+        rows = dict(before)
+        passed = {entrant: self._passed[entrant] for entrant in series.entrants}
+        withdrawn: dict[str, Withdrawal] = {}
+        matches: list[tuple[MatchSpec, Played, frozenset[str]]] = []
+        void: list[tuple[MatchSpec, frozenset[str]]] = []
+        for spec in series.matches:
+            for entrant in spec.seats:
+                passed[entrant] += 1
+            out = frozenset(
+                entrant
+                for entrant in spec.seats
+                if entrant in self.withdrawn or entrant in withdrawn
+            )
+            if out and len(spec.seats) == 2:
+                void.append((spec, out))
+                continue
+            played = playings.get(spec.id)
+            if played is None:
+                return None
+            matches.append((spec, played, out))
+            fell = {spec.seats[forfeit.seat] for forfeit in played.forfeits}
+            for entrant in spec.seats:
+                rows[entrant] = rows[entrant] + 1 if entrant in fell else 0
+                if rows[entrant] == self._rule.after and entrant not in out:
+                    planned = self._plan.by_entrant.get(entrant, 0)
+                    annulled = passed[entrant] < self._rule.below * planned
+                    withdrawn[entrant] = Withdrawal(
+                        entrant=entrant, after=spec.id, annulled=annulled
+                    )
+        chosen = Chosen(series, attempt, tuple(matches), tuple(void))
+        return chosen, rows, withdrawn
+
+
+_encoded = msgspec.msgpack.Encoder().encode
+
+
+def reached(blocks: Blocks, recorded: Collection[str] | None, walk: Walk) -> Iterator[Series]:
+    """The series of a schedule, as far as anything can count there; the walk leaves the rest.
+
+    Behind the last record only matches of withdrawn bots do.
+    """
+    ahead = set(recorded or ())
+    for block in blocks():
+        for series in block.series:
+            if recorded is not None and not ahead and not walk.withdrawn:
+                walk.leave()
+                return
+            ahead.discard(series.id)
+            yield series
+
+
+def count(
+    blocks: Blocks,
+    lookup: Lookup,
+    *,
+    plan: Plan,
+    rating: RatingSettings,
+    rule: Withdrawing = Withdrawing(),  # noqa: B008 - frozen
+    annulled: frozenset[str] = frozenset(),
+    recorded: Collection[str] | None = None,
+) -> Counted:
+    """Count an event. Holds the sums and one series at a time, however long the log is.
+
+    Walks once more when it finds others annulled than it was told. `recorded`: the series of which
+    there are records, if that is known; then it goes no further than they reach.
+    """
+    while True:
+        tally = Tally(margin=rating.forfeit_margin)
+        walk = Walk(plan, tally, annulled, rule=rule)
+        for series in reached(blocks, recorded, walk):
+            if walk.take(series, lookup(series.id)) is None:
+                walk.skip(series)
+        if walk.annulled == annulled:
+            return walk.result(tally)
+        annulled = walk.annulled

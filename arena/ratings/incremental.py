@@ -1,0 +1,311 @@
+"""A count of an event that goes on while the event is played.
+
+Theory of operation. Records come in any order and go into the archive. A walk along the
+schedule, the *front*, stands at the first series that is not complete and moves on as soon as
+it is; behind it everything is counted, once. When it has come to the end of what is decided, all
+of that has been counted, and the schedule decides the next wave from it. So what a match costs
+does not depend on how many there are, and when the front has reached the end its sums are the
+result. Nothing else walks: `ahead` gives the blocks from the front on, made once for both.
+
+A record of a series behind the front (one that was in play when it became void; merged logs) can
+change what is found there: before the next result or round of playing, the front then starts
+again from the first series. What it has told of rated events it does not tell again.
+
+The front's sums hold the results of annulled bots, for it had counted them before. For a look
+(`so_far`) there is a second set of sums without them, made anew from the archive when a look finds
+another bot annulled (some 40 microseconds a match), and kept up by the front after that. An event
+at which nobody looks has none, nor has one without an annulled bot.
+
+Who is withdrawn is known only behind the front, so what is skipped on that word is not missed
+later; and if a late record should change that, the next round plays it.
+
+Invariant: `counted` is what `arena.ratings.counts.count` finds in the whole schedule with the
+same set of records.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import msgspec
+
+from arena.model import Block, MatchRecord, RatingSettings, Series, UserError, Withdrawal
+from arena.ratings.archive import Archive, Played, packed
+from arena.ratings.counts import Chosen, Counted, Plan, Walk, Withdrawing, count, count_in, reached
+from arena.ratings.outcomes import Rated, Tally
+from arena.schedule import End, Nothing, Results, Schedule, Wave, all_blocks
+
+
+class Counting:
+    """Count an event while it is being played, and afterwards.
+
+    Feed it every record, counted or not, in any order, with `add`.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        *,
+        rating: RatingSettings,
+        rule: Withdrawing = Withdrawing(),  # noqa: B008 - frozen
+        judge: Callable[[Tally, Mapping[str, Withdrawal]], Results] | None = None,
+        rated: Callable[[Rated], None] | None = None,
+        decided: Callable[[Wave], None] | None = None,
+        apart: bool = False,
+    ) -> None:
+        """`judge` makes of what has been counted, and of who is withdrawn, what the schedule
+        decides from. `rated` is told of each rated event as soon as all before it have been
+        counted, `decided` of each wave. `apart`: the schedule is a part of an event; what is left
+        to play is known, not what counts.
+        """
+        self._schedule = schedule
+        self._rating = rating
+        self._rule = rule
+        self._judge = judge
+        self._rated = rated
+        self._decided = decided
+        self._apart = apart
+        self._told = self._told_waves = 0
+        self._archive = Archive()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Put the front at the first series."""
+        self._late = False
+        self._heard = 0
+        self._tally = Tally(
+            margin=self._rating.forfeit_margin, rated=self._tell if self._rated else None
+        )
+        self.plan = Plan()
+        self._end = End()
+        """Why nothing more is played, once that is so, where it follows from results."""
+        self._front = Walk(self.plan, self._tally, rule=self._rule, apart=self._apart)
+        self._annulled = frozenset[str]()
+        """Whose results the sums for a look leave out."""
+        self._without = self._tally
+        """The sums for a look; the front's own while nobody is annulled."""
+        self._waves: list[Wave] = []
+        self._blocks: Iterator[Block] = iter(())
+        self._block: Block | None = None
+        self._ahead: Iterator[Series] = iter(())
+        self._step()
+
+    def _step(self) -> None:
+        """Put the front at the next series; None is the end."""
+        self._next = next(self._ahead, None)
+        while self._next is None:
+            self._block = next(self._blocks, None)
+            if self._block is not None:
+                self._ahead = iter(self._block.series)
+                self._next = next(self._ahead, None)
+            elif not self._decide():
+                return
+
+    def _decide(self) -> bool:
+        """All that was decided has been counted: have the next wave decided. False: it is over."""
+        results: Results = Nothing()
+        if self._judge is not None and self._waves:
+            results = self._judge(self._tally, self._front.withdrawn)
+        wave = self._schedule(self._waves, results)
+        if isinstance(wave, End):
+            self._end = wave
+            return False
+        self._waves.append(wave)
+        self.plan.add(wave)
+        self._blocks = iter(wave.blocks())
+        if len(self._waves) > self._told_waves:
+            self._told_waves = len(self._waves)
+            if self._decided is not None:
+                self._decided(wave)
+        return True
+
+    def _known(self) -> Iterator[Block]:
+        return all_blocks(self._waves)
+
+    def _advance(self) -> None:
+        """Move the front on as far as all is complete."""
+        while self._next is not None:
+            chosen = self._front.take(self._next, self._archive.of(self._next.id))
+            if chosen is None:
+                return
+            if self._annulled:
+                count_in(self._without, chosen, self._annulled)
+            self._archive.seal(self._next.id)
+            self._step()
+
+    def _settle(self) -> None:
+        """Have the front where it belongs."""
+        if self._late:
+            self._archive.reopen()
+            self._begin()
+        self._advance()
+
+    def _tell(self, rated: Rated) -> None:
+        self._heard += 1
+        if self._heard > self._told:
+            self._told = self._heard
+            assert self._rated is not None
+            self._rated(rated)
+
+    def add(self, record: MatchRecord) -> None:
+        """Take in a finished match."""
+        self.take_in(record.series, record.id, packed(record), faulted=bool(record.faults))
+
+    def take_in(self, series: str, match: str, playing: bytes, *, faulted: bool) -> None:
+        """Take in a finished match that somebody else has packed."""
+        self._late = self._late or self._archive.sealed(series)
+        self._archive.add(series, playing)
+        # A series is played in its order: it is complete with its last match, or when a fault
+        # made one the last. Don't look in vain after each of the others; whoever asks looks.
+        if (
+            self._next is not None
+            and series == self._next.id
+            and (faulted or match == self._next.matches[-1].id)
+        ):
+            self._advance()
+
+    @property
+    def left(self) -> int:
+        """Matches that may still have to be played; 0 when, and only when, the event is over.
+
+        Void matches are among them until all before them have been counted.
+        """
+        self._settle()
+        left = self.plan.matches - self._front.passed
+        behind_a_gap = self._archive.open
+        for block in self.ahead():
+            if not behind_a_gap:
+                break
+            for series in block.series:
+                if series.id in behind_a_gap:
+                    behind_a_gap.discard(series.id)
+                    if self.wanted(series) is None:
+                        left -= len(series.matches)
+        return left
+
+    def ahead(self) -> Iterator[Block]:
+        """The blocks that may have something left to play, in order, as far as they are decided;
+        `wanted` tells what.
+        """
+        self._settle()
+        if self._block is None:
+            return iter(())
+        self._blocks, ahead = itertools.tee(self._blocks)
+        return itertools.chain((self._block,), ahead)
+
+    def wanted(self, series: Series) -> int | None:
+        """The number of the next attempt at a series; None when it needs no playing.
+
+        For a series behind a gap that is as far as is known: a gap that is filled can show that
+        more is wanted (a row of faults that began earlier ends earlier). So go through `ahead`
+        again while it gives something.
+        """
+        if self._next is not None and self._next.id == series.id:
+            self._advance()
+        if self._archive.sealed(series.id):
+            return None
+        playings = tuple(self._archive.of(series.id))
+        at_front = self._next is not None and self._next.id == series.id
+        if not at_front and self._front.settled(series, playings):
+            return None
+        return 1 + max((played.attempt for played in playings), default=-1)
+
+    def so_far(self) -> Counted:
+        """What lies behind the front, as it is now: for a look while more is counted.
+
+        It costs the same however many matches there are, except the first time after a bot was
+        annulled: then what lies behind the front is counted again, without it. Nothing that comes
+        later changes it, so it may be read by another thread.
+        """
+        self._settle()
+        if self._front.annulled != self._annulled:
+            self._leave_out(self._front.annulled)
+        counted = self._front.result(self._without.copied(), self._end)
+        plan = Plan(self.plan.matches, dict(self.plan.by_entrant))
+        missing = plan.matches - self._front.passed
+        return msgspec.structs.replace(counted, plan=plan, missing=missing)
+
+    def _leave_out(self, annulled: frozenset[str]) -> None:
+        """Count what lies behind the front again, without those who are annulled."""
+        self._annulled = annulled
+        self._without = Tally(margin=self._rating.forfeit_margin)
+        walk = Walk(self.plan, self._without, annulled, rule=self._rule)
+        for series in (series for block in self._known() for series in block.series):
+            if self._next is not None and series.id == self._next.id:
+                return
+            walk.take(series, self._archive.of(series.id))
+
+    def counted(self) -> Counted:
+        """Count everything that has been added: what the published table derives from."""
+        self._settle()
+        if self._next is None:
+            self._refuse(self._archive.open)
+            annulled = self._front.annulled
+            if not annulled:
+                return self._front.result(self._tally, self._end)
+            return self._count(self._archive.of, annulled)
+        strange = self._archive.series
+
+        def lookup(series: str) -> Iterable[Played]:
+            strange.discard(series)
+            return self._archive.of(series)
+
+        counted = self._count(lookup, self._front.annulled)
+        self._refuse(strange)
+        return counted
+
+    def _count(
+        self, lookup: Callable[[str], Iterable[Played]], annulled: frozenset[str]
+    ) -> Counted:
+        counted = count(
+            self._known,
+            lookup,
+            plan=self.plan,
+            rating=self._rating,
+            rule=self._rule,
+            annulled=annulled,
+            recorded=self._archive.series,
+        )
+        return msgspec.structs.replace(counted, end=self._end)
+
+    @property
+    def strange(self) -> set[str]:
+        """The series of which there are records though nobody has decided on them.
+
+        Where waves are decided by results they are kept and don't count. That may be nobody's
+        fault: a gap in the log that was filled by bots that don't do the same again. Before a gap
+        is filled nobody knows, and there are none.
+        """
+        self._settle()
+        return self._archive.open if self._next is None else set()
+
+    def _refuse(self, strange: set[str]) -> None:
+        if strange and self._judge is None:
+            raise UserError(
+                f"the log has matches of a series {min(strange)} that this event did not plan; "
+                "it belongs to another event, or event.json was changed"
+            )
+
+    def chosen(self) -> Iterator[Chosen]:
+        """What counts, series by series, in the order of the schedule; less annulled matches.
+
+        A match counts while two of its table are left who are not annulled.
+        """
+        annulled = {out.entrant for out in self.counted().withdrawn if out.annulled}
+        for chosen in self.complete():
+            if len(annulled.intersection(chosen.series.entrants)) < len(chosen.series.entrants) - 1:
+                yield chosen
+
+    def complete(self) -> Iterator[Chosen]:
+        """Every series with a complete attempt, in the order of the schedule, with the matches of
+        annulled entrants.
+        """
+        self._settle()
+        walk = Walk(self.plan, Tally(margin=self._rating.forfeit_margin), rule=self._rule)
+        for series in reached(self._known, self._archive.series, walk):
+            chosen = walk.take(series, self._archive.of(series.id))
+            if chosen is None:
+                walk.skip(series)
+            else:
+                yield chosen

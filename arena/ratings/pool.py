@@ -1,0 +1,340 @@
+"""Several events rated together: whether they can be, who is who in them, and what they count.
+
+Events of one game, of as many seats and with the same constants of rating go together. A bot is
+what its content is: the same id with another content is another bot, and refused; the same content
+under two ids is one bot, with the smaller of them. Only if an event has both ids side by side are
+they told apart by id, everywhere.
+
+Each event is counted by itself, with its own withdrawals: whose results are annulled in one keeps
+those of the others. Then its series go into one tally, which keeps no rated event open between
+two events. Pairings of the same bots are one stratum of the intervals, whichever event they met in.
+
+Invariant: pure; the order in which events are given changes nothing, if they are taken in an order
+of their commitments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from arena.model import (
+    ADJUSTED,
+    Entrant,
+    Event,
+    MatchSpec,
+    Racing,
+    RateOn,
+    Settings,
+    Source,
+    UserError,
+    Withdrawal,
+    canonical,
+    pairing_id,
+)
+from arena.ratings.counts import Chosen, Counted, Plan, count_in
+from arena.ratings.outcomes import Tally
+from arena.schedule import End
+
+_HASH_SHOWN = 12
+MOST_BOTS = 500
+"""As in an event: the fit's time grows with the cube of their number."""
+
+Aliases = Mapping[str, str]
+"""Ids of an event -> the ids in the table, where they differ."""
+
+
+class Named(NamedTuple):
+    """An event, and what it is called when something is to be said of it."""
+
+    name: str
+    event: Event
+
+
+def refuse_unlike(events: Sequence[Named], rate_on: RateOn | None) -> None:
+    """See that events can be rated together, on what is asked for if they don't agree on it."""
+    first = events[0]
+    if rate_on == ADJUSTED:
+        for name, event in events:
+            if not event.settings.evaluator:
+                raise UserError(f"{name}: luck was not measured, so it can't be taken off")
+    for other in events[1:]:
+        if first.event.commitment == other.event.commitment:
+            raise UserError(
+                f"{first.name} and {other.name} are the same event, by its commitment; name one"
+            )
+        for reason in _unlike(first.event.settings, other.event.settings, rate_on):
+            raise UserError(f"{first.name} and {other.name} can't be rated together: {reason}")
+        if rate_on is None and first.event.settings.rate_on != other.event.settings.rate_on:
+            raise UserError(
+                f"{first.name} rates on {first.event.settings.rate_on}, {other.name} on "
+                f"{other.event.settings.rate_on}; say what counts here: --rate-on"
+            )
+        first = other
+    if rate_on is None:
+        _refuse_unlike_evaluators(events)
+
+
+def _refuse_unlike_evaluators(events: Sequence[Named]) -> None:
+    """Luck of two measures has no sum. Who rates on results without a doubt can do without."""
+    known: dict[str, str] = {}
+    for name, event in events:
+        if event.settings.evaluator:
+            known.setdefault(event.settings.evaluator, name)
+    if len(known) > 1:
+        (one, mine), (other, theirs), *_ = known.items()
+        raise UserError(
+            f"{mine} and {theirs} can't be rated together: luck was measured by {one} and {other}; "
+            "to leave it out: --rate-on results"
+        )
+
+
+def _unlike(one: Settings, other: Settings, rate_on: RateOn | None) -> Iterator[str]:
+    """Why events with these settings can't go together."""
+    names = ["game", "game_version", "seats", "rating"]
+    if (rate_on or one.rate_on) == ADJUSTED:
+        names.append("evaluator")
+    for name in names:
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if mine != theirs:
+            what = {"game_version": "rules", "rating": "constants of rating"}.get(name, name)
+            verb = "differ" if what.endswith("s") else "differs"
+            yield f"their {what} {verb}, {_told(mine, theirs)} and {_told(theirs, mine)}"
+
+
+def _told(value: Any, other: Any) -> str:  # noqa: ANN401 - any setting
+    """A value, and of constants those in which it differs from the other."""
+    if isinstance(value, msgspec.Struct):
+        return ", ".join(
+            f"{name} {getattr(value, name):.6g}"
+            for name in value.__struct_fields__
+            if getattr(value, name) != getattr(other, name)
+        )
+    return str(value) or "none"
+
+
+def same_bots(events: Sequence[Named], without: Collection[str] = ()) -> list[Aliases]:
+    """For each event those of its bots that have another id in the table. UserError if two bots
+    have one id, unless it is left out anyway.
+    """
+    known: dict[str, tuple[Entrant, str]] = {}
+    ids: dict[str, set[str]] = {}
+    crowded: set[str] = set()
+    for name, event in events:
+        here: set[str] = set()
+        for entrant in event.entrants:
+            other, where = known.setdefault(entrant.id, (entrant, name))
+            if other.hash != entrant.hash and not {entrant.id, entrant.name} & set(without):
+                raise UserError(
+                    f"{entrant.id} is one bot in {where} (content {other.hash[:_HASH_SHOWN]}…) and "
+                    f"another in {name} ({entrant.hash[:_HASH_SHOWN]}…); rate them apart, or "
+                    f"--without {entrant.id}"
+                )
+            if entrant.hash in here:
+                crowded.add(entrant.hash)
+            here.add(entrant.hash)
+            ids.setdefault(entrant.hash, set()).add(entrant.id)
+    return [
+        {
+            entrant.id: min(ids[entrant.hash])
+            for entrant in event.entrants
+            if entrant.hash not in crowded and min(ids[entrant.hash]) != entrant.id
+        }
+        for _, event in events
+    ]
+
+
+def field_of(events: Sequence[Named], aliases: Sequence[Aliases]) -> tuple[Entrant, ...]:
+    """The bots of all events, each once, by their ids in the table."""
+    found: dict[str, Entrant] = {}
+    for (_, event), other in zip(events, aliases, strict=True):
+        for entrant in event.entrants:
+            if entrant.id not in other:
+                # They differ in the author at most.
+                best = min(entrant, found.get(entrant.id, entrant), key=canonical)
+                found[entrant.id] = best
+    if len(found) > MOST_BOTS:
+        raise UserError(f"{len(found)} bots are more than {MOST_BOTS}, which can be rated")
+    return tuple(entrant for _, entrant in sorted(found.items()))
+
+
+def left_out(
+    field: Sequence[Entrant],
+    aliases: Sequence[Aliases],
+    *,
+    only: Collection[str] = (),
+    without: Collection[str] = (),
+) -> frozenset[str]:
+    """The ids of those who are not to be rated, from names and ids of any event."""
+    calls: dict[str, set[str]] = {}
+    for entrant in field:
+        calls.setdefault(entrant.id, set()).add(entrant.id)
+        calls.setdefault(entrant.name, set()).add(entrant.id)
+    for other in aliases:
+        for old, new in other.items():
+            calls.setdefault(old, set()).add(new)
+    every = {entrant.id for entrant in field}
+    kept = _called(calls, only, "--only") if only else every
+    kept = kept - _called(calls, without, "--without")
+    if len(kept) < 2:
+        raise UserError(f"{len(kept) or 'no'} bot is left; a rating needs two that have met")
+    return frozenset(every - kept)
+
+
+def _called(calls: Mapping[str, set[str]], names: Collection[str], flag: str) -> set[str]:
+    for name in names:
+        if name not in calls:
+            raise UserError(f"{flag} {name}: none of the bots is called so; use a name or an id")
+    return {entrant for name in names for entrant in calls[name]}
+
+
+def in_common(
+    events: Sequence[Event], field: Sequence[Entrant], rate_on: RateOn | None = None
+) -> Event:
+    """What can be said of all events at once; of one, all but its bots."""
+    if len(events) == 1:
+        settings = events[0].settings
+        event = msgspec.structs.replace(events[0], entrants=tuple(field))
+    else:
+        settings = _common_settings([event.settings for event in events])
+        event = Event(
+            settings=settings,
+            entrants=tuple(field),
+            commitment="",
+            predictable=any(event.predictable for event in events),
+            not_run=tuple(
+                dict.fromkeys(
+                    sorted((out for event in events for out in event.not_run), key=canonical)
+                )
+            ),
+            finished=all(event.finished for event in events),
+        )
+    return msgspec.structs.replace(
+        event, settings=msgspec.structs.replace(settings, rate_on=rate_on or settings.rate_on)
+    )
+
+
+def _common_settings(all_of_them: Sequence[Settings]) -> Settings:
+    first = all_of_them[0]
+    shared = {
+        name: getattr(first, name)
+        for name in first.__struct_fields__
+        if all(getattr(other, name) == getattr(first, name) for other in all_of_them)
+    }
+    shared.setdefault("format", "+".join(sorted({settings.format for settings in all_of_them})))
+    if any(settings.racing for settings in all_of_them):
+        # Its ranks stay as sure as somebody may be who has looked again and again.
+        shared.setdefault("racing", Racing())
+    return Settings(**shared)
+
+
+def nothing_left_out(_: MatchSpec) -> bool:
+    """Every match is wanted."""
+    return False
+
+
+class Pool:
+    """The counts of several events in one. `gone`: whose results are left out."""
+
+    def __init__(self, *, margin: float, gone: frozenset[str] = frozenset()) -> None:
+        self.sources: list[Source] = []
+        self._tally = Tally(margin=margin)
+        self._gone = gone
+        self._missing = 0
+        self._not_reproducible: set[str] = set()
+        self._end = End()
+
+    def take(
+        self,
+        event: Event,
+        counted: Counted,
+        series: Iterable[Chosen],
+        *,
+        aliases: Aliases,
+        unwanted: Callable[[MatchSpec], bool] = nothing_left_out,
+        damaged: int = 0,
+        before: Iterable[str] = (),
+    ) -> None:
+        """Take in an event: what it counts, and those of its series that are complete.
+
+        `unwanted` is asked of matches by their ids in the event. `before`: who was withdrawn in the
+        event that this is an epoch of, or in an epoch between: its results here vanish.
+        """
+        matches = self._tally.matches
+        earlier = frozenset(before)
+        withdrawn = tuple(
+            msgspec.structs.replace(out, entrant=aliases.get(out.entrant, out.entrant))
+            for out in counted.withdrawn
+            if out.entrant not in earlier
+        )
+        gone = self._gone.union(
+            (out.entrant for out in withdrawn if out.annulled),
+            (aliases.get(name, name) for name in earlier),
+        )
+        for chosen in series:
+            count_in(self._tally, _as_wanted(chosen, aliases, unwanted), gone)
+        self._tally.close()
+        self._missing += counted.missing
+        # Of all together there is none.
+        self._end = End() if self.sources else counted.end
+        self._not_reproducible.update(aliases.get(name, name) for name in counted.not_reproducible)
+        self.sources.append(
+            Source(
+                event=event,
+                matches=self._tally.matches - matches,
+                planned=counted.plan.matches,
+                withdrawn=withdrawn,
+                ended=counted.end.note,
+                aliases=tuple(sorted(aliases.items())),
+                damaged=damaged,
+                gone=tuple(sorted(each.id for each in event.entrants if each.id in earlier)),
+            )
+        )
+
+    def counted(self) -> Counted:
+        """All that was taken in. Annulled are those of whom nothing is left in any event."""
+        withdrawn: dict[str, Withdrawal] = {}
+        for source in self.sources:
+            for out in source.withdrawn:
+                account = self._tally.accounts.get(out.entrant)
+                annulled = out.annulled and not (account and account.deals)
+                if out.entrant not in self._gone:
+                    withdrawn.setdefault(
+                        out.entrant, msgspec.structs.replace(out, annulled=annulled)
+                    )
+        return Counted(
+            plan=Plan(matches=sum(source.planned for source in self.sources)),
+            tally=self._tally,
+            missing=self._missing,
+            withdrawn=tuple(out for _, out in sorted(withdrawn.items())),
+            not_reproducible=frozenset(self._not_reproducible),
+            end=self._end,
+        )
+
+
+def _as_wanted(chosen: Chosen, aliases: Aliases, unwanted: Callable[[MatchSpec], bool]) -> Chosen:
+    """A series with the ids of the table, less the matches that are left out."""
+
+    def ids(entrants: Iterable[str]) -> frozenset[str]:
+        return frozenset(aliases.get(entrant, entrant) for entrant in entrants)
+
+    return msgspec.structs.replace(
+        chosen,
+        matches=tuple(
+            (_renamed(spec, aliases), played, ids(out))
+            for spec, played, out in chosen.matches
+            if not unwanted(spec)
+        ),
+        void=tuple(
+            (_renamed(spec, aliases), ids(out)) for spec, out in chosen.void if not unwanted(spec)
+        ),
+    )
+
+
+def _renamed(spec: MatchSpec, aliases: Aliases) -> MatchSpec:
+    if aliases.keys().isdisjoint(spec.seats):
+        return spec
+    seats = tuple(aliases.get(entrant, entrant) for entrant in spec.seats)
+    return msgspec.structs.replace(spec, seats=seats, pairing=pairing_id(seats))

@@ -1,0 +1,1 @@
+"""A recorded match played again from its moves: steps, cards, transcripts."""

@@ -1,0 +1,284 @@
+"""A recorded match unfolded: every move with the cards as they lie, whoever knows them.
+
+What can be looked at, in a terminal or on a page: protocol/schema/match-steps.json describes it.
+A hole tells how it begins, and each step what it changes; so who draws the one step after the
+other needs no rules.
+
+Pure. Invariant: what is unfolded has the digest of its record, or it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from arena.deals import Deals, with_beacon
+from arena.games import Game, Hole, HoleDeck
+from arena.games.follower import Followed, Moved
+from arena.luck import evaluator, ledger
+from arena.model import Entrant, Event, Fault, Frozen, MatchRecord, SeatUse, Settings, UntrueError
+from arena.referee import HOLES, Referee
+from arena.replay.moves import witnessed
+
+FORMAT = 1
+
+NOBODY, OWNER, ALL = "n", "o", "a"
+_LETTERS = {"n": NOBODY, "o": OWNER, "r": OWNER, "a": ALL}
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One move. What it doesn't say is as it was before it."""
+
+    seat: int
+    """Whose move."""
+    move: str
+    """In the protocol's notation."""
+    turn: int
+    """The number of the match's last question by then, as faults count: seats that tee off
+    share it."""
+    unasked: bool = False
+    """Its bot had failed: the game's fallback, which is always legal."""
+    drawn: int | None = None
+    """The card in hand: drawn by this move, or drawn before and used by it."""
+    cards: tuple[int, ...] = ()
+    """The seat's cards by position, face up or down."""
+    known: tuple[tuple[int, str], ...] = ()
+    """(seat, letters): who knows that seat's cards now, as at the beginning of the hole."""
+    discard: int | None = None
+    """The top of the pile."""
+    pile: int | None = None
+    """Cards in the pile."""
+    stock: int | None = None
+    """Cards in the stock."""
+    reshuffled: bool = False
+    """Before it the pile, but for its top, became a new stock."""
+    ends: bool = False
+    """With it the seat went out or knocked: each of the others has one more turn."""
+    luck: tuple[int, ...] = ()
+    """By seat, thousandths of strokes that chance cost it with this move, less than nothing where
+    it was kind; none where it had no part. With the last move of a hole: its final reveal too."""
+
+
+class HoleSteps(Frozen, frozen=True, kw_only=True):
+    """One hole."""
+
+    hole: int
+    """From 1; from the tenth on a playoff."""
+    order: tuple[int, ...]
+    """The seats that play it, in the order of play; the last is the dealer."""
+    deck: tuple[int, ...]
+    """The pack in the order of dealing; protocol/DEALS.md says who draws which of the stock."""
+    cards: tuple[tuple[int, ...], ...]
+    """As dealt, by seat and position; none for a seat that does not play."""
+    known: tuple[str, ...]
+    """By seat a letter a position: n nobody knows the card, o its owner alone, a everybody."""
+    discard: int
+    """The first card of the pile."""
+    stock: int
+    """Cards in the stock."""
+    steps: tuple[Step, ...]
+    """The moves in the order of play."""
+    luck: tuple[int, ...] = ()
+    """By seat, what the deal itself cost it; empty without a ledger, as are the steps' then."""
+    scores: tuple[int, ...] = ()
+    """Strokes by seat; empty when a forfeit ended the match within this hole."""
+    totals: tuple[int, ...] = ()
+    """By seat, after this hole; a playoff adds nothing."""
+
+
+class MatchSteps(Frozen, frozen=True, kw_only=True):
+    """A match, move by move."""
+
+    format: int = FORMAT
+    """The version of this description; fields may be added without a new number."""
+    id: str
+    """PAIRING-DEAL-ROTATION."""
+    series: str
+    """The series that it was played in."""
+    pairing: str
+    """The set of its entrants: 12 hex digits, see DEALS.md."""
+    deal: int
+    """Which of the pairing's deals, from 0."""
+    rotation: int
+    """By how many seats the deal's circle of entrants is turned."""
+    attempt: int
+    """Which playing of its series this belongs to."""
+    commitment: str
+    """Of the event: published before its first match."""
+    settings: Settings
+    """Of the event."""
+    seats: tuple[Entrant, ...]
+    """Who sat where."""
+    holes: tuple[HoleSteps, ...]
+    """In the order of play."""
+    totals: tuple[int, ...]
+    """Strokes of the nine holes by seat."""
+    places: tuple[int, ...]
+    """1 is best; equal numbers share a place; forfeiters come last."""
+    faults: tuple[Fault, ...]
+    """In the order in which they fell. Each lies before the first step of its hole with its turn
+    or a later one, or behind the hole's last."""
+    use: tuple[SeatUse, ...]
+    """What each seat used."""
+    digest: str
+    """Of the record."""
+    ended: float
+    """Seconds since the epoch."""
+
+
+def unfolded(record: MatchRecord, event: Event, *, game: Game, secret: bytes) -> MatchSteps:
+    """All of a match. UntrueError if the deals and the rules don't make its record of its moves."""
+    entrants = {entrant.id: entrant for entrant in event.entrants}
+    if len(record.seats) != event.settings.seats or not entrants.keys() >= set(record.seats):
+        raise UntrueError(f"{record.id}: its seats are not those of this event")
+    deals = Deals(with_beacon(secret, event.beacon))
+    unfolding = _Unfolding(game, record.faults)
+    witnessed(record, game=unfolding, deals=deals, settings=event.settings, witness=unfolding)
+    return MatchSteps(
+        id=record.id,
+        series=record.series,
+        pairing=record.pairing,
+        deal=record.deal,
+        rotation=record.rotation,
+        attempt=record.attempt,
+        commitment=event.commitment,
+        settings=event.settings,
+        seats=tuple(entrants[seat] for seat in record.seats),
+        holes=unfolding.holes_of(record, _luck(record, event.settings, game, deals)),
+        totals=record.totals,
+        places=record.places,
+        faults=record.faults,
+        use=record.use,
+        digest=record.digest,
+        ended=record.ended,
+    )
+
+
+def _luck(
+    record: MatchRecord, settings: Settings, game: Game, deals: Deals
+) -> Mapping[tuple[int, int], tuple[int, ...]]:
+    """What chance did by seat, by hole and move."""
+    if settings.evaluator != evaluator(game.name).name:
+        return {}  # of another one nothing is known here
+    found: dict[tuple[int, int], list[int]] = {}
+    for entry in ledger(record, game=game, deals=deals, settings=settings).entries:
+        found.setdefault((entry.hole, entry.move), [0] * len(record.seats))[entry.seat] += (
+            entry.luck
+        )
+    return {place: tuple(luck) for place, luck in found.items() if any(luck)}
+
+
+class _Table(msgspec.Struct, frozen=True):
+    """What a step may change."""
+
+    cards: tuple[tuple[int, ...], ...]
+    known: tuple[str, ...]
+    discard: int
+    pile: int
+    stock: int
+    ended_by: int | None
+
+
+class _Unfolding(Followed):
+    """A game that is played again, and writes down each step."""
+
+    def __init__(self, game: Game, faults: Sequence[Fault]) -> None:
+        super().__init__(game, self._step)
+        self._fell = {fault.seat: fault.turn for fault in faults}
+        self._turn = 0
+        self._decks: list[Sequence[int]] = []
+        self._begun: list[_Table] = []
+        self._steps: list[list[Step]] = []
+        self._table: _Table
+
+    def start(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> Hole:
+        """Deal a hole."""
+        hole = super().start(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
+        self._decks.append(deck.cards)
+        self._table = self._now()
+        self._begun.append(self._table)
+        self._steps.append([])
+        return hole
+
+    def told(self, referee: Referee) -> None:  # noqa: ARG002 - the witness's interface
+        """Before each round of questions."""
+        self._turn += 1
+
+    def asked(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
+        """Nothing to note: what counts are the moves."""
+
+    def holes_of(
+        self, record: MatchRecord, luck: Mapping[tuple[int, int], tuple[int, ...]]
+    ) -> tuple[HoleSteps, ...]:
+        """What has been played."""
+        totals = [0] * len(record.seats)
+        holes = []
+        for number, hole in enumerate(record.holes, 1):
+            if hole.scores and number <= HOLES:
+                totals = [a + b for a, b in zip(totals, hole.scores, strict=True)]
+            begun = self._begun[number - 1]
+            holes.append(
+                HoleSteps(
+                    hole=number,
+                    order=hole.order,
+                    deck=tuple(self._decks[number - 1]),
+                    cards=begun.cards,
+                    known=begun.known,
+                    discard=begun.discard,
+                    stock=begun.stock,
+                    steps=tuple(
+                        msgspec.structs.replace(step, luck=luck.get((number, at), ()))
+                        for at, step in enumerate(self._steps[number - 1], 1)
+                    ),
+                    luck=luck.get((number, 0), ()),
+                    scores=hole.scores,
+                    totals=tuple(totals),
+                )
+            )
+        return tuple(holes)
+
+    def _step(self, _: Followed, moved: Moved) -> None:
+        before, now, seat = self._table, self._now(), moved.seat
+        self._table = now
+        self._steps[-1].append(
+            Step(
+                seat=seat,
+                move=moved.move,
+                turn=self._turn,
+                unasked=self._fell.get(seat, self._turn + 1) <= self._turn,
+                drawn=moved.drawn,
+                cards=now.cards[seat] if now.cards != before.cards else (),
+                known=tuple(
+                    (at, letters)
+                    for at, letters in enumerate(now.known)
+                    if letters != before.known[at]
+                ),
+                discard=now.discard if now.discard != before.discard else None,
+                pile=now.pile if now.pile != before.pile else None,
+                stock=now.stock if now.stock != before.stock else None,
+                reshuffled=moved.move == "draw" and now.pile < before.pile,
+                ends=now.ended_by is not None and before.ended_by is None,
+            )
+        )
+
+    def _now(self) -> _Table:
+        assert self.hole is not None
+        view = self.hole.view(self.order[0])
+        return _Table(
+            tuple(map(tuple, self.cards)),
+            tuple(map(_letters(view), range(len(self.cards)))),
+            view.discard,
+            len(view.pile),
+            view.stock,
+            view.ended_by,
+        )
+
+
+def _letters(view: Any) -> Callable[[int], str]:  # noqa: ANN401 - each game has its own
+    """From a seat to who knows its cards."""
+    known: Sequence[str] | None = getattr(view, "known", None)
+    if known is not None:
+        return lambda seat: "".join(_LETTERS[letter] for letter in known[seat])
+    return lambda seat: "".join(NOBODY if card is None else ALL for card in view.grids[seat])

@@ -1,0 +1,253 @@
+r"""What was said between the referee and one bot, as a text that people and programs read.
+
+    # a comment
+    > a line to the bot
+    < a line of the bot's
+    - output of the bot's without a newline: a line that it left unfinished
+    <\ bytes of the bot's, where neither can show them
+    . what happened to its process, or how long nothing came
+    ! the kind of the fault that ended it
+
+In `<\ `, `\n` is a newline, `\\` a backslash and `\x1b` any other byte that isn't part of a
+printable character. A bot that said nothing has no line. So a transcript holds every byte. All that
+may follow a `. ` is in protocol/transcripts/README.md; what is written here is how a process ended
+(`exit 1`, `signal SIGSEGV`).
+
+`parse` and `script` read one: what is to be sent, and what came of each question.
+
+Pure. Invariant: `parse` gives back what was written, for any bytes.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from arena.model import FaultKind, UserError
+from arena.reports.escape import visible
+from arena.wire.messages import Act, Answer, Hello, Next, Ready, ToBot
+from arena.wire.session import BotSession, Pending, State, WireFault
+
+_ESCAPE = re.compile(rb"\\(\\|n|x[0-9a-f]{2})?")
+# Of what happens to a process, the two ways in which it ends by itself.
+_ENDS = ("exit ", "signal ")
+_messages = msgspec.json.Decoder(ToBot)
+
+# ---------------------------------------------------------------------------------- writing
+
+
+def comment(text: str) -> str:
+    """A line for people."""
+    return f"# {_one_line(text)}"
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", "\\n")
+
+
+def sent(line: bytes | bytearray) -> str:
+    """A line to the bot."""
+    return f"> {line.decode().removesuffix(chr(10))}"
+
+
+def said(data: bytes) -> str:
+    """What the bot has written: a line with its newline, or what there is of one."""
+    mark = "<" if data.endswith(b"\n") else "-"
+    text = data.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+    if text.isprintable():
+        return f"{mark} {text}"
+    return "<\\ " + "".join(map(_shown, data.decode("utf-8", "surrogateescape")))
+
+
+def _shown(char: str) -> str:
+    if char == "\\":
+        return "\\\\"
+    if char == "\n":
+        return "\\n"
+    if char.isprintable():
+        return char
+    return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
+
+
+def failed(kind: FaultKind, status: str) -> Iterator[str]:
+    """The fault that ended it, and how the process had ended, if it had."""
+    if status:
+        yield f". {_one_line(status)}"
+    yield f"! {kind.value}"
+
+
+# ---------------------------------------------------------------------------------- reading
+
+
+class Mark(enum.Enum):
+    """What a line of a transcript is."""
+
+    TO_BOT = enum.auto()
+    BY_BOT = enum.auto()
+    EVENT = enum.auto()
+    FAULT = enum.auto()
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A line of a transcript that is no comment."""
+
+    number: int
+    mark: Mark
+    data: bytes
+    """With the newline, if it had one."""
+
+
+def parse(content: bytes, name: str) -> list[Entry]:
+    """The lines of a transcript; UserError says what is no line of one. `name` is for people."""
+    entries = []
+    for number, line in enumerate(content.split(b"\n"), 1):
+        line = line.removesuffix(b"\r")  # noqa: PLW2901 - an editor's
+        mark, data = line[:2], line[2:]
+        if mark == b"> ":
+            entries.append(Entry(number, Mark.TO_BOT, data + b"\n"))
+        elif mark == b"< " or line == b"<":
+            entries.append(Entry(number, Mark.BY_BOT, data + b"\n"))
+        elif mark == b"- ":
+            entries.append(Entry(number, Mark.BY_BOT, data))
+        elif line[:3] == b"<\\ ":
+            entries.append(Entry(number, Mark.BY_BOT, _unescaped(line[3:], name, number)))
+        elif mark == b". ":
+            entries.append(Entry(number, Mark.EVENT, data))
+        elif mark == b"! ":
+            entries.append(Entry(number, Mark.FAULT, data))
+        elif line and line[:1] != b"#":
+            begun = line[:20].decode("utf-8", "backslashreplace")
+            raise UserError(
+                f"{name}: line {number}: no line of a transcript: {begun!r}; each begins with "
+                '"# ", "> ", "< ", "- ", "<\\ ", ". " or "! "'
+            )
+    return entries
+
+
+def _unescaped(text: bytes, name: str, number: int) -> bytes:
+    def byte(found: re.Match[bytes]) -> bytes:
+        escape = found[1]
+        if escape is None:
+            at = found.start() + 3
+            raise UserError(
+                f"{name}: line {number}: column {at + 1}: after a backslash comes "
+                "another, an n, or an x and two hex digits"
+            )
+        if escape == b"\\":
+            return escape
+        return b"\n" if escape == b"n" else bytes.fromhex(escape[1:].decode())
+
+    return _ESCAPE.sub(byte, text)
+
+
+Said = Ready | Answer | WireFault | None
+"""What came of a line to a bot; None: it said nothing, or nothing is known of it."""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A line to the bot, and what came of it when it was recorded."""
+
+    number: int
+    """Of the line in the transcript."""
+    line: bytes
+    message: ToBot
+    said: Said
+
+    @property
+    def wants_answer(self) -> bool:
+        """Whether the bot is to say something now."""
+        return isinstance(self.message, Hello | Act | Next)
+
+
+class Script(msgspec.Struct, frozen=True):
+    """A transcript as it can be played back to a bot."""
+
+    hello: Hello
+    steps: tuple[Step, ...]
+    kind: FaultKind | None
+    """The fault that it ends with."""
+    status: str
+    """How the process ended by that fault; empty: unknown, or it did not."""
+
+
+def script(content: bytes, name: str) -> Script:
+    """Read a transcript; UserError says which line is wrong."""
+    parsed = parse(content, name)
+    entries = [entry for entry in parsed if entry.mark is not Mark.EVENT]
+    first = next((entry for entry in entries if entry.mark is Mark.TO_BOT), None)
+    if first is None:
+        raise UserError(f"{name}: not a transcript: no line to the bot (> …) in it")
+    greeting = _message(first, name)
+    if not isinstance(greeting, Hello):
+        raise UserError(f"{name}: line {first.number}: the first line to the bot must be hello")
+    session = BotSession(greeting.limits.line_bytes)
+    steps: list[Step] = []
+    waiting: tuple[Entry, ToBot] | None = None
+    kind: FaultKind | None = None
+    for entry in entries:
+        if kind is not None:
+            raise UserError(f"{name}: line {entry.number}: comes after the fault that ended it")
+        if entry.mark is Mark.BY_BOT:
+            session.receive(entry.data)
+        elif entry.mark is Mark.FAULT:
+            kind = _fault(entry, name)
+        else:
+            message = _message(entry, name)
+            if waiting is not None:
+                steps.append(_step(session, *waiting))
+            if session.state is State.CLOSED:
+                what = f"line {entry.number}: goes on after a line of the bot's that is a fault"
+                raise UserError(f"{name}: {what}")
+            if isinstance(message, Hello) == bool(steps):
+                raise UserError(f"{name}: line {entry.number}: a second hello")
+            waiting = (entry, message)
+            put(session, message)
+    assert waiting is not None
+    steps.append(_step(session, *waiting))
+    return Script(greeting, tuple(steps), kind, _status(parsed))
+
+
+def put(session: BotSession, message: ToBot) -> None:
+    """Have a session wait for what the message asks for."""
+    if isinstance(message, Hello):
+        session.hello(message)
+    elif isinstance(message, Act | Next):
+        session.ask(message)
+
+
+def _status(entries: Sequence[Entry]) -> str:
+    """How the process ended, if that was written down."""
+    events = [e.data.decode("utf-8", "backslashreplace") for e in entries if e.mark is Mark.EVENT]
+    return next((event for event in events if event.startswith(_ENDS)), "")
+
+
+def _message(entry: Entry, name: str) -> ToBot:
+    try:
+        message: ToBot = _messages.decode(entry.data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"{name}: line {entry.number}: not a line of the referee's: {error}"
+        ) from None
+    return message
+
+
+def _fault(entry: Entry, name: str) -> FaultKind:
+    word = entry.data.decode("utf-8", "backslashreplace").strip()
+    try:
+        return FaultKind(word)
+    except ValueError:
+        kinds = ", ".join(FaultKind)
+        raise UserError(
+            f"{name}: line {entry.number}: {word!r} is no kind of fault: {kinds}"
+        ) from None
+
+
+def _step(session: BotSession, entry: Entry, message: ToBot) -> Step:
+    heard = session.next_event()
+    if isinstance(heard, Pending):
+        session.state = State.IDLE  # its answer, if it was to give one, isn't known
+        return Step(entry.number, entry.data, message, None)
+    return Step(entry.number, entry.data, message, heard)

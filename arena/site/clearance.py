@@ -1,0 +1,280 @@
+"""What of an event may be published, and under which names.
+
+Theory of operation. Everything that a page or a file is made from goes through a `Clearing` first,
+so there is one place to look at for what could leak. Machines, the reasons why a bot was not run
+(they may name hosts and paths) and what bots wrote to stderr are left out unless asked for.
+
+Under aliases a name, an author, a version, the hash of a bot's content and the pairings in matches'
+ids become what a keyed hash makes of them. The key is not in the site: whoever has the list of a
+class can hash it, and would know all pairings too. For the same reason
+
+- the event's secret is not published: from it and a guess of two names follow the pairing's deals,
+  which the replays show;
+- matches, pairs and rows of one rating are in the order of their aliases, since that of their true
+  ids can be computed;
+- of a fault its kind is told and nothing in a bot's own words, which can say anything.
+
+Pure. Invariant: what comes out of `event`, `table` and `failing` may be read by anybody.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+import msgspec
+from msgspec import UNSET
+
+from arena.model import (
+    Confinement,
+    Duel,
+    Entrant,
+    Event,
+    Fault,
+    Frozen,
+    Machine,
+    NotRun,
+    Settings,
+    Source,
+    Standing,
+    Table,
+    Withdrawal,
+)
+from arena.reports.escape import sentence
+from arena.site.view import Failing
+
+# fmt: off
+_BIRDS = (
+    "auk", "avocet", "bittern", "bunting", "buzzard", "chough", "coot", "crake", "crane",
+    "curlew", "dipper", "dove", "dunlin", "eider", "falcon", "finch", "gannet", "godwit",
+    "goose", "grebe", "grouse", "gull", "hawk", "heron", "hobby", "hoopoe", "ibis", "jackdaw",
+    "jay", "kestrel", "kite", "knot", "lapwing", "lark", "linnet", "loon", "magpie", "martin",
+    "merlin", "nuthatch", "oriole", "osprey", "owl", "petrel", "pigeon", "pipit", "plover",
+    "puffin", "quail", "rail", "raven", "robin", "rook", "ruff", "shrike", "siskin", "snipe",
+    "sparrow", "starling", "stork", "swallow", "swan", "swift", "teal",
+)
+# fmt: on
+_LETTERS = 6
+_VERSION_LETTERS = 4
+_HEX = 12
+_STDERR = 40
+"""Lines: as many as `arena log --faults` shows of one."""
+
+
+class Clearing(Frozen, frozen=True, kw_only=True):
+    """See the module's theory of operation."""
+
+    key: bytes = b""
+    """Of the aliases; none: names as they are."""
+    stderr: bool = False
+    """Whether what bots wrote to stderr is published with their faults."""
+    host: bool = False
+    """Whether machines, and reasons why bots were not run, are published."""
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether names are aliases."""
+        return bool(self.key)
+
+    def name(self, name: str) -> str:
+        """A bot's name."""
+        if not self.key or not name:
+            return name
+        digest = self._digest("name", name)
+        return f"{_BIRDS[digest[0] % len(_BIRDS)]}-{_letters(digest[1:], _LETTERS)}"
+
+    def version(self, entrant: Entrant) -> str:
+        """A bot's version, which may say whose it is."""
+        if not self.key:
+            return entrant.version
+        return _letters(self._digest("version", entrant.version), _VERSION_LETTERS)
+
+    def entrant(self, entrant: Entrant) -> Entrant:
+        """A bot."""
+        if not self.key:
+            return entrant
+        name, version = self.name(entrant.name), self.version(entrant)
+        return Entrant(
+            id=f"{name}@{version}",
+            name=name,
+            version=version,
+            author=self.author(entrant.author),
+            hash=self._digest("hash", entrant.hash).hex() if entrant.hash else "",
+        )
+
+    def author(self, author: str) -> str:
+        """Who wrote a bot."""
+        if not self.key or not author:
+            return author
+        return f"author-{_letters(self._digest('author', author), _LETTERS)}"
+
+    def match(self, match: str) -> str:
+        """A match's id: which deal and rotation it was may be known, but not of whom."""
+        if not self.key:
+            return match
+        pairing, dash, rest = match.partition("-")
+        return f"{self._digest('pairing', pairing).hex()[:_HEX]}{dash}{rest}"
+
+    def slug(self, commitment: str) -> str:
+        """What an event's folder is called after."""
+        return self._digest("event", commitment).hex() if self.key else commitment
+
+    def failing(self, match: str, fault: Fault, *, over: bool) -> Failing:
+        """A fault: its texts as they may be shown, so that a script only has to put them there.
+
+        `over`: whether nobody plays its deal any more: a bot's words could tell its cards.
+        """
+        if self.key or not over:
+            return Failing(
+                match=self.match(match), kind=fault.kind.value, hole=fault.hole, turn=fault.turn
+            )
+        return Failing(
+            match=match,
+            kind=fault.kind.value,
+            hole=fault.hole,
+            turn=fault.turn,
+            message=sentence(fault.message),
+            line=sentence(fault.line),
+            status=sentence(fault.status),
+            stderr="\n".join(map(sentence, self._stderr(fault))),
+        )
+
+    def _stderr(self, fault: Fault) -> list[str]:
+        found = fault.stderr.splitlines() if self.stderr else []
+        return [line for line in found if line.strip()][-_STDERR:]
+
+    def event(self, event: Event) -> Event:
+        """An event, with neither machine nor secret that is nobody's business."""
+        ids = self.ids(event.entrants)
+        hidden = bool(self.key)
+        return msgspec.structs.replace(
+            event,
+            settings=self._settings(event.settings, ids),
+            entrants=tuple(
+                sorted(map(self.entrant, event.entrants), key=lambda entrant: entrant.id)
+            ),
+            # A secret that anybody can guess would prove a guess of the field.
+            commitment="" if hidden and event.predictable else event.commitment,
+            secret="" if hidden or not event.finished else event.secret,
+            confinement=event.confinement if self.host else _without_places(event.confinement),
+            machine=event.machine if self.host else Machine(),
+            machines=event.machines if self.host else (),
+            not_run=tuple(sorted(map(self._not_run, event.not_run), key=lambda out: out.name)),
+        )
+
+    def table(self, table: Table) -> Table:
+        """A table."""
+        sources = [source.event for source in table.sources]
+        known = [entrant for each in (table.event, *sources) for entrant in each.entrants]
+        ids = self.ids(known)
+        return msgspec.structs.replace(
+            table,
+            event=self.event(table.event),
+            rows=tuple(_in_order(_renamed(row, ids) for row in table.rows)),
+            duels=tuple(
+                sorted((_of(duel, ids) for duel in table.duels), key=lambda d: (d.row, d.column))
+            ),
+            withdrawn=self._withdrawn(table.withdrawn, ids),
+            ended=self._said(table.ended, known),
+            sources=tuple(self._source(source) for source in table.sources),
+            selected=tuple(self._said(line, known) for line in table.selected),
+        )
+
+    def ids(self, entrants: Iterable[Entrant]) -> dict[str, str]:
+        """From entrants' ids to those that are published."""
+        return {entrant.id: self.entrant(entrant).id for entrant in entrants}
+
+    def _settings(self, settings: Settings, ids: dict[str, str]) -> Settings:
+        if not self.key:
+            return settings
+        trial = settings.trial
+        if trial is not None:
+            trial = msgspec.structs.replace(trial, new=ids[trial.new])
+        heroes = tuple(sorted(ids[hero] for hero in settings.heroes))
+        # Those who were withdrawn before an epoch aren't among its entrants, and have no id here.
+        return msgspec.structs.replace(settings, heroes=heroes, trial=trial, withdrawn=UNSET)
+
+    def _source(self, source: Source) -> Source:
+        ids = self.ids(source.event.entrants)
+        # What it is called in the table is an entrant of another event: named by the same rule.
+        aliases = () if self.key else source.aliases
+        return msgspec.structs.replace(
+            source,
+            event=self.event(source.event),
+            withdrawn=self._withdrawn(source.withdrawn, ids),
+            gone=tuple(sorted(ids[entrant] for entrant in source.gone)),
+            ended=self._said(source.ended, source.event.entrants),
+            aliases=aliases,
+        )
+
+    def _withdrawn(
+        self, withdrawn: Iterable[Withdrawal], ids: dict[str, str]
+    ) -> tuple[Withdrawal, ...]:
+        found = [
+            msgspec.structs.replace(out, entrant=ids[out.entrant], after=self.match(out.after))
+            for out in withdrawn
+        ]
+        return tuple(sorted(found, key=lambda out: out.entrant))
+
+    def _said(self, text: str, entrants: Iterable[Entrant]) -> str:
+        """A sentence of ours, unless somebody is named in it."""
+        if not self.key:
+            return text
+        low = text.casefold()
+        named = any(
+            label and label.casefold() in low
+            for entrant in entrants
+            for label in (entrant.name, entrant.author)
+        )
+        return "" if named else text
+
+    def _not_run(self, absent: NotRun) -> NotRun:
+        name = absent.name.rpartition("/")[2] or absent.name
+        if self.key:
+            bare, at, _ = name.partition("@")
+            return NotRun(name=self.name(bare if at else name), reason="")
+        return NotRun(name=absent.name if self.host else name, reason=self._reason(absent))
+
+    def _reason(self, absent: NotRun) -> str:
+        return absent.reason if self.host else ""
+
+    def _digest(self, kind: str, text: str) -> bytes:
+        return hmac.digest(self.key, f"{kind}/{text}".encode(), hashlib.sha256)
+
+
+def site_key(key: bytes, site: str) -> bytes:
+    """The key of one site's aliases: those of two sites can't be told to be the same bot's."""
+    return hmac.digest(key, f"site/{site}".encode(), hashlib.sha256)
+
+
+def known_again(key: bytes) -> str:
+    """What a site remembers of its key."""
+    return hmac.digest(key, b"known again", hashlib.sha256).hex()[:16]
+
+
+def _renamed(row: Standing, ids: dict[str, str]) -> Standing:
+    return msgspec.structs.replace(row, entrant=ids[row.entrant])
+
+
+def _in_order(rows: Iterable[Standing]) -> Iterator[Standing]:
+    """Rows of one rating stand in the order of their ids: of those that are published."""
+    for _, equal in groupby(rows, key=lambda row: (row.rank, row.mu, row.note)):
+        yield from sorted(equal, key=lambda row: row.entrant)
+
+
+def _of(duel: Duel, ids: dict[str, str]) -> Duel:
+    return msgspec.structs.replace(duel, row=ids[duel.row], column=ids[duel.column])
+
+
+def _letters(digest: bytes, count: int) -> str:
+    """Small letters and digits that can't be mistaken for each other."""
+    return base64.b32encode(digest).decode().lower()[:count]
+
+
+def _without_places(held: Confinement) -> Confinement:
+    """What held the bots, by its name and version: words with a slash in them are paths."""
+    words = [word for word in held.detail.split(" ") if "/" not in word]
+    return msgspec.structs.replace(held, detail=" ".join(words))

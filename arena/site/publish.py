@@ -1,0 +1,334 @@
+"""`arena publish` at work: results folders in, a site out.
+
+Theory of operation. Every folder is read before anything is written, so that what is wrong with one
+is told at once. Then the events' folders are made one after the other; matches that lie in the site
+already, made from the same records by the same arena, are left as they are. What the events have in
+common (bots' careers, feed, index) is made from the site's own index, so events that were published
+earlier stay in it without being read again.
+
+Invariant: the same folders, options and site give the same bytes; matches stream, and what is held
+doesn't grow with their number but for some 100 bytes of each.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from arena import __version__
+from arena.model import MatchRecord, Table, UserError
+from arena.reports import FILES, render
+from arena.site import feed, pages, segments
+from arena.site.clearance import Clearing, known_again
+from arena.site.file_names import bot_slug, event_slug
+from arena.site.folder import SiteFolder, failed
+from arena.site.pages.frame import GAMES
+from arena.site.source import Part, Source, made_from, records, replayable, secret_in, source_of
+from arena.site.state import (
+    Published,
+    SiteIndex,
+    careers,
+    namesakes,
+    published,
+    with_events,
+)
+from arena.site.statistics import Statistics, counts
+from arena.site.unfolder import Case, made
+from arena.site.view import EventView
+from arena.site.words import LANGUAGES, strings
+
+_ALONE = 200
+"""Matches below which one process is as fast as several are with their start."""
+
+
+class Options(NamedTuple):
+    """How to publish."""
+
+    clearing: Clearing
+    title: str | None = None
+    """None: as it was."""
+    name: str | None = None
+    """Of the one event."""
+    jobs: int = 1
+
+
+class Outcome(NamedTuple):
+    """What has been published of one event."""
+
+    folder: Path
+    slug: str
+    matches: int
+    replays: int
+    missing: tuple[str, ...]
+    why: str
+    """What stood in the way of a table, or of a whole one; empty: nothing."""
+
+
+Progress = Callable[[Path, int, int], None]
+"""Told of the folder, the matches that are done, and all of them."""
+
+
+def sources(folders: Sequence[Path]) -> list[Source]:
+    """All events, each once."""
+    found: dict[str, Source] = {}
+    for folder in folders:
+        source = source_of(folder)
+        known = found.setdefault(source.event.commitment, source)
+        if known is not source and known.folder.resolve() != source.folder.resolve():
+            raise UserError(f"{known.folder} and {folder} are the same event: name one of them")
+    return list(found.values())
+
+
+def publish(
+    site: SiteFolder, found: Sequence[Source], options: Options, progress: Progress
+) -> list[Outcome]:
+    """Write everything. `site` has begun."""
+    index = site.index
+    assert index is not None, "the site has begun"
+    if options.title is not None:
+        index = msgspec.structs.replace(index, title=options.title)
+    key = options.clearing.key
+    index = msgspec.structs.replace(index, arena=__version__, key=known_again(key) if key else "")
+    try:
+        for name, content in _assets():
+            site.write(name, content)
+        outcomes = []
+        for source in found:
+            entry, outcome = _event(site, index, source, options, progress)
+            index = with_events(index, [entry])
+            outcomes.append(outcome)
+        _common(site, index)
+        site.conclude(index)
+    except OSError as error:
+        raise failed(site.path, error) from error
+    return outcomes
+
+
+def _event(
+    site: SiteFolder, index: SiteIndex, source: Source, options: Options, progress: Progress
+) -> tuple[Published, Outcome]:
+    """One event's folder."""
+    clearing = options.clearing
+    slug = event_slug(clearing.slug(source.event.commitment))
+    earlier = next((event for event in index.events if event.slug == slug), None)
+    if earlier and earlier.commitment not in {"", source.event.commitment}:
+        raise UserError(
+            f"{source.folder}: its commitment begins as that of another event of the site, "
+            f"{earlier.commitment[:20]}…; publish it to a site of its own"
+        )
+    origin = made_from(source, clearing, __version__)
+    place = site.path / "e" / slug
+    kept = earlier if earlier and earlier.made_from == origin and (place / "m").is_dir() else None
+    folder = site.started(slug)
+    gathered = _Gathering(source, options, slug, folder, kept=kept)
+    for done in gathered.go():
+        progress(source.folder, done, source.table.matches)
+    view = gathered.view(_name(options, earlier))
+    _pages(folder, pages.Site(title=index.title), view)
+    _tables(folder, view.table)
+    if kept:
+        shutil.copytree(place / "m", folder / "m", copy_function=_linked)
+    site.put(slug)
+    entry = published(view, origin)
+    return entry, Outcome(
+        source.folder, slug, view.table.matches, view.replays, view.missing, source.why
+    )
+
+
+def _name(options: Options, earlier: Published | None) -> str:
+    """What the event is called: what it was called before unless it is called anew."""
+    if options.name is not None:
+        return options.name
+    return earlier.name if earlier else ""
+
+
+def _linked(source: str, target: str) -> str:
+    """The same file in another place, at no cost where the file system can."""
+    try:
+        Path(target).hardlink_to(source)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
+
+
+class _Gathering:
+    """An event's records gone through once: statistics, lists and segments."""
+
+    def __init__(
+        self, source: Source, options: Options, slug: str, folder: Path, *, kept: Published | None
+    ) -> None:
+        self._source = source
+        self._options = options
+        self._slug = slug
+        self._folder = folder
+        self._kept = kept
+        clearing = options.clearing
+        self._table = clearing.table(source.table)
+        everybody = [
+            entrant
+            for event in (source.table.event, *(part.event for part in source.parts))
+            for entrant in event.entrants
+        ]
+        ids = clearing.ids(everybody)
+        self._names = sorted(set(ids.values()))
+        places = {shown: place for place, shown in enumerate(self._names)}
+        self._places = {own: places[shown] for own, shown in ids.items()}
+        self._statistics = Statistics(ids, source.seats, clearing)
+        self._lists = segments.Lists(slug, len(self._names))
+        self._listed = 0
+        self._replays = kept.replays if kept else 0
+        self._unshown = 0
+        self._shows = replayable(source, clearing)
+
+    def go(self) -> Iterator[int]:
+        """Everything; the matches that are done by now."""
+        (self._folder / "m").mkdir()
+        parts = []
+        for part in self._source.parts:
+            firsts: list[str] = []
+            parts.append(firsts)
+            noted = self._noted(part)
+            if self._kept or not part.over or not self._shows:
+                for _ in noted:
+                    if self._listed % segments.A_SEGMENT == 0:
+                        yield self._listed
+                continue
+            yield from self._segments(part, noted, firsts, sum(map(len, parts)))
+        if self._kept:
+            shutil.rmtree(self._folder / "m")
+            return
+        for name, data in self._lists.rest():
+            self._write(name, data)
+        index = segments.index(self._slug, self._names, self._lists.files, parts)
+        self._write("m/index.js", index)
+
+    def _noted(self, part: Part) -> Iterator[MatchRecord]:
+        """The records of a part, each taken into statistics and lists."""
+        clearing = self._options.clearing
+        for record in records(part, clearing):
+            annulled = part.counts.annulled
+            self._statistics.add(record, over=part.over, annulled=annulled)
+            self._listed += 1
+            if not self._kept:
+                told = segments.line(
+                    record, self._places, clearing, counts=counts(record, annulled)
+                )
+                for name, data in self._lists.add(told):
+                    self._write(name, data)
+            yield record
+
+    def _segments(
+        self, part: Part, noted: Iterator[MatchRecord], firsts: list[str], before: int
+    ) -> Iterator[int]:
+        case = Case(
+            event=part.event,
+            secret=secret_in(part),
+            names=self._places,
+            clearing=self._options.clearing,
+        )
+        batches = iter(lambda: list(islice(noted, segments.A_SEGMENT)), [])
+        wanted = (
+            (f"e/{self._slug}/m/s{before + number}", batch) for number, batch in enumerate(batches)
+        )
+        jobs = self._options.jobs if self._source.table.matches > _ALONE else 1
+        for number, each in enumerate(made(case, wanted, jobs)):
+            self._write(f"m/s{before + number}.js", each.data)
+            firsts.append(each.first)
+            self._replays += each.shown
+            self._unshown += each.matches - each.shown
+            yield self._replays + self._unshown
+
+    def _write(self, name: str, data: bytes) -> None:
+        (self._folder / name).write_bytes(data)
+
+    def view(self, name: str) -> EventView:
+        """What the pages are made from."""
+        source, clearing = self._source, self._options.clearing
+        missing = list(source.missing)
+        if not self._shows and source.event.finished:
+            missing.append("missing_guessable")
+        if self._unshown or (self._kept and "missing_unshown" in self._kept.missing):
+            missing.append("missing_unshown")
+        ids = clearing.ids(source.table.event.entrants)
+        history = {
+            ids[entrant]: points for entrant, points in source.history.items() if entrant in ids
+        }
+        rows = {row.entrant for row in self._table.rows}
+        bots = [(bot, shown) for bot, shown in self._statistics.bots(history) if bot in rows]
+        return EventView(
+            slug=self._slug,
+            name=name,
+            table=self._table,
+            bots=tuple(bots) if source.parts else (),
+            names=tuple(self._names),
+            replays=self._replays,
+            listed=self._listed,
+            ended=self._statistics.ended,
+            missing=tuple(missing),
+            anonymous=clearing.anonymous,
+        )
+
+
+def event_files(site: pages.Site, view: EventView) -> Iterator[tuple[str, str]]:
+    """The pages of an event, by their names in its folder; a live server makes the same."""
+    yield "index.html", pages.ranking(site, view)
+    if len(view.table.rows) > pages.MOST_ROWS:
+        yield "ranking.html", pages.ranking(site, view, whole=True)
+    yield "matrix.html", pages.matrix(site, view)
+    yield "method.html", pages.method(site, view)
+    if view.listed:
+        yield "matches.html", pages.matches(site, view)
+    if view.replays:
+        yield "replay.html", pages.replay(site, view)
+    places = view.place
+    for entrant, _ in view.bots:
+        row, slug = places[entrant], bot_slug(entrant)
+        yield f"b/{slug}.html", pages.bot(site, view, entrant)
+        yield f"b/{slug}.svg", feed.badge(entrant, row.rank, row.rank_last, len(places))
+
+
+def _pages(folder: Path, site: pages.Site, view: EventView) -> None:
+    (folder / "b").mkdir()
+    for name, text in event_files(site, view):
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _tables(folder: Path, table: Table) -> None:
+    for name, kind in FILES.items():
+        if kind != "text":
+            (folder / name).write_text(render(table, kind), encoding="utf-8")
+
+
+def _common(site: SiteFolder, index: SiteIndex) -> None:
+    """What the events have in common."""
+    frame = pages.Site(title=index.title)
+    kept = set()
+    for name, played in careers(index):
+        file = f"{bot_slug(name)}.html"
+        also = namesakes(index, name, [bot.hash for _, bot in played])
+        site.write(f"bots/{file}", pages.career(frame, name, played, also))
+        kept.add(file)
+    for game in GAMES:
+        for language in LANGUAGES:
+            site.write(f"rules/{game}.{language}.html", pages.rules(frame, game, language))
+    site.write("feed.xml", feed.feed(index))
+    site.write("index.html", pages.index(frame, index))
+    if kept:
+        site.keep_only("bots", kept)
+
+
+def _assets() -> Iterator[tuple[str, bytes]]:
+    """Styles, scripts, and the strings of each language but English, which the pages are in."""
+    folder = files("arena.site") / "assets"
+    for asset in sorted(folder.iterdir(), key=lambda each: each.name):
+        if asset.is_file():
+            yield f"assets/{asset.name}", asset.read_bytes()
+    for language in LANGUAGES:
+        words = msgspec.json.encode(dict(strings(language)))
+        yield f"assets/lang/{language}.js", b'arenaWords("%s",%s);\n' % (language.encode(), words)

@@ -1,0 +1,1 @@
+"""What a person sees and presses in a terminal."""

@@ -1,0 +1,225 @@
+"""Where a match that is played is watched: pictures on a terminal with keys, or plain lines.
+
+Theory of operation. A display is entered for as long as the match lasts; `show` takes the table as
+it is after a move, `rest` lets time pass until the next one: as long as the delay says, or until a
+key ends a pause. Meanwhile `look` serves the pipes to the bots, and nobody's clock runs.
+`Screen` has a terminal's other screen with `Keyboard`, and leaves the last picture behind. Without
+keys (stdin is no terminal) it draws each picture over the last one, and nothing pauses it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from io import TextIOWrapper
+from types import TracebackType
+from typing import Self, TextIO
+
+from arena.reports.cards import Picture, Style, picture
+from arena.reports.escape import sentence
+from arena.reports.layout import clip, width
+from arena.terminal.keyboard import Keyboard
+
+Look = Callable[[float], object]
+"""Moves bytes between the bots and us for at most so many seconds."""
+
+DELAY_S = 0.5
+# Bounds of what keys make of the delay; below the least there is none.
+_LEAST_S, _MOST_S = 0.05, 8.0
+# How soon a key is noticed.
+_KEYS_S = 0.05
+_HELP = "space pause  n next move  + - speed  q leave "
+_HELD = "space go on  n next move  q leave "
+_FEWER = "space, n, q "
+_RESTORED = "\x1b[0m\x1b[?25h"
+"""Letters and the cursor as they were."""
+
+
+class Lines:
+    """A line a move, for a pipe or a file."""
+
+    def __init__(self, out: TextIO, delay: float = 0.0) -> None:
+        self._out = out
+        self._delay = delay
+        self._hole = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing to put right."""
+
+    def show(self, shown: Picture, news: Sequence[str]) -> None:
+        """What has happened."""
+        if shown.title != self._hole:
+            self._hole = shown.title
+            self._out.write(f"{sentence(shown.title)}\n")
+        for line in news:
+            self._out.write(f"  {sentence(line)}\n")
+        self._out.flush()
+
+    def rest(self, look: Look) -> None:
+        """Let the delay pass."""
+        _pass(self._delay, look)
+
+
+class Pace:
+    """How fast a match is shown, by keys."""
+
+    def __init__(self, delay: float) -> None:
+        self.delay = delay
+        self.held = False
+        self._one = False
+        """One move more, although it is held."""
+
+    def press(self, key: str) -> None:
+        """KeyboardInterrupt if it says that somebody has seen enough."""
+        match key:
+            case "space" | "p":
+                self.held = not self.held
+            case "n" | "right" | "enter" | "l":
+                self.held = self._one = True
+            case "+" | "=":
+                self.delay = self.delay / 2 if self.delay > _LEAST_S else 0.0
+            case "-" | "_":
+                self.delay = min(max(2 * self.delay, _LEAST_S), _MOST_S)
+            case "q":
+                raise KeyboardInterrupt
+
+    def over(self, rested: float) -> bool:
+        """Whether the next move is due after so many seconds."""
+        if self._one:
+            self._one = False
+            return True
+        return not self.held and rested >= self.delay
+
+    def says(self) -> str:
+        """How fast it is."""
+        if self.held:
+            return "paused"
+        return f"a move every {self.delay:g} s" if self.delay else "as fast as they play"
+
+
+class Screen:
+    """Pictures on a terminal: each in one write, so nothing flickers."""
+
+    def __init__(self, out: TextIOWrapper, style: Style, delay: float, *, keys: bool) -> None:
+        self._out = out
+        self._style = style
+        self._pace = Pace(delay)
+        self._keyboard = Keyboard(sys.stdin.fileno(), out.fileno(), out.encoding) if keys else None
+        self._shown: Picture | None = None
+        self._drawn = 0
+        self._columns = 0
+
+    def __enter__(self) -> Self:
+        if self._keyboard is None:
+            self._before = signal.signal(signal.SIGTERM, self._killed)
+        else:
+            self._keyboard.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the last picture, and the terminal as it was."""
+        if self._keyboard is not None:
+            self._keyboard.__exit__(kind, error, trace)
+            lines = self._lines(*os.get_terminal_size(self._out.fileno()))
+            self._out.write("".join(f"{line}\n" for line in lines))
+        else:
+            signal.signal(signal.SIGTERM, self._before)
+            self._out.write(_RESTORED)
+        self._out.write("\n")
+        self._out.flush()
+
+    def show(self, shown: Picture, news: Sequence[str]) -> None:  # noqa: ARG002 - the picture holds it
+        """The table as it is now."""
+        self._shown = shown
+        self._draw()
+
+    def rest(self, look: Look) -> None:
+        """Let the delay pass; a key may pause it, or end it."""
+        if self._keyboard is None:
+            _pass(self._pace.delay, look)
+            return
+        begun, pressed = time.monotonic(), True
+        while True:
+            try:
+                for key in self._keyboard.keys(0):
+                    self._pace.press(key)
+                    pressed = True
+            except EOFError:  # the terminal has gone, and with it whoever looked on
+                raise KeyboardInterrupt from None
+            rested = time.monotonic() - begun
+            if self._pace.over(rested):
+                return
+            if pressed or self._keyboard.woken:
+                self._draw()
+                pressed = False
+            left = _KEYS_S if self._pace.held else self._pace.delay - rested
+            look(max(0.0, min(_KEYS_S, left)))
+
+    def _draw(self) -> None:
+        columns, rows = os.get_terminal_size(self._out.fileno())
+        if self._keyboard is not None:
+            lines = self._lines(columns, rows)
+            lines += [""] * (rows - 1 - len(lines))
+            status = self._status(max(20, columns - 1))
+            self._keyboard.write("\x1b[H" + "\x1b[K\r\n".join([*lines, status]) + "\x1b[K\x1b[J")
+            return
+        lines = self._lines(columns, rows)
+        start = ""
+        if self._drawn and columns == self._columns:
+            start = f"\r\x1b[{self._drawn}A"
+        elif self._drawn:
+            start = "\x1b[H\x1b[2J"  # another width has broken the lines anew
+        body = "".join(f"{line}\x1b[K\n" for line in lines)
+        self._out.write(f"\x1b[?25l{start}{body}\x1b[J")
+        self._out.flush()
+        self._drawn, self._columns = len(lines), columns
+
+    def _lines(self, columns: int, rows: int) -> list[str]:
+        """The picture, with a line to spare; what has scrolled away can't be drawn over."""
+        if self._shown is None:
+            return []
+        height = max(1, rows - 1)
+        # A terminal may break a line that fills it.
+        return picture(self._shown, self._style, room=max(20, columns - 1), height=height)[:height]
+
+    def _status(self, columns: int) -> str:
+        left = f" {self._pace.says()} "
+        for right in (_HELD if self._pace.held else _HELP, _FEWER, ""):
+            if width(left) + width(right) <= columns:
+                break
+        text = clip(left, columns)
+        return self._style.reversed(text + " " * (columns - width(text + right)) + right)
+
+    def _killed(self, number: int, _: object) -> None:
+        os.write(self._out.fileno(), _RESTORED.encode())
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+
+def _pass(seconds: float, look: Look) -> None:
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        look(left)
+
+
+def display(*, hidden: bool, delay: float | None) -> Screen | Lines:
+    """The display that stdout can show; `delay` as it was asked for."""
+    out = sys.stdout
+    assert isinstance(out, TextIOWrapper)
+    out.reconfigure(errors="backslashreplace")  # a name may be in any script
+    if not out.isatty() or os.environ.get("TERM", "") in ("", "dumb"):
+        return Lines(out, delay or 0.0)
+    encoding = (out.encoding or "").lower().replace("-", "")
+    style = Style(lines=encoding == "utf8", colour=not os.environ.get("NO_COLOR"), hidden=hidden)
+    return Screen(out, style, DELAY_S if delay is None else delay, keys=sys.stdin.isatty())

@@ -1,0 +1,184 @@
+"""Matches as plain text: a list of them, one of them whole, one hole or one moment of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from arena.model import Fault, Limits, MatchRecord, UserError
+from arena.reports.cards import Style, picture, scorecard
+from arena.reports.escape import plain
+from arena.reports.faults import again, whole_fault
+from arena.reports.layout import clip, width, wrap
+from arena.terminal.moments import Album
+
+SHORTEST = 8
+"""Columns that a name is cut down to at most."""
+_ENDLESS = 10_000
+"""Lines that a picture may have where nothing scrolls away."""
+
+
+class Faults:
+    """The faults of a match in lines, each with the command that repeats it."""
+
+    def __init__(self, record: MatchRecord, folder: str, limits: Limits) -> None:
+        self._record = record
+        self._folder = folder
+        self._limits = limits
+
+    def lines(self, fault: Fault) -> list[str]:
+        """One fault."""
+        return list(whole_fault(self._record, fault, self._folder, self._limits))
+
+    def again(self, fault: Fault) -> str:
+        """The command."""
+        return again(self._record, fault, self._folder, self._limits)
+
+
+def listing(
+    found: Sequence[tuple[MatchRecord, bool]],
+    style: Style,
+    *,
+    room: int,
+    bots: Sequence[str] = (),
+) -> Iterator[str]:
+    """A line a match: its id, and everybody with strokes or fault, the best first."""
+    wide = max(width(plain(record.id)) for record, _ in found)
+    yield style.dim(f"{'match':<{wide}}  strokes, the best first")
+    for record, counts in found:
+        note = "" if counts else f"  (attempt {record.attempt}, doesn't count)"
+        left = max(SHORTEST, room - wide - 2 - width(note))
+        placed = _placed(record, style, left, bots)
+        yield f"{plain(record.id):<{wide}}  {placed}{style.dim(note)}"
+
+
+def _placed(record: MatchRecord, style: Style, room: int, bots: Sequence[str]) -> str:
+    """All names as long as they are, or all cut to the same length, or some left out: neither
+    who has failed nor `bots`, as long as others can be.
+    """
+    fell = {fault.seat: fault.kind for fault in record.faults}
+    seats = sorted(range(len(record.seats)), key=lambda seat: record.places[seat])
+    names = {seat: plain(record.seats[seat]) for seat in seats}
+    ends = {seat: f" {fell.get(seat, record.totals[seat])}" for seat in seats}
+    spare = room - sum(map(len, ends.values())) - 2 * (len(ends) - 1)
+    longest = max(map(width, names.values()))
+    while longest > SHORTEST and sum(min(width(n), longest) for n in names.values()) > spare:
+        longest -= 1
+    parts = {seat: clip(names[seat], longest) + ends[seat] for seat in seats}
+    kept = sorted(seats, key=lambda seat: seat not in fell and record.seats[seat] not in bots)
+    while len(kept) > 1 and _listed(parts, kept, len(parts)) > room:
+        kept.pop()
+    text = ", ".join(
+        style.red(parts[seat]) if seat in fell else parts[seat] for seat in seats if seat in kept
+    )
+    return text + (f", +{len(parts) - len(kept)}" if len(kept) < len(parts) else "")
+
+
+def _listed(parts: Mapping[int, str], kept: Sequence[int], many: int) -> int:
+    """The width of some of the parts, with how many more there are."""
+    more = len(f", +{many - len(kept)}") if len(kept) < many else 0
+    return sum(width(parts[seat]) + 2 for seat in kept) - 2 + more
+
+
+def match_lines(
+    album: Album, faults: Faults, style: Style, *, room: int, watcher: int | None
+) -> Iterator[str]:
+    """All of a match: each hole's moves in words, and how its cards lay in the end."""
+    yield from _head(album, room)
+    for at, moment in enumerate(album.moments):
+        last = at + 1 == len(album.moments) or album.moments[at + 1].hole != moment.hole
+        if not last:
+            continue
+        yield ""
+        if moment.hole:
+            yield album.opening(album.match.holes[moment.hole - 1])
+        yield from _moment(album, at, style, room, watcher)
+        for fault in album.match.faults:
+            if fault.hole == moment.hole:
+                yield from faults.lines(fault)
+
+
+def hole_lines(
+    album: Album, faults: Faults, style: Style, hole: int, *, room: int, watcher: int | None
+) -> Iterator[str]:
+    """Every moment of a hole."""
+    _there(album, hole)
+    yield album.opening(album.match.holes[hole - 1])
+    for at, moment in enumerate(album.moments):
+        if moment.hole == hole:
+            yield ""
+            *_, latest = ["The cards are dealt.", *album.told(at, watcher)]
+            yield latest.strip()
+            yield from _cards(album, at, style, room, watcher)
+            if moment.fault is not None:
+                yield from faults.lines(moment.fault)
+
+
+def moment_lines(
+    album: Album,
+    faults: Faults,
+    style: Style,
+    hole: int,
+    move: int,
+    *,
+    room: int,
+    watcher: int | None,
+) -> Iterator[str]:
+    """The table after so many moves of a hole, with what was played until then."""
+    at = moment_of(album, hole, move)
+    yield from _moment(album, at, style, room, watcher)
+    fault = album.moments[at].fault
+    if fault is not None:
+        yield from faults.lines(fault)
+
+
+def moment_of(album: Album, hole: int, move: int | None) -> int:
+    """The number of the moment after so many moves of a hole."""
+    _there(album, hole)
+    if move is None:
+        return album.first_of(hole)
+    steps = len(album.match.holes[hole - 1].steps)
+    if not 0 <= move <= steps:
+        raise UserError(f"hole {hole} has moves 1 to {steps} (0: as dealt), not {move}")
+    return next(
+        n for n, moment in enumerate(album.moments) if (moment.hole, moment.moves) == (hole, move)
+    )
+
+
+def _there(album: Album, hole: int) -> None:
+    holes = len(album.match.holes)
+    if not holes:
+        raise UserError(f"{plain(album.match.id)} ended before its first hole")
+    if not 1 <= hole <= holes:
+        raise UserError(f"{plain(album.match.id)} has holes 1 to {holes}, not {hole}")
+
+
+def _head(album: Album, room: int) -> Iterator[str]:
+    match = album.match
+    yield f"{plain(match.id)}: {match.settings.game}, deal {match.deal}, rotation {match.rotation}"
+    yield from wrap(album.result(), room, indent="  ")
+    if match.holes:
+        scores = album.picture(len(album.moments) - 1).scores
+        yield ""
+        yield from scorecard(album.names, scores, match.totals, room=room)
+
+
+def _moment(album: Album, at: int, style: Style, room: int, watcher: int | None) -> Iterator[str]:
+    for told in album.told(at, watcher):
+        yield from wrap(told, room, indent="     ")
+    if album.moments[at].hole:
+        yield from _cards(album, at, style, room, watcher)
+
+
+def _cards(album: Album, at: int, style: Style, room: int, watcher: int | None) -> list[str]:
+    """The table alone."""
+    shown = album.picture(at, watcher)
+    bare = type(shown)(
+        title="",
+        players=shown.players,
+        acting=shown.acting,
+        pile=shown.pile,
+        piled=shown.piled,
+        stock=shown.stock,
+        drawn=shown.drawn,
+    )
+    return picture(bare, style, room=room, height=_ENDLESS)[2:]

@@ -1,0 +1,286 @@
+"""`arena play` at work: who plays whom, where that is shown, and what is kept of it.
+
+Theory of operation. Each match is an event of its own: a secret, a commitment that is told before
+the first card, a folder. Nothing is written before the match is over, so that one that is left
+leaves nothing; then the folder is made whole at once, with the secret revealed.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import trio
+
+from arena import registry
+from arena.bots import Roster, default_cache, in_use, load
+from arena.deals import commitment, secret_from_seed
+from arena.engine.match import Played, Setting
+from arena.engine.pipes import open_table
+from arena.event.enter import enter, find_sandbox, setting_of, settings_of, try_starts, without
+from arena.event.tournament import first_wave, schedule_of
+from arena.executors.cores import one_core
+from arena.games import Game
+from arena.machine.facts import played_here
+from arena.machine.preflight import SETTINGS, keep_promises
+from arena.model import Bot, Entrant, Event, MatchSpec, Settings, UserError
+from arena.names import LABEL, label_fault
+from arena.play.desk import Desk
+from arena.play.seat import Left, Person, sit
+from arena.reports.escape import plain
+from arena.sandbox import Backend
+from arena.store import Private, Store, claimed, made_whole
+from arena.terminal.replay import can_step, style
+from arena.terminal.screen import command_line, say
+
+PERSON = "person"
+"""The version of an entrant that is none of a program's; it has no hash."""
+DELAY_MS = 600
+LEFT = "left: the match isn't counted, and nothing of it is kept"
+INTERRUPTED = 130
+
+
+def play_against(
+    *,
+    bots: Sequence[Path],
+    seat: int,
+    name: str,
+    browser: int | None,
+    lines: bool,
+    delay: int | None,
+    seed: str | None,
+    no_playoff: bool,
+    out: Path | None,
+    sandbox: str,
+    **flags: Any,  # noqa: ANN401 - the settings' own flags
+) -> int:
+    """`arena play`; its exit code."""
+    rules = registry.game(flags["game"])
+    person = _person(name)
+    _seatable(len(bots), seat, rules)
+    guest = _guest(browser, lines=lines, delay=(DELAY_MS if delay is None else delay) / 1000)
+    cache = default_cache()
+    with ExitStack() as stack:
+
+        def place(number: int) -> AbstractContextManager[Path]:
+            """The folder for a match of this evening."""
+            named = out.with_name(f"{out.name}-{number}") if out and number > 1 else out
+            return claimed(named, "play-")
+
+        with place(1) as folder:
+            pass  # it can be had; one that is killed before the end of a match leaves none
+        stack.enter_context(in_use(cache))
+        settings = settings_of(
+            seats=len(bots) + 1,
+            tables=None,
+            deals=1,
+            series=1,
+            fresh="series",
+            playoff=not no_playoff,
+            no_same_author=False,
+            freeze=True,
+            **flags,
+        )
+        settings = msgspec.structs.replace(settings, format="single")
+        keep_promises(settings.limits, seats=len(bots), jobs=1, flags=SETTINGS)
+        backend = find_sandbox(sandbox, folder)
+        way_out = f"more: {command_line('check', *dict.fromkeys(bots))}"
+        roster = seated(bots, person, cache)
+        ready, _ = enter(
+            roster, backend, settings, cache, folder=folder, skip_broken=False, way_out=way_out
+        )
+        if len(ready) < len(bots):
+            raise UserError("a match needs all the bots that were named")
+        evening = Evening(settings, ready, backend, person, seat=seat, seed=seed)
+        if broken := trio.run(try_starts, evening.setting(bytes(32)), len(ready)):
+            without(ready, broken, skip_broken=False)
+        return _play(evening, guest, place)
+
+
+def _person(name: str) -> Entrant:
+    if fault := label_fault(name):
+        raise UserError(f"--name {plain(name)}: {fault}")
+    return Entrant(id=f"{name}@{PERSON}", name=name, version=PERSON, hash="")
+
+
+def _seatable(bots: int, seat: int, rules: Game) -> None:
+    if not bots:
+        raise UserError("name the bots to play against, for instance: arena play bots/a")
+    if not rules.min_seats <= bots + 1 <= rules.max_seats:
+        raise UserError(
+            f"{bots} bots and you: {rules.name} is for {rules.min_seats} to {rules.max_seats} "
+            f"players, so name {rules.max_seats - 1} at most"
+        )
+    if seat > bots:
+        raise UserError(f"--seat {seat}: with {bots + 1} at the table seats are 0 to {bots}")
+
+
+def seated(paths: Sequence[Path], person: Entrant, cache: Path) -> Roster:
+    """Everybody in the order given; who is named twice gets a name of their own the second time."""
+    looks = [load([path], cache=cache) for path in paths]
+    seen: Counter[str] = Counter([person.id])
+    unique = []
+    for candidate in (candidate for look in looks for candidate in look.candidates):
+        entrant = candidate.entrant
+        seen[entrant.id] += 1
+        if (times := seen[entrant.id]) > 1:
+            name = f"{entrant.name[: LABEL - 4]}-{times}"
+            entrant = msgspec.structs.replace(entrant, id=f"{name}@{entrant.version}", name=name)
+        unique.append(msgspec.structs.replace(candidate, entrant=entrant))
+    return Roster(
+        candidates=tuple(unique),
+        notes=tuple(dict.fromkeys(note for look in looks for note in look.notes)),
+        problems=tuple(dict.fromkeys(problem for look in looks for problem in look.problems)),
+        skipped=tuple(left_out for look in looks for left_out in look.skipped),
+    )
+
+
+# ------------------------------------------------------------------------------------- the match
+
+
+class Evening:
+    """Matches between the same, each on cards of its own."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        bots: Sequence[Bot],
+        backend: Backend,
+        person: Entrant,
+        *,
+        seat: int,
+        seed: str | None,
+    ) -> None:
+        others = [bot.entrant for bot in bots]
+        self.entrants = (*others[:seat], person, *others[seat:])
+        """By seat."""
+        self.settings = msgspec.structs.replace(
+            settings,
+            heroes=tuple(entrant.id for entrant in self.entrants),
+            predictable=seed is not None,
+        )
+        self.seat = seat
+        self.backend = backend
+        entrants = tuple(sorted(self.entrants, key=lambda entrant: entrant.id))
+        self._event = played_here(
+            Event(
+                settings=self.settings,
+                entrants=entrants,
+                commitment="",
+                predictable=seed is not None,
+            ),
+            backend,
+        )
+        self._bots = bots
+        self._seed = seed
+        self.playing = False
+        """Whether a match has begun that is not kept yet."""
+
+    def setting(self, secret: bytes) -> Setting:
+        """What a match is played by."""
+        return setting_of(self.settings, secret, self._bots, self.backend)
+
+    def secret(self, number: int) -> bytes:
+        """Of the first, second, … match."""
+        if self._seed is None:
+            return secrets.token_bytes(32)
+        return secret_from_seed(self._seed if number == 1 else f"{self._seed}/{number}")
+
+    def event(self, secret: bytes) -> Event:
+        """A match, as it is announced."""
+        bound = commitment(secret, self.settings, self._event.entrants)
+        return msgspec.structs.replace(self._event, commitment=bound)
+
+    def desk(self) -> Desk:
+        """Where nothing has been played yet."""
+        names = Counter(entrant.name for entrant in self.entrants)
+        shown = [plain(e.name if names[e.name] == 1 else e.id) for e in self.entrants]
+        return Desk(self.settings.game, shown, self.seat)
+
+    def keep(self, folder: Path, event: Event, secret: bytes, played: Played) -> None:
+        """Make a finished match a results folder, with the secret revealed."""
+        private = Private(secret=secret.hex(), sources={}, cache="")
+        with made_whole(folder) as fresh, Store.create(fresh, event, private) as store:
+            store.append(played.record)
+            for entrant, text in played.stderr.items():
+                failed = entrant in played.record.fallen
+                store.add_stderr(entrant, played.record.id, text, failed=failed)
+            store.conclude(msgspec.structs.replace(event, finished=True, secret=secret.hex()))
+
+    def spec(self, event: Event, secret: bytes) -> MatchSpec:
+        """The only match of an event."""
+        (block,) = first_wave(schedule_of(event, secret)).blocks()
+        return block.series[0].matches[0]
+
+
+Place = Callable[[int], AbstractContextManager[Path]]
+"""From the number of a match to its folder."""
+
+
+def _play(evening: Evening, guest: Guest, place: Place) -> int:
+    """Match after match, until the person has enough; the exit code."""
+    code = 0
+    try:
+        with one_core():
+            trio.run(_matches, evening, guest, place)
+    except* Left:
+        pass
+    except* KeyboardInterrupt:
+        code = INTERRUPTED
+    if evening.playing:
+        say(LEFT)
+    return code
+
+
+async def _matches(evening: Evening, guest: Guest, place: Place) -> None:
+    async with guest() as person:
+        number, again = 1, True
+        while again:
+            with place(number):
+                pass  # before there is anything to lose
+            secret = evening.secret(number)
+            event = evening.event(secret)
+            desk = evening.desk()
+            evening.playing = True
+            await person.begin(desk, event.commitment)
+            async with open_table() as table:
+                played = await sit(
+                    table,
+                    evening.setting(secret),
+                    evening.spec(event, secret),
+                    person=person,
+                    desk=desk,
+                )
+            with place(number) as folder:
+                evening.keep(folder, event, secret, played)
+            evening.playing = False
+            again = await person.over(desk, played.record, folder)
+            number += 1
+
+
+# ------------------------------------------------------------------------------------ the person
+
+Guest = Callable[[], AbstractAsyncContextManager[Person]]
+"""Somebody, for as long as it lasts that they have a terminal or a page."""
+
+
+def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
+    """Where the person is to be found; UserError where there is nobody."""
+    if browser is not None:
+        if lines:
+            raise UserError("--browser and --lines are two ways to play: leave one of them out")
+        from arena.play.browser import OnAPage
+
+        return OnAPage(browser, delay)
+    if not lines and can_step():
+        from arena.terminal.seat_keys import at_the_keys
+
+        return lambda: at_the_keys(style(), delay)
+    from arena.terminal.seat_lines import line_by_line
+
+    return lambda: line_by_line(style())

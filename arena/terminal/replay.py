@@ -1,0 +1,247 @@
+"""`arena replay` at work: which match is meant, and where it is shown."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from arena import registry
+from arena.cli.replay import KINDS
+from arena.event.search import (
+    Bound,
+    Found,
+    Search,
+    counted_playing,
+    nothing_played,
+    playing,
+    searched,
+    seat_of,
+)
+from arena.luck import evaluator
+from arena.model import Event, MatchRecord, UserError
+from arena.replay.steps import unfolded
+from arena.reports.cards import Style
+from arena.reports.escape import json_line, plain, shell
+from arena.store import read_event, read_records, secret_of
+from arena.terminal.match_text import (
+    Faults,
+    hole_lines,
+    listing,
+    match_lines,
+    moment_lines,
+    moment_of,
+)
+from arena.terminal.moments import Album
+from arena.terminal.screen import columns, say
+
+LISTED = 20
+
+
+def look(
+    *,
+    folder: Path,
+    match: str | None,
+    bots: Sequence[str],
+    fault: str | None,
+    totals: Sequence[Bound],
+    margins: Sequence[Bound],
+    sort: str | None,
+    limit: int | None,
+    everything: bool,
+    attempt: int | None,
+    as_json: bool,
+    **how: Any,  # noqa: ANN401 - of `_show`
+) -> None:
+    """`arena replay`."""
+    if fault is not None and fault not in KINDS:
+        raise UserError(
+            f"--fault: there is no fault {plain(fault)!r}; there are: {', '.join(KINDS)}"
+        )
+    event = read_event(folder)
+    if match is not None:
+        searching = {
+            "--bot": bots,
+            "--total": totals,
+            "--margin": margins,
+            "--sort": sort,
+            "--limit": limit is not None,
+        }
+        if odd := [flag for flag, given in searching.items() if given]:
+            raise UserError(f"{', '.join(odd)}: to search for a match, and one is named")
+        record = (
+            counted_playing(folder, match) if attempt is None else playing(folder, match, attempt)
+        )
+        _show(folder, event, record, fault=fault, as_json=as_json, **how)
+        return
+    if attempt is not None:
+        raise UserError("--attempt goes with a match")
+    search = Search(
+        bots=tuple(seat_of(event, bot) for bot in bots),
+        fault=fault or "",
+        totals=tuple(totals),
+        margins=tuple(margins),
+        sort=sort or "",
+    )
+    at_most = None if limit == 0 or (limit is None and as_json) else limit or LISTED
+    found = searched(folder, search, everything=everything, limit=at_most)
+    if not found.matches:
+        raise _nothing(folder, everything=everything)
+    alone = len(found.records) == 1 and (limit == 1 or found.matches == 1)
+    if alone and not as_json:
+        _show(folder, event, found.records[0][0], fault=fault, as_json=False, **how)
+        return
+    if odd := [flag for flag, given in how.items() if given]:
+        names = ", ".join(f"--{_FLAGS.get(flag, flag)}" for flag in odd)
+        raise UserError(
+            f"{names}: for one match, and there are {found.matches:,}: name it, or add --limit 1"
+        )
+    if as_json:
+        _list_as_json(folder, event, found)
+    else:
+        _list(folder, found, search.bots)
+
+
+_FLAGS = {"watcher": "as", "as_text": "print"}
+
+
+def _nothing(folder: Path, *, everything: bool) -> UserError:
+    if next(read_records(folder), None) is None:
+        return nothing_played(folder)
+    more = "" if everything else "; --all looks at matches that don't count too"
+    return UserError(f"{folder}: no such match{more}")
+
+
+def _list(folder: Path, found: Found, bots: Sequence[str]) -> None:
+    for line in listing(found.records, style(), room=columns(), bots=bots):
+        click.echo(line)
+    shown = len(found.records)
+    if shown < found.matches:
+        say(f"{shown} of {found.matches:,} matches; --limit 0 lists all")
+    words = ["arena", "replay", str(folder), found.records[0][0].id]
+    say(f"to look at one: {shell(words)}")
+
+
+def _list_as_json(folder: Path, event: Event, found: Found) -> None:
+    """A line a match, with the command for each fault."""
+    for record, counts in found.records:
+        faults = Faults(record, str(folder), event.settings.limits)
+        line = {
+            "id": record.id,
+            "attempt": record.attempt,
+            "counts": counts,
+            "seats": record.seats,
+            "totals": record.totals,
+            "places": record.places,
+            "faults": [
+                {**msgspec.to_builtins(fault), "again": faults.again(fault)}
+                for fault in record.faults
+            ],
+        }
+        click.echo(json_line(msgspec.json.encode(line)))
+
+
+def _tell_of_unlike_luck(event: Event) -> None:
+    mine = evaluator(event.settings.game).name
+    if event.settings.evaluator not in {"", mine}:
+        theirs = plain(event.settings.evaluator)
+        say(f"note: luck was measured by {theirs}; this arena has {mine}, and shows none")
+
+
+def _show(
+    folder: Path,
+    event: Event,
+    record: MatchRecord,
+    *,
+    fault: str | None,
+    hole: int | None,
+    move: int | None,
+    watcher: str | None,
+    as_text: bool,
+    export: str | None,
+    as_json: bool,
+) -> None:
+    if as_json and export not in (None, "-"):
+        raise UserError("--json writes to standard output, --export to a file: take one")
+    if move is not None and hole is None:
+        raise UserError("--move counts within a hole: add --hole N")
+    steps = unfolded(
+        record,
+        event,
+        game=registry.game(event.settings.game),
+        secret=secret_of(folder, event),
+    )
+    _tell_of_unlike_luck(event)
+    if as_json or export is not None:
+        _export(json_line(msgspec.json.encode(steps)) + b"\n", export or "-")
+        return
+    album = Album(steps)
+    faults = Faults(record, str(folder), event.settings.limits)
+    seat = None if watcher is None else _seat(record, event, watcher)
+    at = 0 if hole is None else moment_of(album, hole, move)
+    if fault is not None and hole is None:
+        found = album.fault_after(-1)
+        if found is None:
+            raise UserError(f"{plain(record.id)}: nobody has failed in it")
+        at = found
+    if not as_text and can_step():
+        from arena.terminal.viewer import Stepper, step_through
+
+        stepper = Stepper(album, faults, style(), at=at, watcher=seat)
+        step_through(stepper, sys.stdin.fileno(), sys.stdout.fileno(), sys.stdout.encoding)
+        return
+    as_shown, room = style(), max(20, columns() - 1)
+    if move is not None and hole is not None:
+        lines = moment_lines(album, faults, as_shown, hole, move, room=room, watcher=seat)
+    elif hole is not None:
+        lines = hole_lines(album, faults, as_shown, hole, room=room, watcher=seat)
+    else:
+        lines = match_lines(album, faults, as_shown, room=room, watcher=seat)
+    for line in lines:
+        click.echo(line)
+
+
+def _seat(record: MatchRecord, event: Event, who: str) -> int:
+    """By its number or its bot."""
+    if who.isdecimal() and int(who) < len(record.seats):
+        return int(who)
+    seated = [entrant for entrant in event.entrants if entrant.id in record.seats]
+    bot = seat_of(msgspec.structs.replace(event, entrants=tuple(seated)), who)
+    return record.seats.index(bot)
+
+
+def _export(data: bytes, where: str) -> None:
+    if where == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    path = Path(where)
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise UserError(f"{path}: can't write there: {error.strerror}") from None
+
+
+def can_step() -> bool:
+    """Whether there is a terminal for keys and pictures."""
+    return (
+        sys.stdin.isatty()
+        and sys.stdout.isatty()
+        and os.environ.get("TERM", "") not in ("", "dumb")
+    )
+
+
+def style() -> Style:
+    """What stdout can show."""
+    out = sys.stdout
+    if isinstance(out, TextIOWrapper):
+        out.reconfigure(errors="backslashreplace")  # a name may be in any script
+    encoding = (out.encoding or "").lower().replace("-", "")
+    colour = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Style(lines=encoding == "utf8", colour=colour)

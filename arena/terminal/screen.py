@@ -1,0 +1,50 @@
+"""The terminal that we write to: what it can show, and lines for people on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+
+def columns() -> int:
+    """The width of the terminal; 80 where there is none."""
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def colour() -> bool:
+    """Whether stdout is a terminal that wants colour (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def say(text: str) -> None:
+    """A line for people, beside the results; with --quiet there is none."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.params.get("quiet"):
+        warn(text)
+
+
+def warn(text: str) -> None:
+    """A line that has to be known, however quiet it is to be."""
+    from arena.reports.escape import visible
+
+    with contextlib.suppress(OSError):  # a terminal that has hung up ends nothing
+        click.echo(visible(text), err=True)
+
+
+def command_line(command: str, *paths: Path) -> str:
+    """A command of ours on paths, for copying."""
+    from arena.reports.escape import shell
+
+    named = [f"./{path}" if str(path).startswith("-") else str(path) for path in paths]
+    return shell(["arena", command, *named])
+
+
+def going_on(folder: Path, sandbox: str) -> str:
+    """The command that goes on with an event that was played in a sandbox."""
+    command = command_line("resume", folder)
+    return f"{command} --sandbox none" if sandbox == "none" else command

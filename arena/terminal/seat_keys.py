@@ -1,0 +1,374 @@
+"""A person at a terminal: keys in, pictures of the desk out.
+
+Theory of operation. `Seat` holds what is shown and what has been pressed so far; `press` takes a
+key, `frame` is the screen, and `move`, `ready`, `left` and `again` say what has been decided, so
+all of it can be tried without a terminal. `AtTheKeys` waits for keys on a real one while the
+table's pipes are looked after, and writes each frame in one piece.
+
+Invariant: a key that means nothing now changes nothing; whatever is decided is a legal move.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+from pathlib import Path
+
+import trio
+
+from arena.model import MatchRecord
+from arena.play.desk import Desk
+from arena.play.hints import move_of, refusal
+from arena.play.seat import Left, Person
+from arena.reports.cards import Style, label, picture, scorecard
+from arena.reports.faults import match_fault_lines
+from arena.reports.layout import clip, width, wrap
+from arena.terminal.desk import RULES, legal_lines, seen
+from arena.terminal.keyboard import Keyboard
+from arena.terminal.screen import command_line, say
+
+# What is typed as a whole: longer than any move.
+_TYPED = 20
+_KEYS = """\
+t 3     take the pile's card to position 3      d       draw
+3, s 3  put the drawn card to position 3        f 3     throw it away, turn 3
+x       throw it away and turn nothing          k       knock, then Enter
+:       type a move: take 3, then Enter         Esc     think again
+c       score card      q  leave the match      any key  back to the cards"""
+
+
+_TO = {"t": "take", "s": "swap", "f": "flip"}
+"""Keys that are followed by a position."""
+_AT_ONCE = {"d": ("draw", "draw"), "space": ("draw", "draw"), "x": ("skip", "discard")}
+"""Keys that are a move: in play-nine, and in four-card golf."""
+
+
+class Seat:
+    """See the module's theory of operation."""
+
+    def __init__(self, style: Style) -> None:
+        self.style = style
+        self.desk: Desk | None = None
+        self.move = ""
+        """A legal one, once it has been chosen."""
+        self.ready = False
+        """A hole's end has been seen."""
+        self.left = False
+        self.again = False
+        self.waiting = ""
+        """What is waited for: move, hole, over, or nothing while others play."""
+        self.closing: list[str] = []
+        """What is told when the match is over."""
+        self._page = ""
+        """What is shown over the cards: help, score, leave."""
+        self._pending = ""
+        """Keys of a move that is not complete: t, s, f, k, a first card of a tee-off, or a colon
+        and what has been typed."""
+        self._said = ""
+
+    def wait_for(self, what: str, desk: Desk) -> None:
+        """Something is to be decided now, or nothing."""
+        self.waiting, self.desk = what, desk
+        self.move, self.ready, self.again = "", False, False
+        self._pending = self._said = ""
+
+    # ---- keys
+
+    def press(self, key: str) -> None:
+        """A key."""
+        self._said = ""
+        if self._page == "leave":
+            self._page = ""
+            self.left = key in ("y", "q", "enter")
+        elif self._page:
+            self._page = ""
+        elif self._pending.startswith(":"):
+            self._type(key)
+        elif key == "?":
+            self._page = "help"
+        elif key == "c":
+            self._page = "score"
+        elif self.waiting == "over":
+            self.again = key in ("n", "y")
+            self.left = key in ("q", "escape")
+            self.ready = self.again or self.left
+        elif key == "q":
+            self._page = "leave"
+        elif self.waiting == "hole":
+            self.ready = key in ("space", "enter", "n", "right")
+        elif self.waiting == "move":
+            self._choose(key)
+
+    def _choose(self, key: str) -> None:
+        desk = self._desk
+        pending, self._pending = self._pending, ""
+        if key == ":":
+            self._pending = ":"
+        elif key == "escape":
+            pass
+        elif desk.phase == "tee":
+            self._tee(pending, key)
+        elif pending == "k":
+            self._try("knock" if key == "enter" else "")
+        elif key.isdecimal() and key.isascii():
+            self._place(_TO.get(pending, ""), key)
+        elif key in _AT_ONCE:
+            self._try(_AT_ONCE[key][desk.game == "four-card-golf"])
+        elif key in _TO or key == "k":
+            word = _TO.get(key, "knock")
+            if any(move.split(" ")[0] == word for move in desk.legal):
+                self._pending = key
+            else:
+                self._try(f"{word} 0" if key in ("t", "s") else word)
+
+    def _place(self, word: str, position: str) -> None:
+        if not word and self._desk.phase == "turn":
+            self._said = f"t {position} takes the pile's card to {position}; d draws"
+        else:
+            self._try(f"{word or 'swap'} {position}")
+
+    def _tee(self, first: str, key: str) -> None:
+        if not (key.isdecimal() and key.isascii()):
+            self._said = "press the numbers of two of your cards" if key != "backspace" else ""
+        elif first:
+            self._try(f"tee {first} {key}")
+        elif int(key) < self._desk.size:
+            self._pending = key
+        else:
+            self._try(f"tee {key}")
+
+    def _type(self, key: str) -> None:
+        text = self._pending
+        if key == "enter":
+            self._pending = ""
+            self._try(text[1:])
+        elif key == "escape":
+            self._pending = ""
+        elif key == "backspace":
+            self._pending = text[:-1]
+        else:
+            char = " " if key == "space" else key
+            if len(char) == 1 and char.isprintable():
+                self._pending = (text + char)[:_TYPED]
+
+    def _try(self, text: str) -> None:
+        """A move, if it is legal; else why it isn't."""
+        if not text.strip():
+            return
+        desk = self._desk
+        self.move = move_of(desk, text) or ""
+        if not self.move:
+            self._said = str(refusal(desk, text))
+
+    @property
+    def _desk(self) -> Desk:
+        assert self.desk is not None
+        return self.desk
+
+    # ---- the screen
+
+    def frame(self, columns: int, rows: int) -> list[str]:
+        """No more lines than `rows`, none wider than `columns`."""
+        desk = self._desk
+        below = self._below(columns)
+        room = max(1, rows - 1 - len(below))
+        if self._page == "help":
+            lines = [*RULES[desk.game].splitlines(), "", *_KEYS.splitlines()]
+            lines += ["", *legal_lines(desk, columns)] if desk.legal else []
+            lines = [clip(line, columns) for line in lines]
+        elif self._page == "score":
+            lines = scorecard(desk.names, desk.scores, desk.totals, room=columns)
+        else:
+            told = [line for text in self.closing for line in wrap(text, columns, indent="  ")]
+            height = max(1, room - len(told))
+            lines = picture(seen(desk), self.style, room=columns, height=height)[:height] + told
+        lines = lines[:room]
+        lines += [""] * (room - len(lines))
+        screen = [*lines, *below, self._status(columns)][-rows:]
+        return screen if self.style.lines else [line.replace("…", "~") for line in screen]
+
+    def _below(self, columns: int) -> list[str]:
+        """What can be done, and why something can't."""
+        if self._page:
+            return []
+        said = [self.style.red(line) for line in wrap(self._said, columns, indent="  ")]
+        prompt = [line for text in self._prompt() for line in wrap(text, columns, indent="  ")]
+        return [*(said if self._said else []), *map(self.style.bold, prompt)]
+
+    def _prompt(self) -> list[str]:  # noqa: PLR0911 - one for each moment
+        desk, pending = self._desk, self._pending
+        if self.waiting != "move":
+            return []
+        if pending.startswith(":"):
+            return [f"a move, then Enter: {pending[1:]}_"]
+        if desk.phase == "tee":
+            first = f" (the first: {pending})" if pending else ""
+            return [f"Your turn. Turn over two of your cards: press their numbers{first}"]
+        pile, last = label(desk.game, desk.view.discard), desk.size - 1
+        if pending == "k":
+            return ["Knock? Enter does it, any other key lets you think again"]
+        if pending:
+            drawn = "" if desk.drawn is None else label(desk.game, desk.drawn)
+            what = {
+                "t": f"Take the {pile} to which position?",
+                "s": f"Put the {drawn} to which position?",
+                "f": f"Throw the {drawn} away and turn which one?",
+            }[pending]
+            return [f"{what} 0 to {last}, Esc: think again"]
+        if desk.phase == "turn":
+            knock = ", k knock" if "knock" in desk.legal else ""
+            return [f"Your turn. t 0-{last} take the {pile} to a position, d draw{knock}"]
+        assert desk.drawn is not None
+        drawn = label(desk.game, desk.drawn)
+        away = []
+        if desk.game == "play-nine":
+            away.append(f"f {','.join(map(str, desk.down))} throw it away and turn one")
+        if "skip" in desk.legal or "discard" in desk.legal:
+            away.append("x throw it away")
+        return [f"You drew the {drawn}. 0-{last} put it there, {', '.join(away)}"]
+
+    def _status(self, columns: int) -> str:
+        left, right = self._says()
+        left = f" {left} "
+        if width(left) + width(right) > columns:
+            right = ""
+        text = clip(left, columns)
+        return self.style.reversed(text + " " * (columns - width(text + right)) + right)
+
+    def _says(self) -> tuple[str, str]:
+        desk = self._desk
+        if self._page == "leave":
+            return "leave? it won't count. y leaves, other keys stay", ""
+        if self._page:
+            return "any key: back to the cards", ""
+        if self.waiting == "over":
+            return "n another match, q leave", "c score card "
+        if self.waiting == "hole":
+            return "space goes on", "c score card  ? help  q leave "
+        if self.waiting == "move":
+            return "your turn", "c score card  : type  ? help  q leave "
+        acting = desk.acting()
+        who = desk.names[acting[0]] if acting else "the others"
+        return f"{who} to move", "? help  q leave "
+
+
+class AtTheKeys:
+    """Somebody at this terminal."""
+
+    def __init__(self, keyboard: Keyboard, out: int, style: Style, delay: float) -> None:
+        self._keyboard = keyboard
+        self._out = out
+        self._delay = delay
+        self._seat = Seat(style)
+        self._seen = (0, 0)
+        """The hole and the plays that have been looked at."""
+        self.kept: list[Path] = []
+        """Where the matches of this evening are."""
+
+    async def begin(self, desk: Desk, commitment: str) -> None:
+        """Nothing to decide yet."""
+        del desk, commitment  # the log has it; nobody else could have seen it here
+        self._seen = (0, 0)
+        self._seat.closing = []
+
+    async def follow(self, desk: Desk) -> None:
+        """Show what others do, for a moment after each turn."""
+        seat, now = self._seat, (desk.hole, len(desk.plays))
+        seat.wait_for("", desk)
+        self._draw()
+        if now == self._seen:
+            return
+        mine = bool(desk.plays) and desk.plays[-1].seat == desk.seat
+        self._seen = now
+        if not desk.plays or mine:
+            return
+        until = trio.current_time() + self._delay
+        while (left := until - trio.current_time()) > 0:
+            for key in await self._keys(left):
+                if key in ("q", "?", "c"):
+                    await self._talk(key)
+                else:
+                    until = 0.0  # seen enough
+
+    async def decide(self, desk: Desk) -> str:
+        """Keys until a legal move has been chosen."""
+        self._seat.wait_for("move", desk)
+        while not self._seat.move:
+            await self._next()
+        self._seen = desk.hole, len(desk.plays) + 1
+        return self._seat.move
+
+    async def hole_over(self, desk: Desk) -> None:
+        """All cards, until somebody goes on."""
+        self._seat.wait_for("hole", desk)
+        while not self._seat.ready:
+            await self._next()
+
+    async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
+        """Who has won, and where it is kept."""
+        seat = self._seat
+        self.kept.append(kept)
+        seat.closing = [
+            *match_fault_lines(record),
+            f"kept in {kept}; look at it: {command_line('replay', kept)}",
+        ]
+        seat.wait_for("over", desk)
+        while not seat.ready:
+            self._draw()
+            for key in await self._keys(inf):
+                seat.press(key)
+        return seat.again
+
+    async def _talk(self, key: str) -> None:
+        """A page over the cards, while others play."""
+        self._seat.press(key)
+        await self._next()
+
+    async def _next(self) -> None:
+        self._draw()
+        for key in await self._keys(inf):
+            self._seat.press(key)
+            if self._seat.left:
+                raise Left
+            if self._seat.move or self._seat.ready:
+                break  # what was pressed in advance was meant for nothing that could be seen
+        self._draw()
+
+    async def _keys(self, seconds: float) -> list[str]:
+        with trio.move_on_after(seconds):
+            async with trio.open_nursery() as nursery:
+
+                async def wait(descriptor: int) -> None:
+                    await trio.lowlevel.wait_readable(descriptor)
+                    nursery.cancel_scope.cancel()
+
+                for descriptor in self._keyboard.waited_at:
+                    nursery.start_soon(wait, descriptor)
+        try:
+            return self._keyboard.keys(0)
+        except EOFError:
+            raise Left from None
+
+    def _draw(self) -> None:
+        columns, rows = os.get_terminal_size(self._out)
+        # A terminal may break a line that fills it.
+        lines = self._seat.frame(max(20, columns - 1), max(1, rows))
+        self._keyboard.write("\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[K\x1b[J")
+
+
+@asynccontextmanager
+async def at_the_keys(style: Style, delay: float) -> AsyncIterator[Person]:
+    """Take this terminal for as long as it lasts."""
+    source, out = sys.stdin.fileno(), sys.stdout.fileno()
+    kept: list[Path] = []
+    try:
+        with Keyboard(source, out, sys.stdout.encoding) as keyboard:
+            person = AtTheKeys(keyboard, out, style, delay)
+            kept = person.kept
+            yield person
+    finally:
+        for folder in kept:  # once more where it stays to be read
+            say(f"kept in {folder}; look at it: {command_line('replay', folder)}")

@@ -1,0 +1,166 @@
+"""A person who is asked line by line, for pipes and for terminals that can't move their cursor.
+
+Theory of operation. Everything is printed when it happens. A question prints the table and what is
+legal, then a prompt; a line is a move in the protocol's notation, or one of `?`, `score`, `quit`.
+Lines are read from the descriptor itself by a thread that is left behind when it is no longer
+wanted, since a file can't be waited for in any other way.
+
+Invariant: what isn't a legal move has an answer and changes nothing; the end of the input leaves
+the table.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from io import TextIOWrapper
+from pathlib import Path
+
+import click
+import trio
+
+from arena.model import MatchRecord, UserError
+from arena.play.desk import Desk, told
+from arena.play.hints import move_of, refusal
+from arena.play.seat import Left, Person
+from arena.reports.cards import Style, picture, scorecard
+from arena.reports.faults import match_fault_lines
+from arena.terminal.desk import RULES, ended, legal_lines, seen
+from arena.terminal.screen import columns, command_line
+
+READ_BYTES = 4096
+# A line of what a person types; whatever is longer is a mistake, and is cut.
+LINE_BYTES = 1000
+STDIN = 0
+TALL = 200
+
+
+class LineByLine:
+    """See the module's theory of operation."""
+
+    def __init__(self, style: Style) -> None:
+        self._style = style
+        self._room = max(40, columns() - 1)
+        self._held = b""
+        self._heard = False
+        """Whether there was ever a line."""
+        self._told = (0, 0)
+        """The hole, and how many of its plays have been told."""
+        self._fallen: set[int] = set()
+
+    async def begin(self, desk: Desk, commitment: str) -> None:
+        """Who plays, and what the cards were bound to beforehand."""
+        self._told, self._fallen = (0, 0), set()
+        bots = [name for seat, name in enumerate(desk.names) if seat != desk.seat]
+        click.echo(f"{desk.game}: {desk.names[desk.seat]} (seat {desk.seat}), {', '.join(bots)}")
+        click.echo(f"commitment {commitment}")
+        click.echo("? explains the rules, quit leaves")
+
+    async def follow(self, desk: Desk) -> None:
+        """Tell what is new."""
+        self._tell(desk)
+
+    async def decide(self, desk: Desk) -> str:
+        """Ask until it is legal."""
+        self._tell(desk)
+        self._show(desk)
+        while True:
+            for line in legal_lines(desk, self._room):
+                click.echo(line)
+            line = await self._line("> ")
+            match line.strip().lower():
+                case "":
+                    continue
+                case "quit" | "q" | "exit":
+                    raise Left
+                case "?" | "help" | "h":
+                    click.echo(RULES[desk.game])
+                    self._show(desk)
+                    continue
+                case "score":
+                    self._score(desk)
+                    continue
+            if (move := move_of(desk, line)) is not None:
+                return move
+            click.echo(f"no: {refusal(desk, line)}")
+
+    async def hole_over(self, desk: Desk) -> None:
+        """All cards and the strokes."""
+        self._tell(desk)
+        for line in ended(desk):
+            click.echo(line)
+        self._show(desk)
+        self._score(desk)
+
+    async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
+        """Who has won, and where it is kept."""
+        self._tell(desk)
+        for line in () if desk.grids else ended(desk):  # else it has been told
+            click.echo(line)
+        for line in match_fault_lines(record):
+            click.echo(line)
+        click.echo(f"kept in {kept}; look at it: {command_line('replay', kept)}")
+        try:
+            answer = await self._line("another one? [y/N] ")
+        except (Left, UserError):
+            return False
+        return answer.strip().lower() in ("y", "yes")
+
+    def _tell(self, desk: Desk) -> None:
+        hole, known = self._told
+        if desk.hole != hole:
+            hole, known = desk.hole, 0
+            if hole:
+                click.echo()
+                click.echo(seen(desk, telling=False).title)
+        for play in desk.plays[known:]:
+            click.echo(f"  {told(desk, play)}")
+        self._told = hole, len(desk.plays)
+        for seat in sorted(desk.fallen.keys() - self._fallen):
+            self._fallen.add(seat)
+            click.echo(f"  {desk.names[seat]} has failed: {desk.fallen[seat]}")
+
+    def _show(self, desk: Desk) -> None:
+        shown = seen(desk, telling=False)
+        for line in picture(shown, self._style, room=self._room, height=TALL)[1:]:
+            if not line and not shown.pile:
+                continue
+            click.echo(line)
+
+    def _score(self, desk: Desk) -> None:
+        for line in scorecard(desk.names, desk.scores, desk.totals, room=self._room):
+            click.echo(line)
+
+    async def _line(self, prompt: str) -> str:
+        click.echo(prompt, nl=False)
+        sys.stdout.flush()
+        while b"\n" not in self._held and len(self._held) < LINE_BYTES:
+            data = await trio.to_thread.run_sync(os.read, STDIN, READ_BYTES, abandon_on_cancel=True)
+            if not data:
+                if self._held:
+                    self._held += b"\n"
+                    break
+                click.echo()
+                if self._heard:
+                    raise Left
+                raise UserError(
+                    "there is nobody to play: standard input is at its end; run it in a terminal, "
+                    "give it a move a line, or play on a page with --browser"
+                )
+            self._held += data
+        self._heard = True
+        line, _, self._held = self._held.partition(b"\n")
+        text = line.decode("utf-8", "replace")
+        if not os.isatty(STDIN):
+            click.echo(text.strip()[:80].encode("ascii", "backslashreplace").decode())
+        return text
+
+
+@asynccontextmanager
+async def line_by_line(style: Style) -> AsyncIterator[Person]:
+    """Somebody at the other end of stdin and stdout."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    yield LineByLine(style)

@@ -1,0 +1,250 @@
+"""Stepping through a match in a terminal: keys in, pictures out.
+
+Theory of operation. `Stepper` holds which moment is shown and how; `press` changes that by a key
+and `frame` is the screen for it, so both can be tried without a terminal. `step_through` waits for
+keys on a real one and writes each frame in one piece, so nothing flickers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from arena.reports.cards import Style, picture
+from arena.reports.layout import clip, width, wrap
+from arena.terminal.keyboard import Keyboard
+from arena.terminal.match_text import Faults
+from arena.terminal.moments import Album
+
+_PACES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05)
+"""Seconds a moment, when it plays by itself."""
+_DIGITS = 4
+_BLOCK = 6
+"""Lines of a player: its name, two rows of cards and the rules between."""
+_HELP = """\
+space → n      next move
+← p b          back
+] h PgDn       next hole
+[ H PgUp       previous hole
+g Home         the beginning
+G End          the end
+7 Enter        to hole 7
+f              next fault
+a              play by itself, and stop
++ -            faster, slower
+v              as the next seat sees it
+↑ ↓            scroll
+q              quit
+any key        back to the cards"""
+_KEYS = "space next  b back  ] hole  f fault  ? help  q quit "
+_FEWER = "space next  b back  ? help  q quit "
+_ARROWS = str.maketrans({"→": ">", "←": "<", "↑": "^", "↓": "v"})
+
+
+class Stepper:
+    """See the module's theory of operation."""
+
+    def __init__(
+        self, album: Album, faults: Faults, style: Style, *, at: int = 0, watcher: int | None = None
+    ) -> None:
+        self._album = album
+        self._faults = faults
+        self._style = style
+        self._last = len(album.moments) - 1
+        self.at = at
+        """The number of the moment that is shown."""
+        self.done = False
+        self.playing = False
+        self._pace = 2
+        self._watcher = watcher
+        self._helping = False
+        self._digits = ""
+        self._said = ""
+        self._scroll = 0
+        self._follow = True
+        """Scroll to who is to act: until somebody scrolls."""
+        self._keys: Mapping[str, Callable[[], None]] = {
+            key: action
+            for names, action in (
+                ("space right n l", self.advance),
+                ("left p b backspace", lambda: self._go(self.at - 1)),
+                ("] h pagedown", self._next_hole),
+                ("[ H pageup", self._previous_hole),
+                ("g home", lambda: self._go(0)),
+                ("G end", lambda: self._go(self._last)),
+                ("f", self._to_fault),
+                ("a", self._play),
+                ("+ =", lambda: self._faster(1)),
+                ("- _", lambda: self._faster(-1)),
+                ("v", self._watch),
+                ("up k", lambda: self._scrolled(-1)),
+                ("down j", lambda: self._scrolled(1)),
+                ("?", self._help),
+                ("q", self._quit),
+            )
+            for key in names.split()
+        }
+
+    @property
+    def pause(self) -> float | None:
+        """Seconds until the next moment comes by itself."""
+        return _PACES[self._pace] if self.playing else None
+
+    def press(self, key: str) -> None:
+        """A key; one without a meaning does nothing but to end what others have begun."""
+        self._said = ""
+        if self._helping:
+            self._helping = False
+            self.done = key == "q"
+            return
+        digits, self._digits = self._digits, ""
+        if key.isdecimal() and key.isascii():
+            self._digits = (digits + key)[:_DIGITS]
+        elif digits and key == "backspace":
+            self._digits = digits[:-1]
+        elif digits and key == "enter":
+            self._to_hole(int(digits))
+        elif key in self._keys:
+            if key not in ("a", "+", "=", "-", "_", "v"):
+                self.playing = False
+            self._keys[key]()
+
+    def advance(self) -> None:
+        """One moment on."""
+        self._go(self.at + 1)
+
+    def frame(self, columns: int, rows: int) -> list[str]:
+        """The lines of the screen: no more than `rows`, none wider than `columns`."""
+        seen = max(1, rows - 1)
+        body = self._body(columns, seen)
+        latest = []
+        if len(body) > seen > 2 and not self._helping and not self._album.moments[self.at].fault:
+            # What has happened is below the edge, so it is said once more.
+            *_, last = ["", *self._album.told(self.at, self._watcher)]
+            latest = [clip(last.strip(), columns)]
+            seen -= 1
+        if self._follow:
+            self._follow = False
+            self._scroll = self._in_view(body, seen)
+        self._scroll = max(0, min(self._scroll, len(body) - seen))
+        lines = body[self._scroll : self._scroll + seen]
+        more = len(body) > self._scroll + seen
+        lines += [""] * (seen - len(lines))
+        screen = [*lines, *latest, self._status(columns, more=more)][-rows:]
+        return screen if self._style.lines else [line.replace("…", "~") for line in screen]
+
+    def _in_view(self, body: list[str], seen: int) -> int:
+        """How far to scroll for the cards of who is to act, or for a fault."""
+        if self._album.moments[self.at].fault is not None:
+            return len(body)
+        mark = "▸ " if self._style.lines else "> "
+        at = next((n for n, line in enumerate(body) if mark in line), 0)
+        return max(0, at + _BLOCK - seen)
+
+    def _body(self, columns: int, height: int) -> list[str]:
+        style = self._style
+        if self._helping:
+            text = _HELP if style.lines else _HELP.translate(_ARROWS)
+            return [clip(line, columns) for line in text.splitlines()]
+        moment = self._album.moments[self.at]
+        told = [
+            style.red(part)
+            for line in (self._faults.lines(moment.fault) if moment.fault else ())
+            for part in wrap(line.replace("    ", "  ", 1), columns, indent="    ")
+        ]
+        shown = self._album.picture(self.at, self._watcher)
+        lines = picture(shown, style, room=columns, height=max(1, height - len(told) - 1))
+        return [*lines, *([""] if told else []), *told]
+
+    def _status(self, columns: int, *, more: bool) -> str:
+        arrow = "↓" if self._style.lines else "v"
+        parts = [self._album.where(self.at)]
+        if self._watcher is not None:
+            parts.append(f"as {self._album.names[self._watcher]}")
+        if self.playing:
+            parts.append(f"every {_PACES[self._pace]:g} s")
+        if more:
+            parts.append(f"{arrow} more")
+        left = f" {', '.join(parts)} "
+        if self._digits:
+            left = f" to hole {self._digits}, then Enter "
+        if self._said:
+            left = f" {self._said} "
+        for right in (_KEYS, _FEWER, "? help ", ""):
+            if width(left) + width(right) <= columns:
+                break
+        text = clip(left, columns)
+        return self._style.reversed(text + " " * (columns - width(text + right)) + right)
+
+    def _go(self, at: int) -> None:
+        self.at = max(0, min(at, self._last))
+        self._follow = True
+        if self.at == self._last:
+            self.playing = False
+
+    def _to_hole(self, hole: int) -> None:
+        holes = len(self._album.match.holes)
+        if 1 <= hole <= holes:
+            self._go(self._album.first_of(hole))
+        else:
+            self._said = f"there are holes 1 to {holes}, no {hole}"
+
+    def _next_hole(self) -> None:
+        hole = self._album.moments[self.at].hole
+        self._go(
+            self._album.first_of(hole + 1) if hole < len(self._album.match.holes) else self._last
+        )
+
+    def _previous_hole(self) -> None:
+        hole = self._album.moments[self.at].hole
+        first = self._album.first_of(hole)
+        if self.at == first and first:
+            first = self._album.first_of(self._album.moments[first - 1].hole)
+        self._go(first)
+
+    def _to_fault(self) -> None:
+        at = self._album.fault_after(self.at)
+        if at is None:
+            self._said = "nobody has failed in this match"
+        else:
+            self._go(at)
+
+    def _play(self) -> None:
+        self.playing = not self.playing
+        if self.playing and self.at == self._last:
+            self.at = 0
+
+    def _faster(self, by: int) -> None:
+        self._pace = max(0, min(self._pace + by, len(_PACES) - 1))
+        self._said = f"every {_PACES[self._pace]:g} s"
+
+    def _watch(self) -> None:
+        watchers = [None, *range(len(self._album.names))]
+        self._watcher = watchers[(watchers.index(self._watcher) + 1) % len(watchers)]
+
+    def _scrolled(self, by: int) -> None:
+        self._scroll = max(0, self._scroll + by)
+
+    def _help(self) -> None:
+        self._helping = True
+
+    def _quit(self) -> None:
+        self.done = True
+
+
+def step_through(stepper: Stepper, source: int, out: int, encoding: str) -> None:
+    """Until somebody has seen enough, or the terminal is gone."""
+    with Keyboard(source, out, encoding) as keyboard:
+        while not stepper.done:
+            columns, rows = os.get_terminal_size(out)
+            # A terminal may break a line that fills it.
+            lines = stepper.frame(max(1, columns - 1), max(1, rows))
+            keyboard.write("\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[K\x1b[J")
+            try:
+                keys = keyboard.keys(stepper.pause)
+            except EOFError:
+                return
+            for key in keys:
+                stepper.press(key)
+            if not keys and stepper.playing:
+                stepper.advance()

@@ -1,0 +1,158 @@
+"""`arena verify --rerun`: matches of an event, played again by its bots and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import trio
+
+from arena.bots import default_cache, in_use, load, restore
+from arena.event.enter import enter, find_sandbox, setting_of, try_starts, without
+from arena.event.tournament import RETRIES, count_folder
+from arena.executors import Finished, Report
+from arena.executors.local import LocalExecutor
+from arena.machine.facts import config_of
+from arena.machine.preflight import keep_promises
+from arena.model import Block, Entrant, Event, HostError, MatchRecord, Series, UserError
+from arena.reports.escape import plain
+from arena.store import read_private, secret_of
+from arena.terminal.screen import command_line
+from arena.verify.findings import Difference
+from arena.verify.rerun import Again, choose, difference
+
+_HASH_SHOWN = 12
+
+
+class Rerun(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    seed: str
+    matches: int
+    """That were drawn."""
+    played: int
+    """With those that came before them in their series."""
+    differences: tuple[Difference, ...]
+
+
+def rerun(
+    folder: Path, number: int, *, seed: str, bots: Sequence[Path], sandbox: str, jobs: int
+) -> Rerun:
+    """Play some matches again. UserError if their bots aren't to be had as they were."""
+    event, counting = count_folder(folder)
+    secret = secret_of(folder, event)
+    drawn = choose(counting, folder, number, seed)
+    wanted = {entrant for again in drawn for entrant in again.series.entrants}
+    entrants = [entrant for entrant in event.entrants if entrant.id in wanted]
+    if people := [plain(entrant.id) for entrant in entrants if not entrant.hash]:
+        raise UserError(f"{', '.join(people)}: a person, whom nobody can play again")
+    private = read_private(folder)
+    cache = default_cache()
+    with in_use(cache):
+        sources = _sources(bots, event.entrants, cache, private.sources if private else {})
+        roster = restore(
+            [(entrant, sources.get(entrant.id, "")) for entrant in entrants],
+            cache=cache,
+            folder=folder,
+        )
+        settings = event.settings
+        room = keep_promises(settings.limits, seats=settings.seats, series=settings.series)
+        backend = find_sandbox(sandbox, folder)
+        way_out = (
+            "they must be as they were; say where they are: "
+            f"{command_line('verify', folder)} BOT... --rerun {number}"
+        )
+        ready, _ = enter(
+            roster, backend, settings, cache, folder=folder, skip_broken=False, way_out=way_out
+        )
+        setting = setting_of(event.settings, secret, ready, backend)
+        if broken := trio.run(try_starts, setting, room * settings.seats):
+            without(ready, broken, skip_broken=False, way_out=way_out)
+        config = config_of(event, secret, ready, backend)
+        executor = LocalExecutor(config, jobs=min(jobs, room), pin=True)
+        played = trio.run(_play, executor, [again.series for again in drawn])
+    return Rerun(
+        seed=seed,
+        matches=sum(len(again.chosen) for again in drawn),
+        played=sum(map(len, played.values())),
+        differences=tuple(_differences(event, secret, drawn, played)),
+    )
+
+
+def _sources(
+    bots: Sequence[Path], entrants: Sequence[Entrant], cache: Path, known: Mapping[str, str]
+) -> dict[str, str]:
+    """Where each entrant is, by its content: the paths that were named, then those recorded."""
+    sources, lines = dict(known), []
+    roster = load(bots, cache=cache)
+    for candidate in roster.candidates:
+        mine = candidate.entrant
+        same = [entrant for entrant in entrants if entrant.hash == mine.hash]
+        sources |= {entrant.id: candidate.source for entrant in same}
+        if not same:
+            entered = [
+                f"{plain(entrant.id)} was entered as {entrant.hash[:_HASH_SHOWN]}…"
+                for entrant in entrants
+                if entrant.name == mine.name
+            ]
+            told = ", ".join(entered) or "it was not entered under this name"
+            lines.append(
+                f"{plain(candidate.shown)}: its content is no bot's of this event: {told}, this is "
+                f"{mine.hash[:_HASH_SHOWN]}…"
+            )
+    if roster.problems or lines:
+        raise UserError("\n".join([*map(str, roster.problems), *lines]))
+    return sources
+
+
+async def _play(
+    executor: LocalExecutor, series: Sequence[Series]
+) -> dict[str, dict[str, MatchRecord]]:
+    """Every series by its id, match by match; one that the machine voids is played again."""
+    played: dict[str, dict[str, MatchRecord]] = {}
+    tries: dict[str, int] = {}
+
+    def wanted(one: Series) -> int | None:
+        return None if one.id in played else tries.get(one.id, 0)
+
+    under_way: dict[str, dict[str, MatchRecord]] = {}
+
+    def report(message: Report) -> None:
+        if isinstance(message, Finished):
+            under_way.setdefault(message.record.series, {})[message.record.id] = message.record
+            return
+        done = under_way.pop(message.series, {})
+        if message.bug:
+            raise RuntimeError(f"a worker failed in series {message.series}:\n{message.bug}")
+        if not message.trouble:
+            played[message.series] = done
+            return
+        tries[message.series] = tries.get(message.series, 0) + 1
+        if tries[message.series] > RETRIES:
+            raise HostError(
+                f"series {message.series} was void {RETRIES + 1} times: {message.trouble}"
+            )
+
+    blocks = [Block(id=one.id, series=(one,)) for one in series]
+    await executor.play(iter(blocks), choose=wanted, report=report, stop=trio.Event())
+    return played
+
+
+def _differences(
+    event: Event,
+    secret: bytes,
+    drawn: Sequence[Again],
+    played: Mapping[str, Mapping[str, MatchRecord]],
+) -> list[Difference]:
+    """Of every match that was played again, in the order of series and matches."""
+    found = []
+    for again in drawn:
+        for spec in again.series.matches:
+            recorded = again.records.get(spec.id)
+            mine = played[again.series.id].get(spec.id)
+            if recorded is None or mine is None:
+                continue  # void: somebody had been withdrawn
+            if told := difference(event, secret, recorded, mine):
+                found.append(told)
+    return found

@@ -1,0 +1,77 @@
+"""Tails, permutations and corrections, against what is known of them."""
+
+import itertools
+import math
+import random
+
+import pytest
+
+from arena.audit import chance
+from arena.audit.chance import as_many, both_tails, cell_of, draws, holm, permuted, signs
+from arena.ratings.intervals import student95
+
+
+@pytest.mark.parametrize("freedom", [4, 10, 59, 1000])
+def test_the_tails_of_t_are_those_of_its_quantiles(freedom):
+    """One in twenty is beyond the 97.5 % quantile on either side."""
+    assert math.isclose(0.05, both_tails(student95(freedom), freedom), rel_tol=0.05)
+    assert both_tails(-2.0, freedom) == both_tails(2.0, freedom)
+
+
+def test_drawn_marks_are_counted_as_by_hand():
+    """Of all draws of 3 from 7 of which 4 are marked, those with so many marks."""
+    every = list(itertools.combinations([1, 1, 1, 1, 0, 0, 0], 3))
+    for hits in range(5):
+        share = sum(sum(draw) >= hits for draw in every) / len(every)
+        assert math.isclose(share, as_many(hits, drawn=3, marked=4, all_=7), abs_tol=1e-12)
+
+
+def test_holms_correction_by_hand():
+    """The least counts three times, the next twice; nothing falls behind a lesser one."""
+    assert [0.03, 0.06, 0.06] == pytest.approx(holm([0.01, 0.04, 0.03]))
+    assert [1.0, 1.0] == holm([0.7, 0.9])
+
+
+def test_a_permutation_draws_each_way_equally_often():
+    """Every way of every cell; the same seed draws the same."""
+    drawn = list(draws(b"seed", tries=900, cells=2, ways=3))
+    assert drawn == list(draws(b"seed", tries=900, cells=2, ways=3))
+    for cell in range(2):
+        counts = [sum(one[cell] == 3 * cell + way for one in drawn) for way in range(3)]
+        assert all(240 < count < 360 for count in counts)
+
+
+def test_cells_share_the_rated_events_evenly():
+    """A thousand deals in eight cells."""
+    counts = [0] * 8
+    for deal in range(1000):
+        counts[cell_of("pairing", deal, 8)] += 1
+    assert all(90 < count < 160 for count in counts)
+
+
+def test_what_all_cells_agree_on_is_unusual():
+    """One question of which every cell says the same; others of which none does."""
+    draw = random.Random(1)
+    noise = [signs([draw.gauss(0, 1) for _ in range(40)]) for _ in range(5)]
+    first, *others = permuted([signs([1.0 + 0.1 * c for c in range(40)]), *noise], b"", ways=2)
+    assert 1 / (1 + chance.TRIES) == first.alone == first.family
+    assert all(answer.family >= answer.alone > 0.01 for answer in others)
+
+
+def test_the_family_grows_what_is_alone_and_keeps_its_order():
+    """The more questions, the more often one of them is as unusual as the first."""
+    draw = random.Random(2)
+    rows = [signs([draw.gauss(0.2, 1) for _ in range(40)]) for _ in range(6)]
+    answers = permuted(rows, b"x", ways=2)
+    ranked = sorted(answers, key=lambda answer: -answer.score)
+    assert [a.family for a in ranked] == sorted(a.family for a in ranked)
+    (alone,) = permuted([rows[answers.index(ranked[0])]], b"x", ways=2)
+    assert alone.alone == alone.family == ranked[0].alone <= ranked[0].family
+
+
+def test_nothing_to_ask_and_nothing_to_see():
+    """No question, no answer; a question of nothing but zeros is never unusual."""
+    assert [] == permuted([], b"", ways=2)
+    (answer,) = permuted([signs([0.0, 0.0])], b"", ways=2)
+    assert 1.0 == answer.alone == answer.family
+    assert 0.0 == answer.score

@@ -1,0 +1,64 @@
+"""The words between schedules and counts."""
+
+import math
+
+import pytest
+
+from arena.model import Block, MatchSpec, Series
+from arena.schedule import End, Lead, Nothing, all_blocks, at_once, step_down, wave_of
+
+
+def block(name, *tables):
+    """One series of these tables, a match each."""
+    specs = tuple(
+        MatchSpec(id=f"{name}{n}", series=name, pairing="p", deal=n, rotation=0, seats=tuple(table))
+        for n, table in enumerate(tables)
+    )
+    return Block(id=name, series=(Series(id=name, matches=specs),))
+
+
+def test_before_the_first_match_nothing_is_known():
+    """Nobody is ahead, nobody is out, and no number of errors is enough."""
+    nothing = Nothing()
+    assert () == nothing.order() == nothing.withdrawn
+    assert Lead(0.0, math.inf) == nothing.lead("a", "b")
+    assert math.inf == nothing.separation(2, 1)
+    assert (0, 0, 0, nothing.lead("a", "b")) == nothing.forfeits("a", "b")
+
+
+def test_blocks_make_a_wave():
+    """All matches, and those of each; the blocks are given anew each time."""
+    blocks = [block("x", "ab", "ab"), block("y", "abc")]
+    wave = wave_of(lambda: iter(blocks))
+    assert 3 == wave.matches
+    assert {"a": 3, "b": 3, "c": 1} == wave.by_entrant
+    assert blocks == list(wave.blocks()) == list(wave.blocks())
+    assert 2 * blocks == list(all_blocks([wave, wave]))
+
+
+def test_what_is_known_from_the_beginning_is_one_wave():
+    """After it there is no other, and nothing to say."""
+    wave = wave_of(list)
+    schedule = at_once(wave)
+    assert wave == schedule((), Nothing())
+    assert End() == schedule((wave,), Nothing())
+
+
+@pytest.mark.parametrize(
+    ("strokes", "pairs", "errors"),
+    [
+        ((), 1, 1.0),
+        ((0.5,), 1, 1.0),
+        ((9.0,), 1, 1.0),
+        ((9.0, 2.5, 0.5), 3, 1.0),
+        ((0.5, 2.5, -9.0), 3, 1.0),
+        ((9.0, 1.9, 0.5), 3, 2.0),
+        ((2.9, 2.5, 1.9), 3, 3.0),
+        ((9.0, 8.0), 5, 3.0),
+        ((9.0, 8.0, 7.0, 6.0), 3, 1.0),
+    ],
+)
+def test_who_is_surely_apart_is_no_burden_for_the_others(strokes, pairs, errors):
+    """As many errors as pairs are left: the surest has to pass for all, the next for one less."""
+    leads = [Lead(each, 1.0) for each in strokes]
+    assert errors == step_down(leads, pairs, float)
