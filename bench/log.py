@@ -19,7 +19,7 @@ import msgspec
 from measures.conversation import SECRET, Conversation, series_of, settings_of
 
 from arena.deals import commitment
-from arena.event.tournament import first_wave, schedule_of
+from arena.event.results import first_wave, schedule_of
 from arena.model import Entrant, Event
 from arena.store import Private, Store, read_lines, records_of_match, records_of_series
 

@@ -28,7 +28,7 @@ import msgspec
 
 from arena import luck, registry
 from arena.deals import Deals, commitment, secret_from_seed
-from arena.event.tournament import first_wave
+from arena.event.results import first_wave
 from arena.model import Entrant, Event, MatchRecord, MatchSpec, SeatUse, Settings, canonical
 from arena.referee import Referee
 from arena.store import sealed

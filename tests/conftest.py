@@ -23,7 +23,7 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed, with_beacon
-from arena.event.tournament import first_wave, schedule_of
+from arena.event.results import first_wave, schedule_of
 from arena.model import Entrant, Event, Fault, FaultKind, SeatUse, Settings
 from arena.referee import Failure, Referee
 from arena.store import Private, Store

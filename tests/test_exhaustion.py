@@ -93,7 +93,7 @@ def unmapped(*_, **__):
     raise ImportError("x.so: failed to map segment from shared object")
 
 
-@pytest.mark.parametrize("where", ["arena.event.tournament.table_of", "arena.cli.Arena.invoke"])
+@pytest.mark.parametrize("where", ["arena.event.results.table_of", "arena.cli.Arena.invoke"])
 def test_a_command_that_runs_out_while_it_is_loaded_ends_in_one_line(monkeypatch, capsys, where):
     """Also when what would tell whose act an error is can't be loaded."""
     import arena.reports  # noqa: F401 - or it, too, would be looked for in vain

@@ -58,7 +58,7 @@ def log(
     """
     import sys
 
-    from arena.event.tournament import Counts
+    from arena.event.results import Counts
     from arena.model import UserError
     from arena.reports.escape import json_line
     from arena.store import canonical_line, read_by_id, read_event, read_some, record_line

@@ -30,8 +30,8 @@ def table(folder: Path, kind: str, *, canonical: bool) -> None:
     """Print the ranked table of the event in FOLDER, with the epochs that were added to it."""
     from arena.event.epochs import epochs_of
     from arena.event.rerate import rated
+    from arena.event.results import table_of
     from arena.event.search import withdrawal_lines
-    from arena.event.tournament import table_of
     from arena.reports import render
     from arena.terminal.notes import tell_long_read
     from arena.terminal.screen import colour, columns

@@ -25,7 +25,7 @@ from arena.event.epochs import (
     whose_epoch,
 )
 from arena.event.prepare import Entered, play_new
-from arena.event.tournament import schedule_of, withdrawn_in
+from arena.event.results import schedule_of, withdrawn_in
 from arena.live.event import Live, opened
 from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import keep_promises

@@ -12,7 +12,7 @@ import trio
 from arena.bots import printable
 from arena.engine.match import Played, Setting, play_series
 from arena.engine.pipes import open_table
-from arena.event.tournament import first_wave, schedule_of
+from arena.event.results import first_wave, schedule_of
 from arena.model import Event, Series, Settings
 from arena.terminal.progress import JsonLines, Progress, spoken
 

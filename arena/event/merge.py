@@ -23,7 +23,8 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from arena.event.drift import differences, refuse_drift
-from arena.event.tournament import Tournament, counting_of, left_of
+from arena.event.results import counting_of, left_of
+from arena.event.tournament import Tournament
 from arena.formats.shards import Shard
 from arena.machine.groups import hosted, machines_of
 from arena.model import Event, HostError, UserError

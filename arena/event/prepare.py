@@ -29,8 +29,9 @@ from arena.event.enter import (
     with_heroes,
     without,
 )
+from arena.event.results import first_wave, schedule_of
 from arena.event.session import play
-from arena.event.tournament import Tournament, first_wave, schedule_of
+from arena.event.tournament import Tournament
 from arena.formats.race import refuse_small_budget
 from arena.live.event import Live, LivePage, opened
 from arena.machine.facts import played_here, workers_of

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import msgspec
 
 from arena.event.epochs import epoch_fault, epochs_of
-from arena.event.tournament import counting_of, key_of, schedule_of
+from arena.event.results import counting_of, key_of, schedule_of
 from arena.machine.groups import hosted, machines_of
 from arena.model import Event, MatchRecord, MatchSpec, RateOn, Table, UserError
 from arena.ratings.archive import DIGEST_HEX

@@ -12,8 +12,9 @@ from arena.event.cluster import Where, playing
 from arena.event.drift import beacon_value, refuse_drift
 from arena.event.enter import enter, find_sandbox, setting_of, try_starts, without
 from arena.event.epochs import epochs_of
+from arena.event.results import counting_of, left_of, shard_of
 from arena.event.session import MERGE, conclude, play
-from arena.event.tournament import Tournament, counting_of, left_of, shard_of
+from arena.event.tournament import Tournament
 from arena.executors.cores import cores
 from arena.formats.shards import Shard
 from arena.live.event import Live, opened

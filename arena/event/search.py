@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from arena.event.epochs import epochs_of
-from arena.event.tournament import Counts
+from arena.event.results import Counts
 from arena.model import Event, Frozen, MatchRecord, UserError, Withdrawal
 from arena.reports.escape import plain
 from arena.reports.faults import fault_lines

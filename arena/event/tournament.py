@@ -15,41 +15,28 @@ from __future__ import annotations
 
 import functools
 import math
-from array import array
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
-from hashlib import blake2b
-from pathlib import Path
 from typing import Protocol
 
 import msgspec
 import trio
 
-from arena import registry
-from arena.deals import Deals, with_beacon
+from arena.event.results import counting_of, shard_of
 from arena.executors import Executor, Finished, Report
 from arena.exhaustion import told
-from arena.formats import Format
-from arena.formats.shards import Shard
 from arena.model import (
     DERIVATION,
     MOST_ATTEMPTS,
-    Event,
     HostError,
     MatchRecord,
     Series,
     Table,
-    UserError,
 )
-from arena.ratings.archive import DIGEST_HEX
-from arena.ratings.counts import Withdrawing
-from arena.ratings.evidence import Evidence
-from arena.ratings.incremental import Counting
 from arena.ratings.outcomes import Rated
 from arena.ratings.standings import table
-from arena.schedule import Nothing, Wave, at_once, wave_of
-from arena.store import Head, Store, read_event, read_records, secret_of
+from arena.schedule import Wave
+from arena.store import Store, read_records
 
 # A series that the machine has voided this often will be voided again.
 RETRIES = 3
@@ -73,155 +60,6 @@ class Watcher(Protocol):
 
     def trouble(self, series: str, message: str) -> None:
         """A series is void by the machine's trouble and is played again."""
-
-
-def schedule_of(event: Event, secret: bytes) -> Format:
-    """The schedule of an event."""
-    return registry.schedule(
-        event.settings, event.entrants, Deals(with_beacon(secret, event.beacon))
-    )
-
-
-def first_wave(schedule: Format) -> Wave:
-    """All of an event whose format doesn't decide by results; else what it begins with."""
-    wave = schedule.wave((), Nothing())
-    assert isinstance(wave, Wave), "there is something to play"
-    return wave
-
-
-def shard_of(event: Event) -> Shard | None:
-    """Which part of an event a folder holds, if not all of it."""
-    return Shard.parse(event.shard) if event.shard else None
-
-
-def counting_of(
-    event: Event,
-    secret: bytes,
-    *,
-    rated: Callable[[Rated], None] | None = None,
-    decided: Callable[[Wave], None] | None = None,
-    shard: Shard | None = None,
-) -> Counting:
-    """A count of an event, or of a shard of it, with nothing counted yet."""
-    schedule = schedule_of(event, secret)
-    settings = event.settings
-    rating, rule = settings.rating, Withdrawing(settings.withdrawn_after, settings.annulled_below)
-    if shard:
-        if schedule.adaptive:
-            raise UserError(
-                f"--shard: {event.settings.format} decides by results what is played next, so no "
-                "part can be played without the others; play the event on one machine"
-            )
-        part = wave_of(functools.partial(shard.blocks, first_wave(schedule).blocks))
-        return Counting(at_once(part), rating=rating, rule=rule, rated=rated, apart=True)
-    judge = functools.partial(Evidence, event) if schedule.adaptive else None
-    return Counting(
-        schedule.wave, rating=rating, rule=rule, judge=judge, rated=rated, decided=decided
-    )
-
-
-def left_of(folder: Path, event: Event, secret: bytes) -> int:
-    """How many matches of a shard are left to play; UserError for a log that isn't of it."""
-    counting = counting_of(event, secret, shard=shard_of(event))
-    for record in read_records(folder):
-        counting.add(record)
-    counting.counted()  # refuses what was not planned for it
-    return counting.left
-
-
-def count_folder(folder: Path) -> tuple[Event, Counting]:
-    """The count of a results folder's log."""
-    event = read_event(folder)
-    counting = counting_of(event, secret_of(folder, event))
-    for record in read_records(folder):
-        counting.add(record)
-    return event, counting
-
-
-def withdrawn_in(folder: Path) -> frozenset[str]:
-    """Who was withdrawn in the event of a folder, by its log."""
-    _, counting = count_folder(folder)
-    return frozenset(out.entrant for out in counting.counted().withdrawn)
-
-
-def table_of(folder: Path) -> Table:
-    """The table of a results folder, derived from its log."""
-    event, counting = count_folder(folder)
-    counted = counting.counted()
-    if event.finished and counted.missing:
-        raise incomplete(folder, counted.missing, counted.plan.matches)
-    return table(event, counted)
-
-
-def incomplete(folder: Path, missing: int, planned: int) -> UserError:
-    """A log that has lost some of what its event had."""
-    return UserError(
-        f"{folder}: the event is finished, but {missing} of {planned} matches are missing from "
-        f"matches.jsonl; to play them again: arena resume --repair {folder}"
-    )
-
-
-class Counts:
-    """Which records of a folder's log count: asked in the order of the file, each is told once.
-
-    Holds eight bytes of each: 64 bits of a hash, and nobody gains by a clash.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        counting: Counting | None = None,
-        *,
-        annulled: bool = False,
-        gone: frozenset[str] = frozenset(),
-    ) -> None:
-        """`counting`: of the folder's whole log, where somebody has made it already. `annulled`:
-        matches that would count if no results were annulled are taken too. `gone`: who was
-        withdrawn in the event of which this is an epoch.
-        """
-        if counting is None:
-            _, counting = count_folder(folder)
-        counted = counting.counted()
-        self.gone = gone.union(out.entrant for out in counted.withdrawn)
-        """Who was withdrawn in it, or before."""
-        self.annulled = gone.union(out.entrant for out in counted.withdrawn if out.annulled)
-        self.missing, self.planned = counted.missing, counted.plan.matches
-        """Of the matches of the event, as far as they are decided on."""
-        keys = array(
-            "Q",
-            (
-                key_of(played.id, played.attempt, played.digest)
-                for chosen in (counting.complete() if annulled else counting.chosen())
-                for _, played, _ in chosen.matches
-            ),
-        )
-        del counting, counted  # before more is held
-        self._keys = array("Q", sorted(keys))
-        self._told = bytearray(len(keys))
-
-    def __call__(self, head: Head) -> bool:
-        """Whether a record counts."""
-        return self.takes(key_of(head.id, head.attempt, head.digest[:DIGEST_HEX]))
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def takes(self, key: int) -> bool:
-        """The same of a record that is known by its key."""
-        at = bisect_left(self._keys, key)
-        if at == len(self._keys) or self._keys[at] != key or self._told[at]:
-            return False
-        self._told[at] = True
-        return True
-
-    def fingerprint(self) -> bytes:
-        """The same for the same records, whatever their order in the log."""
-        return self._keys.tobytes()
-
-
-def key_of(match: str, attempt: int, digest: str) -> int:
-    """64 bits that tell a record from all others."""
-    return int.from_bytes(blake2b(f"{match} {attempt} {digest}".encode(), digest_size=8).digest())
 
 
 class Tournament:

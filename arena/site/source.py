@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from arena.event.epochs import epochs_of
 from arena.event.rerate import Wanted, rated
-from arena.event.tournament import Counts, counting_of, key_of
+from arena.event.results import Counts, counting_of, key_of
 from arena.model import Event, MatchRecord, Table, UserError, canonical
 from arena.ratings.archive import DIGEST_HEX
 from arena.ratings.incremental import Counting

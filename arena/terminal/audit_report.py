@@ -14,7 +14,7 @@ from arena.audit.auditor import audited
 from arena.audit.luck import FEWEST
 from arena.audit.report import UNUSUAL, Audit, Capped, Effect, Feeding, Lift, Part, Question, Share
 from arena.deals import Deals, with_beacon
-from arena.event.tournament import Counts, incomplete
+from arena.event.results import Counts, incomplete
 from arena.model import SHUFFLED, MatchRecord
 from arena.reports.escape import plain
 from arena.reports.layout import clip, width, wrap

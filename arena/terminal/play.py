@@ -23,7 +23,7 @@ from arena.deals import commitment, secret_from_seed
 from arena.engine.match import Played, Setting
 from arena.engine.pipes import open_table
 from arena.event.enter import enter, find_sandbox, setting_of, settings_of, try_starts, without
-from arena.event.tournament import first_wave, schedule_of
+from arena.event.results import first_wave, schedule_of
 from arena.executors.cores import one_core
 from arena.games import Game
 from arena.machine.facts import played_here

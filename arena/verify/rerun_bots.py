@@ -10,7 +10,8 @@ import trio
 
 from arena.bots import default_cache, in_use, load, restore
 from arena.event.enter import enter, find_sandbox, setting_of, try_starts, without
-from arena.event.tournament import RETRIES, count_folder
+from arena.event.results import count_folder
+from arena.event.tournament import RETRIES
 from arena.executors import Finished, Report
 from arena.executors.local import LocalExecutor
 from arena.machine.facts import config_of

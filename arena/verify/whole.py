@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from arena.event.epochs import epoch_fault
-from arena.event.tournament import counting_of, first_wave, shard_of
+from arena.event.results import counting_of, first_wave, shard_of
 from arena.model import Event, Frozen
 from arena.ratings.incremental import Counting
 from arena.ratings.standings import table

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from arena.deals import commitment
-from arena.event.tournament import counting_of, first_wave, schedule_of
+from arena.event.results import counting_of, first_wave, schedule_of
 from arena.model import Entrant, Event, MatchRecord
 from arena.ratings.standings import table
 from arena.reports import render

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from arena import registry
 from arena.cli import commands
-from arena.event.tournament import Counts, table_of
+from arena.event.results import Counts, table_of
 from arena.reports import render
 from arena.store import canonical_line, read_by_id
 

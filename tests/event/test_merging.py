@@ -12,7 +12,8 @@ from msgspec import structs
 from arena import registry
 from arena.deals import commitment, secret_from_seed
 from arena.event import merge
-from arena.event.tournament import Tournament, first_wave, schedule_of, table_of
+from arena.event.results import first_wave, schedule_of, table_of
+from arena.event.tournament import Tournament
 from arena.formats.round_robin import RoundRobin
 from arena.formats.shards import Shard
 from arena.model import (

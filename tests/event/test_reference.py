@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.event.tournament import count_folder, table_of
+from arena.event.results import count_folder, table_of
 from arena.model import Event
 from arena.reports import FILES, render
 from arena.store import read_event, read_records

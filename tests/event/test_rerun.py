@@ -9,7 +9,7 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals
-from arena.event.tournament import table_of
+from arena.event.results import table_of
 from arena.luck import sums
 from arena.model import FaultKind
 from arena.referee import Failure, Referee

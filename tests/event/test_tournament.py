@@ -9,7 +9,8 @@ import trio
 
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed
-from arena.event.tournament import RETRIES, Tournament, first_wave, table_of
+from arena.event.results import first_wave, table_of
+from arena.event.tournament import RETRIES, Tournament
 from arena.executors import Finished, SeriesEnd
 from arena.exhaustion import why_not
 from arena.formats.blocks import Dealing

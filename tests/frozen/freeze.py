@@ -387,6 +387,7 @@ SEEDS = {
 def seeded():
     """Prepare each event, keep it without its bots, play it, and say what it came to."""
     from arena.roster import carry
+
     from arena.store import prepare, read_private
 
     ends = {}

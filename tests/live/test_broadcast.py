@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 
-from arena.event.tournament import table_of
+from arena.event.results import table_of
 from arena.live import broadcast as module
 from arena.live.broadcast import Broadcast
 from arena.live.event_state import Show

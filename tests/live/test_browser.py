@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from arena.event.tournament import table_of
+from arena.event.results import table_of
 from arena.store import read_records
 
 pytestmark = pytest.mark.process

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena.deals import secret_from_seed
-from arena.event.tournament import table_of
+from arena.event.results import table_of
 from arena.store import read_event, read_records
 
 pytestmark = pytest.mark.process

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.event.tournament import counting_of
+from arena.event.results import counting_of
 from arena.live.event_state import POINTS, SHOWN, Show
 from arena.live.pages import quick_fragments
 from arena.ratings.outcomes import Rated

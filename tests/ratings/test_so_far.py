@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from arena.event.tournament import counting_of, table_of
+from arena.event.results import counting_of, table_of
 from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
 from arena.store import read_event, read_records, secret_of

@@ -9,7 +9,7 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed
-from arena.event.tournament import first_wave, schedule_of
+from arena.event.results import first_wave, schedule_of
 from arena.model import Entrant, Event, FaultHost, FaultKind, Limits, Settings
 from arena.referee import Failure, Referee
 from arena.store import Private, Store

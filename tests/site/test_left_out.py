@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import commands
-from arena.event.tournament import count_folder, table_of
+from arena.event.results import count_folder, table_of
 from arena.live.event_state import Show
 from arena.live.pages import slow_fragments
 from arena.model import NotRun, Settings

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from arena import registry
-from arena.event.tournament import table_of
+from arena.event.results import table_of
 from arena.model import Duel
 from arena.replay.steps import unfolded
 from arena.site import pages

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import commands
-from arena.event.tournament import table_of
+from arena.event.results import table_of
 from arena.model import Entrant, Machine, NotRun, UserError, pairing_id
 from arena.site import publish
 from arena.site.clearance import Clearing

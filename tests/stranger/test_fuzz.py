@@ -8,7 +8,7 @@ import time
 import pytest
 
 from arena.event.rerate import Wanted, rated
-from arena.event.tournament import Counts, table_of
+from arena.event.results import Counts, table_of
 from arena.event.transcript import Told
 from arena.model import UserError
 from arena.reports import FORMATS, render

@@ -19,7 +19,7 @@ from arena.event.epochs import (
     whose_epoch,
 )
 from arena.event.rerate import rated
-from arena.event.tournament import table_of, withdrawn_in
+from arena.event.results import table_of, withdrawn_in
 from arena.model import Racing, Settings, UserError
 from arena.store import read_event
 from arena.terminal.verify_report import verify_folder

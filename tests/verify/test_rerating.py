@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from arena.cli import commands
 from arena.deals import secret_from_seed
 from arena.event.rerate import Wanted, rated
-from arena.event.tournament import table_of
+from arena.event.results import table_of
 from arena.model import Racing, Settings, UserError
 from arena.reports import FORMATS, render
 from arena.store import read_event, read_records

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from arena.cli import commands
 from arena.deals import commitment
 from arena.event.drift import refuse_drift
-from arena.event.tournament import table_of
+from arena.event.results import table_of
 from arena.model import (
     DERIVATION,
     Confinement,
