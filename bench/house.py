@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 # Nouns that end like gerunds.
-NOUNS = {"settings", "ratings", "string", "strings", "standings", "ring", "king", "thing"}
+NOUNS = {"ranking", "ratings", "ring", "settings", "standings", "string", "strings", "thing"}
 # Words that open a clause without a head: "Who waits ...", "whoever has it".
 HEADLESS = re.compile(r"(?:^|[.;:(]\s+)Who\s[a-z]|\b[Ww]hoever\b|\bwho (?!are|is you)(?=[a-z]+s\b)")
 
