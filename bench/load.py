@@ -30,7 +30,7 @@ from measures.stage import Stage
 
 from arena import registry
 from arena.deals import secret_from_seed
-from arena.executors import Config, Finished, Report
+from arena.executors import Finished, Report, WorkerConfig
 from arena.executors.local import LocalExecutor
 from arena.model import Block, Bot, FaultKind, Limits, MatchRecord, MatchSpec, Series, Settings
 
@@ -86,7 +86,7 @@ class Load:
             entrant = msgspec.structs.replace(bot.entrant, id=f"{name}@1", name=name)
             self._bots[name] = msgspec.structs.replace(bot, entrant=entrant)
         self._numbers = itertools.count(1)
-        self._config = Config(
+        self._config = WorkerConfig(
             settings=self._settings,
             secret=secret_from_seed("load").hex(),
             bots=tuple(self._bots.values()),

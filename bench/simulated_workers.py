@@ -25,7 +25,7 @@ import dask
 import msgspec
 from distributed import Worker, get_worker
 
-from arena.executors import Config, Finished, Job, SeriesEnd, dask_tasks
+from arena.executors import Finished, Job, SeriesEnd, WorkerConfig, dask_tasks
 from arena.executors.core_probe import Trial
 from arena.model import Bot, Confinement, Machine, MatchRecord
 
@@ -137,7 +137,7 @@ class Canned:
 
     def keep(self, _event, config):
         """An event begins."""
-        msgspec.json.decode(config, type=Config)
+        msgspec.json.decode(config, type=WorkerConfig)
         pace = msgspec.json.decode((self._folder / "pace.json").read_bytes(), type=Pace)
         with self._lock:
             self.match_s = pace.match_s

@@ -60,7 +60,7 @@ from arena.wire.session import Event, Pending, State, WireFault
 BRISK_S = 0.001
 
 
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
+class MatchContext(msgspec.Struct, frozen=True, kw_only=True):
     """What every series of an event shares."""
 
     settings: Settings
@@ -83,15 +83,15 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def start_bot(
-    table: Table, setting: Setting, entrant: str
+    table: Table, context: MatchContext, entrant: str
 ) -> tuple[Contestant, Failure | None]:
     """Start a bot's process and hear that it is ready, or why it isn't."""
-    limits = setting.settings.limits
+    limits = context.settings.limits
     contestant = table.start(
-        setting.bots[entrant], setting.backend, limits, freeze=setting.settings.freeze
+        context.bots[entrant], context.backend, limits, freeze=context.settings.freeze
     )
     session = contestant.session
-    table.ask(contestant, session.hello(hello(setting.settings)))
+    table.ask(contestant, session.hello(hello(context.settings)))
     await table.started(contestant)  # what the sandbox takes until then is nobody's time
     watch = stopwatch(table, contestant, limits.start_ms / 1000)
     event = await hear(table, contestant, watch, session.next_event())
@@ -120,9 +120,9 @@ class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
     """What it wrote to stdout when it was given up and its input was closed."""
 
 
-async def try_start(table: Table, setting: Setting, entrant: str) -> FailedStart | None:
+async def try_start(table: Table, context: MatchContext, entrant: str) -> FailedStart | None:
     """Start a bot and dismiss it: None if it can, else why not."""
-    contestant, failure = await start_bot(table, setting, entrant)
+    contestant, failure = await start_bot(table, context, entrant)
     ended, held = contestant.session.ended, len(contestant.session.held)
     await table.dismiss([contestant])
     if failure is None:
@@ -134,7 +134,7 @@ async def try_start(table: Table, setting: Setting, entrant: str) -> FailedStart
 
 
 async def start_bots(
-    table: Table, setting: Setting, entrants: Iterable[str]
+    table: Table, context: MatchContext, entrants: Iterable[str]
 ) -> tuple[dict[str, Contestant], dict[str, Failure]]:
     """Start those who play a match, and why some of them can't."""
     at_table: dict[str, Contestant] = {}
@@ -145,9 +145,9 @@ async def start_bots(
             if entrant not in unready:
                 contestant.oversee(contestant.used(), time.monotonic())
 
-    table.overseer = None if setting.settings.freeze else oversee
+    table.overseer = None if context.settings.freeze else oversee
     for entrant in entrants:
-        contestant, failure = await start_bot(table, setting, entrant)
+        contestant, failure = await start_bot(table, context, entrant)
         contestant.cpu()
         contestant.book()  # what its start took is nobody's business
         at_table[entrant] = contestant
@@ -155,7 +155,7 @@ async def start_bots(
             unready[entrant] = failure
     table.overseer = None
     for entrant, contestant in at_table.items():
-        if setting.settings.freeze and entrant not in unready:
+        if context.settings.freeze and entrant not in unready:
             contestant.freeze()
         contestant.cpu()
         contestant.book()
@@ -167,7 +167,7 @@ async def start_bots(
 
 async def play_series(
     table: Table,
-    setting: Setting,
+    context: MatchContext,
     series: Series,
     attempt: int,
     report: Callable[[Played], None],
@@ -179,21 +179,21 @@ async def play_series(
     """
     rest = list(series.matches)
     in_a_row = dict.fromkeys(series.entrants, 0)
-    withdrawn_after = setting.settings.withdrawn_after
+    withdrawn_after = context.settings.withdrawn_after
     while rest:
-        at_table, unready = await start_bots(table, setting, rest[0].seats)
+        at_table, unready = await start_bots(table, context, rest[0].seats)
         clean = True
         while rest and clean:
             spec = rest.pop(0)
             seated = {seat: at_table[entrant] for seat, entrant in enumerate(spec.seats)}
             early = [(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready]
-            record = await Match(table, setting, spec, seated).play(early)
+            record = await Match(table, context, spec, seated).play(early)
             clean = not record.faults
             if not clean or not rest:
                 await table.dismiss(list(at_table.values()))
             else:
                 table.look(0)  # brisk answers are read past what was written to stderr before
-            played = finished(record, setting, at_table, attempt=attempt)
+            played = finished(record, context, at_table, attempt=attempt)
             record = played.record
             report(played)
             fallen = record.fallen
@@ -204,7 +204,11 @@ async def play_series(
 
 
 def finished(
-    record: MatchRecord, setting: Setting, at_table: Mapping[str, Contestant], *, attempt: int = 0
+    record: MatchRecord,
+    context: MatchContext,
+    at_table: Mapping[str, Contestant],
+    *,
+    attempt: int = 0,
 ) -> Played:
     """A match that is over, as it is reported."""
     stderr = {e: text for e, c in at_table.items() if (text := c.take_stderr())}
@@ -212,19 +216,19 @@ def finished(
         record,
         attempt=attempt,
         digest=record.computed_digest(),
-        luck=_luck(record, setting),
+        luck=_luck(record, context),
         ended=time.time(),
     )
     return Played(record=record, stderr=stderr)
 
 
-def _luck(record: MatchRecord, setting: Setting) -> tuple[int, ...]:
+def _luck(record: MatchRecord, context: MatchContext) -> tuple[int, ...]:
     """What chance did to each seat, if the event wants to know: between two matches, when nobody's
     time runs.
     """
-    if not setting.settings.evaluator:
+    if not context.settings.evaluator:
         return ()
-    return sums(record, game=setting.game, deals=setting.deals, settings=setting.settings)
+    return sums(record, game=context.game, deals=context.deals, settings=context.settings)
 
 
 class Clock:
@@ -294,20 +298,20 @@ class Match:
     """
 
     def __init__(
-        self, table: Table, setting: Setting, spec: MatchSpec, seated: Mapping[int, Contestant]
+        self, table: Table, context: MatchContext, spec: MatchSpec, seated: Mapping[int, Contestant]
     ) -> None:
         self._table = table
-        self._freeze = setting.settings.freeze
+        self._freeze = context.settings.freeze
         self._seated = seated
         self._asked = -1
         """The seat whose answer is waited for."""
-        self._clocks = [Clock(setting.settings.limits) for _ in spec.seats]
+        self._clocks = [Clock(context.settings.limits) for _ in spec.seats]
         self._referee = Referee(
             spec,
-            game=setting.game,
-            deals=setting.deals,
-            settings=setting.settings,
-            onlooker=setting.onlooker,
+            game=context.game,
+            deals=context.deals,
+            settings=context.settings,
+            onlooker=context.onlooker,
         )
         self._fallen: dict[int, tuple[str, FaultHost]] = {}
         """The last words of those that have failed, and how things were; they are dead."""

@@ -15,7 +15,7 @@ from arena.deals import commitment, secret_from_seed
 from arena.event.cluster import Where
 from arena.event.drift import refuse_drift
 from arena.event.dry_run import dry_run as dry_run_event
-from arena.event.enter import enter, find_sandbox, setting_of, try_starts, without
+from arena.event.enter import context_of, enter, find_sandbox, try_starts, without
 from arena.event.epochs import (
     epoch_fault,
     epochs_of,
@@ -78,7 +78,7 @@ def run_into(
         new = _entered(asked, cache, seed=seed, sandbox=sandbox, room=room * settings.seats)
         if dry_run:
             event = played_here(new.event, new.backend)
-            return dry_run_event(event, new.setting, new.secret, workers_of(jobs, room), watcher)
+            return dry_run_event(event, new.context, new.secret, workers_of(jobs, room), watcher)
         epoch = next_epoch(folder)
         code = play_new(
             new,
@@ -206,7 +206,7 @@ def _entered(asked: _Asked, cache: Path, *, seed: str | None, sandbox: str, room
         base, heroes, predictable=seed is not None, withdrawn=asked.withdrawn
     )
     secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
-    setting = setting_of(settings, secret, ready, backend)
+    context = context_of(settings, secret, ready, backend)
     event = Event(
         settings=settings,
         entrants=entrants,
@@ -215,6 +215,6 @@ def _entered(asked: _Asked, cache: Path, *, seed: str | None, sandbox: str, room
         not_run=not_run,
     )
     schedule_of(event, secret)  # whether they can be seated, before anybody is started
-    if broken := trio.run(try_starts, setting, room):
+    if broken := trio.run(try_starts, context, room):
         without(ready, broken, skip_broken=False, way_out=ALL)
-    return Entered(event, secret, setting, tuple(ready), backend)
+    return Entered(event, secret, context, tuple(ready), backend)

@@ -12,7 +12,7 @@ import msgspec
 import trio
 
 from arena.bots import default_cache, in_use, lacking, restore, unfetched
-from arena.event.enter import find_sandbox, prepare, setting_of, try_starts, without
+from arena.event.enter import context_of, find_sandbox, prepare, try_starts, without
 from arena.executors import core_probe
 from arena.executors.cores import cores
 from arena.executors.dask_tasks import Answer, Ask, AskCores, Fit, Tried, Unfit
@@ -67,8 +67,8 @@ def _bots(ask: Ask, backend: Backend, cache: Path, room: int) -> tuple[Bot, ...]
     told = [f"{bad.name}: {'; '.join(bad.lines)}" for bad in problems]
     if told := told + [f"{out.name}: {out.reason}" for out in left_out]:
         raise UserError("\n".join(told))
-    setting = setting_of(ask.settings, bytes(32), ready, backend)
-    if broken := trio.run(try_starts, setting, room * ask.settings.seats):
+    context = context_of(ask.settings, bytes(32), ready, backend)
+    if broken := trio.run(try_starts, context, room * ask.settings.seats):
         without(ready, broken, skip_broken=False, way_out="")
     return tuple(ready)
 

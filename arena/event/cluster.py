@@ -17,7 +17,7 @@ import click
 from arena.cli.paths import PathName
 
 if TYPE_CHECKING:
-    from arena.executors import Config, Executor
+    from arena.executors import Executor, WorkerConfig
     from arena.model import Bot, Event
     from arena.sandbox import Backend
     from arena.store import Store
@@ -105,9 +105,9 @@ def playing(
     is to be told where those are recorded that join later, and who shows notes.
     """
     from arena.executors.local import LocalExecutor
-    from arena.machine.facts import config_of, played_here, workers_of
+    from arena.machine.facts import played_here, worker_config, workers_of
 
-    config = config_of(event, secret, bots, backend)
+    config = worker_config(event, secret, bots, backend)
     if where is None:
         workers = workers_of(jobs, room)
         local = LocalExecutor(config, jobs=workers, pin=pin)
@@ -134,7 +134,7 @@ def playing(
 
 @contextmanager
 def _on_cluster(
-    where: Where, config: Config, sandbox: str, cache: Path, room: int, *, pin: bool
+    where: Where, config: WorkerConfig, sandbox: str, cache: Path, room: int, *, pin: bool
 ) -> Iterator[tuple[Any, list[Any]]]:
     import trio
 

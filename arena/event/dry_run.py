@@ -10,7 +10,7 @@ import click
 import trio
 
 from arena.bots import printable
-from arena.engine.match import Played, Setting, play_series
+from arena.engine.match import MatchContext, Played, play_series
 from arena.engine.pipes import open_table
 from arena.event.results import first_wave, schedule_of
 from arena.model import Event, Series, Settings
@@ -20,7 +20,9 @@ from arena.terminal.progress import JsonLines, Progress, spoken
 _NAMED = 20
 
 
-def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher: Progress) -> int:
+def dry_run(
+    event: Event, context: MatchContext, secret: bytes, workers: int, watcher: Progress
+) -> int:
     """Say what would be played; play one match for each bot to see how long it takes."""
     schedule = schedule_of(event, secret)
     wave = first_wave(schedule)
@@ -34,7 +36,7 @@ def dry_run(event: Event, setting: Setting, secret: bytes, workers: int, watcher
             samples.append(Series(id=series.id, matches=series.matches[:1]))
         if not unseen:
             break
-    starting, playing = trio.run(_sample, setting, samples)
+    starting, playing = trio.run(_sample, context, samples)
     started = math.ceil(wave.matches / min(settings.series, settings.deals))
     seconds = (started * starting + wave.matches * playing) / workers
     tables = len(wave.deals)
@@ -80,14 +82,14 @@ def _later(settings: Settings) -> str:
     )
 
 
-async def _sample(setting: Setting, samples: Sequence[Series]) -> tuple[float, float]:
+async def _sample(context: MatchContext, samples: Sequence[Series]) -> tuple[float, float]:
     """Mean seconds to start a series' bots, and to play a match."""
     starting = playing = 0.0
     async with open_table() as table:
         for series in samples:
             records: list[Played] = []
             begun = time.monotonic()
-            await play_series(table, setting, series, 0, records.append)
+            await play_series(table, context, series, 0, records.append)
             took = time.monotonic() - begun
             thought = sum(use.think_ms for played in records for use in played.record.use) / 1000
             starting += took - thought

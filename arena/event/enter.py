@@ -16,7 +16,7 @@ from arena import registry
 from arena.bots import Problem, Roster, build, printable
 from arena.check.diagnosis import of_start
 from arena.deals import Deals
-from arena.engine.match import FailedStart, Setting, try_start
+from arena.engine.match import FailedStart, MatchContext, try_start
 from arena.engine.pipes import open_table
 from arena.event.secrecy import refuse_shown_bots, refuse_shown_places
 from arena.executors.cores import fair_jobs
@@ -290,9 +290,11 @@ def without(
     return rest, tuple(gone)
 
 
-def setting_of(settings: Settings, secret: bytes, bots: Sequence[Bot], backend: Backend) -> Setting:
+def context_of(
+    settings: Settings, secret: bytes, bots: Sequence[Bot], backend: Backend
+) -> MatchContext:
     """What every series of an event shares."""
-    return Setting(
+    return MatchContext(
         settings=settings,
         game=registry.game(settings.game),
         deals=Deals(secret),
@@ -301,25 +303,25 @@ def setting_of(settings: Settings, secret: bytes, bots: Sequence[Bot], backend: 
     )
 
 
-async def try_starts(setting: Setting, room: int) -> Broken:
+async def try_starts(context: MatchContext, room: int) -> Broken:
     """Start every bot once, as many at a time as there are cores and `room`."""
     broken: Broken = {}
-    entrants = iter(sorted(setting.bots))
+    entrants = iter(sorted(context.bots))
 
     async def work() -> None:
         async with open_table() as table:
             for entrant in entrants:
-                if found := await try_start(table, setting, entrant):
+                if found := await try_start(table, context, entrant):
                     broken[entrant] = found
 
     async def tell() -> None:
         await trio.sleep(QUIET_S)
-        say(f"starting each of {len(setting.bots)} bots once, to see that it can")
+        say(f"starting each of {len(context.bots)} bots once, to see that it can")
 
     async with trio.open_nursery() as outer:
         outer.start_soon(tell)
         async with trio.open_nursery() as nursery:
-            for _ in range(min(fair_jobs(), room, len(setting.bots))):
+            for _ in range(min(fair_jobs(), room, len(context.bots))):
                 nursery.start_soon(work)
         outer.cancel_scope.cancel()
     return broken

@@ -15,15 +15,15 @@ import trio
 from arena import registry
 from arena.bots import Roster, at_least, carry, default_cache, in_use, load, printable
 from arena.deals import commitment, secret_from_seed
-from arena.engine.match import Setting
+from arena.engine.match import MatchContext
 from arena.event.cluster import Where, playing
 from arena.event.drift import public_value
 from arena.event.dry_run import dry_run as dry_run_event
 from arena.event.enter import (
     SKIP,
+    context_of,
     enter,
     find_sandbox,
-    setting_of,
     settings_of,
     try_starts,
     with_heroes,
@@ -48,7 +48,7 @@ class Entered(NamedTuple):
 
     event: Event
     secret: bytes
-    setting: Setting
+    context: MatchContext
     bots: tuple[Bot, ...]
     backend: Backend
 
@@ -84,14 +84,14 @@ def entered(
         settings = with_heroes(settings, gauntlet, ready)
     secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
     settings = msgspec.structs.replace(settings, predictable=seed is not None)
-    setting = setting_of(settings, secret, ready, backend)
-    registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
-    broken = trio.run(try_starts, setting, room)
+    context = context_of(settings, secret, ready, backend)
+    registry.schedule(settings, [bot.entrant for bot in ready], context.deals)
+    broken = trio.run(try_starts, context, room)
     if broken:
         ready, gone = without(ready, broken, skip_broken=skip_broken, way_out=way_out)
         not_run += gone
-        registry.schedule(settings, [bot.entrant for bot in ready], setting.deals)
-        setting = setting_of(settings, secret, ready, backend)
+        registry.schedule(settings, [bot.entrant for bot in ready], context.deals)
+        context = context_of(settings, secret, ready, backend)
     entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
     event = Event(
         settings=settings,
@@ -100,7 +100,7 @@ def entered(
         predictable=seed is not None,
         not_run=not_run,
     )
-    return Entered(event, secret, setting, tuple(ready), backend)
+    return Entered(event, secret, context, tuple(ready), backend)
 
 
 def run_event(
@@ -150,7 +150,7 @@ def run_event(
         )
         if dry_run:
             event = played_here(new.event, new.backend)
-            return dry_run_event(event, new.setting, new.secret, workers_of(jobs, room), watcher)
+            return dry_run_event(event, new.context, new.secret, workers_of(jobs, room), watcher)
         return play_new(
             new,
             folder,

@@ -10,7 +10,7 @@ import trio
 from arena.bots import default_cache, in_use, printable, restore
 from arena.event.cluster import Where, playing
 from arena.event.drift import beacon_value, refuse_drift
-from arena.event.enter import enter, find_sandbox, setting_of, try_starts, without
+from arena.event.enter import context_of, enter, find_sandbox, try_starts, without
 from arena.event.epochs import epochs_of
 from arena.event.results import counting_of, left_of, shard_of
 from arena.event.session import MERGE, conclude, play
@@ -231,8 +231,8 @@ def _play_on(
             way_out=f"{AS_BEFORE}; a bot that has left the cache is put back into it by: "
             "arena check BOT",
         )
-        setting = setting_of(event.settings, secret, ready, backend)
-        if broken := trio.run(try_starts, setting, room * settings.seats):
+        context = context_of(event.settings, secret, ready, backend)
+        if broken := trio.run(try_starts, context, room * settings.seats):
             without(ready, broken, skip_broken=False, way_out=AS_BEFORE)
         with playing(
             event,

@@ -16,10 +16,10 @@ import trio
 from arena import registry
 from arena.bots import Roster, default_cache, in_use, load
 from arena.deals import secret_from_seed
-from arena.engine.match import Played, Setting, play_series
+from arena.engine.match import MatchContext, Played, play_series
 from arena.engine.pipes import open_table
 from arena.engine.recorder import Recorder, open_tapped
-from arena.event.enter import enter, find_sandbox, setting_of, settings_of
+from arena.event.enter import context_of, enter, find_sandbox, settings_of
 from arena.executors.cores import one_core
 from arena.games import Game
 from arena.machine.preflight import SETTINGS, keep_promises
@@ -82,9 +82,9 @@ def play_match(
         )
         if len(ready) < len(bots):
             raise UserError("a match needs all the bots that were named")
-        setting = setting_of(settings, secret_from_seed(seed), ready, backend)
+        context = context_of(settings, secret_from_seed(seed), ready, backend)
         played = _play(
-            setting,
+            context,
             ready,
             deal,
             watch=watch,
@@ -93,7 +93,7 @@ def play_match(
             record=record,
         )
     if as_json:
-        sys.stdout.buffer.write(json_line(_as_json(played, setting, deal, seed)) + b"\n")
+        sys.stdout.buffer.write(json_line(_as_json(played, context, deal, seed)) + b"\n")
         sys.stdout.buffer.flush()
     else:
         _tell(played, f"{rules.name}, deal {deal} of the seed {seed!r}", backend)
@@ -143,7 +143,7 @@ def seated(paths: Sequence[Path], cache: Path) -> Roster:
 
 
 def _play(
-    setting: Setting,
+    context: MatchContext,
     bots: Sequence[Bot],
     deal: int,
     *,
@@ -169,7 +169,7 @@ def _play(
             names = {
                 bot.entrant.id: f"seat{seat}-{bot.entrant.name}" for seat, bot in enumerate(bots)
             }
-            about = f"in a match of {setting.settings.game}, deal {deal}."
+            about = f"in a match of {context.settings.game}, deal {deal}."
             recorder = Recorder(record, names, about)
             stack.callback(recorder.close)
 
@@ -177,9 +177,9 @@ def _play(
             async with open_table() if recorder is None else open_tapped(recorder) as table:
                 series = Series(id=PAIRING, matches=(spec,))
                 if not watch:
-                    await play_series(table, setting, series, 0, played.append)
+                    await play_series(table, context, series, 0, played.append)
                     return
-                game = setting.settings.game
+                game = context.settings.game
                 with display(hidden=hidden, delay=delay) as shown:
                     onlooker = Onlooker(
                         f"{game}, deal {deal}",
@@ -188,7 +188,7 @@ def _play(
                         shown,
                         rest=lambda: shown.rest(table.look),
                     )
-                    watched = msgspec.structs.replace(setting, onlooker=onlooker)
+                    watched = msgspec.structs.replace(context, onlooker=onlooker)
                     await play_series(table, watched, series, 0, played.append)
 
         with one_core():
@@ -235,12 +235,12 @@ def _extra(record: MatchRecord) -> str:
     return f"hole {last}" if last == HOLES + 1 else f"holes {HOLES + 1} to {last}"
 
 
-def _as_json(record: MatchRecord, setting: Setting, deal: int, seed: str) -> bytes:
+def _as_json(record: MatchRecord, context: MatchContext, deal: int, seed: str) -> bytes:
     return msgspec.json.encode(
         {
             "v": JSON_VERSION,
             "event": "match",
-            "game": setting.settings.game,
+            "game": context.settings.game,
             "deal": deal,
             "seed": seed,
             "id": record.id,
@@ -254,6 +254,6 @@ def _as_json(record: MatchRecord, setting: Setting, deal: int, seed: str) -> byt
             ],
             "use": record.use,
             "digest": record.digest,
-            "sandbox": setting.backend.name,
+            "sandbox": context.backend.name,
         }
     )

@@ -22,7 +22,7 @@ import trio
 from arena.model import Block, Bot, MatchRecord, Series, Settings
 
 
-class Config(msgspec.Struct, frozen=True, kw_only=True):
+class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """The first line to a worker: what all its series share."""
 
     settings: Settings

@@ -32,7 +32,7 @@ import msgspec
 import trio
 
 from arena.bots import Bundle
-from arena.executors import Config, dask_tasks
+from arena.executors import WorkerConfig, dask_tasks
 from arena.executors.cluster import Cluster, Peer, refused
 from arena.executors.core_probe import Trial
 from arena.executors.dask_tasks import Ask, Fit, Tried, Unfit
@@ -98,7 +98,7 @@ class Crew:
     def __init__(
         self,
         cluster: Cluster,
-        config: Config,
+        config: WorkerConfig,
         *,
         sandbox: str,
         bundle: Callable[[str], Bundle | None],
@@ -453,7 +453,7 @@ async def _result(future: Any) -> Any:  # noqa: ANN401
     return result
 
 
-def _ask(config: Config, sandbox: str) -> bytes:
+def _ask(config: WorkerConfig, sandbox: str) -> bytes:
     entrants = tuple(bot.entrant for bot in config.bots)
     return _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
 

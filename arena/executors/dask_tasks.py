@@ -37,7 +37,7 @@ import msgspec
 
 from arena import __version__
 from arena.bots import Bundle, default_cache, in_use, unpack
-from arena.executors import Config, Job, SeriesEnd
+from arena.executors import Job, SeriesEnd, WorkerConfig
 from arena.executors.core_probe import Trial
 from arena.exhaustion import why_not_started
 from arena.model import (
@@ -154,7 +154,7 @@ def keep(event: str, config: bytes) -> str:
     """The event may be played here from now on: which process this is."""
     inherited_limits.take()
     leave(event)  # bots, and their sandbox, may be others than they were
-    _events[event] = _Event(event, msgspec.json.decode(config, type=Config))
+    _events[event] = _Event(event, msgspec.json.decode(config, type=WorkerConfig))
     return _process
 
 
@@ -196,7 +196,7 @@ def _node(ask: bytes) -> bytes:
 class _Event:
     """An event that is played here: what its processes are told, and they."""
 
-    def __init__(self, name: str, config: Config) -> None:
+    def __init__(self, name: str, config: WorkerConfig) -> None:
         self._name = name
         self._config = config
         self._processes: dict[int, _Process] = {}
@@ -261,7 +261,7 @@ class _Event:
 class _Process:
     """An `arena worker`."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: WorkerConfig) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "arena", "worker"],
             stdin=subprocess.PIPE,

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 import trio
 
-from arena.executors import Config, Job, Report, SeriesEnd
+from arena.executors import Job, Report, SeriesEnd, WorkerConfig
 from arena.executors.cores import cores
 from arena.executors.series_queue import Handout, Place, pause
 from arena.exhaustion import why_not_started
@@ -33,7 +33,7 @@ _READ_BYTES = 1 << 16
 class LocalExecutor:
     """See the module's docstring."""
 
-    def __init__(self, config: Config, *, jobs: int, pin: bool) -> None:
+    def __init__(self, config: WorkerConfig, *, jobs: int, pin: bool) -> None:
         own = cores() if pin and jobs <= len(cores()) else [None] * jobs
         self._configs = {
             Place("", str(index)): msgspec.structs.replace(config, core=own[index])
@@ -57,7 +57,7 @@ class _Round:
 
     def __init__(
         self,
-        configs: dict[Place, Config],
+        configs: dict[Place, WorkerConfig],
         blocks: Iterator[Block],
         choose: Callable[[Series], int | None],
         report: Callable[[Report], None],
@@ -126,7 +126,7 @@ class _Round:
 class _Worker:
     """A worker process and its two pipes."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: WorkerConfig) -> None:
         # Popen on this, the main, thread: a process opener with threads of its own would
         # send parent-death signals when an idle thread retires.
         self._process = subprocess.Popen(

@@ -19,9 +19,9 @@ import msgspec
 import trio
 
 from arena.deals import Deals
-from arena.engine.match import Played, Setting, play_series
+from arena.engine.match import MatchContext, Played, play_series
 from arena.engine.pipes import Table, open_table
-from arena.executors import Config, Finished, Job, SeriesEnd
+from arena.executors import Finished, Job, SeriesEnd, WorkerConfig
 from arena.exhaustion import ran_out
 from arena.games import Game
 from arena.model import HostError
@@ -51,11 +51,11 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_read, jobs_in, nursery.cancel_scope)
         line = await jobs_out.receive()
-        config = msgspec.json.decode(line, type=Config)
+        config = msgspec.json.decode(line, type=WorkerConfig)
         if config.core is not None:
             # Before the spawner starts, so that the bots inherit the core.
             os.sched_setaffinity(0, {config.core})
-        setting = Setting(
+        context = MatchContext(
             settings=config.settings,
             game=game(config.settings.game),
             deals=Deals(bytes.fromhex(config.secret)),
@@ -73,7 +73,7 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
                 try:
                     if table is None:
                         table = await stack.enter_async_context(open_table())
-                    await play_series(table, setting, job.series, job.attempt, out.report)
+                    await play_series(table, context, job.series, job.attempt, out.report)
                 except HostError as error:
                     trouble = str(error)
                 except Exception as error:  # noqa: BLE001 - told, and our own bug unless the machine's

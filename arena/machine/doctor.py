@@ -21,7 +21,7 @@ from arena.bots.entries import FailedError
 from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
 from arena.bots.tools import ask
 from arena.deals import Deals
-from arena.engine.match import Setting, start_bot
+from arena.engine.match import MatchContext, start_bot
 from arena.engine.pipes import Table
 from arena.machine.facts import this_machine
 from arena.machine.preflight import judged
@@ -233,7 +233,7 @@ def _play(spawner: Spawner, backend: Backend) -> Trial:
             scratch_mb=1,
         )
         game = next(iter(registry.GAMES))
-        setting = Setting(
+        context = MatchContext(
             settings=Settings(game=game),
             game=registry.game(game),
             deals=Deals(bytes(32)),
@@ -242,14 +242,14 @@ def _play(spawner: Spawner, backend: Backend) -> Trial:
         )
         table = Table(spawner)
         try:
-            return trio.run(_start_and_end, table, setting, bot.entrant.id)
+            return trio.run(_start_and_end, table, context, bot.entrant.id)
         finally:
             table.close()
 
 
-async def _start_and_end(table: Table, setting: Setting, entrant: str) -> Trial:
+async def _start_and_end(table: Table, context: MatchContext, entrant: str) -> Trial:
     began = time.monotonic()
-    contestant, failure = await start_bot(table, setting, entrant)
+    contestant, failure = await start_bot(table, context, entrant)
     ready = time.monotonic()
     await table.dismiss([contestant])
     gone = time.monotonic()

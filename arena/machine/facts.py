@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from arena import __version__
 from arena.deals import with_beacon
-from arena.executors import Config
+from arena.executors import WorkerConfig
 from arena.executors.cores import cores, fair_jobs
 from arena.machine.groups import hosted
 from arena.model import Bot, Confinement, Event, Machine
@@ -37,9 +37,11 @@ def confinement(backend: Backend) -> Confinement:
     )
 
 
-def config_of(event: Event, secret: bytes, bots: Sequence[Bot], backend: Backend) -> Config:
+def worker_config(
+    event: Event, secret: bytes, bots: Sequence[Bot], backend: Backend
+) -> WorkerConfig:
     """What the workers need to know."""
-    return Config(
+    return WorkerConfig(
         settings=event.settings,
         secret=with_beacon(secret, event.beacon).hex(),
         bots=tuple(bots),

@@ -22,7 +22,7 @@ from typing import Protocol
 import trio
 
 from arena.engine.contestant import Contestant
-from arena.engine.match import Match, Played, Setting, finished, start_bots
+from arena.engine.match import Match, MatchContext, Played, finished, start_bots
 from arena.engine.pipes import Table
 from arena.model import MatchRecord, MatchSpec
 from arena.play.desk import Desk
@@ -62,14 +62,14 @@ class Sitting(Match):
     def __init__(
         self,
         table: Table,
-        setting: Setting,
+        context: MatchContext,
         spec: MatchSpec,
         seated: Mapping[int, Contestant],
         *,
         person: Person,
         desk: Desk,
     ) -> None:
-        super().__init__(table, setting, spec, seated)
+        super().__init__(table, context, spec, seated)
         self._person = person
         self._desk = desk
         self._ended: list[HoleEnd] = []
@@ -153,13 +153,13 @@ class Sitting(Match):
 
 
 async def sit(
-    table: Table, setting: Setting, spec: MatchSpec, *, person: Person, desk: Desk
+    table: Table, context: MatchContext, spec: MatchSpec, *, person: Person, desk: Desk
 ) -> Played:
     """Play a match with a person in the desk's seat."""
     bots: Iterable[str] = (e for seat, e in enumerate(spec.seats) if seat != desk.seat)
-    at_table, unready = await start_bots(table, setting, bots)
+    at_table, unready = await start_bots(table, context, bots)
     seated = {seat: at_table[e] for seat, e in enumerate(spec.seats) if seat != desk.seat}
     early = [(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready]
-    record = await Sitting(table, setting, spec, seated, person=person, desk=desk).play(early)
+    record = await Sitting(table, context, spec, seated, person=person, desk=desk).play(early)
     await table.dismiss(list(at_table.values()))
-    return finished(record, setting, at_table)
+    return finished(record, context, at_table)

@@ -20,9 +20,9 @@ import trio
 from arena import registry
 from arena.bots import Roster, default_cache, in_use, load
 from arena.deals import commitment, secret_from_seed
-from arena.engine.match import Played, Setting
+from arena.engine.match import MatchContext, Played
 from arena.engine.pipes import open_table
-from arena.event.enter import enter, find_sandbox, setting_of, settings_of, try_starts, without
+from arena.event.enter import context_of, enter, find_sandbox, settings_of, try_starts, without
 from arena.event.results import first_wave, schedule_of
 from arena.executors.cores import one_core
 from arena.games import Game
@@ -97,7 +97,7 @@ def play_against(
         if len(ready) < len(bots):
             raise UserError("a match needs all the bots that were named")
         evening = Evening(settings, ready, backend, person, seat=seat, seed=seed)
-        if broken := trio.run(try_starts, evening.setting(bytes(32)), len(ready)):
+        if broken := trio.run(try_starts, evening.context(bytes(32)), len(ready)):
             without(ready, broken, skip_broken=False)
         return _play(evening, guest, place)
 
@@ -181,9 +181,9 @@ class Evening:
         self.playing = False
         """Whether a match has begun that is not kept yet."""
 
-    def setting(self, secret: bytes) -> Setting:
+    def context(self, secret: bytes) -> MatchContext:
         """What a match is played by."""
-        return setting_of(self.settings, secret, self._bots, self.backend)
+        return context_of(self.settings, secret, self._bots, self.backend)
 
     def secret(self, number: int) -> bytes:
         """Of the first, second, … match."""
@@ -251,7 +251,7 @@ async def _matches(evening: Evening, guest: Guest, place: Place) -> None:
             async with open_table() as table:
                 played = await sit(
                     table,
-                    evening.setting(secret),
+                    evening.context(secret),
                     evening.spec(event, secret),
                     person=person,
                     desk=desk,

@@ -9,12 +9,12 @@ import msgspec
 import trio
 
 from arena.bots import default_cache, in_use, load, restore
-from arena.event.enter import enter, find_sandbox, setting_of, try_starts, without
+from arena.event.enter import context_of, enter, find_sandbox, try_starts, without
 from arena.event.results import count_folder
 from arena.event.tournament import RETRIES
 from arena.executors import Finished, Report
 from arena.executors.local import LocalExecutor
-from arena.machine.facts import config_of
+from arena.machine.facts import worker_config
 from arena.machine.preflight import keep_promises
 from arena.model import Block, Entrant, Event, HostError, MatchRecord, Series, UserError
 from arena.reports.escape import plain
@@ -67,10 +67,10 @@ def rerun(
         ready, _ = enter(
             roster, backend, settings, cache, folder=folder, skip_broken=False, way_out=way_out
         )
-        setting = setting_of(event.settings, secret, ready, backend)
-        if broken := trio.run(try_starts, setting, room * settings.seats):
+        context = context_of(event.settings, secret, ready, backend)
+        if broken := trio.run(try_starts, context, room * settings.seats):
             without(ready, broken, skip_broken=False, way_out=way_out)
-        config = config_of(event, secret, ready, backend)
+        config = worker_config(event, secret, ready, backend)
         executor = LocalExecutor(config, jobs=min(jobs, room), pin=True)
         played = trio.run(_play, executor, [again.series for again in drawn])
     return Rerun(

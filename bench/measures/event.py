@@ -23,7 +23,7 @@ import trio
 
 from arena.deals import commitment
 from arena.event.tournament import Tournament
-from arena.executors import Config
+from arena.executors import WorkerConfig
 from arena.executors.local import LocalExecutor
 from arena.model import Bot, Event, MatchRecord
 from arena.reports import render
@@ -121,7 +121,9 @@ def play_event(
         predictable=True,
         sandbox=stage.sandbox,
     )
-    config = Config(settings=settings, secret=SECRET.hex(), bots=tuple(bots), sandbox=event.sandbox)
+    config = WorkerConfig(
+        settings=settings, secret=SECRET.hex(), bots=tuple(bots), sandbox=event.sandbox
+    )
     folder = stage.empty()
     watched = Watched()
     own, below = _used(resource.RUSAGE_SELF), _used(resource.RUSAGE_CHILDREN)

@@ -16,7 +16,7 @@ import trio
 
 from arena import registry
 from arena.deals import Deals
-from arena.engine.match import Played, Setting, play_series
+from arena.engine.match import MatchContext, Played, play_series
 from arena.engine.pipes import Table
 from arena.sandbox.client import Spawner
 from measures import Measure, Row
@@ -98,18 +98,18 @@ def _series(
         seen.append((time.monotonic(), time.thread_time(), decisions))
 
     settings = settings_of()
-    setting = Setting(
+    context = MatchContext(
         settings=settings,
         game=registry.game(settings.game),
         deals=Deals(SECRET),
         bots={bot.entrant.id: bot for bot in bots},
         backend=registry.backend(stage.sandbox),
     )
-    series = series_of(tuple(setting.bots), MATCHES)
+    series = series_of(tuple(context.bots), MATCHES)
     with Spawner() as spawner:
         table = table_of(spawner)
         try:
-            run(lambda: play_series(table, setting, series, 0, report))
+            run(lambda: play_series(table, context, series, 0, report))
         finally:
             table.close()
     (begun, used, _), (ended, used_after, _) = seen[0], seen[-1]

@@ -1,7 +1,7 @@
 """A real `arena worker`, fed and watched from outside.
 
-It speaks the lines of `arena.executors`: Config and Jobs in, Reports out. CPU time comes from the
-scheduler's own count of its one thread.
+It speaks the lines of `arena.executors`: WorkerConfig and Jobs in, Reports out. CPU time comes from
+the scheduler's own count of its one thread.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from arena.executors import Config, Finished, Job, Report
+from arena.executors import Finished, Job, Report, WorkerConfig
 from arena.model import Bot, MatchRecord, Series
 from measures.conversation import SECRET, settings_of
 
@@ -61,7 +61,7 @@ class Worker:
         self.names = tuple(bot.entrant.id for bot in bots)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._send(
-            Config(
+            WorkerConfig(
                 settings=settings_of(game, len(bots), freeze=freeze),
                 secret=SECRET.hex(),
                 bots=tuple(bots),
@@ -97,7 +97,7 @@ class Worker:
         self.process.wait()
         self.process.stdout.close()
 
-    def _send(self, message: Config | Job) -> None:
+    def _send(self, message: WorkerConfig | Job) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(_encode(message) + b"\n")
         self.process.stdin.flush()

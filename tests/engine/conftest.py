@@ -16,9 +16,9 @@ from arena import registry
 from arena.bots import build, load
 from arena.deals import Deals, secret_from_seed
 from arena.engine import pipes
-from arena.engine.match import Setting, play_series
+from arena.engine.match import MatchContext, play_series
 from arena.engine.pipes import open_table
-from arena.executors import Config, Finished
+from arena.executors import Finished, WorkerConfig
 from arena.executors.local import LocalExecutor
 from arena.model import Block, Limits, MatchSpec, Series, Settings
 from arena.sandbox.client import Spawner
@@ -214,9 +214,9 @@ class Ways:
         )
 
     @property
-    def setting(self):
+    def context(self):
         """What the drivers share."""
-        return Setting(
+        return MatchContext(
             settings=self.settings,
             game=registry.game(self.settings.game),
             deals=Deals(SECRET),
@@ -228,7 +228,7 @@ class Ways:
         """The product, in this process."""
         played = []
         async with open_table() as table:
-            await play_series(table, self.setting, self.series, 0, played.append)
+            await play_series(table, self.context, self.series, 0, played.append)
         return [each.record for each in played]
 
     async def at_first_look(self):
@@ -242,7 +242,7 @@ class Ways:
 
     async def reports(self, *, pin=True):
         """What a worker says of each match."""
-        config = Config(
+        config = WorkerConfig(
             settings=self.settings, secret=SECRET.hex(), bots=self.bots, sandbox=self.sandbox
         )
         reports, wanted = [], [0]
@@ -267,7 +267,7 @@ class Ways:
         """The reference."""
         from plain_driver import plain_series
 
-        return await plain_series(self.setting, self.series)
+        return await plain_series(self.context, self.series)
 
 
 @pytest.fixture(scope="session")

@@ -80,13 +80,13 @@ class PlainBot:
         await self.process.stdout.aclose()
 
 
-async def plain_series(setting, series):
+async def plain_series(context, series):
     """The records of a series; after a fault the rest is played by fresh processes."""
-    settings, records, rest = setting.settings, [], list(series.matches)
+    settings, records, rest = context.settings, [], list(series.matches)
     while rest:
         bots, unready = {}, {}
         for entrant in rest[0].seats:
-            bots[entrant] = await PlainBot.start(setting.bots[entrant], settings.limits)
+            bots[entrant] = await PlainBot.start(context.bots[entrant], settings.limits)
             line = bots[entrant].session.hello(hello(settings))
             event = await bots[entrant].ask(line, settings.limits.start_ms / 1000)
             if isinstance(event, WireFault):
@@ -96,18 +96,18 @@ async def plain_series(setting, series):
                 unready[entrant] = Failure(kind=FaultKind.START, message="")
         clean = True
         while rest and clean:
-            records.append(await _match(setting, rest.pop(0), bots, unready))
+            records.append(await _match(context, rest.pop(0), bots, unready))
             clean = not records[-1].faults
         for bot in bots.values():
             await bot.dismiss()
     return records
 
 
-async def _match(setting, spec, bots, unready):
-    referee = Referee(spec, game=setting.game, deals=setting.deals, settings=setting.settings)
+async def _match(context, spec, bots, unready):
+    referee = Referee(spec, game=context.game, deals=context.deals, settings=context.settings)
     seated = [bots[entrant] for entrant in spec.seats]
     for bot in seated:
-        bot.bank_s, bot.decisions = setting.settings.limits.match_ms / 1000, 0
+        bot.bank_s, bot.decisions = context.settings.limits.match_ms / 1000, 0
     referee.begin([(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready])
     while True:
         for seat, message in referee.take_notices():
@@ -115,7 +115,7 @@ async def _match(setting, spec, bots, unready):
         if not referee.asked:
             break
         for seat in referee.asked:
-            outcome = await _decide(setting.settings.limits, referee, seat, seated[seat])
+            outcome = await _decide(context.settings.limits, referee, seat, seated[seat])
             if isinstance(outcome, str):
                 referee.answer(seat, outcome)
             else:

@@ -173,7 +173,7 @@ async def test_what_others_have_used_is_bounded_by_what_was_last_read(ways, bots
     """As much as a core gives since then, whatever they did."""
     way = ways(bots(("thinks", 0), ("thinks", 0), ("thinks", 0), program=PROGRAM), GAME, 1)
     async with open_table() as table:
-        at_table, _ = await start_bots(table, way.setting, way.series.matches[0].seats)
+        at_table, _ = await start_bots(table, way.context, way.series.matches[0].seats)
         one, *others = at_table.values()
         taken = table.taken(one)
         assert 0 < taken == sum(other.known_cpu for other in others) / table.core.count
@@ -198,7 +198,7 @@ async def test_nobody_waits_for_the_pipe_of_a_stopped_bot(ways, bots):
     way = ways(bots(("thinks", 0), ("thinks", 0), program=PROGRAM), GAME, 1)
     seats = way.series.matches[0].seats
     async with open_table() as table:
-        at_table, unready = await start_bots(table, way.setting, seats)
+        at_table, unready = await start_bots(table, way.context, seats)
         assert not unready
         stopped, other = (at_table[entrant] for entrant in seats)
         stopped.freeze()
@@ -215,7 +215,7 @@ async def test_nobody_waits_for_the_pipe_of_a_stopped_bot(ways, bots):
         while stopped.out:
             await table.wait(1)
         record = await Match(
-            table, way.setting, way.series.matches[0], dict(enumerate((stopped, other)))
+            table, way.context, way.series.matches[0], dict(enumerate((stopped, other)))
         ).play([])
         assert not record.faults
         await table.dismiss([stopped, other])

@@ -175,7 +175,7 @@ def built_ways(bot, tmp_path, tmp_path_factory):
     from arena import registry
     from arena.bots import build, load
     from arena.deals import Deals, secret_from_seed
-    from arena.engine.match import Setting, play_series
+    from arena.engine.match import MatchContext, play_series
     from arena.engine.recorder import open_tapped
     from arena.model import Limits, MatchSpec, Series, Settings
     from arena.replay.rebuild import retold
@@ -192,7 +192,7 @@ def built_ways(bot, tmp_path, tmp_path_factory):
         settings = Settings(
             game=game, turn_cap=registry.game(game).turn_cap, limits=Limits(move_ms=300)
         )
-        setting = Setting(
+        context = MatchContext(
             settings=settings,
             game=registry.game(game),
             deals=Deals(secret_from_seed("feed")),
@@ -213,7 +213,7 @@ def built_ways(bot, tmp_path, tmp_path_factory):
         )
         played = []
         async with open_tapped(recorder) as table:
-            await play_series(table, setting, series, 0, played.append)
+            await play_series(table, context, series, 0, played.append)
         records = [each.record for each in played]
         for fault in records[-1].faults:
             recorder.fault(ids[fault.seat], fault)
@@ -226,7 +226,7 @@ def built_ways(bot, tmp_path, tmp_path_factory):
                     entrant,
                     settings=settings,
                     game=registry.game(game),
-                    deals=setting.deals,
+                    deals=context.deals,
                     lean=False,
                 )
             )

@@ -153,7 +153,7 @@ def played(tmp_path_factory):
         async with open_table() as table:
             done = await sit(
                 table,
-                evening.setting(secret),
+                evening.context(secret),
                 evening.spec(event, secret),
                 person=person,
                 desk=desk,

@@ -13,7 +13,7 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals, secret_from_seed
-from arena.engine.match import Setting, play_series
+from arena.engine.match import MatchContext, play_series
 from arena.engine.pipes import open_table
 from arena.model import MatchSpec, Series, Settings
 from arena.scaffolds import SCAFFOLDS
@@ -169,7 +169,7 @@ def test_answers_at_once_lines_that_come_in_pieces(command, short, language):
 async def played(bots, sandbox, game, seats):
     """The record of one match between them."""
     settings = Settings(game=game, seats=seats, turn_cap=registry.game(game).turn_cap)
-    setting = Setting(
+    context = MatchContext(
         settings=settings,
         game=registry.game(game),
         deals=Deals(secret_from_seed("scaffolds")),
@@ -179,7 +179,7 @@ async def played(bots, sandbox, game, seats):
     spec = MatchSpec(id="m", series="s", pairing="p", deal=1, rotation=0, seats=tuple(bots))
     records = []
     async with open_table() as table:
-        await play_series(table, setting, Series(id="s", matches=(spec,)), 0, records.append)
+        await play_series(table, context, Series(id="s", matches=(spec,)), 0, records.append)
     (one,) = records
     return one.record
 
