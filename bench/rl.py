@@ -1,7 +1,7 @@
 """How fast is training in this process? `arena.games`, the AEC environment, and batches of holes.
 
     python bench/rl.py                 the table
-    python bench/rl.py --publish       and into arena/games/LIBRARY.md
+    python bench/rl.py --publish       and into docs/training.md
 
 Everybody plays uniformly random legal moves on one core, choosing them included. What is compared
 was measured in the same round, one after another, and the ratios are medians over the rounds. CPU
@@ -28,7 +28,7 @@ from arena.deals import Deals
 from arena.games import Game, four_card_golf, play_nine
 from arena.rl import mask, observe, raw_env, vector_env
 
-LIBRARY = Path(__file__).parents[1] / "arena" / "games" / "LIBRARY.md"
+LIBRARY = Path(__file__).parents[1] / "docs" / "training.md"
 MARKS = ("<!-- figures -->\n", "<!-- end of the figures -->\n")
 CASES: tuple[tuple[Game, int], ...] = tuple(
     (game, seats)

@@ -2,7 +2,7 @@
 
 `env(...)` is one match or hole as an AEC environment, `vector_env(...)` many of them at once as
 numpy arrays; both play by the rules of `arena.games`, and both show a seat what `observe(view)`
-makes of its view. So what was trained with either can play in an event. arena/games/LIBRARY.md
+makes of its view. So what was trained with either can play in an event. docs/training.md
 has examples.
 
 Needs the extra `rl`. Nothing else in the package imports this.

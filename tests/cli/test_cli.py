@@ -202,8 +202,8 @@ def test_the_event_file_s_schema_knows_every_flag_and_the_readme_s_example():
         if isinstance(option, click.Option) and option.opts[0] not in NOT_IN_FILES
     }
     assert flags | {"bots"} == set(schema["properties"])
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    example = tomllib.loads(re.search(r"```toml\n(.*?)```", readme, re.DOTALL)[1])
+    page = (REPOSITORY / "docs" / "event.md").read_text(encoding="utf-8")
+    example = tomllib.loads(re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1])
     validator.validate(example)
     assert not validator.is_valid({**example, "deels": 3})
     assert not validator.is_valid({**example, "deals": 0})

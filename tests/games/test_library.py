@@ -1,4 +1,4 @@
-"""arena/games/LIBRARY.md: every block of code on the page does what it says."""
+"""docs/training.md: every block of code on the page does what it says."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-PAGE = REPOSITORY / "arena" / "games" / "LIBRARY.md"
+PAGE = REPOSITORY / "docs" / "training.md"
 BLOCKS = re.findall(
     r"^```(\w*)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
 )

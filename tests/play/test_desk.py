@@ -311,7 +311,7 @@ def test_faces_tell_who_knows():
     assert "K" == label("four-card-golf", 13)
 
 
-def test_the_readmes_screen_is_one():
+def test_the_pages_screen_is_one():
     """A person's second turn against three, on a terminal of 19 rows."""
     frames = []
 
@@ -322,10 +322,10 @@ def test_the_readmes_screen_is_one():
             keys.wait_for("move", at.desk)
             frames.append("\n".join(line.rstrip() for line in keys.frame(79, 19)))
 
-    Round("four-card-golf", 4, 0, seed=README_SEED, looks=look).play()
+    Round("four-card-golf", 4, 0, seed=PAGE_SEED, looks=look).play()
     shown = next(frame for frame in frames if "you drew" in frame)
-    assert f"```\n{shown}\n```" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert f"```\n{shown}\n```" in (REPOSITORY / "docs" / "bot.md").read_text(encoding="utf-8")
 
 
-README_SEED = 6
+PAGE_SEED = 6
 REPOSITORY = Path(__file__).parents[2]

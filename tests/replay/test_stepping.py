@@ -185,7 +185,7 @@ def test_every_screen_fits(events, stepper, game, seats, columns, rows):
             assert bool(acting) == any("> " in line for line in frame[:-1])
 
 
-def test_the_readmes_screen_is_one():
+def test_the_pages_screen_is_one():
     """The reference event's first match after nine moves, on a terminal of 18 rows."""
     folder = REPOSITORY / "results" / "play-nine"
     event, record = read_event(folder), next(read_records(folder))
@@ -195,7 +195,7 @@ def test_the_readmes_screen_is_one():
     faults = Faults(record, "friday", event.settings.limits)
     shown = Stepper(Album(match), faults, Style(), at=9)
     screen = "\n".join(line.rstrip() for line in shown.frame(79, 18))
-    assert f"```\n{screen}\n```" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert f"```\n{screen}\n```" in (REPOSITORY / "docs" / "table.md").read_text(encoding="utf-8")
 
 
 def test_what_does_not_fit_is_scrolled(events, stepper):
