@@ -139,7 +139,7 @@ def test_workers_of_one_machine_with_a_cache_each_both_get_the_bots(
 
 DEADLY = """
 import os, signal
-from arena.executors import nodes
+from arena.executors import dask_tasks as nodes
 
 play = nodes.play  # a preload is loaded more than once
 play = getattr(play, "real", play)
@@ -231,7 +231,7 @@ def test_a_scheduler_that_is_started_anew_gets_the_event_back(
 
 TRIED = """
 import os, pathlib
-from arena.executors import nodes
+from arena.executors import dask_tasks as nodes
 from arena.executors.core_probe import Trial
 
 def tried(cores):
@@ -282,7 +282,7 @@ def test_a_worker_that_is_much_slower_is_named_and_left_out(arena, bot, cluster,
 
 
 SICK = """
-from arena.executors import nodes
+from arena.executors import dask_tasks as nodes
 
 play = nodes.play
 play = getattr(play, "real", play)
@@ -327,7 +327,7 @@ def test_a_sick_worker_sits_out_and_the_others_play(
 
 
 STRANGE = """
-from arena.executors import nodes
+from arena.executors import dask_tasks as nodes
 
 real = getattr(nodes.NAME, "real", nodes.NAME)
 
