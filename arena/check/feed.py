@@ -128,7 +128,7 @@ def _from_event(
         entered = [candidate.entrant for candidate in roster.candidates]
         name = whose or (entered[0].id if entered else path.name)
         content = entered[0].hash if entered and whose is None else ""
-        told = Told.find(folder, match, name, attempt, content)
+        told = Told.find(folder, match, name, attempt, content=content)
         if entered and entered[0].hash != told.entrant.hash:
             say(f"note: {bot} is not what was entered as {told.entrant.id}; its content differs")
         return told, roster

@@ -10,6 +10,7 @@ import click
 from arena.cli.paths import PathName
 
 if TYPE_CHECKING:
+    from arena.model import Event
     from arena.store import Head
 
 
@@ -64,7 +65,7 @@ def log(
     from arena.store import canonical_line, read_by_id, read_event, read_some, record_line
     from arena.terminal.notes import tell_long_read
 
-    read_event(folder)
+    event = read_event(folder)
     if transcript is None and (bot is not None or lean or attempt is not None):
         raise UserError("--bot, --lean and --attempt go with --transcript MATCH")
     if as_json and not faults:
@@ -74,19 +75,19 @@ def log(
     if transcript is not None:
         from arena.event.transcript import Told
 
-        told = Told.find(folder, transcript, bot, attempt)
+        told = Told.find(folder, transcript, bot, attempt, event=event)
         sys.stdout.buffer.write(told.transcript(lean=lean))
         sys.stdout.buffer.flush()
         return
     tell_long_read([folder])
     if faults:
-        _print_faults(folder, as_json=as_json)
+        _print_faults(folder, event, as_json=as_json)
         return
-    counts = _all if everything else Counts(folder)
+    counts = _all if everything else Counts(folder, event=event)
     if canonical:
-        lines = map(canonical_line, read_by_id(folder, counts))
+        lines = map(canonical_line, read_by_id(folder, counts, event))
     else:
-        lines = map(record_line, read_some(folder, counts))
+        lines = map(record_line, read_some(folder, counts, event))
     for line in lines:
         sys.stdout.buffer.write(json_line(line))
     sys.stdout.buffer.flush()
@@ -96,17 +97,17 @@ def _all(_: Head) -> bool:
     return True
 
 
-def _print_faults(folder: Path, *, as_json: bool) -> None:
+def _print_faults(folder: Path, event: Event, *, as_json: bool) -> None:
     import msgspec
 
     from arena.reports.escape import json_line
     from arena.reports.faults import again, fault_lines
-    from arena.store import read_event, read_records
+    from arena.store import read_records
     from arena.terminal.screen import say
 
-    limits = read_event(folder).settings.limits
+    limits = event.settings.limits
     found = False
-    for record in read_records(folder):
+    for record in read_records(folder, event):
         found = found or bool(record.faults)
         if not as_json:
             for text in fault_lines(record, str(folder), limits):

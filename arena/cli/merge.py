@@ -32,7 +32,7 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
     from arena.event.session import settle, show
     from arena.event.tournament import Tournament
     from arena.model import UserError
-    from arena.store import Store, claimed, made_whole, read_announced
+    from arena.store import Store, claimed, made_whole
     from arena.terminal.progress import Progress
     from arena.terminal.screen import say
 
@@ -43,10 +43,10 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
     with claimed(out):
         parts = parts_of(folders)
         first = parts[0]
-        event, announced = merged(parts), read_announced(first.folder)
+        event = merged(parts)
         with (
             made_whole(out) as fresh,
-            Store.create(fresh, event, first.private, announced) as store,
+            Store.create(fresh, event, first.private, first.announced) as store,
         ):
             tournament = Tournament(store, first.secret, watcher)
             fill(tournament, parts)

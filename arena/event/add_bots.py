@@ -30,7 +30,7 @@ from arena.live.event import Live, opened
 from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import keep_promises
 from arena.model import Entrant, Event, UserError
-from arena.store import read_event, read_private, secret_of
+from arena.store import read_event, read_event_file, read_private, secret_of
 from arena.terminal.progress import progress
 from arena.terminal.screen import command_line, say
 
@@ -111,13 +111,14 @@ def _finished(folder: Path) -> list[Event]:
         raise UserError(f"{folder}: a shard of an event; merge it first: arena merge")
     events: list[Event] = []
     for path in (folder, *epochs_of(folder)):
-        each = read_event(path)
+        file = read_event_file(path)
+        each = file.event
         if not each.finished or read_private(path) is not None:
             command = command_line("resume" if each.sandbox else "run", path)
             raise UserError(f"{path}: the event is not finished; first: {command}")
         if events and (fault := epoch_fault(events, each)):
             raise UserError(f"{path}: no epoch of the event in {folder}: {fault}")
-        refuse_drift(path, each, secret_of(path, each), None)
+        refuse_drift(path, each, file.announced, secret_of(path, each), None)
         events.append(each)
     return events
 

@@ -18,7 +18,7 @@ from arena.deals import commitment
 from arena.luck import evaluator
 from arena.model import Entrant, Event, Settings, UserError
 from arena.referee import HOLES
-from arena.store import read_announced
+from arena.store import Announced
 
 _HASH_SHOWN = 12
 # A public value is a line of hex or a headline, not a page.
@@ -48,11 +48,13 @@ def beacon_value(event: Event, given: str | None) -> str:
     return public_value("--beacon", given)
 
 
-def refuse_drift(folder: Path, event: Event, secret: bytes, entered: Event | None) -> None:
+def refuse_drift(
+    folder: Path, event: Event, announced: Announced, secret: bytes, entered: Event | None
+) -> None:
     """See that an event is what was committed to, and that this arena plays by its rules."""
     settings = event.settings
     lines = [*_rules(settings), *_holes(settings), *_evaluator(settings)]
-    if commitment(secret, read_announced(folder).settings, event.entrants) != event.commitment:
+    if commitment(secret, announced.settings, event.entrants) != event.commitment:
         lines += list(differences(entered, event)) if entered else []
         lines.append("settings, entrants and secret don't fit the commitment")
     if lines:

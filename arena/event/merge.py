@@ -29,7 +29,15 @@ from arena.formats.shards import Shard
 from arena.machine.groups import hosted, machines_of
 from arena.model import Event, HostError, UserError
 from arena.reports.escape import shell
-from arena.store import Private, read_event, read_private, read_records, secret_of, writer
+from arena.store import (
+    Announced,
+    Private,
+    read_event_file,
+    read_private,
+    read_records,
+    secret_of,
+    writer,
+)
 from arena.store.stderr import FAULTS, LOG, OLDER, STDERR_KEPT, Stderr
 
 T = TypeVar("T")
@@ -46,6 +54,7 @@ class Part(NamedTuple):
 
     folder: Path
     event: Event
+    announced: Announced
     private: Private
     secret: bytes
     shard: Shard
@@ -72,7 +81,7 @@ def parts_of(folders: Sequence[Path]) -> list[Part]:
         named = ", ".join(str(Shard(n, first.shard.of)) for n in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
         raise UserError(f"missing: shard {named}{more}; name all {first.shard.of} folders")
-    refuse_drift(first.folder, first.event, first.secret, first.private.entered)
+    refuse_drift(first.folder, first.event, first.announced, first.secret, first.private.entered)
     counting_of(first.event, first.secret, shard=first.shard)  # whether it may be cut at all
     if lacking := [lack for part in parts if (lack := _lacks(part))]:
         raise UserError("\n".join(lacking))
@@ -80,7 +89,7 @@ def parts_of(folders: Sequence[Path]) -> list[Part]:
 
 
 def _part(folder: Path) -> Part:
-    event = read_event(folder)
+    event, announced = (file := read_event_file(folder)).event, file.announced
     if not event.shard:
         what = (
             "a whole event, not a shard of one"
@@ -93,7 +102,9 @@ def _part(folder: Path) -> Part:
     private = read_private(folder)
     if private is None:
         raise UserError(f"{folder}: private.json is missing; a shard can't be merged without it")
-    return Part(folder, event, private, secret_of(folder, event), Shard.parse(event.shard))
+    return Part(
+        folder, event, announced, private, secret_of(folder, event), Shard.parse(event.shard)
+    )
 
 
 def _same_event(one: Part, other: Part) -> None:
@@ -136,7 +147,7 @@ def fill(tournament: Tournament, parts: Sequence[Part]) -> None:
     if len(parts) + _FILES > soft:
         with suppress(ValueError, OSError):  # then opening one says so
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    for record in in_turns(read_records(part.folder) for part in parts):
+    for record in in_turns(read_records(part.folder, part.event) for part in parts):
         tournament.take_in(record)
 
 

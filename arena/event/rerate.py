@@ -164,7 +164,7 @@ def _take(pool: Pool, held: _Held, aliases: Aliases, wanted: Wanted, withdrawn: 
     counting = counting_of(event, secret)
     damaged: list[int] = []
     outside = array("Q")
-    for record in _records(folder, wanted, damaged):
+    for record in _records(held, wanted, damaged):
         counting.add(record)
         if not wanted.when(record.ended):
             outside.append(key_of(record.id, record.attempt, record.digest[:DIGEST_HEX]))
@@ -195,13 +195,13 @@ def _take(pool: Pool, held: _Held, aliases: Aliases, wanted: Wanted, withdrawn: 
     return len(late) if late else 0
 
 
-def _records(folder: Path, wanted: Wanted, damaged: list[int]) -> Iterator[MatchRecord]:
+def _records(held: _Held, wanted: Wanted, damaged: list[int]) -> Iterator[MatchRecord]:
     """The log of an event; where damaged lines begin is noted."""
     if wanted.skip_damaged:
-        yield from read_whole(folder, damaged.append)
+        yield from read_whole(held.folder, damaged.append, held.event)
         return
     try:
-        yield from read_records(folder)
+        yield from read_records(held.folder, held.event)
     except DamagedError as error:
         raise UserError(f"{error}; to rate what is whole: --skip-damaged") from None
 

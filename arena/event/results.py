@@ -72,17 +72,17 @@ def counting_of(
 def left_of(folder: Path, event: Event, secret: bytes) -> int:
     """How many matches of a shard are left to play; UserError for a log that isn't of it."""
     counting = counting_of(event, secret, shard=shard_of(event))
-    for record in read_records(folder):
+    for record in read_records(folder, event):
         counting.add(record)
     counting.counted()  # refuses what was not planned for it
     return counting.left
 
 
-def count_folder(folder: Path) -> tuple[Event, Counting]:
-    """The count of a results folder's log."""
-    event = read_event(folder)
+def count_folder(folder: Path, event: Event | None = None) -> tuple[Event, Counting]:
+    """The count of a results folder's log. `event`: the folder's, if it has been read."""
+    event = event or read_event(folder)
     counting = counting_of(event, secret_of(folder, event))
-    for record in read_records(folder):
+    for record in read_records(folder, event):
         counting.add(record)
     return event, counting
 
@@ -121,15 +121,17 @@ class Counts:
         folder: Path,
         counting: Counting | None = None,
         *,
+        event: Event | None = None,
         annulled: bool = False,
         gone: frozenset[str] = frozenset(),
     ) -> None:
-        """`counting`: of the folder's whole log, where somebody has made it already. `annulled`:
+        """`counting`: of the folder's whole log, where somebody has made it already; else
+        `event` is the folder's, if it has been read. `annulled`:
         matches that would count if no results were annulled are taken too. `gone`: who was
         withdrawn in the event of which this is an epoch.
         """
         if counting is None:
-            _, counting = count_folder(folder)
+            _, counting = count_folder(folder, event)
         counted = counting.counted()
         self.gone = gone.union(out.entrant for out in counted.withdrawn)
         """Who was withdrawn in it, or before."""

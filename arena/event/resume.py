@@ -26,6 +26,7 @@ from arena.store import (
     Store,
     others_read_private,
     read_event,
+    read_event_file,
     read_private,
     secret_of,
     writer,
@@ -162,7 +163,8 @@ def _finished(folder: Path) -> UserError:
 
 def _owned(folder: Path, *, repair: bool = False) -> tuple[Event, Private, bytes]:
     """An event that can be gone on with here, and its secret."""
-    event = read_event(folder)
+    file = read_event_file(folder)
+    event = file.event
     private = read_private(folder)
     if event.finished and private is None and not repair:
         raise _finished(folder)
@@ -177,7 +179,7 @@ def _owned(folder: Path, *, repair: bool = False) -> tuple[Event, Private, bytes
             "take that from them with chmod 600"
         )
     secret = secret_of(folder, event)
-    refuse_drift(folder, event, secret, private.entered)
+    refuse_drift(folder, event, file.announced, secret, private.entered)
     return event, private, secret
 
 
@@ -206,7 +208,7 @@ def _play_on(
     with in_use(cache), opened(live) as page, Store.open(folder, mend=repair) as store:
         if store.mended:
             say(f"note: {store.mended}")
-        if read_event(folder).sandbox and not event.sandbox:
+        if store.event.sandbox and not event.sandbox:
             raise UserError(f"{folder}: another arena has just begun the event")
         watcher = progress(event.settings.rating, as_json=as_json, quiet=quiet)
         # What is only prepared has deals that aren't fixed before it begins.

@@ -42,20 +42,20 @@ _COMPARES: Mapping[str, Callable[[int, int], bool]] = {
 }
 
 
-def playings(folder: Path, match: str) -> list[MatchRecord]:
+def playings(folder: Path, match: str, event: Event | None = None) -> list[MatchRecord]:
     """Every playing of a match, by its id or a beginning that no other has. UserError names what
     there is instead.
     """
     if not is_indexed(folder):
         tell_long_read([folder])
-    if found := records_of_match(folder, match):
+    if found := records_of_match(folder, match, event):
         return found
-    ids = _ids(folder)
+    ids = _ids(folder, event)
     if not ids:
         raise nothing_played(folder)
     meant = sorted(known for known in ids if match and known.startswith(match))
     if len(meant) == 1:
-        return records_of_match(folder, meant[0])
+        return records_of_match(folder, meant[0], event)
     if meant:
         more = f" and {len(meant) - NEAR:,} more" if len(meant) > NEAR else ""
         raise UserError(
@@ -70,7 +70,7 @@ def nothing_played(folder: Path) -> UserError:
     return UserError(f"{folder}: no match has been played there yet")
 
 
-def _ids(folder: Path) -> list[str]:
+def _ids(folder: Path, event: Event | None) -> list[str]:
     """Of all matches, in the order of the file."""
     ids: dict[str, None] = {}
 
@@ -78,7 +78,7 @@ def _ids(folder: Path) -> list[str]:
         ids[head.id] = None
         return False
 
-    for _ in read_some(folder, note):
+    for _ in read_some(folder, note, event):
         raise AssertionError("none was wanted")
     return list(ids)
 
@@ -87,17 +87,19 @@ def withdrawal_lines(folder: Path, withdrawn: Iterable[Withdrawal]) -> Iterator[
     """Of each that was withdrawn: the fault of the last match it failed in, and how to see more."""
     for out in withdrawn:
         for path in (folder, *epochs_of(folder)):
-            for record in records_of_match(path, out.after)[:1]:
+            event = read_event(path)
+            for record in records_of_match(path, out.after, event)[:1]:
                 own = tuple(f for f in record.faults if record.seats[f.seat] == out.entrant)
-                limits = read_event(path).settings.limits
                 yield from fault_lines(
-                    msgspec.structs.replace(record, faults=own), str(path), limits
+                    msgspec.structs.replace(record, faults=own), str(path), event.settings.limits
                 )
 
 
-def playing(folder: Path, match: str, attempt: int | None) -> MatchRecord:
+def playing(
+    folder: Path, match: str, attempt: int | None, event: Event | None = None
+) -> MatchRecord:
     """One playing of a match: of its first attempt, unless another is asked for."""
-    found = playings(folder, match)
+    found = playings(folder, match, event)
     wanted = [record for record in found if attempt in (None, record.attempt)]
     if wanted:
         return min(wanted, key=lambda record: record.attempt)
@@ -105,12 +107,12 @@ def playing(folder: Path, match: str, attempt: int | None) -> MatchRecord:
     raise UserError(f"{folder}: {plain(found[0].id)} has no attempt {attempt}; there are: {there}")
 
 
-def counted_playing(folder: Path, match: str) -> MatchRecord:
+def counted_playing(folder: Path, match: str, event: Event | None = None) -> MatchRecord:
     """The playing of a match that counts, or the last if none does."""
-    found = playings(folder, match)
+    found = playings(folder, match, event)
     if len(found) == 1:
         return found[0]
-    counts = Counts(folder)
+    counts = Counts(folder, event=event)
     return next((record for record in found if counts(_head(record))), found[-1])
 
 
@@ -252,19 +254,27 @@ class Found(Frozen, frozen=True, kw_only=True):
     """How many there are in all."""
 
 
-def searched(folder: Path, search: Search, *, everything: bool, limit: int | None) -> Found:
+def searched(
+    folder: Path,
+    search: Search,
+    *,
+    everything: bool,
+    limit: int | None,
+    event: Event | None = None,
+) -> Found:
     """Look through a log: through the records that count, or through all."""
     tell_long_read([folder])
     if search == Search() and limit is not None and not everything:
         # Nothing is to be found out of the records: the first ones will do.
-        counts = Counts(folder)
-        first = itertools.islice(read_some(folder, counts), limit)
+        event = event or read_event(folder)
+        counts = Counts(folder, event=event)
+        first = itertools.islice(read_some(folder, counts, event), limit)
         return Found(records=tuple((record, True) for record in first), matches=len(counts))
     number = 0
 
     def wanted() -> Iterator[tuple[MatchRecord, bool]]:
         nonlocal number
-        for record, counts in _records(folder, everything=everything):
+        for record, counts in _records(folder, event, everything=everything):
             if search.wants(record):
                 number += 1
                 yield record, counts
@@ -282,13 +292,16 @@ def searched(folder: Path, search: Search, *, everything: bool, limit: int | Non
     return Found(records=tuple(shown), matches=number)
 
 
-def _records(folder: Path, *, everything: bool) -> Iterator[tuple[MatchRecord, bool]]:
-    counts = Counts(folder)
+def _records(
+    folder: Path, event: Event | None, *, everything: bool
+) -> Iterator[tuple[MatchRecord, bool]]:
+    event = event or read_event(folder)
+    counts = Counts(folder, event=event)
     if everything:
-        for record in read_records(folder):
+        for record in read_records(folder, event):
             yield record, counts(_head(record))
     else:
-        for record in read_some(folder, counts):
+        for record in read_some(folder, counts, event):
             yield record, True
 
 

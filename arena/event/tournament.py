@@ -91,7 +91,7 @@ class Tournament:
         """Series that have come to their end."""
         self._trouble = ""
         self._scope = trio.CancelScope()
-        for record in read_records(store.folder):
+        for record in read_records(store.folder, store.event):
             self._counting.add(record)
 
     @property

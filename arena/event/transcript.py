@@ -30,14 +30,16 @@ class Told(Frozen, frozen=True, kw_only=True):
         match: str,
         bot: str | None,
         attempt: int | None,
+        *,
         content: str = "",
+        event: Event | None = None,
     ) -> Self:
         """Look it up; UserError names what there is instead. `content`: the hash of the bot's
         content, by which it is known if nothing names it.
         """
-        event = read_event(folder)
+        event = event or read_event(folder)
         secret = secret_of(folder, event)
-        record = playing(folder, match, attempt)
+        record = playing(folder, match, attempt, event)
         by_id = {entrant.id: entrant for entrant in event.entrants}
         entrant = _at_table([by_id[seat] for seat in record.seats], record, bot, content)
         return cls(
@@ -45,7 +47,7 @@ class Told(Frozen, frozen=True, kw_only=True):
             event=event,
             secret=secret,
             entrant=entrant,
-            records=_of_process(folder, record),
+            records=_of_process(folder, event, record),
         )
 
     def transcript(self, *, lean: bool) -> bytes:
@@ -80,10 +82,10 @@ def _at_table(seated: list[Entrant], record: MatchRecord, bot: str | None, conte
     raise UserError(f"{plain(bot)} was not in match {record.id}; at the table were: {ids}")
 
 
-def _of_process(folder: Path, last: MatchRecord) -> tuple[MatchRecord, ...]:
+def _of_process(folder: Path, event: Event, last: MatchRecord) -> tuple[MatchRecord, ...]:
     """Since when the processes at this table have lived: a fault brings fresh ones."""
     records: list[MatchRecord] = []
-    for record in records_of_series(folder, last.series):
+    for record in records_of_series(folder, last.series, event):
         if record.attempt == last.attempt:
             if records and records[-1].faults:
                 records.clear()

@@ -46,7 +46,7 @@ class Opening:
 
     def match(self, match: str) -> bytes | None:
         """A match that may be seen, as the viewer takes it; None if there is none."""
-        records = records_of_match(self._folder, match)
+        records = records_of_match(self._folder, match, self._event)
         if not records:
             return None
         # The attempt that counts is the first complete one: none was begun after that.

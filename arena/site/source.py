@@ -134,7 +134,7 @@ def _part(
     """
     counting, places = counting_of(event, secret_of(folder, event)), _Places()
     moments = _moments(folder) if len(event.entrants) <= _SMALL_FIELD else []
-    for start, record in read_placed(folder):
+    for start, record in read_placed(folder, event):
         if history is not None and moments and start >= moments[0]:
             _note(history, table(event, counting.counted()))
             moments = [moment for moment in moments if moment > start]
@@ -188,7 +188,8 @@ def records(part: Part, clearing: Clearing) -> Iterator[MatchRecord]:
     """Its records that count, or would if nobody were annulled, in the order of the ids that are
     published.
     """
-    return read_at(part.folder, ((clearing.match(match), start) for match, start in part.places))
+    places = ((clearing.match(match), start) for match, start in part.places)
+    return read_at(part.folder, places, part.event)
 
 
 def made_from(source: Source, clearing: Clearing, version: str) -> str:

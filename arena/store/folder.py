@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -70,9 +70,47 @@ def is_results_folder(folder: Path) -> bool:
         return False
 
 
+class EventFile(NamedTuple):
+    """event.json, read and checked once."""
+
+    event: Event
+    body: bytes
+    """Its JSON as it stands in the file, without the checksum."""
+
+    @property
+    def announced(self) -> Announced:
+        """What the commitment covers."""
+        return msgspec.json.decode(self.body, type=Announced)
+
+
 def read_event(folder: Path) -> Event:
     """The event of a results folder."""
-    path, body = folder / "event.json", _event_body(folder)
+    return read_event_file(folder).event
+
+
+def read_event_file(folder: Path) -> EventFile:
+    """The event of a results folder, and the bytes that it was decoded from."""
+    path = folder / "event.json"
+    try:
+        line = content(path)
+    except OSError as error:
+        if not folder.exists():
+            raise UserError(f"{folder}: there is no such folder") from None
+        if not folder.is_dir():
+            raise UserError(f"{folder}: a file, not a results folder") from None
+        raise UserError(
+            f"{folder}: not a results folder (no event.json in it: {error.strerror})"
+        ) from None
+    return decode_event_file(path, line)
+
+
+def decode_event_file(path: Path, line: bytes) -> EventFile:
+    """event.json from its bytes; UserError, which names `path`, if they are none."""
+    body = unsealed(line.rstrip(b"\n"))
+    if body is None:
+        raise UserError(f"{path}: damaged: its checksum does not match its content")
+    if b"\n" in body:
+        raise UserError(f"{path}: damaged: it has more than one line")
     try:
         version = msgspec.json.decode(body, type=_Version)
         if version.format != FORMAT:
@@ -89,38 +127,7 @@ def read_event(folder: Path) -> Event:
         raise UserError(f"{path}: no event of an arena's: {reason(error)}") from None
     if wrong := event_fault(event):
         raise UserError(f"{path}: no event of an arena's: {wrong}")
-    return event
-
-
-def read_announced(folder: Path) -> Announced:
-    """What of event.json the commitment covers, as it stands there."""
-    try:
-        return msgspec.json.decode(_event_body(folder), type=Announced)
-    except UNDECODABLE as error:
-        raise UserError(
-            f"{folder / 'event.json'}: no event of an arena's: {reason(error)}"
-        ) from None
-
-
-def _event_body(folder: Path) -> bytes:
-    """event.json without its checksum, which is right."""
-    path = folder / "event.json"
-    try:
-        line = content(path)
-    except OSError as error:
-        if not folder.exists():
-            raise UserError(f"{folder}: there is no such folder") from None
-        if not folder.is_dir():
-            raise UserError(f"{folder}: a file, not a results folder") from None
-        raise UserError(
-            f"{folder}: not a results folder (no event.json in it: {error.strerror})"
-        ) from None
-    body = unsealed(line.rstrip(b"\n"))
-    if body is None:
-        raise UserError(f"{path}: damaged: its checksum does not match its content")
-    if b"\n" in body:
-        raise UserError(f"{path}: damaged: it has more than one line")
-    return body
+    return EventFile(event, body)
 
 
 def read_private(folder: Path) -> Private | None:

@@ -1,7 +1,8 @@
 """Records out of a log: all of them, one match's, one series'.
 
 What the index says is checked against the lines; where it says nothing, or something else than
-they do, the log is read from its beginning.
+they do, the log is read from its beginning. Each function takes the folder's `Event`, so that
+event.json is read once by a command; it is read here if the caller has not done so.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from arena.model import MatchRecord, UserError
+from arena.model import Event, MatchRecord, UserError
 from arena.store.files import UNDECODABLE, opened, reason
 from arena.store.folder import read_event
 from arena.store.index import Index, made
@@ -25,28 +26,34 @@ class DamagedError(UserError):
     """A log has a damaged line before its end."""
 
 
-def read_records(folder: Path, start: int = 0) -> Iterator[MatchRecord]:
+def read_records(
+    folder: Path, event: Event | None = None, *, start: int = 0
+) -> Iterator[MatchRecord]:
     """Every record of a log, counted or not, in the order of the file. Streams.
 
     A last line without its newline is passed over. `start` is where a line begins. UserError if
     a line is none of an arena's, or of another event's.
     """
-    for _, record in read_placed(folder, start):
+    for _, record in read_placed(folder, event, start=start):
         yield record
 
 
-def read_placed(folder: Path, start: int = 0) -> Iterator[tuple[int, MatchRecord]]:
+def read_placed(
+    folder: Path, event: Event | None = None, *, start: int = 0
+) -> Iterator[tuple[int, MatchRecord]]:
     """The same, each record with the byte at which its line begins."""
-    entrants = _entrants(folder)
+    entrants = _entrants(folder, event)
     for place, body in _bodies(folder, start):
         yield place, _sound(folder, entrants, place, body)
 
 
-def read_whole(folder: Path, passed_over: Callable[[int], None]) -> Iterator[MatchRecord]:
+def read_whole(
+    folder: Path, passed_over: Callable[[int], None], event: Event | None = None
+) -> Iterator[MatchRecord]:
     """Every record whose line is whole, in the order of the file; of a damaged line it is told at
     which byte that begins. Streams.
     """
-    entrants = _entrants(folder)
+    entrants = _entrants(folder, event)
     for line in read_lines(folder):
         if line.torn:
             return
@@ -56,37 +63,38 @@ def read_whole(folder: Path, passed_over: Callable[[int], None]) -> Iterator[Mat
             yield _sound(folder, entrants, line.start, line.body)
 
 
-def read_some(folder: Path, wanted: Callable[[Head], bool]) -> Iterator[MatchRecord]:
+def read_some(
+    folder: Path, wanted: Callable[[Head], bool], event: Event | None = None
+) -> Iterator[MatchRecord]:
     """The wanted records of a log, in the order of the file. Streams."""
-    entrants = _entrants(folder)
+    entrants = _entrants(folder, event)
     for start, body in _bodies(folder):
         if wanted(head_of(body)):
             yield _sound(folder, entrants, start, body)
 
 
 def read_by_id(
-    folder: Path, wanted: Callable[[Head], bool], named: Callable[[str], str] = str
+    folder: Path, wanted: Callable[[Head], bool], event: Event | None = None
 ) -> Iterator[MatchRecord]:
-    """The wanted records of a log, sorted by their ids, or by what `named` makes of those.
+    """The wanted records of a log, sorted by their ids.
 
     Holds of each its id and its place, some 80 bytes, and reads the log twice.
     """
     yield from read_at(
         folder,
-        (
-            (named(head.id), start)
-            for start, body in _bodies(folder)
-            if wanted(head := head_of(body))
-        ),
+        ((head.id, start) for start, body in _bodies(folder) if wanted(head := head_of(body))),
+        event,
     )
 
 
-def read_at(folder: Path, places: Iterable[tuple[str, int]]) -> Iterator[MatchRecord]:
+def read_at(
+    folder: Path, places: Iterable[tuple[str, int]], event: Event | None = None
+) -> Iterator[MatchRecord]:
     """The records whose lines begin at these bytes, sorted by the names that stand beside them."""
     found = sorted(name.encode() + _NUL + start.to_bytes(8) for name, start in places)
     if not found:
         return
-    entrants = _entrants(folder)
+    entrants = _entrants(folder, event)
     with opened(folder / LOG) as log:
         for place in found:
             start = int.from_bytes(place[-8:])
@@ -125,8 +133,8 @@ def _sound(folder: Path, entrants: frozenset[str], start: int, body: bytes) -> M
     return record
 
 
-def _entrants(folder: Path) -> frozenset[str]:
-    return frozenset(entrant.id for entrant in read_event(folder).entrants)
+def _entrants(folder: Path, event: Event | None) -> frozenset[str]:
+    return frozenset(entrant.id for entrant in (event or read_event(folder)).entrants)
 
 
 def _strange(folder: Path, start: int, wrong: str) -> UserError:
@@ -151,17 +159,20 @@ def _damage(folder: Path, start: int) -> DamagedError:
     )
 
 
-def records_of_match(folder: Path, match: str) -> list[MatchRecord]:
+def records_of_match(folder: Path, match: str, event: Event | None = None) -> list[MatchRecord]:
     """Every playing of one match, in the order of the file."""
     return _meant(
-        folder, lambda index: index.match(match), wanted=lambda record: record.id == match
+        folder, event, lambda index: index.match(match), wanted=lambda record: record.id == match
     )
 
 
-def records_of_series(folder: Path, series: str) -> list[MatchRecord]:
+def records_of_series(folder: Path, series: str, event: Event | None = None) -> list[MatchRecord]:
     """Every playing of the matches of a series, in the order of the file."""
     return _meant(
-        folder, lambda index: index.series(series), wanted=lambda record: record.series == series
+        folder,
+        event,
+        lambda index: index.series(series),
+        wanted=lambda record: record.series == series,
     )
 
 
@@ -172,6 +183,7 @@ def is_indexed(folder: Path) -> bool:
 
 def _meant(
     folder: Path,
+    event: Event | None,
     look: Callable[[Index], Iterator[int]],
     *,
     wanted: Callable[[MatchRecord], bool],
@@ -179,13 +191,17 @@ def _meant(
     index = Index.load(folder)
     if not index.count and log_size(folder) >= _WORTH_AN_INDEX:
         index = made(folder)
-    return (_looked_up(folder, index, list(look(index)), wanted) if index.count else []) or [
-        record for record in read_records(folder) if wanted(record)
+    return (_looked_up(folder, event, index, list(look(index)), wanted) if index.count else []) or [
+        record for record in read_records(folder, event) if wanted(record)
     ]
 
 
 def _looked_up(
-    folder: Path, index: Index, numbers: list[int], wanted: Callable[[MatchRecord], bool]
+    folder: Path,
+    event: Event | None,
+    index: Index,
+    numbers: list[int],
+    wanted: Callable[[MatchRecord], bool],
 ) -> list[MatchRecord]:
     """By the index, and from its last line on by the log; none where the two disagree."""
     last = index.count - 1
@@ -200,12 +216,12 @@ def _looked_up(
                     found.append(decode(body))
     except (OSError, *UNDECODABLE):
         return []
-    entrants = _entrants(folder)
+    entrants = _entrants(folder, event)
     if any(record_fault(record, entrants) for record in found):
         return []
     return [
         record
-        for records in (found, read_records(folder, index.start(last)))
+        for records in (found, read_records(folder, event, start=index.start(last)))
         for record in records
         if wanted(record)
     ]

@@ -20,11 +20,12 @@ from typing import BinaryIO, Self
 from arena.model import Event, HostError, MatchRecord
 from arena.store.folder import (
     Announced,
+    EventFile,
     Private,
+    is_results_folder,
     not_writable,
     prepare,
-    read_announced,
-    read_event,
+    read_event_file,
     remove_unfinished,
     trouble,
     write_atomically,
@@ -44,10 +45,10 @@ GROUP_S = 0.5
 class Store:
     """A results folder open for writing."""
 
-    def __init__(self, folder: Path, event: Event, held: BinaryIO, *, mend: bool = False) -> None:
+    def __init__(self, folder: Path, file: EventFile, held: BinaryIO, *, mend: bool) -> None:
         self.folder = folder
-        self.event = event
-        self._announced = read_announced(folder)
+        self.event = event = file.event
+        self._announced = file.announced
         self.mended = ""
         """What was wrong with the log, and what was done about it; for people."""
         self._lock = held
@@ -82,12 +83,18 @@ class Store:
     @classmethod
     def open(cls, folder: Path, *, mend: bool = False) -> Self:
         """Go on with an event. `mend`: set damaged lines aside, wherever they are."""
-        event = read_event(folder)
+        if not is_results_folder(folder):
+            read_event_file(folder)  # raises before a lock file is made there
         try:
             held = lock(folder)
         except OSError as error:
             raise not_writable(folder, error) from None
-        return cls(folder, event, held, mend=mend)
+        try:
+            file = read_event_file(folder)
+        except BaseException:
+            held.close()
+            raise
+        return cls(folder, file, held, mend=mend)
 
     def __enter__(self) -> Self:
         return self

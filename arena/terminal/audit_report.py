@@ -52,10 +52,10 @@ def audit_folder(folder: Path) -> Audit:
     def place(record: MatchRecord) -> object:
         return deals.place(record.id) if event.settings.deal_order == SHUFFLED else record.deal
 
-    counts = Counts(folder)
+    counts = Counts(folder, event=event)
     if event.finished and counts.missing:
         raise incomplete(folder, counts.missing, counts.planned)
-    return audited(event, order, place, read_by_id(folder, counts))
+    return audited(event, order, place, read_by_id(folder, counts, event))
 
 
 def told(audit: Audit, folder: str, *, paint: bool, everything: bool = False) -> Iterator[str]:

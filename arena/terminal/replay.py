@@ -76,7 +76,9 @@ def look(
         if odd := [flag for flag, given in searching.items() if given]:
             raise UserError(f"{', '.join(odd)}: to search for a match, and one is named")
         record = (
-            counted_playing(folder, match) if attempt is None else playing(folder, match, attempt)
+            counted_playing(folder, match, event)
+            if attempt is None
+            else playing(folder, match, attempt, event)
         )
         _show(folder, event, record, fault=fault, as_json=as_json, **how)
         return
@@ -90,9 +92,9 @@ def look(
         sort=sort or "",
     )
     at_most = None if limit == 0 or (limit is None and as_json) else limit or LISTED
-    found = searched(folder, search, everything=everything, limit=at_most)
+    found = searched(folder, search, everything=everything, limit=at_most, event=event)
     if not found.matches:
-        raise _nothing(folder, everything=everything)
+        raise _nothing(folder, event, everything=everything)
     alone = len(found.records) == 1 and (limit == 1 or found.matches == 1)
     if alone and not as_json:
         _show(folder, event, found.records[0][0], fault=fault, as_json=False, **how)
@@ -111,8 +113,8 @@ def look(
 _FLAGS = {"watcher": "as", "as_text": "print"}
 
 
-def _nothing(folder: Path, *, everything: bool) -> UserError:
-    if next(read_records(folder), None) is None:
+def _nothing(folder: Path, event: Event, *, everything: bool) -> UserError:
+    if next(read_records(folder, event), None) is None:
         return nothing_played(folder)
     more = "" if everything else "; --all looks at matches that don't count too"
     return UserError(f"{folder}: no such match{more}")

@@ -19,7 +19,15 @@ from arena.games import Game
 from arena.luck import evaluator
 from arena.model import Event, UserError, canonical
 from arena.referee import HOLES
-from arena.store import OtherVersionError, read_announced, read_event, read_private, unsealed
+from arena.store import (
+    Announced,
+    EventFile,
+    OtherVersionError,
+    decode_event_file,
+    read_event_file,
+    read_private,
+    unsealed,
+)
 from arena.store.files import content
 from arena.verify.findings import EVENT, Difference, DiffersError, shown, unlike_bytes
 
@@ -31,6 +39,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: Path
     event: Event
+    announced: Announced
     secret: bytes | None
     """None: it has not been revealed, and what follows from it can't be verified yet."""
 
@@ -55,7 +64,8 @@ def open_case(folder: Path, *, published: str | None = None) -> Case:
 
     DiffersError if it isn't true; UserError if it can't be judged here.
     """
-    event = _event(folder)
+    file = _event_file(folder)
+    event, announced = file.event, file.announced
     _check_rules(folder, event)
     if published is not None and published.strip().lower() != event.commitment:
         raise _differs("commitment", f"the published one, {published}", event.commitment)
@@ -65,42 +75,41 @@ def open_case(folder: Path, *, published: str | None = None) -> Case:
         private = read_private(folder)
         secret = private.secret if private else ""
     if not secret:
-        return Case(folder=folder, event=event, secret=None)
+        return Case(folder=folder, event=event, announced=announced, secret=None)
     if not _SECRET.fullmatch(secret):
         raise _differs("secret", "64 hex digits", secret)
     revealed = bytes.fromhex(secret)
-    bound = commitment(revealed, read_announced(folder).settings, event.entrants)
+    bound = commitment(revealed, announced.settings, event.entrants)
     if bound != event.commitment:
         raise _differs(
             "commitment", f"that of secret, settings and entrants, {bound}", event.commitment
         )
-    case = Case(folder=folder, event=event, secret=revealed)
+    case = Case(folder=folder, event=event, announced=announced, secret=revealed)
     if event.shard and case.schedule(case.deals).adaptive:
         raise _differs("shard", f"none, as {event.settings.format} is played whole", event.shard)
     return case
 
 
-def _event(folder: Path) -> Event:
+def _event_file(folder: Path) -> EventFile:
     try:
         line = content(folder / EVENT)
     except (OSError, UserError):
-        return read_event(folder)  # says what is wrong
+        return read_event_file(folder)  # says what is wrong
     body = unsealed(line[:-1])
     if body is None or not line.endswith(b"\n"):
         raise _differs("checksum", "one that fits the file", "another: the file is damaged")
     try:
-        event = read_event(folder)
+        file = decode_event_file(folder / EVENT, line)
     except OtherVersionError:
         raise
     except UserError as error:
         raise _differs("content", "an event", str(error).partition(": ")[2]) from None
-    if event.settings.rule > 1:
+    if file.event.settings.rule > 1:
         # Nothing in it that isn't read; what is in the settings is for the commitment.
-        settings = read_announced(folder).settings
-        right = canonical(msgspec.structs.replace(event, settings=settings))
+        right = canonical(msgspec.structs.replace(file.event, settings=file.announced.settings))
         if body != right:
             raise _differs("spelling", *unlike_bytes(right, body))
-    return event
+    return file
 
 
 def _check_rules(folder: Path, event: Event) -> None:

@@ -33,7 +33,7 @@ class Again(msgspec.Struct, frozen=True, kw_only=True):
     chosen: frozenset[str]
 
 
-def choose(counting: Counting, folder: Path, number: int, seed: str) -> list[Again]:
+def choose(counting: Counting, folder: Path, event: Event, number: int, seed: str) -> list[Again]:
     """Draw that many of the matches that count, and find what is to be played for them."""
 
     def drawn() -> Iterator[tuple[str, str, Chosen]]:
@@ -45,12 +45,12 @@ def choose(counting: Counting, folder: Path, number: int, seed: str) -> list[Aga
     for _, match, chosen in heapq.nsmallest(number, drawn(), key=lambda one: one[:2]):
         by_series.setdefault(chosen.series.id, (chosen, set()))[1].add(match)
     return [
-        _again(folder, chosen, frozenset(matches))
+        _again(folder, event, chosen, frozenset(matches))
         for _, (chosen, matches) in sorted(by_series.items())
     ]
 
 
-def _again(folder: Path, chosen: Chosen, matches: frozenset[str]) -> Again:
+def _again(folder: Path, event: Event, chosen: Chosen, matches: frozenset[str]) -> Again:
     series = chosen.series
     last = max(at for at, spec in enumerate(series.matches) if spec.id in matches)
     specs = series.matches[: last + 1]
@@ -59,7 +59,7 @@ def _again(folder: Path, chosen: Chosen, matches: frozenset[str]) -> Again:
         series=Series(id=series.id, matches=specs),
         records={
             record.id: record
-            for record in records_of_series(folder, series.id)
+            for record in records_of_series(folder, series.id, event)
             if record.attempt == chosen.attempt and record.id in wanted
         },
         chosen=matches,

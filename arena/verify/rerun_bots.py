@@ -43,7 +43,7 @@ def rerun(
     """Play some matches again. UserError if their bots aren't to be had as they were."""
     event, counting = count_folder(folder)
     secret = secret_of(folder, event)
-    drawn = choose(counting, folder, number, seed)
+    drawn = choose(counting, folder, event, number, seed)
     wanted = {entrant for again in drawn for entrant in again.series.entrants}
     entrants = [entrant for entrant in event.entrants if entrant.id in wanted]
     if people := [plain(entrant.id) for entrant in entrants if not entrant.hash]:

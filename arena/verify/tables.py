@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from arena import __version__
 from arena.model import Event
-from arena.store import read_announced
+from arena.store import Announced
 from arena.store.files import opened
 from arena.verify.findings import Difference, clipped, first_unlike
 
@@ -28,14 +28,14 @@ OLDER: Mapping[int, str] = MappingProxyType(
 and one in the table of rules in protocol/DEALS.md."""
 
 
-def unlike_table(path: Path, text: str, event: Event) -> Difference | None:
+def unlike_table(path: Path, text: str, event: Event, announced: Announced) -> Difference | None:
     """How a published table differs from what it should be."""
     right = text.encode()
     with opened(path) as file:
         found = file.read(len(right) + 1)  # one more is too many already
     if found == right:
         return None
-    if path.suffix == ".json" and found == _as_announced(text, path.parent).encode():
+    if path.suffix == ".json" and found == _as_announced(text, announced).encode():
         return None
     mine, theirs = found.splitlines(keepends=True), right.splitlines(keepends=True)
     at = first_unlike(mine, theirs)
@@ -51,10 +51,10 @@ def unlike_table(path: Path, text: str, event: Event) -> Difference | None:
     )
 
 
-def _as_announced(text: str, folder: Path) -> str:
+def _as_announced(text: str, announced: Announced) -> str:
     """A table in JSON with the settings of event.json: a later arena knows more of them."""
     content = json.loads(text)
-    content["event"]["settings"] = json.loads(bytes(read_announced(folder).settings))
+    content["event"]["settings"] = json.loads(bytes(announced.settings))
     return json.dumps(content, indent=2, sort_keys=True).replace("\x7f", "\\u007f") + "\n"
 
 

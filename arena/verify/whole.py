@@ -239,7 +239,7 @@ def _as_a_whole(case: Case, counting: Counting, places: Places, verdict: Verdict
         path = case.folder / name
         if not path.is_file():
             absent.append(name)
-        elif difference := unlike_table(path, text, case.event):
+        elif difference := unlike_table(path, text, case.event, case.announced):
             return msgspec.structs.replace(verdict, difference=difference)
         else:
             tables.append(name)
@@ -248,7 +248,7 @@ def _as_a_whole(case: Case, counting: Counting, places: Places, verdict: Verdict
 
 def _undecided(case: Case, strange: set[str]) -> Difference:
     """The first line with a match that could have been played, had results been others."""
-    records = enumerate(read_records(case.folder), 1)
+    records = enumerate(read_records(case.folder, case.event), 1)
     line, record = next((n, record) for n, record in records if record.series in strange)
     return Difference(
         file=LOG,

@@ -52,9 +52,9 @@ def test_what_is_found_is_found_without_reading_the_log(folder, monkeypatch):
     """From its first line on the log is read only for what isn't there."""
     begun = []
 
-    def read(folder, start=0):
+    def read(folder, event, *, start=0):
         begun.append(start)
-        return read_records(folder, start)
+        return read_records(folder, event, start=start)
 
     read_records = log_reader.read_records
     monkeypatch.setattr(log_reader, "read_records", read)

@@ -34,7 +34,7 @@ from arena.model import (
     UserError,
     canonical,
 )
-from arena.store import Private, Store, read_announced, read_event, sealed, write_atomically
+from arena.store import Private, Store, read_event, read_event_file, sealed, write_atomically
 from arena.verify.whole import verify
 
 from .conftest import SECRET, lines, make, restate, rewrite
@@ -77,7 +77,9 @@ def write_text(folder, change):
 def respell(folder, old, new):
     """Other bytes in the settings, committed to as they stand."""
     write_text(folder, lambda body: body.replace(old, new))
-    bound = commitment(SECRET, read_announced(folder).settings, read_event(folder).entrants)
+    bound = commitment(
+        SECRET, read_event_file(folder).announced.settings, read_event(folder).entrants
+    )
     known = read_event(folder).commitment
     write_text(folder, lambda body: body.replace(known.encode(), bound.encode()))
 
@@ -97,10 +99,10 @@ def test_a_field_that_settings_get_later_changes_no_event_before_it(kind, reques
     assert 3 == read_event(folder).settings.wind
     verdict = verify(folder, jobs=1)
     assert (None, True) == (verdict.difference, verdict.proven)
-    announced = bytes(read_announced(folder).settings)
+    announced = bytes(read_event_file(folder).announced.settings)
     with Store.open(folder) as store:
         store.restate(msgspec.structs.replace(store.event, sandbox="none"))
-    assert announced == bytes(read_announced(folder).settings)
+    assert announced == bytes(read_event_file(folder).announced.settings)
     assert "none" == read_event(folder).sandbox
 
 
@@ -314,7 +316,7 @@ def test_another_number_of_holes_is_for_another_arena(folder):
         verify(folder, jobs=1)
     event = read_event(folder)
     with pytest.raises(UserError, match="holes: 6, this arena plays 9"):
-        refuse_drift(folder, event, SECRET, None)
+        refuse_drift(folder, event, read_event_file(folder).announced, SECRET, None)
 
 
 WRITTEN = (Settings, *(Limits, RatingSettings, Racing, Trial), Event, Entrant, Machine, Confinement)
@@ -380,14 +382,16 @@ def test_resume_and_epochs_keep_to_the_text(kind, request):
     """What this arena would write otherwise is neither drift nor mended."""
     folder = request.getfixturevalue(kind)
     respell(folder, b'"mu":25.0', b'"mu":25')
-    text = bytes(read_announced(folder).settings)
+    text = bytes(read_event_file(folder).announced.settings)
     begun_again(folder)
     command("resume", folder, "--quiet")
     event = read_event(folder)
     assert (True, SECRET.hex()) == (event.finished, event.secret)
-    assert text == bytes(read_announced(folder).settings)
+    assert text == bytes(read_event_file(folder).announced.settings)
     assert verify(folder, jobs=1).difference is None
-    refuse_drift(folder, event, SECRET, None)  # as --into asks before it adds an epoch
+    refuse_drift(
+        folder, event, read_event_file(folder).announced, SECRET, None
+    )  # as --into asks before it adds an epoch
 
 
 @pytest.mark.parametrize("rule", [1, DERIVATION])

@@ -1,0 +1,92 @@
+"""How often a command opens the files of a results folder: event.json once, the log no more often
+than its work needs.
+"""
+
+import contextlib
+import sys
+from collections import Counter
+
+import pytest
+from click.testing import CliRunner
+
+from arena.cli import commands
+from arena.event.results import count_folder
+from arena.ratings.standings import table
+from arena.reports import files
+
+_counting = None
+
+
+def _audit(name, args):
+    # What `open` does by `os.open` is said twice, the second time without a mode.
+    if _counting is not None and name == "open" and args[1] is not None:
+        _counting[str(args[0]).rpartition("/")[2]] += 1
+
+
+sys.addaudithook(_audit)  # for good: there is no way to remove one
+
+
+@contextlib.contextmanager
+def counted():
+    """Openings of files, by their names."""
+    global _counting  # noqa: PLW0603 - an audit hook has no other place
+    _counting = Counter()
+    try:
+        yield _counting
+    finally:
+        _counting = None
+
+
+@pytest.fixture(scope="module")
+def event(tmp_path_factory, play_event):
+    """Three bots, one of them with a fault; its tables lie beside the log."""
+    folder = play_event(
+        tmp_path_factory.mktemp("read") / "event", ("ann@1", "bob@1", "cid@1"), deals=2
+    )
+    played, counting = count_folder(folder)
+    for name, text in files(table(played, counting.counted(), rule=played.settings.rule)):
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def openings(*words):
+    """What a command that has to succeed opens."""
+    with counted() as found:
+        done = CliRunner().invoke(commands, [*map(str, words)])
+    assert done.exit_code == 0, (words, done.output, done.exception)
+    return found
+
+
+def match_of(folder):
+    """The id of its first match."""
+    done = CliRunner().invoke(commands, ["log", str(folder)])
+    return done.output.partition('"id":"')[2].partition('"')[0]
+
+
+READERS = {
+    "table": ("table", "{folder}"),
+    "rate": ("rate", "{folder}"),
+    "log": ("log", "{folder}"),
+    "log-canonical": ("log", "{folder}", "--canonical"),
+    "log-faults": ("log", "{folder}", "--faults"),
+    "log-transcript": ("log", "{folder}", "--transcript", "{match}", "--bot", "bob"),
+    "audit": ("audit", "{folder}"),
+    "verify": ("verify", "{folder}"),
+    "replay-list": ("replay", "{folder}"),
+    "replay-all": ("replay", "{folder}", "--all"),
+    "replay-match": ("replay", "{folder}", "{match}", "--print"),
+    "publish": ("publish", "{folder}", "--to", "{site}", "--jobs", "1"),
+}
+
+
+@pytest.mark.parametrize("words", READERS.values(), ids=READERS.keys())
+def test_a_command_reads_event_json_once(words, event, tmp_path):
+    """Whatever it does with the folder."""
+    names = {"folder": event, "match": match_of(event), "site": tmp_path / "site"}
+    found = openings(*(word.format(**names) for word in words))
+    assert 1 == found["event.json"]
+
+
+def test_publish_reads_the_log_twice(event, tmp_path):
+    """Once for what counts, once for the records that do."""
+    assert 2 == openings("publish", event, "--to", tmp_path / "site", "--jobs", 1)["matches.jsonl"]
