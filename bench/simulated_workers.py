@@ -26,7 +26,7 @@ import msgspec
 from distributed import Worker, get_worker
 
 from arena.executors import Finished, Job, SeriesEnd, WorkerConfig, dask_tasks
-from arena.executors.core_probe import Trial
+from arena.executors.core_probe import CoreTrial
 from arena.model import Bot, Confinement, Machine, MatchRecord
 
 QUIET = {
@@ -98,7 +98,7 @@ class Canned:
         asked = msgspec.json.decode(ask, type=dask_tasks.Ask)
         worker = get_worker()
         return _encode(
-            dask_tasks.Fit(
+            dask_tasks.NodeFit(
                 host=worker.address,
                 cache="",
                 machine=Machine(system="Linux", cpu="simulated", cores=worker.state.nthreads),
@@ -114,10 +114,10 @@ class Canned:
             )
         )
 
-    def tried(self, cores):
+    def try_cores(self, cores):
         """As fast as can be asked for."""
-        trials = tuple(Trial(core=core, speed=10**6, share=1.0) for core in cores)
-        return _encode(dask_tasks.Tried(trials=trials))
+        trials = tuple(CoreTrial(core=core, speed=10**6, share=1.0) for core in cores)
+        return _encode(dask_tasks.CoreTrials(trials=trials))
 
     def take(self, name, _sum, bundle):
         """A bot has arrived."""
@@ -132,7 +132,7 @@ class Canned:
             Bot(entrant=each, root=f"/cache/{each.hash}", run=("python3", "bot.py"))
             for each in asked.entrants
         )
-        fit = msgspec.json.decode(self.look(ask), type=dask_tasks.Fit)
+        fit = msgspec.json.decode(self.look(ask), type=dask_tasks.NodeFit)
         return _encode(msgspec.structs.replace(fit, missing=(), bots=bots))
 
     def keep(self, _event, config):

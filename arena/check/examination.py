@@ -15,7 +15,7 @@ from arena.check.facts import Woken
 from arena.check.matches import settings_for
 from arena.check.packages import Borrowed, borrowed
 from arena.check.talk import Dress, StillSilentError, Stumble, Talk, as_it_is
-from arena.engine.pipes import Table
+from arena.engine.pipes import Pipes
 from arena.engine.single_bot import open_solo
 from arena.model import Bot, Limits, Settings
 from arena.referee import hello
@@ -47,7 +47,7 @@ class Examination:
 
     def __init__(
         self,
-        table: Table,
+        table: Pipes,
         bot: Bot,
         backend: Backend,
         limits: Limits,

@@ -20,7 +20,7 @@ from arena.check.evidence import warning_of
 from arena.check.examination import Examination, Unfinished, Warned
 from arena.check.report import Checked, Finding, Report, Status, Times, worst
 from arena.check.talk import Stumble
-from arena.engine.pipes import Table
+from arena.engine.pipes import Pipes
 from arena.model import Bot, Limits
 from arena.sandbox import Backend
 
@@ -34,7 +34,7 @@ FILES = 200
 
 
 async def examine(
-    table: Table,
+    table: Pipes,
     bot: Bot,
     backend: Backend,
     limits: Limits,

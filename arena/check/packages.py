@@ -19,8 +19,8 @@ import msgspec
 from arena.bots.commands import INSIDE
 from arena.bots.folder import SnapshotError, opened
 from arena.check.languages import LANGUAGES, language
-from arena.engine.pipes import Table
-from arena.engine.single_bot import Line, open_solo
+from arena.engine.pipes import Pipes
+from arena.engine.single_bot import BotLine, open_solo
 from arena.model import Bot, Limits
 from arena.sandbox import Backend
 
@@ -97,7 +97,7 @@ def _texts(root: Path, scripts: Container[str]) -> Iterator[tuple[str, str]]:
                         yield path, opened_root.read(at, BYTES).decode("utf-8", "replace")
 
 
-async def borrowed(table: Table, bot: Bot, backend: Backend, limits: Limits) -> list[Borrowed]:
+async def borrowed(table: Pipes, bot: Bot, backend: Backend, limits: Limits) -> list[Borrowed]:
     """The host's packages that it would import, by name."""
     wanted = imports(Path(bot.root), bot.run)
     if not wanted:
@@ -110,7 +110,7 @@ async def borrowed(table: Table, bot: Bot, backend: Backend, limits: Limits) -> 
     async with open_solo(table, asking, backend, limits) as solo:
         for name, imported in wanted.items():
             event = await solo.line(_ANSWERS_S)
-            if not isinstance(event, Line):
+            if not isinstance(event, BotLine):
                 break
             place = event.data.decode("utf-8", "replace")
             if _INSTALLED.search(place) and not any(place.startswith(path) for path in own):

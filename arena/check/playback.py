@@ -16,8 +16,8 @@ from typing import BinaryIO
 import click
 
 from arena.engine.contestant import Contestant
-from arena.engine.recorder import open_tapped
-from arena.engine.single_bot import End, Flood, Line, Silence, Solo, open_solo
+from arena.engine.recorder import open_tapped_pipes
+from arena.engine.single_bot import BotLine, Flood, OutputEnd, Silence, Solo, open_solo
 from arena.model import Bot, FaultKind, Limits, UserError
 from arena.referee import Failure
 from arena.replay.transcripts import Script, Step, put
@@ -93,7 +93,7 @@ class Feeder:
         """Start the bot and say it all; the exit code."""
         with closing(_Echo(sys.stderr.buffer, confined=self._confined)) as echo:
             async with (
-                open_tapped(echo) as table,
+                open_tapped_pipes(echo) as table,
                 open_solo(table, bot, backend, limits) as solo,
             ):
                 return await self._converse(solo, BotSession(limits.line_bytes))
@@ -157,7 +157,7 @@ class Feeder:
                         "(Ctrl-C ends it; --timeout 2s sets a limit)"
                     )
                 continue
-            if isinstance(heard, Line):
+            if isinstance(heard, BotLine):
                 session.receive(heard.data + b"\n")
             elif isinstance(heard, Flood):
                 session.receive(heard.held)
@@ -183,7 +183,7 @@ class Feeder:
             return max(self._seconds, step.message.limits.start_ms / 1000)
         return self._seconds
 
-    def _end(self, solo: Solo, end: End, step: Step) -> Failure:  # noqa: ARG002 - solo knows it
+    def _end(self, solo: Solo, end: OutputEnd, step: Step) -> Failure:  # noqa: ARG002 - solo knows it
         return solo.contestant.end(starting=isinstance(step.message, Hello))
 
     def _answered(self, step: Step, answer: Answer, at: int) -> int | None:

@@ -19,7 +19,7 @@ from arena.bots import Problem, default_cache, in_use, load
 from arena.check.causes import CAUSES, Cause
 from arena.check.examine import examine, planned
 from arena.check.report import Checked, Finding, Report, Reports, Status
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.event.enter import find_sandbox, prepare
 from arena.executors.cores import cores, one_core
 from arena.machine.preflight import keep_promises
@@ -124,7 +124,7 @@ async def _examine(
     trying: Callable[[str], None] = lambda _: None,
     seen: Callable[[Checked], None] = lambda _: None,
 ) -> Report:
-    async with open_table() as table:
+    async with open_pipes() as table:
         return await examine(
             table,
             bot,

@@ -25,7 +25,7 @@ from arena.check.causes import Cause
 from arena.check.evidence import finding_of
 from arena.check.facts import SPINS, Facts, Wanted, Woken
 from arena.check.report import Finding
-from arena.engine.single_bot import End, Event, Flood, Line, Silence, Solo
+from arena.engine.single_bot import BotLine, Flood, Output, OutputEnd, Silence, Solo
 from arena.model import Bot, Limits
 from arena.wire.messages import Answer, Hello, Question, Ready
 from arena.wire.session import BotSession
@@ -93,7 +93,7 @@ class _Tried(msgspec.Struct, frozen=True, kw_only=True):
     """What came of trying to make a silent bot speak."""
 
     woken: Woken
-    event: Event
+    event: Output
     busy: float
     took: float
     """Seconds from when its time was over."""
@@ -164,7 +164,7 @@ class Talk:
                 raise StillSilentError(tried.woken)
             else:
                 await self._stumble(Wanted.READY, tried.event, tried=tried, proven=early)
-        if not isinstance(event, Line):
+        if not isinstance(event, BotLine):
             await self._stumble(Wanted.READY, event)
         self._judge.receive(event.data + b"\n")
         ready = self._judge.next_event()
@@ -208,7 +208,7 @@ class Talk:
         if isinstance(event, Silence):
             tried = await self._try(event, min(max(GRACE_S[0], self._limits.move_ms / 1000), 2.0))
             await self._stumble(Wanted.MOVE, tried.event, question.turn, legal, tried=tried)
-        if not isinstance(event, Line):
+        if not isinstance(event, BotLine):
             await self._stumble(Wanted.MOVE, event, question.turn, legal)
         took = max(0.0, event.at - asked)
         self._used += took
@@ -253,14 +253,14 @@ class Talk:
         busy = (solo.cpu() - before) / took
         stderr = solo.stderr
         if not isinstance(event, Silence):
-            woken = Woken.TIME if isinstance(event, Line) else Woken.NOTHING
+            woken = Woken.TIME if isinstance(event, BotLine) else Woken.NOTHING
             return _Tried(woken=woken, event=event, busy=busy, took=took, stderr=stderr)
         for woken, data in ((Woken.LINE, _LINE), (Woken.BLOCK, _BLOCK)):
             solo.send(data)
             event = await solo.line(WAKES_S)
             if not isinstance(event, Silence):
                 return _Tried(
-                    woken=woken if isinstance(event, Line) else Woken.NOTHING,
+                    woken=woken if isinstance(event, BotLine) else Woken.NOTHING,
                     event=event,
                     busy=busy,
                     took=time.monotonic() - began,
@@ -268,20 +268,22 @@ class Talk:
                 )
         solo.close_input()
         event = await solo.line(LEAVES_S)
-        spoke = isinstance(event, Line) or (isinstance(event, End) and event.rest != silence.held)
+        spoke = isinstance(event, BotLine) or (
+            isinstance(event, OutputEnd) and event.rest != silence.held
+        )
         return _Tried(
             woken=Woken.END if spoke else Woken.NOTHING,
             event=event if spoke else silence,
             busy=busy,
             took=time.monotonic() - began,
             stderr=stderr,
-            left=isinstance(event, End) and event.exited is not None,
+            left=isinstance(event, OutputEnd) and event.exited is not None,
         )
 
     async def _stumble(
         self,
         wanted: Wanted,
-        event: Event,
+        event: Output,
         turn: str = "",
         legal: Sequence[str] = (),
         *,
@@ -291,18 +293,18 @@ class Talk:
         """Raise what is known of a bot that went wrong; it is dead afterwards."""
         solo = self.solo
         more: list[bytes] = []
-        old = isinstance(event, Line) and any(t.encode() in event.data for t in self._turns[-1:])
+        old = isinstance(event, BotLine) and any(t.encode() in event.data for t in self._turns[-1:])
         pause = max(OLD_S, MORE_S) if old and wanted is Wanted.MOVE else MORE_S
-        while len(more) < MORE_LINES and isinstance(next_ := await solo.line(pause), Line):
+        while len(more) < MORE_LINES and isinstance(next_ := await solo.line(pause), BotLine):
             more.append(next_.data)
             pause = MORE_S
         exited = await solo.left(0)
         status = solo.status if exited else ""
         await solo.kill()
-        line = event.data if isinstance(event, Line) else None
+        line = event.data if isinstance(event, BotLine) else None
         # Where it wasn't given time to die after each of them, it died of any.
-        several = isinstance(event, End) and len(self._since) > 1 and not self._alone
-        rest = event.rest if isinstance(event, End) else b""
+        several = isinstance(event, OutputEnd) and len(self._since) > 1 and not self._alone
+        rest = event.rest if isinstance(event, OutputEnd) else b""
         rest = event.held if isinstance(event, Silence | Flood) else rest
         facts = Facts(
             wanted=wanted,
@@ -311,7 +313,7 @@ class Talk:
             more=more,
             rest=rest,
             flood=isinstance(event, Flood),
-            ended=isinstance(event, End),
+            ended=isinstance(event, OutputEnd),
             woken=tried.woken if tried else Woken.NOTHING,
             left=tried.left if tried else False,
             busy=tried.busy if tried else 0.0,

@@ -15,71 +15,73 @@ import time
 import trio
 
 from arena.engine.contestant import Contestant
-from arena.engine.pipes import Table
-from arena.engine.stopwatch import RETRY_S, Stopwatch, Verdict
+from arena.engine.pipes import Pipes
+from arena.engine.stopwatch import RETRY_S, Stopwatch, TimeVerdict
 from arena.model import HostError
 from arena.wire.messages import Answer
-from arena.wire.session import BotSession, Event, Pending
+from arena.wire.session import BotSession, Pending, WireEvent
 
 STIRRED_S = 0.001
 """A tree that uses more CPU than that while it is stopped wasn't; then a trial proves nothing."""
 
 
-def stopwatch(table: Table, contestant: Contestant, limit: float) -> Stopwatch:
+def stopwatch(pipes: Pipes, contestant: Contestant, limit: float) -> Stopwatch:
     """One that begins now."""
-    taken = table.taken(contestant)
-    first, core = table.reading(contestant), table.core
+    taken = pipes.taken(contestant)
+    first, core = pipes.reading(contestant), pipes.core
     return Stopwatch(
         limit, first.at, first, taken=taken, counted=core.own.counted, alone=core.alone
     )
 
 
 async def hear(
-    table: Table, contestant: Contestant, watch: Stopwatch, event: Event
-) -> Event | None:
+    pipes: Pipes, contestant: Contestant, watch: Stopwatch, event: WireEvent
+) -> WireEvent | None:
     """Wait until there is an event; None: it has come, or would come, too late."""
     session = contestant.session
     while True:
-        event = await _waited(table, session, watch, event)
+        event = await _waited(pipes, session, watch, event)
         answered = _answered(contestant, event)
         # What was read in time is in time, however late it is looked at.
         at = contestant.heard if answered else None
-        verdict = watch.look(table.reading(contestant, at), answered=answered)
-        if verdict is Verdict.UNPROVEN or (answered and watch.unproven):
-            verdict = watch.credit(table.taken(contestant))
-        if verdict is Verdict.UNPROVEN:
-            verdict = _tried(table, contestant, watch)
+        verdict = watch.look(pipes.reading(contestant, at), answered=answered)
+        if verdict is TimeVerdict.UNPROVEN or (answered and watch.unproven):
+            verdict = watch.credit(pipes.taken(contestant))
+        if verdict is TimeVerdict.UNPROVEN:
+            verdict = _try_core(pipes, contestant, watch)
             if not answered:
                 event = session.next_event()
-        while answered and verdict is Verdict.UNPROVEN:
+        while answered and verdict is TimeVerdict.UNPROVEN:
             await trio.sleep(RETRY_S)
-            verdict = _tried(table, contestant, watch)
-        if verdict is Verdict.LATE:
+            verdict = _try_core(pipes, contestant, watch)
+        if verdict is TimeVerdict.LATE:
             return None
-        if verdict is Verdict.STUCK:
+        if verdict is TimeVerdict.STUCK:
             raise HostError(
                 f"the machine is too loaded: a bot was given {watch.charge:.1f} of "
                 f"{watch.wall:.1f} seconds for a decision; end what else is running"
             )
         if answered:
             if watch.unproven:  # nothing but the bank hangs on it
-                _tried(table, contestant, watch, lately=True)
+                _try_core(pipes, contestant, watch, lately=True)
             return event
 
 
-async def _waited(table: Table, session: BotSession, watch: Stopwatch, event: Event) -> Event:
+async def _waited(
+    pipes: Pipes, session: BotSession, watch: Stopwatch, event: WireEvent
+) -> WireEvent:
     """Wait until there is an event, or it is time for a look; the table's own work meanwhile is
     nobody's time.
     """
-    aside = table.aside
+    aside = pipes.aside
     while event is Pending.NEED_DATA and (left := watch.due - time.monotonic()) > 0:
-        await table.wait(left)
+        await pipes.wait(left)
         event = session.next_event()
-    watch.leave_out(table.aside - aside)
+    watch.leave_out(pipes.aside - aside)
     return event
 
 
-def _answered(contestant: Contestant, event: Event) -> bool:
+def _answered(contestant: Contestant, event: WireEvent) -> bool:
     """Whether nothing more is waited for. Who is to stand still from then on is stopped before its
     time is read: what it does until it stands isn't done off turn.
     """
@@ -88,25 +90,25 @@ def _answered(contestant: Contestant, event: Event) -> bool:
     return event is not Pending.NEED_DATA
 
 
-def _tried(
-    table: Table, contestant: Contestant, watch: Stopwatch, *, lately: bool = False
-) -> Verdict:
+def _try_core(
+    pipes: Pipes, contestant: Contestant, watch: Stopwatch, *, lately: bool = False
+) -> TimeVerdict:
     """Have it tried whether the core is overloaded; `lately`: what was found lately will do."""
-    known = table.core.known if lately else None
-    overloaded = _overloaded(table, contestant) if known is None else known
-    return watch.tried(
-        table.reading(contestant), overloaded=overloaded, taken=table.taken(contestant)
+    known = pipes.core.known if lately else None
+    overloaded = _overloaded(pipes, contestant) if known is None else known
+    return watch.record_trial(
+        pipes.reading(contestant), overloaded=overloaded, taken=pipes.taken(contestant)
     )
 
 
-def _overloaded(table: Table, contestant: Contestant) -> bool:
+def _overloaded(pipes: Pipes, contestant: Contestant) -> bool:
     """Try the core while the bot stands still."""
     stood = contestant.frozen
     contestant.freeze()
     try:
-        table.look(0)  # what it had said
+        pipes.look(0)  # what it had said
         used = contestant.cpu()
-        overloaded = table.core.overloaded()
+        overloaded = pipes.core.overloaded()
         stirred = contestant.cpu() - used
     finally:
         if not stood:

@@ -34,7 +34,7 @@ from msgspec import UNSET, UnsetType
 from arena.deals import Deals
 from arena.engine.contestant import Contestant, Took
 from arena.engine.listener import hear, stopwatch
-from arena.engine.pipes import Table
+from arena.engine.pipes import Pipes
 from arena.engine.stopwatch import PATIENCE_S, Stopwatch
 from arena.games import Game
 from arena.games.follower import Onlooker
@@ -54,7 +54,7 @@ from arena.referee import Failure, Referee, hello
 from arena.sandbox import Backend
 from arena.sandbox.delays import Reading
 from arena.wire.messages import Answer, HoleEnd, MatchEnd, MatchStart
-from arena.wire.session import Event, Pending, State, WireFault
+from arena.wire.session import Pending, SessionState, WireEvent, WireFault
 
 # After one that took longer than this the next is read from its start: a few per cent of its time.
 BRISK_S = 0.001
@@ -83,25 +83,25 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def start_bot(
-    table: Table, context: MatchContext, entrant: str
+    pipes: Pipes, context: MatchContext, entrant: str
 ) -> tuple[Contestant, Failure | None]:
     """Start a bot's process and hear that it is ready, or why it isn't."""
     limits = context.settings.limits
-    contestant = table.start(
+    contestant = pipes.start(
         context.bots[entrant], context.backend, limits, freeze=context.settings.freeze
     )
     session = contestant.session
-    table.ask(contestant, session.hello(hello(context.settings)))
-    await table.started(contestant)  # what the sandbox takes until then is nobody's time
-    watch = stopwatch(table, contestant, limits.start_ms / 1000)
-    event = await hear(table, contestant, watch, session.next_event())
+    pipes.ask(contestant, session.hello(hello(context.settings)))
+    await pipes.started(contestant)  # what the sandbox takes until then is nobody's time
+    watch = stopwatch(pipes, contestant, limits.start_ms / 1000)
+    event = await hear(pipes, contestant, watch, session.next_event())
     contestant.took = Took(watch.elapsed, watch.charged)
     if event is None:
         message = f"not ready within {limits.start_ms} ms: {contestant.silence()}"
         session.close()
         return contestant, contestant.failure(FaultKind.START, message)
     if event is Pending.END:
-        await table.status(contestant)
+        await pipes.status(contestant)
         return contestant, contestant.end(starting=True)
     if isinstance(event, WireFault):
         return contestant, contestant.failure(event.kind, event.message, event.line)
@@ -120,11 +120,11 @@ class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
     """What it wrote to stdout when it was given up and its input was closed."""
 
 
-async def try_start(table: Table, context: MatchContext, entrant: str) -> FailedStart | None:
+async def try_start(pipes: Pipes, context: MatchContext, entrant: str) -> FailedStart | None:
     """Start a bot and dismiss it: None if it can, else why not."""
-    contestant, failure = await start_bot(table, context, entrant)
+    contestant, failure = await start_bot(pipes, context, entrant)
     ended, held = contestant.session.ended, len(contestant.session.held)
-    await table.dismiss([contestant])
+    await pipes.dismiss([contestant])
     if failure is None:
         return None
     unheard = contestant.session.held[held:]
@@ -134,39 +134,39 @@ async def try_start(table: Table, context: MatchContext, entrant: str) -> Failed
 
 
 async def start_bots(
-    table: Table, context: MatchContext, entrants: Iterable[str]
+    pipes: Pipes, context: MatchContext, entrants: Iterable[str]
 ) -> tuple[dict[str, Contestant], dict[str, Failure]]:
     """Start those who play a match, and why some of them can't."""
-    at_table: dict[str, Contestant] = {}
+    contestants: dict[str, Contestant] = {}
     unready: dict[str, Failure] = {}
 
     def oversee() -> None:
-        for entrant, contestant in at_table.items():
+        for entrant, contestant in contestants.items():
             if entrant not in unready:
                 contestant.oversee(contestant.used(), time.monotonic())
 
-    table.overseer = None if context.settings.freeze else oversee
+    pipes.overseer = None if context.settings.freeze else oversee
     for entrant in entrants:
-        contestant, failure = await start_bot(table, context, entrant)
+        contestant, failure = await start_bot(pipes, context, entrant)
         contestant.cpu()
         contestant.book()  # what its start took is nobody's business
-        at_table[entrant] = contestant
+        contestants[entrant] = contestant
         if failure is not None:
             unready[entrant] = failure
-    table.overseer = None
-    for entrant, contestant in at_table.items():
+    pipes.overseer = None
+    for entrant, contestant in contestants.items():
         if context.settings.freeze and entrant not in unready:
             contestant.freeze()
         contestant.cpu()
         contestant.book()
-    return at_table, unready
+    return contestants, unready
 
 
 # -------------------------------------------------------------------------------------- play
 
 
 async def play_series(
-    table: Table,
+    pipes: Pipes,
     context: MatchContext,
     series: Series,
     attempt: int,
@@ -181,19 +181,19 @@ async def play_series(
     in_a_row = dict.fromkeys(series.entrants, 0)
     withdrawn_after = context.settings.withdrawn_after
     while rest:
-        at_table, unready = await start_bots(table, context, rest[0].seats)
+        contestants, unready = await start_bots(pipes, context, rest[0].seats)
         clean = True
         while rest and clean:
             spec = rest.pop(0)
-            seated = {seat: at_table[entrant] for seat, entrant in enumerate(spec.seats)}
+            seated = {seat: contestants[entrant] for seat, entrant in enumerate(spec.seats)}
             early = [(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready]
-            record = await Match(table, context, spec, seated).play(early)
+            record = await Match(pipes, context, spec, seated).play(early)
             clean = not record.faults
             if not clean or not rest:
-                await table.dismiss(list(at_table.values()))
+                await pipes.dismiss(list(contestants.values()))
             else:
-                table.look(0)  # brisk answers are read past what was written to stderr before
-            played = finished(record, context, at_table, attempt=attempt)
+                pipes.look(0)  # brisk answers are read past what was written to stderr before
+            played = finished(record, context, contestants, attempt=attempt)
             record = played.record
             report(played)
             fallen = record.fallen
@@ -206,12 +206,12 @@ async def play_series(
 def finished(
     record: MatchRecord,
     context: MatchContext,
-    at_table: Mapping[str, Contestant],
+    contestants: Mapping[str, Contestant],
     *,
     attempt: int = 0,
 ) -> Played:
     """A match that is over, as it is reported."""
-    stderr = {e: text for e, c in at_table.items() if (text := c.take_stderr())}
+    stderr = {e: text for e, c in contestants.items() if (text := c.take_stderr())}
     record = msgspec.structs.replace(
         record,
         attempt=attempt,
@@ -298,9 +298,9 @@ class Match:
     """
 
     def __init__(
-        self, table: Table, context: MatchContext, spec: MatchSpec, seated: Mapping[int, Contestant]
+        self, pipes: Pipes, context: MatchContext, spec: MatchSpec, seated: Mapping[int, Contestant]
     ) -> None:
-        self._table = table
+        self._pipes = pipes
         self._freeze = context.settings.freeze
         self._seated = seated
         self._asked = -1
@@ -321,11 +321,11 @@ class Match:
 
         What is done for a decision that takes no time is done here, and little else.
         """
-        referee, table = self._referee, self._table
+        referee, pipes = self._referee, self._pipes
         if not self._freeze:
             self._begin_to_oversee()
         seated, clocks = self._seated, self._clocks
-        now, exchange = time.monotonic, table.exchange
+        now, exchange = time.monotonic, pipes.exchange
         referee.begin(early)
         while True:
             if referee.news:
@@ -347,8 +347,8 @@ class Match:
                     if event.__class__ is Answer and 0.0 <= seconds <= clock.patience:
                         clock.charge(seconds)
                         referee.answer(seat, event.move)
-                        if contestant.heard > table.due:
-                            await table.checkpoint()
+                        if contestant.heard > pipes.due:
+                            await pipes.checkpoint()
                         continue
                     self._asked = seat
                     outcome = await self._hear(contestant, clock, event, asked, None)
@@ -371,7 +371,7 @@ class Match:
         for seat in fallen:
             self._clocks[seat].used = seated[seat].used()
             seated[seat].book()
-        await self._table.kill([seated[seat] for seat in fallen])
+        await self._pipes.kill([seated[seat] for seat in fallen])
         # Only now has all been read that they had to say, and their peak of memory is known.
         for seat in fallen:
             host = self._host(seated[seat], self._clocks[seat].used, load)
@@ -381,7 +381,7 @@ class Match:
         for seat, contestant in self._seated.items():
             if contestant.rests:
                 self._clocks[seat].stop()
-        self._table.overseer = self._oversee
+        self._pipes.overseer = self._oversee
 
     def _oversee(self) -> None:
         """See to it that those who aren't asked leave the core to who is."""
@@ -395,12 +395,12 @@ class Match:
         if contestant.oversee(clock.off_turn(used), now):
             clock.stop()
         elif contestant.restless and contestant.exited is None:
-            self._table.give_up(contestant)
+            self._pipes.give_up(contestant)
 
     def _tell(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
         contestant = self._seated[seat]
-        if contestant.session.state is State.IDLE:
-            self._table.send(contestant, contestant.session.send(message))
+        if contestant.session.state is SessionState.IDLE:
+            self._pipes.send(contestant, contestant.session.send(message))
 
     @staticmethod
     def _host(contestant: Contestant, used: float, load: float) -> FaultHost:
@@ -414,7 +414,7 @@ class Match:
         )
 
     def _record(self) -> MatchRecord:
-        self._table.overseer = None
+        self._pipes.overseer = None
         now = time.monotonic()
         for seat, contestant in self._seated.items():
             if seat not in self._fallen:
@@ -433,16 +433,16 @@ class Match:
 
     async def _ask(self, contestant: Contestant, clock: Clock, line: bytearray) -> str | Failure:
         """Put a question to a bot whose tree is read, or that is stopped at other times."""
-        table = self._table
-        first = table.reading(contestant) if clock.last > BRISK_S else None
+        pipes = self._pipes
+        first = pipes.reading(contestant) if clock.last > BRISK_S else None
         if contestant.frozen:
             # It reads when its clock runs: else its other threads would have the core first.
-            table.ask(contestant, line)
+            pipes.ask(contestant, line)
             asked = time.monotonic()
             contestant.thaw()
         else:
             asked = time.monotonic()
-            table.ask(contestant, line)
+            pipes.ask(contestant, line)
         outcome = await self._hear(contestant, clock, contestant.session.next_event(), asked, first)
         if contestant.rests:
             contestant.freeze()
@@ -452,26 +452,26 @@ class Match:
         self,
         contestant: Contestant,
         clock: Clock,
-        event: Event,
+        event: WireEvent,
         asked: float,
         first: Reading | None,
     ) -> str | Failure:
         """Wait for the answer to a question that was `asked`; the move, or the fault, it is."""
-        table, own, used = self._table, self._table.waited, contestant.known_cpu
-        taken = table.most_taken(contestant, asked)
+        pipes, own, used = self._pipes, self._pipes.waited, contestant.known_cpu
+        taken = pipes.most_taken(contestant, asked)
         if first is None:
-            aside = table.aside
+            aside = pipes.aside
             until = asked + clock.patience
             while event is Pending.NEED_DATA and (left := until - time.monotonic()) > 0:
-                await table.wait(left)
+                await pipes.wait(left)
                 event = contestant.session.next_event()
-            asked += table.aside - aside
+            asked += pipes.aside - aside
             if event is not Pending.NEED_DATA and contestant.heard <= until:
                 seconds = max(0.0, contestant.heard - asked)
                 contestant.took = Took(seconds, seconds)
                 clock.charge(seconds)
                 return await self._move(contestant, event)
-        core = table.core
+        core = pipes.core
         watch = Stopwatch(
             clock.allowance,
             asked,
@@ -482,7 +482,7 @@ class Match:
             counted=core.own.counted,
             alone=core.alone,
         )
-        heard = await hear(table, contestant, watch, event)
+        heard = await hear(pipes, contestant, watch, event)
         contestant.took = took = Took(watch.elapsed, watch.charged)
         clock.difference += watch.cpu - took.charged
         clock.waited += took.wall - took.charged
@@ -493,11 +493,11 @@ class Match:
         clock.charge(took.charged)
         return await self._move(contestant, heard)
 
-    async def _move(self, contestant: Contestant, event: Event) -> str | Failure:
+    async def _move(self, contestant: Contestant, event: WireEvent) -> str | Failure:
         """What was said in time."""
         if isinstance(event, Answer):
             return event.move
         if isinstance(event, WireFault):
             return contestant.failure(event.kind, event.message, event.line)
-        await self._table.status(contestant)
+        await self._pipes.status(contestant)
         return contestant.end(starting=False)

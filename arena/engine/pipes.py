@@ -1,6 +1,6 @@
 """Bots' processes and the pipes to them: bytes and their times, no meaning.
 
-Theory of operation. `Table` holds a spawner and an epoll that watches everything its bots
+Theory of operation. `Pipes` holds a spawner and an epoll that watches everything its bots
 write; `wait()` moves whatever bytes can be moved, without ever blocking on one bot. `exchange()`
 is the short way for a decision that takes no time.
 
@@ -25,7 +25,7 @@ from arena.sandbox.client import Spawner
 from arena.sandbox.delays import Reading
 from arena.sandbox.overload import Core
 from arena.wire.messages import Bye
-from arena.wire.session import Event, State
+from arena.wire.session import SessionState, WireEvent
 
 # A read takes at most this: one pipe's worth.
 READ_BYTES = 65_536
@@ -48,7 +48,7 @@ STARTED_S = 10.0
 KILL_S = 10.0
 
 
-class Table:
+class Pipes:
     """The spawner, the epoll, and the contestants that are alive."""
 
     def __init__(self, spawner: Spawner) -> None:
@@ -155,7 +155,7 @@ class Table:
         """Say `bye`, give them a moment to leave, then kill."""
         for contestant in contestants:
             contestant.thaw()
-            if contestant.session.state is State.IDLE:
+            if contestant.session.state is SessionState.IDLE:
                 self.send(contestant, contestant.session.send(Bye()))
             contestant.session.close()
         deadline = time.monotonic() + BYE_S
@@ -206,7 +206,7 @@ class Table:
             contestant.out += data[written:]
             self._epoll.register(fd, select.EPOLLOUT)
 
-    def exchange(self, contestant: Contestant, question: bytearray) -> Event:
+    def exchange(self, contestant: Contestant, question: bytearray) -> WireEvent:
         """Ask, look, and say what has come of it: all that there is to most decisions.
 
         A bot that shares our core is given it at once, and has mostly answered when we have it
@@ -373,11 +373,11 @@ class Table:
 
 
 @asynccontextmanager
-async def open_table() -> AsyncIterator[Table]:
+async def open_pipes() -> AsyncIterator[Pipes]:
     """A table with a spawner of its own; nothing that it started outlives it."""
     with Spawner() as spawner:
-        table = Table(spawner)
+        pipes = Pipes(spawner)
         try:
-            yield table
+            yield pipes
         finally:
-            table.close()
+            pipes.close()

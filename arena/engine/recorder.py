@@ -1,6 +1,6 @@
 """Listening in on the pipes to the bots: every byte in both directions, as it passes.
 
-`Tapped` is a table that tells a `Tap` of what is said; `Recorder` is the tap that keeps it, a
+`TappedPipes` is a table that tells a `Tap` of what is said; `Recorder` is the tap that keeps it, a
 transcript a bot (see `arena.replay.transcripts`) and its stderr beside it.
 Both are chosen when a match
 starts: who records nothing pays nothing.
@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from arena.engine.contestant import Contestant
-from arena.engine.pipes import LOOK_S, Table
+from arena.engine.pipes import LOOK_S, Pipes
 from arena.model import Bot, Fault, HostError, Limits, UserError
 from arena.replay.transcripts import comment, failed, said, sent
 from arena.reports.escape import Legible
 from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
-from arena.wire.session import Event
+from arena.wire.session import WireEvent
 
 # Of a bot's stderr, its beginning and its end: more than anybody reads, and a bot that writes
 # without an end in its time for a match would fill a disk.
@@ -51,7 +51,7 @@ class Tap(Protocol):
         """It is going to be killed, if it is still there: it has failed, or all is over."""
 
 
-class Tapped(Table):
+class TappedPipes(Pipes):
     """A table that is listened in on."""
 
     def __init__(self, spawner: Spawner, tap: Tap) -> None:
@@ -78,7 +78,7 @@ class Tapped(Table):
             self._tap.dropped(contestant)
         await super().kill(contestants)
 
-    def exchange(self, contestant: Contestant, question: bytearray) -> Event:
+    def exchange(self, contestant: Contestant, question: bytearray) -> WireEvent:
         """Ask and look; the way on which everything passes `send` and `_take`."""
         self.ask(contestant, question)
         self.look(LOOK_S)
@@ -94,14 +94,14 @@ class Tapped(Table):
 
 
 @asynccontextmanager
-async def open_tapped(tap: Tap) -> AsyncIterator[Tapped]:
+async def open_tapped_pipes(tap: Tap) -> AsyncIterator[TappedPipes]:
     """A tapped table with a spawner of its own; nothing that it started outlives it."""
     with Spawner() as spawner:
-        table = Tapped(spawner, tap)
+        pipes = TappedPipes(spawner, tap)
         try:
-            yield table
+            yield pipes
         finally:
-            table.close()
+            pipes.close()
 
 
 class _Stderr:

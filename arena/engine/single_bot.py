@@ -20,13 +20,13 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from arena.engine.contestant import Contestant
-from arena.engine.pipes import Table
+from arena.engine.pipes import Pipes
 from arena.model import Bot, Limits
 from arena.sandbox import Backend, Exited
 from arena.wire.session import BotSession
 
 
-class Line(msgspec.Struct, frozen=True):
+class BotLine(msgspec.Struct, frozen=True):
     """A whole line, without its newline but with whatever stands before it (a carriage return)."""
 
     data: bytes
@@ -47,7 +47,7 @@ class Flood(msgspec.Struct, frozen=True):
     held: bytes
 
 
-class End(msgspec.Struct, frozen=True):
+class OutputEnd(msgspec.Struct, frozen=True):
     """Its output has ended."""
 
     rest: bytes
@@ -57,7 +57,7 @@ class End(msgspec.Struct, frozen=True):
     exited: Exited | None
 
 
-Event = Line | Silence | Flood | End
+Output = BotLine | Silence | Flood | OutputEnd
 
 
 class _Unjudged(BotSession):
@@ -87,12 +87,12 @@ class _Unjudged(BotSession):
         """What has come and was not taken."""
         return bytes(self.came)
 
-    def take(self) -> Line | Flood | None:
+    def take(self) -> BotLine | Flood | None:
         """The next line, if there is one."""
         end = self.came.find(b"\n")
         if end < 0 or end > self._limit:
             return Flood(self.held) if self.full else None
-        line = Line(bytes(self.came[:end]), self.heard)
+        line = BotLine(bytes(self.came[:end]), self.heard)
         del self.came[: end + 1]
         return line
 
@@ -100,10 +100,10 @@ class _Unjudged(BotSession):
 class Solo:
     """A bot's process and the conversation with it; made by `open_solo`."""
 
-    def __init__(self, table: Table, bot: Bot, backend: Backend, limits: Limits) -> None:
+    def __init__(self, pipes: Pipes, bot: Bot, backend: Backend, limits: Limits) -> None:
         self.began = time.monotonic()
-        self._table = table
-        self._bot = table.start(bot, backend, limits)
+        self._pipes = pipes
+        self._bot = pipes.start(bot, backend, limits)
         self._heard = _Unjudged(limits.line_bytes)
         self._bot.session = self._heard
 
@@ -116,34 +116,34 @@ class Solo:
 
     def send(self, data: bytes) -> None:
         """Write these bytes; they needn't be one line. What a pipe can't take follows later."""
-        self._table.send(self._bot, data)
+        self._pipes.send(self._bot, data)
 
     def close_input(self) -> None:
         """End its standard input; what it has not read of what was written it may still read."""
-        self._table.end_input(self._bot)
+        self._pipes.end_input(self._bot)
 
     # ---- from the bot
 
-    async def line(self, seconds: float) -> Event:
+    async def line(self, seconds: float) -> Output:
         """What it says next, within that time."""
         deadline = time.monotonic() + seconds
         while True:
             if (line := self._heard.take()) is not None:
                 return line
             if self._heard.ended:
-                await self._table.status(self._bot)
-                return End(self._heard.held, self._bot.status(), self._bot.exited)
-            self._table.ask(self._bot, b"")  # listen again, where it was full
+                await self._pipes.status(self._bot)
+                return OutputEnd(self._heard.held, self._bot.status(), self._bot.exited)
+            self._pipes.ask(self._bot, b"")  # listen again, where it was full
             left = deadline - time.monotonic()
             if left <= 0:
                 return Silence(self._heard.held)
-            await self._table.wait(left)
+            await self._pipes.wait(left)
 
     async def rest(self, seconds: float) -> None:
         """Let time pass; what comes meanwhile is kept for `line`."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            await self._table.wait(left)
+            await self._pipes.wait(left)
 
     # ---- its process
 
@@ -151,12 +151,12 @@ class Solo:
         """Wait for its process to be gone; None: it is still there."""
         deadline = time.monotonic() + seconds
         while self._bot.exited is None and (left := deadline - time.monotonic()) > 0:
-            await self._table.wait(left)
+            await self._pipes.wait(left)
         return self._bot.exited
 
     async def kill(self) -> Exited:
         """Kill all of it, if it is still there, and read what it has written to stderr."""
-        await self._table.kill([self._bot])
+        await self._pipes.kill([self._bot])
         assert self._bot.exited is not None
         return self._bot.exited
 
@@ -177,10 +177,10 @@ class Solo:
 
 @asynccontextmanager
 async def open_solo(
-    table: Table, bot: Bot, backend: Backend, limits: Limits
+    pipes: Pipes, bot: Bot, backend: Backend, limits: Limits
 ) -> AsyncIterator[Solo]:
     """Start a bot; whatever of it is left at the end is killed."""
-    solo = Solo(table, bot, backend, limits)
+    solo = Solo(pipes, bot, backend, limits)
     try:
         yield solo
     finally:

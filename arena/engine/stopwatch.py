@@ -78,7 +78,7 @@ HARD_S, HARD_LIMITS = 30.0, 20
 trouble then."""
 
 
-class Verdict(enum.Enum):
+class TimeVerdict(enum.Enum):
     """What a look has shown."""
 
     IN_TIME = enum.auto()
@@ -190,7 +190,7 @@ class Stopwatch:
         self._at += seconds
         self.due += seconds
 
-    def look(self, now: Reading, *, answered: bool) -> Verdict:
+    def look(self, now: Reading, *, answered: bool) -> TimeVerdict:
         """Account for the time until this reading; `answered`: nothing more is waited for."""
         last = self._last
         own = max(0.0, now.own - last.own)
@@ -200,7 +200,7 @@ class Stopwatch:
             self.gaps += 1
             self._taken = math.inf  # what of it came after the gap isn't known
             self._begin(now.at, now)
-            return Verdict.IN_TIME
+            return TimeVerdict.IN_TIME
         length = max(0.0, now.at - self._at)
         part = _Slice(length, used if self._read or not answered else 0.0)
         self._slices.append(part)
@@ -218,7 +218,7 @@ class Stopwatch:
         self._plan(now)
         return self._verdict()
 
-    def credit(self, taken: float) -> Verdict:
+    def credit(self, taken: float) -> TimeVerdict:
         """The other bots have used so much of each core, as read after the last look."""
         if taken > self._taken:
             self.allowed += taken - self._taken
@@ -237,16 +237,18 @@ class Stopwatch:
         left = max(self.limit - self.charged, SOON_S)
         self.due = self._at + min(self._step, left)
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self) -> TimeVerdict:
         if self.charge > self.limit:
-            return Verdict.LATE
+            return TimeVerdict.LATE
         if self.charged > self.limit:
-            return Verdict.LATE if self._doubts >= TRIALS else Verdict.UNPROVEN
+            return TimeVerdict.LATE if self._doubts >= TRIALS else TimeVerdict.UNPROVEN
         if self.wall > max(HARD_S, HARD_LIMITS * self.limit):
-            return Verdict.STUCK
-        return Verdict.IN_TIME
+            return TimeVerdict.STUCK
+        return TimeVerdict.IN_TIME
 
-    def tried(self, now: Reading, *, overloaded: bool, taken: float = math.inf) -> Verdict:
+    def record_trial(
+        self, now: Reading, *, overloaded: bool, taken: float = math.inf
+    ) -> TimeVerdict:
         """A trial has been made, during which the bot stood still, until this reading; `taken`:
         what the other bots had used by then.
         """

@@ -15,7 +15,7 @@ from arena.bots import default_cache, in_use, lacking, restore, unfetched
 from arena.event.enter import context_of, find_sandbox, prepare, try_starts, without
 from arena.executors import core_probe
 from arena.executors.cores import cores
-from arena.executors.dask_tasks import Answer, Ask, AskCores, Fit, Tried, Unfit
+from arena.executors.dask_tasks import Ask, AskCores, CoreTrials, NodeAnswer, NodeFit, NodeUnfit
 from arena.machine.facts import confinement, this_machine
 from arena.machine.preflight import keep_promises
 from arena.model import Bot, HostError, UserError
@@ -29,16 +29,16 @@ def admitted(ask: bytes) -> bytes:
     return msgspec.json.encode(_answer(msgspec.json.decode(ask, type=Ask | AskCores)))
 
 
-def _answer(ask: Ask | AskCores) -> Answer:
+def _answer(ask: Ask | AskCores) -> NodeAnswer:
     if isinstance(ask, AskCores):
-        return Tried(trials=tuple(core_probe.tried(ask.cores)))
+        return CoreTrials(trials=tuple(core_probe.try_cores(ask.cores)))
     settings, cache = ask.settings, default_cache()
     try:
         room = keep_promises(settings.limits, seats=settings.seats, series=settings.series)
         backend = find_sandbox(ask.sandbox)
         with in_use(cache):
             bots = _bots(ask, backend, cache, room) if ask.enter else ()
-            return Fit(
+            return NodeFit(
                 host=_host(),
                 cache=_identity(cache),
                 machine=this_machine(),
@@ -50,7 +50,7 @@ def _answer(ask: Ask | AskCores) -> Answer:
                 bots=bots,
             )
     except (UserError, HostError) as error:
-        return Unfit(trouble=str(error))
+        return NodeUnfit(trouble=str(error))
 
 
 def _missing(ask: Ask, cache: Path) -> tuple[str, ...]:

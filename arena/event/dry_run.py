@@ -11,7 +11,7 @@ import trio
 
 from arena.bots import printable
 from arena.engine.match import MatchContext, Played, play_series
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.event.results import first_wave, schedule_of
 from arena.model import Event, Series, Settings
 from arena.terminal.progress import JsonLines, Progress, spoken
@@ -85,7 +85,7 @@ def _later(settings: Settings) -> str:
 async def _sample(context: MatchContext, samples: Sequence[Series]) -> tuple[float, float]:
     """Mean seconds to start a series' bots, and to play a match."""
     starting = playing = 0.0
-    async with open_table() as table:
+    async with open_pipes() as table:
         for series in samples:
             records: list[Played] = []
             begun = time.monotonic()

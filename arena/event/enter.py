@@ -17,7 +17,7 @@ from arena.bots import Problem, Roster, build, printable
 from arena.check.diagnosis import of_start
 from arena.deals import Deals
 from arena.engine.match import FailedStart, MatchContext, try_start
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.event.secrecy import refuse_shown_bots, refuse_shown_places
 from arena.executors.cores import fair_jobs
 from arena.exhaustion import told
@@ -309,7 +309,7 @@ async def try_starts(context: MatchContext, room: int) -> Broken:
     entrants = iter(sorted(context.bots))
 
     async def work() -> None:
-        async with open_table() as table:
+        async with open_pipes() as table:
             for entrant in entrants:
                 if found := await try_start(table, context, entrant):
                     broken[entrant] = found

@@ -17,8 +17,8 @@ from arena import registry
 from arena.bots import Roster, default_cache, in_use, load
 from arena.deals import secret_from_seed
 from arena.engine.match import MatchContext, Played, play_series
-from arena.engine.pipes import open_table
-from arena.engine.recorder import Recorder, open_tapped
+from arena.engine.pipes import open_pipes
+from arena.engine.recorder import Recorder, open_tapped_pipes
 from arena.event.enter import context_of, enter, find_sandbox, settings_of
 from arena.executors.cores import one_core
 from arena.games import Game
@@ -174,7 +174,7 @@ def _play(
             stack.callback(recorder.close)
 
         async def main() -> None:
-            async with open_table() if recorder is None else open_tapped(recorder) as table:
+            async with open_pipes() if recorder is None else open_tapped_pipes(recorder) as table:
                 series = Series(id=PAIRING, matches=(spec,))
                 if not watch:
                     await play_series(table, context, series, 0, played.append)

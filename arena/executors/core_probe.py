@@ -27,7 +27,7 @@ _BATCH = 200
 """Rounds between two looks at the clock: less than a tenth of a millisecond."""
 
 
-class Trial(Frozen, frozen=True, kw_only=True):
+class CoreTrial(Frozen, frozen=True, kw_only=True):
     """What a core gave."""
 
     core: int | None
@@ -42,7 +42,7 @@ class Trial(Frozen, frozen=True, kw_only=True):
         return self.share >= SHARE
 
 
-def tried(cores: Sequence[int | None]) -> list[Trial]:
+def try_cores(cores: Sequence[int | None]) -> list[CoreTrial]:
     """Try these cores at the same time; None: whichever the system gives."""
     children = [_begun(core) for core in cores]
     return [_ended(*child) for child in children]
@@ -62,16 +62,16 @@ def _begun(core: int | None) -> tuple[int, int]:
     os._exit(0)
 
 
-def _ended(pid: int, output: int) -> Trial:
+def _ended(pid: int, output: int) -> CoreTrial:
     with open(output, "rb") as pipe:
         found = pipe.read()
     os.waitpid(pid, 0)
     if not found:
         raise OSError("a core could not be tried")
-    return msgspec.json.decode(found, type=Trial)
+    return msgspec.json.decode(found, type=CoreTrial)
 
 
-def _trial(core: int | None) -> Trial:
+def _trial(core: int | None) -> CoreTrial:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if core is not None:
         os.sched_setaffinity(0, {core})
@@ -83,7 +83,7 @@ def _trial(core: int | None) -> Trial:
         speed, share = max(speed, rounds / cpu), max(share, cpu / clock)
         if share >= SHARE:
             break
-    return Trial(core=core, speed=round(speed / 1000), share=round(share, 2))
+    return CoreTrial(core=core, speed=round(speed / 1000), share=round(share, 2))
 
 
 def _work() -> tuple[int, float, float]:

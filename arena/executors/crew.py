@@ -34,8 +34,8 @@ import trio
 from arena.bots import Bundle
 from arena.executors import WorkerConfig, dask_tasks
 from arena.executors.cluster import Cluster, Peer, refused
-from arena.executors.core_probe import Trial
-from arena.executors.dask_tasks import Ask, Fit, Tried, Unfit
+from arena.executors.core_probe import CoreTrial
+from arena.executors.dask_tasks import Ask, CoreTrials, NodeFit, NodeUnfit
 from arena.model import Bot, HostError, UserError
 
 POLL_S = 0.5
@@ -77,7 +77,7 @@ class Node(msgspec.Struct, kw_only=True, eq=False):
     peer: Peer
     process: str
     """Which one it was when it was admitted: another may come to have its address."""
-    fit: Fit
+    fit: NodeFit
     cores: tuple[int | None, ...]
     slots: int = 0
     """Those that are at work."""
@@ -121,7 +121,7 @@ class Crew:
         self._speed_here = 0
         self._held: dict[str, tuple[str, Any]] = {}
         self._packing = trio.Lock()
-        self.joined: Callable[[Fit], None] = lambda _: None
+        self.joined: Callable[[NodeFit], None] = lambda _: None
         """Is told of everyone who is going to play."""
         self.peers: dict[str, Peer] = {}
         """Who is there, as last seen."""
@@ -203,8 +203,8 @@ class Crew:
     async def measure_here(self) -> None:
         """Find out how fast this machine is, to judge others by."""
         if self.judge:
-            found = dask_tasks.answer(await trio.to_thread.run_sync(dask_tasks.tried, (None,)))
-            assert isinstance(found, Tried)
+            found = dask_tasks.answer(await trio.to_thread.run_sync(dask_tasks.try_cores, (None,)))
+            assert isinstance(found, CoreTrials)
             self._speed_here = found.trials[0].speed
 
     def begin_to_admit(self, peer: Peer) -> None:
@@ -297,10 +297,10 @@ class Crew:
             )
         return node
 
-    async def _cores(self, peer: Peer, fit: Fit) -> list[Trial]:
+    async def _cores(self, peer: Peer, fit: NodeFit) -> list[CoreTrial]:
         """A core for each thread of a worker, on which nobody else plays."""
         if not self.pin:
-            (trial,) = await self._tried(peer, (None,))
+            (trial,) = await self._try_cores(peer, (None,))
             return [trial] * peer.threads
         others = [
             node
@@ -319,16 +319,16 @@ class Crew:
                 crowded=fit.host if taken else "",
             )
         if not self.judge:
-            return list(await self._tried(peer, left[: peer.threads]))
+            return list(await self._try_cores(peer, left[: peer.threads]))
         return await self._free(peer, left)
 
-    async def _free(self, peer: Peer, cores: list[int]) -> list[Trial]:
+    async def _free(self, peer: Peer, cores: list[int]) -> list[CoreTrial]:
         """Those of some cores, one for each thread, that nobody else takes."""
-        free: list[Trial] = []
+        free: list[CoreTrial] = []
         while cores and len(free) < peer.threads:
             some = cores[: peer.threads - len(free)]
             cores = cores[len(some) :]
-            trials = await self._tried(peer, some)
+            trials = await self._try_cores(peer, some)
             for trial in trials:
                 if trial.speed < SLOWEST * self._speed_here:
                     raise UnfitError(
@@ -347,9 +347,11 @@ class Crew:
             )
         return free
 
-    async def _tried(self, peer: Peer, cores: Sequence[int | None]) -> tuple[Trial, ...]:
-        found = _answer(await self.call(peer, dask_tasks.tried, tuple(cores)))
-        if not isinstance(found, Tried) or [trial.core for trial in found.trials] != list(cores):
+    async def _try_cores(self, peer: Peer, cores: Sequence[int | None]) -> tuple[CoreTrial, ...]:
+        found = _answer(await self.call(peer, dask_tasks.try_cores, tuple(cores)))
+        if not isinstance(found, CoreTrials) or [trial.core for trial in found.trials] != list(
+            cores
+        ):
             raise UnfitError(_STRANGE, again=math.inf)
         return found.trials
 
@@ -458,19 +460,19 @@ def _ask(config: WorkerConfig, sandbox: str) -> bytes:
     return _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
 
 
-def _answer(told: Any) -> dask_tasks.Answer:  # noqa: ANN401 - whatever a worker says
+def _answer(told: Any) -> dask_tasks.NodeAnswer:  # noqa: ANN401 - whatever a worker says
     try:
-        found: dask_tasks.Answer = dask_tasks.answer(told)
+        found: dask_tasks.NodeAnswer = dask_tasks.answer(told)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         raise UnfitError(_STRANGE, again=math.inf) from None
     return found
 
 
-def _fit(told: Any) -> Fit:  # noqa: ANN401 - as above
+def _fit(told: Any) -> NodeFit:  # noqa: ANN401 - as above
     found = _answer(told)
-    if isinstance(found, Unfit):
+    if isinstance(found, NodeUnfit):
         raise UnfitError(_line(found.trouble))
-    if not isinstance(found, Fit):
+    if not isinstance(found, NodeFit):
         raise UnfitError(_STRANGE, again=math.inf)
     return found
 

@@ -2,10 +2,10 @@
 
 Theory of operation. We choose who plays what, Dask carries it there: every task is for one worker,
 so what a death costs is known, and a worker that has not been admitted gets nothing (`crew.py`).
-Each thread of the others is a slot, a trio task here, that takes turns of the `Handout`, as local
-workers do: as many series at a time as take BATCH_S together by what the slot's last ones took, so
-that fast bots don't wait for the network, and slower machines take less. Towards the end nobody
-takes what others could play.
+Each thread of the others is a slot, a trio task here, that takes blocks from the `SeriesQueue`, as
+local workers do: as many series at a time as take BATCH_S together by what the slot's last ones
+took, so that fast bots don't wait for the network, and slower machines take less. Towards the end
+no slot takes what another could play.
 
 What a worker had in play when it was lost is void and played elsewhere, as after the death of a
 local worker, each series alone from then on: so one that kills its workers is found, named, and
@@ -13,8 +13,8 @@ stops the event. A worker in whose hands a series came to no end sits out, and a
 tries that series next. A task's result is released when its records are durable.
 When the scheduler is gone for good the event stops, and can be gone on with there or elsewhere.
 
-Invariant: at most one series of a block is in play (`Handout`'s); of a series that was handed to a
-worker either its reports are passed on, once, or that it is void.
+Invariant: at most one series of a block is in play (`SeriesQueue`'s); of a series that was handed
+to a worker either its reports are passed on, once, or that it is void.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from arena.executors import Job, Report, SeriesEnd, dask_tasks
 from arena.executors.answers import StrangeError, reports
 from arena.executors.cluster import Peer
 from arena.executors.crew import POLL_S, Crew, LostError, Node, UnfitError
-from arena.executors.dask_tasks import Fit
-from arena.executors.series_queue import Handout, Place, Turn
+from arena.executors.dask_tasks import NodeFit
+from arena.executors.series_queue import QueuedBlock, SeriesQueue, WorkerId
 from arena.model import Block, HostError, Series, UserError
 
 # To wait for a first worker, or for another when all are gone.
@@ -64,7 +64,7 @@ class DaskExecutor:
         self._arrived: deque[tuple[int, Any]] = deque()
         """Tasks whose results have arrived, and where the log was when they had."""
 
-    async def gather(self) -> list[Fit]:
+    async def gather(self) -> list[NodeFit]:
         """Admit who is there, and wait for one at least; UserError when nobody can play."""
         crew, place = self.crew, self.crew.cluster.place
         await crew.measure_here()
@@ -137,7 +137,7 @@ class _Round:
     ) -> None:
         self._executor = executor
         self._crew = executor.crew
-        self._handout = Handout(blocks, workers=1, present=self._present)
+        self._queue = SeriesQueue(blocks, workers=1, present=self._present)
         self._choose = choose
         self._report = report
         self._stop = stop
@@ -158,12 +158,12 @@ class _Round:
                 self._executor.release()
                 self._see_whether_alone()
                 if self._stop.is_set():
-                    self._handout.close()
-                self._handout.look_again()
+                    self._queue.close()
+                self._queue.look_again()
                 await trio.sleep(POLL_S)
             nursery.cancel_scope.cancel()
 
-    def _present(self) -> list[Place]:
+    def _present(self) -> list[WorkerId]:
         return [_place(node) for node in self._crew.nodes.values()]
 
     def _see_whether_alone(self) -> None:
@@ -191,7 +191,7 @@ class _Round:
             self._slots += 1
             node.slots += 1
             nursery.start_soon(self._work, node, slot, core, nursery.cancel_scope)
-        self._handout.widen(self._slots * (1 + self._batch))
+        self._queue.widen(self._slots * (1 + self._batch))
 
     async def _work(self, node: Node, slot: int, core: int | None, all_: trio.CancelScope) -> None:
         """A slot: play until there is nothing more, or the worker gets nothing more."""
@@ -207,7 +207,7 @@ class _Round:
                 if self._stop.is_set() or self._crew.nodes.get(node.peer.address) is not node:
                     # That came while we waited.
                     for turn in turns:
-                        self._handout.put_back(turn)
+                        self._queue.put_back(turn)
                     return
                 begun = monotonic()
                 try_core = self._crew.judge and begun > try_at
@@ -220,9 +220,9 @@ class _Round:
             self._slots -= 1
             self._crew.slot_over(node)
 
-    async def _turns(self, where: Place, pace: float) -> list[Turn]:
+    async def _turns(self, where: WorkerId, pace: float) -> list[QueuedBlock]:
         """So many turns as make a task; none: all is played, or nothing more is handed out."""
-        first = await self._handout.take(where)
+        first = await self._queue.take(where)
         if first is None:
             return []
         turns, alone = [first], self._executor.alone
@@ -230,20 +230,26 @@ class _Round:
         wanted = max(1, min(int(most), MOST_SERIES))
         if wanted > self._batch:
             self._batch = wanted
-            self._handout.widen(self._slots * (1 + wanted))
+            self._queue.widen(self._slots * (1 + wanted))
         while (
             first.series.id not in alone
             and len(turns) < wanted
-            and (turn := self._handout.spare(self._slots)) is not None
+            and (turn := self._queue.spare(self._slots)) is not None
         ):
             if turn.series.id in alone:
-                self._handout.put_back(turn)
+                self._queue.put_back(turn)
                 break
             turns.append(turn)
         return turns
 
     async def _play(
-        self, node: Node, slot: int, core: int | None, turns: Sequence[Turn], *, try_core: bool
+        self,
+        node: Node,
+        slot: int,
+        core: int | None,
+        turns: Sequence[QueuedBlock],
+        *,
+        try_core: bool,
     ) -> int:
         """Play the series of some turns: how many matches that were."""
         jobs = self._jobs(turns, try_core=try_core)
@@ -258,7 +264,7 @@ class _Round:
                 # It had nothing to play for so long that it has forgotten the event: nothing is
                 # lost, and who is asked next may have forgotten it too.
                 for turn, _ in jobs.values():
-                    self._handout.put_back(turn)
+                    self._queue.put_back(turn)
                 return 0
             lines, future = b"", None
         try:
@@ -282,19 +288,25 @@ class _Round:
             self._told(node, turn, void)
         return count
 
-    def _jobs(self, turns: Sequence[Turn], *, try_core: bool) -> dict[str, tuple[Turn, Job]]:
+    def _jobs(
+        self, turns: Sequence[QueuedBlock], *, try_core: bool
+    ) -> dict[str, tuple[QueuedBlock, Job]]:
         """What is to be played of some turns, by the ids of the series."""
-        jobs: dict[str, tuple[Turn, Job]] = {}
+        jobs: dict[str, tuple[QueuedBlock, Job]] = {}
         for turn in turns:
             if (attempt := self._choose(turn.series)) is None:
-                self._handout.give_back(turn)
+                self._queue.give_back(turn)
             else:
                 job = Job(series=turn.series, attempt=attempt, try_core=try_core and not jobs)
                 jobs[turn.series.id] = turn, job
         return jobs
 
     def _take(
-        self, node: Node, slot: int, jobs: dict[str, tuple[Turn, Job]], told: Sequence[Report]
+        self,
+        node: Node,
+        slot: int,
+        jobs: dict[str, tuple[QueuedBlock, Job]],
+        told: Sequence[Report],
     ) -> int:
         """Pass on what was played, and leave the jobs that were not: how many matches that were."""
         count = 0
@@ -332,18 +344,18 @@ class _Round:
         if end.trouble:
             self._crew.sit_out(node, end.trouble)
 
-    def _told(self, node: Node, turn: Turn, end: SeriesEnd) -> None:
+    def _told(self, node: Node, turn: QueuedBlock, end: SeriesEnd) -> None:
         """A series is over, or void: then it is to be asked about again."""
         self._report(end)
         if not end.trouble:
-            self._handout.give_back(turn)
+            self._queue.give_back(turn)
             return
         self._executor.alone.add(end.series)
         if end.blameless:
-            self._handout.put_back(turn)
+            self._queue.put_back(turn)
         else:
-            self._handout.put_void(turn, _place(node))
+            self._queue.put_void(turn, _place(node))
 
 
-def _place(node: Node) -> Place:
-    return Place(node.fit.host, node.peer.address)
+def _place(node: Node) -> WorkerId:
+    return WorkerId(node.fit.host, node.peer.address)

@@ -9,7 +9,7 @@ end. So whatever kills Dask's process ends the bots too.
 
     versions   what is installed here
     look       `arena node`: sandbox, cores, limits, which bots and packages aren't in the cache
-    tried      `arena node`: how fast some cores are, and whether others take them
+    try_cores  `arena node`: how fast some cores are, and whether others take them
     take       put one of those into the cache
     enter      `arena node`: build the bots, start each one once
     keep       the event, with its bots as they are run here
@@ -38,7 +38,7 @@ import msgspec
 from arena import __version__
 from arena.bots import Bundle, default_cache, in_use, unpack
 from arena.executors import Job, SeriesEnd, WorkerConfig
-from arena.executors.core_probe import Trial
+from arena.executors.core_probe import CoreTrial
 from arena.exhaustion import why_not_started
 from arena.model import (
     Bot,
@@ -78,13 +78,13 @@ class AskCores(Frozen, frozen=True, kw_only=True, tag="cores"):
     cores: tuple[int | None, ...]
 
 
-class Unfit(Frozen, frozen=True, kw_only=True, tag="unfit"):
+class NodeUnfit(Frozen, frozen=True, kw_only=True, tag="unfit"):
     """It can't, and why."""
 
     trouble: str
 
 
-class Fit(Frozen, frozen=True, kw_only=True, tag="fit"):
+class NodeFit(Frozen, frozen=True, kw_only=True, tag="fit"):
     """It can."""
 
     host: str
@@ -103,14 +103,14 @@ class Fit(Frozen, frozen=True, kw_only=True, tag="fit"):
     """As they are run here, once they are entered."""
 
 
-class Tried(Frozen, frozen=True, kw_only=True, tag="tried"):
+class CoreTrials(Frozen, frozen=True, kw_only=True, tag="tried"):
     """What they gave, in their order."""
 
-    trials: tuple[Trial, ...]
+    trials: tuple[CoreTrial, ...]
 
 
-Answer = Unfit | Fit | Tried
-answer = msgspec.json.Decoder(Answer).decode
+NodeAnswer = NodeUnfit | NodeFit | CoreTrials
+answer = msgspec.json.Decoder(NodeAnswer).decode
 
 
 def do(task: str, *arguments: object) -> tuple[str, object]:
@@ -134,7 +134,7 @@ def look(ask: bytes) -> bytes:
     return _node(ask)
 
 
-def tried(cores: Sequence[int | None]) -> bytes:
+def try_cores(cores: Sequence[int | None]) -> bytes:
     """Try some cores."""
     return _node(_encode(AskCores(cores=tuple(cores))))
 

@@ -21,7 +21,7 @@ import trio
 
 from arena.executors import Job, Report, SeriesEnd, WorkerConfig
 from arena.executors.cores import cores
-from arena.executors.series_queue import Handout, Place, pause
+from arena.executors.series_queue import SeriesQueue, WorkerId, pause
 from arena.exhaustion import why_not_started
 from arena.model import Block, Series
 
@@ -36,7 +36,7 @@ class LocalExecutor:
     def __init__(self, config: WorkerConfig, *, jobs: int, pin: bool) -> None:
         own = cores() if pin and jobs <= len(cores()) else [None] * jobs
         self._configs = {
-            Place("", str(index)): msgspec.structs.replace(config, core=own[index])
+            WorkerId("", str(index)): msgspec.structs.replace(config, core=own[index])
             for index in range(jobs)
         }
 
@@ -57,7 +57,7 @@ class _Round:
 
     def __init__(
         self,
-        configs: dict[Place, WorkerConfig],
+        configs: dict[WorkerId, WorkerConfig],
         blocks: Iterator[Block],
         choose: Callable[[Series], int | None],
         report: Callable[[Report], None],
@@ -67,10 +67,10 @@ class _Round:
         self._choose = choose
         self._report = report
         self._stop = stop
-        self._resting: set[Place] = set()
-        self._handout = Handout(blocks, workers=len(configs), present=self._present)
+        self._resting: set[WorkerId] = set()
+        self._queue = SeriesQueue(blocks, workers=len(configs), present=self._present)
 
-    def _present(self) -> list[Place]:
+    def _present(self) -> list[WorkerId]:
         return [place for place in self._configs if place not in self._resting]
 
     async def play(self) -> None:
@@ -84,16 +84,16 @@ class _Round:
 
     async def _hand_out_until_told(self) -> None:
         await self._stop.wait()
-        self._handout.close()
+        self._queue.close()
 
-    async def _work(self, here: Place) -> None:
-        handout = self._handout
+    async def _work(self, here: WorkerId) -> None:
+        queue = self._queue
         worker: _Worker | None = None
         voids = 0
         try:
-            while not self._stop.is_set() and (turn := await handout.take(here)) is not None:
+            while not self._stop.is_set() and (turn := await queue.take(here)) is not None:
                 if self._stop.is_set() or (attempt := self._choose(turn.series)) is None:
-                    handout.give_back(turn)
+                    queue.give_back(turn)
                     continue
                 job = Job(series=turn.series, attempt=attempt)
                 try:
@@ -106,16 +106,16 @@ class _Round:
                 self._report(end)
                 if not end.trouble:
                     voids = 0
-                    handout.give_back(turn)
+                    queue.give_back(turn)
                     continue
                 self._resting.add(here)
-                handout.put_void(turn, here)
+                queue.put_void(turn, here)
                 if worker is not None:
                     await worker.close()
                     worker = None
                 voids += 1
                 with trio.move_on_after(pause(voids)):
-                    await handout.over.wait()
+                    await queue.over.wait()
                 self._resting.remove(here)
         finally:
             if worker is not None:

@@ -48,7 +48,7 @@ LONGEST_PAUSE_S = 60.0
 INNOCENT = (0, 0)
 
 
-class Place(NamedTuple):
+class WorkerId(NamedTuple):
     """Where a series is played."""
 
     machine: str
@@ -60,19 +60,19 @@ def pause(voids: int) -> float:
     return min(PAUSE_S * 2.0 ** min(voids - 1, 16), LONGEST_PAUSE_S)
 
 
-class Turn:
-    """A block's place in the handout: its next series."""
+class QueuedBlock:
+    """A block in the queue, and its next series."""
 
     def __init__(self, block: Block, number: int) -> None:
         self._block = block
         self._at = 0
         self.number = number
-        """Of the blocks of the handout, in their order."""
+        """Of the blocks of the queue, in their order."""
         self.left = sum(len(series.matches) for series in block.series)
         """Matches of the next series and those after it."""
         self.due = -math.inf
         """When it may be played again, on trio's clock."""
-        self.voids: Counter[Place] = Counter()
+        self.voids: Counter[WorkerId] = Counter()
         """Of the next series."""
 
     @property
@@ -87,18 +87,18 @@ class Turn:
         self.voids.clear()
         return self._at < len(self._block.series)
 
-    def void(self, where: Place) -> None:
+    def void(self, where: WorkerId) -> None:
         """The series was void there."""
         self.voids[where] += 1
         self.due = trio.current_time() + pause(self.voids.total())
 
-    def blame(self, where: Place) -> tuple[int, int]:
+    def blame(self, where: WorkerId) -> tuple[int, int]:
         """How often the series was void on that machine, and by that worker."""
         there = sum(times for place, times in self.voids.items() if place[0] == where.machine)
         return there, self.voids[where]
 
 
-class Handout:
+class SeriesQueue:
     """See the module's docstring."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Handout:
         blocks: Iterator[Block],
         *,
         workers: int,
-        present: Callable[[], Iterable[Place]] = tuple,
+        present: Callable[[], Iterable[WorkerId]] = tuple,
     ) -> None:
         """`present`: the workers that take turns now."""
         self._blocks = blocks
@@ -114,14 +114,14 @@ class Handout:
         self._present = present
         self._numbers = itertools.count()
         self._held = 0
-        self._free: list[tuple[int, int, Turn]] = []
-        self._void: list[Turn] = []
+        self._free: list[tuple[int, int, QueuedBlock]] = []
+        self._void: list[QueuedBlock] = []
         self._dry = False
         self.over = trio.Event()
         """Everything has been played, or nothing more is handed out."""
         self._waiting = trio.lowlevel.ParkingLot()
 
-    async def take(self, where: Place) -> Turn | None:
+    async def take(self, where: WorkerId) -> QueuedBlock | None:
         """A turn whose series is to be played there, and then given back; None when all are, or
         when nothing more is handed out.
         """
@@ -141,7 +141,7 @@ class Handout:
                 await self._waiting.park()
         return None
 
-    def _again(self, where: Place) -> tuple[Turn | None, float]:
+    def _again(self, where: WorkerId) -> tuple[QueuedBlock | None, float]:
         """A void turn that is due there; if there is none, when there may be one."""
         now = trio.current_time()
         present = list(self._present()) if self._void else []
@@ -156,7 +156,7 @@ class Handout:
             soonest = min(soonest, turn.due)
         return None, soonest
 
-    def spare(self, leave: int) -> Turn | None:
+    def spare(self, leave: int) -> QueuedBlock | None:
         """One more turn without waiting, if more than `leave` are left for others."""
         self._fill()
         return heappop(self._free)[-1] if len(self._free) > leave else None
@@ -176,7 +176,7 @@ class Handout:
         self._width = max(self._width, BLOCKS_A_WORKER * workers)
         self._waiting.unpark_all()
 
-    def put_back(self, turn: Turn) -> None:
+    def put_back(self, turn: QueuedBlock) -> None:
         """The series of a turn was not played after all: it is as before."""
         if turn.voids:
             self._void.append(turn)
@@ -185,12 +185,12 @@ class Handout:
             heappush(self._free, self._placed(turn))
             self._waiting.unpark()
 
-    def put_void(self, turn: Turn, where: Place) -> None:
+    def put_void(self, turn: QueuedBlock, where: WorkerId) -> None:
         """The series of a turn was void there: it is to be played again, but not at once."""
         turn.void(where)
         self.put_back(turn)
 
-    def give_back(self, turn: Turn) -> None:
+    def give_back(self, turn: QueuedBlock) -> None:
         """The series of a turn has been played, or needs no playing."""
         if turn.pass_on():
             heappush(self._free, self._placed(turn))
@@ -198,7 +198,7 @@ class Handout:
             self._held -= 1
         self._waiting.unpark()
 
-    def _placed(self, turn: Turn) -> tuple[int, int, Turn]:
+    def _placed(self, turn: QueuedBlock) -> tuple[int, int, QueuedBlock]:
         """Before whatever goes on later; at the end the most matches left go first."""
         return -turn.left if self._dry else 0, turn.number, turn
 
@@ -211,4 +211,4 @@ class Handout:
                 heapify(self._free)
             else:
                 self._held += 1
-                heappush(self._free, self._placed(Turn(block, next(self._numbers))))
+                heappush(self._free, self._placed(QueuedBlock(block, next(self._numbers))))

@@ -20,7 +20,7 @@ import trio
 
 from arena.deals import Deals
 from arena.engine.match import MatchContext, Played, play_series
-from arena.engine.pipes import Table, open_table
+from arena.engine.pipes import Pipes, open_pipes
 from arena.executors import Finished, Job, SeriesEnd, WorkerConfig
 from arena.exhaustion import ran_out
 from arena.games import Game
@@ -66,14 +66,14 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
         nursery.start_soon(out.write_in_time)
         stack = AsyncExitStack()
         async with stack:
-            table: Table | None = None
+            pipes: Pipes | None = None
             async for line in jobs_out:
                 job = msgspec.json.decode(line, type=Job)
                 trouble = bug = ""
                 try:
-                    if table is None:
-                        table = await stack.enter_async_context(open_table())
-                    await play_series(table, context, job.series, job.attempt, out.report)
+                    if pipes is None:
+                        pipes = await stack.enter_async_context(open_pipes())
+                    await play_series(pipes, context, job.series, job.attempt, out.report)
                 except HostError as error:
                     trouble = str(error)
                 except Exception as error:  # noqa: BLE001 - told, and our own bug unless the machine's
@@ -81,10 +81,10 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
                     bug = "" if trouble else traceback.format_exc()
                 if trouble or bug:
                     # Whatever state it is in: a new table has a new spawner.
-                    table = None
+                    pipes = None
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
-                crowded = _crowded(table) if job.try_core and table is not None else None
+                crowded = _crowded(pipes) if job.try_core and pipes is not None else None
                 out.end(
                     SeriesEnd(
                         series=job.series.id,
@@ -96,10 +96,10 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
                 )
 
 
-def _crowded(table: Table) -> bool:
+def _crowded(pipes: Pipes) -> bool:
     """Whether others take the core, while no bot plays; others' work comes in bursts."""
     for _ in range(CROWDED_TRIES):
-        if not table.core.overloaded():
+        if not pipes.core.overloaded():
             return False
         time.sleep(PAUSE_S)
     return True

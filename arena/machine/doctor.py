@@ -22,7 +22,7 @@ from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
 from arena.bots.tools import ask
 from arena.deals import Deals
 from arena.engine.match import MatchContext, start_bot
-from arena.engine.pipes import Table
+from arena.engine.pipes import Pipes
 from arena.machine.facts import this_machine
 from arena.machine.preflight import judged
 from arena.model import Bot, Entrant, Frozen, HostError, Machine, Settings
@@ -240,14 +240,14 @@ def _play(spawner: Spawner, backend: Backend) -> Trial:
             bots={bot.entrant.id: bot},
             backend=backend,
         )
-        table = Table(spawner)
+        table = Pipes(spawner)
         try:
             return trio.run(_start_and_end, table, context, bot.entrant.id)
         finally:
             table.close()
 
 
-async def _start_and_end(table: Table, context: MatchContext, entrant: str) -> Trial:
+async def _start_and_end(table: Pipes, context: MatchContext, entrant: str) -> Trial:
     began = time.monotonic()
     contestant, failure = await start_bot(table, context, entrant)
     ready = time.monotonic()

@@ -23,7 +23,7 @@ import trio
 
 from arena.engine.contestant import Contestant
 from arena.engine.match import Match, MatchContext, Played, finished, start_bots
-from arena.engine.pipes import Table
+from arena.engine.pipes import Pipes
 from arena.model import MatchRecord, MatchSpec
 from arena.play.desk import Desk
 from arena.referee import Failure
@@ -61,7 +61,7 @@ class Sitting(Match):
 
     def __init__(
         self,
-        table: Table,
+        table: Pipes,
         context: MatchContext,
         spec: MatchSpec,
         seated: Mapping[int, Contestant],
@@ -149,11 +149,11 @@ class Sitting(Match):
 
     async def _mind(self) -> None:
         while True:
-            await self._table.wait(MINDED_S)
+            await self._pipes.wait(MINDED_S)
 
 
 async def sit(
-    table: Table, context: MatchContext, spec: MatchSpec, *, person: Person, desk: Desk
+    table: Pipes, context: MatchContext, spec: MatchSpec, *, person: Person, desk: Desk
 ) -> Played:
     """Play a match with a person in the desk's seat."""
     bots: Iterable[str] = (e for seat, e in enumerate(spec.seats) if seat != desk.seat)

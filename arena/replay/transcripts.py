@@ -29,7 +29,7 @@ import msgspec
 from arena.model import FaultKind, UserError
 from arena.reports.escape import visible
 from arena.wire.messages import Act, Answer, Hello, Next, Ready, ToBot
-from arena.wire.session import BotSession, Pending, State, WireFault
+from arena.wire.session import BotSession, Pending, SessionState, WireFault
 
 _ESCAPE = re.compile(rb"\\(\\|n|x[0-9a-f]{2})?")
 # Of what happens to a process, the two ways in which it ends by itself.
@@ -198,7 +198,7 @@ def script(content: bytes, name: str) -> Script:
             message = _message(entry, name)
             if waiting is not None:
                 steps.append(_step(session, *waiting))
-            if session.state is State.CLOSED:
+            if session.state is SessionState.CLOSED:
                 what = f"line {entry.number}: goes on after a line of the bot's that is a fault"
                 raise UserError(f"{name}: {what}")
             if isinstance(message, Hello) == bool(steps):
@@ -248,6 +248,6 @@ def _fault(entry: Entry, name: str) -> FaultKind:
 def _step(session: BotSession, entry: Entry, message: ToBot) -> Step:
     heard = session.next_event()
     if isinstance(heard, Pending):
-        session.state = State.IDLE  # its answer, if it was to give one, isn't known
+        session.state = SessionState.IDLE  # its answer, if it was to give one, isn't known
         return Step(entry.number, entry.data, message, None)
     return Step(entry.number, entry.data, message, heard)

@@ -21,7 +21,7 @@ from arena import registry
 from arena.bots import Roster, default_cache, in_use, load
 from arena.deals import commitment, secret_from_seed
 from arena.engine.match import MatchContext, Played
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.event.enter import context_of, enter, find_sandbox, settings_of, try_starts, without
 from arena.event.results import first_wave, schedule_of
 from arena.executors.cores import one_core
@@ -248,7 +248,7 @@ async def _matches(evening: Evening, guest: Guest, place: Place) -> None:
             desk = evening.desk()
             evening.playing = True
             await person.begin(desk, event.commitment)
-            async with open_table() as table:
+            async with open_pipes() as table:
                 played = await sit(
                     table,
                     evening.context(secret),

@@ -41,7 +41,7 @@ _decode_ready = msgspec.json.Decoder(Ready).decode
 _decode_type = msgspec.json.Decoder(Typed).decode
 
 
-class State(enum.Enum):
+class SessionState(enum.Enum):
     """Where a session stands."""
 
     NEW = enum.auto()
@@ -62,7 +62,8 @@ class Pending(enum.Enum):
 
 # A member of an Enum takes eight times as long to look up as a global name, and these are asked for
 # at every turn.
-_STARTING, _IDLE, _ASKED, _CLOSED = State.STARTING, State.IDLE, State.ASKED, State.CLOSED
+_STARTING, _IDLE = SessionState.STARTING, SessionState.IDLE
+_ASKED, _CLOSED = SessionState.ASKED, SessionState.CLOSED
 _NEED_DATA, _END = Pending.NEED_DATA, Pending.END
 _TOO_LONG = Framing.TOO_LONG
 
@@ -75,7 +76,7 @@ class WireFault(msgspec.Struct, frozen=True):
     line: str = ""
 
 
-Event = Ready | Answer | WireFault | Pending
+WireEvent = Ready | Answer | WireFault | Pending
 
 
 def encode(message: ToBot) -> bytes:
@@ -106,7 +107,7 @@ class BotSession:
         self._short = min(line_bytes, MAX_BRACKETS)
         self._turn = ""
         self._question = bytearray()
-        self.state = State.NEW
+        self.state = SessionState.NEW
         self.ended = False
         self.lean = False
         """Whether it has asked for lean questions."""
@@ -115,8 +116,8 @@ class BotSession:
 
     def hello(self, message: Hello) -> bytes:
         """The first line; wants `ready`."""
-        assert self.state is State.NEW
-        self.state = State.STARTING
+        assert self.state is SessionState.NEW
+        self.state = SessionState.STARTING
         return encode(message)
 
     def ask(self, message: Question) -> bytearray:
@@ -136,7 +137,7 @@ class BotSession:
 
     def close(self) -> None:
         """Nothing more will be said or heard."""
-        self.state = State.CLOSED
+        self.state = SessionState.CLOSED
 
     # ---- from the bot
 
@@ -154,7 +155,7 @@ class BotSession:
         """What has come and is no line yet, for messages."""
         return self._framer.held
 
-    def next_event(self) -> Event:
+    def next_event(self) -> WireEvent:
         """What the bot's output means now."""
         state = self.state
         if state is not _ASKED and state is not _STARTING:

@@ -1,6 +1,6 @@
 """What trio takes: the same pump in trio, and in a loop that is nothing but its epoll.
 
-A series is played in this process, on one core, by the very code of a worker. `Table` leaves to
+A series is played in this process, on one core, by the very code of a worker. `Pipes` leaves to
 trio in two places: where nothing has come for a while, and where other tasks are due. With both
 taken out what plays a series is a coroutine that never suspends, so no event loop is needed.
 """
@@ -17,7 +17,7 @@ import trio
 from arena import registry
 from arena.deals import Deals
 from arena.engine.match import MatchContext, Played, play_series
-from arena.engine.pipes import Table
+from arena.engine.pipes import Pipes
 from arena.sandbox.client import Spawner
 from measures import Measure, Row
 from measures.conversation import SECRET, series_of, settings_of
@@ -31,7 +31,7 @@ TIMES = 3
 Play = Callable[[], Coroutine[None, None, None]]
 
 
-class Bare(Table):
+class Bare(Pipes):
     """A table that waits for its own epoll and has no other tasks to think of."""
 
     async def rest(self, seconds: float) -> None:
@@ -48,7 +48,7 @@ def tax(stage: Stage) -> Mapping[str, float]:
     spent = {"trio": [0.0, 0.0, 0.0], "bare": [0.0, 0.0, 0.0]}
     with staying_on({stage.core}):
         for _ in range(TIMES):
-            for kind, (table, run) in {"trio": (Table, in_trio), "bare": (Bare, alone)}.items():
+            for kind, (table, run) in {"trio": (Pipes, in_trio), "bare": (Bare, alone)}.items():
                 found = _series(stage, table, run)
                 spent[kind] = [sum(pair) for pair in zip(spent[kind], found, strict=True)]
     return {
@@ -85,7 +85,7 @@ def alone(play: Play) -> None:
 
 
 def _series(
-    stage: Stage, table_of: Callable[[Spawner], Table], run: Callable[[Play], None]
+    stage: Stage, table_of: Callable[[Spawner], Pipes], run: Callable[[Play], None]
 ) -> tuple[float, float, float]:
     """Wall seconds, seconds of CPU of this thread, decisions: after the first match."""
     bots = stage.field("instant", 2)

@@ -47,7 +47,7 @@ def test_every_charge_of_one_seat_is_noted(stage, tmp_path):
 def test_the_bare_loop_plays_what_trio_plays(stage, monkeypatch):
     """As many decisions, without ever suspending."""
     monkeypatch.setattr(loop, "MATCHES", 3)
-    *_, in_trio = loop._series(stage, loop.Table, loop.in_trio)
+    *_, in_trio = loop._series(stage, loop.Pipes, loop.in_trio)
     *_, alone = loop._series(stage, loop.Bare, loop.alone)
     assert in_trio == alone > 0
 
@@ -57,4 +57,4 @@ def test_a_loop_that_suspends_is_no_bare_loop(stage, monkeypatch):
     monkeypatch.setattr(loop, "MATCHES", 3)
     monkeypatch.setattr("arena.engine.pipes.CHECKPOINT_S", -1.0)
     with pytest.raises(RuntimeError):
-        loop._series(stage, loop.Table, loop.alone)
+        loop._series(stage, loop.Pipes, loop.alone)

@@ -8,7 +8,7 @@ import trio
 from arena import registry
 from arena.bots.interpreters import Toolbox
 from arena.check.examine import examine
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.model import Bot, Entrant, Limits
 
 LIMITS = Limits(move_ms=300, match_ms=20_000, start_ms=1_000, tasks=32)
@@ -54,7 +54,7 @@ def examined(tmp_path):
         )
 
         async def go():
-            async with open_table() as table:
+            async with open_pipes() as table:
                 return await examine(
                     table,
                     bot,

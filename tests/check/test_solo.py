@@ -5,8 +5,8 @@ import trio
 
 from arena import registry
 from arena.bots.interpreters import Toolbox
-from arena.engine.pipes import open_table
-from arena.engine.single_bot import End, Flood, Line, Silence, open_solo
+from arena.engine.pipes import open_pipes
+from arena.engine.single_bot import BotLine, Flood, OutputEnd, Silence, open_solo
 from arena.model import Bot, Entrant, Limits
 
 pytestmark = pytest.mark.process
@@ -28,7 +28,7 @@ def alone(tmp_path):
         async def go():
             backend = registry.backend("none")
             async with (
-                open_table() as table,
+                open_pipes() as table,
                 open_solo(table, bot, backend, Limits(**limits)) as solo,
             ):
                 await talk(solo)
@@ -46,7 +46,7 @@ def test_lines_come_as_they_were_written(alone):
         solo.send(b"go\n")
         lines = [await solo.line(10) for _ in range(3)]
         assert [b"a\r", b"\xff", b""] == [line.data for line in lines]
-        assert all(isinstance(line, Line) for line in lines)
+        assert all(isinstance(line, BotLine) for line in lines)
 
     program = "import os\ninput()\nos.write(1, b'a\\r\\n\\xff\\n\\n')\ninput()"
     alone(program, talk)
@@ -59,7 +59,7 @@ def test_the_end_has_what_was_left_unsaid_and_the_status(alone):
         assert isinstance(await solo.line(0.01), Silence)
         solo.close_input()
         end = await solo.line(10)
-        assert isinstance(end, End)
+        assert isinstance(end, OutputEnd)
         assert (b"rest", "exit 3") == (end.rest, end.status)
         assert (await solo.left(10)).code == 3
 

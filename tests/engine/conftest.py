@@ -17,7 +17,7 @@ from arena.bots import build, load
 from arena.deals import Deals, secret_from_seed
 from arena.engine import pipes
 from arena.engine.match import MatchContext, play_series
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.executors import Finished, WorkerConfig
 from arena.executors.local import LocalExecutor
 from arena.model import Block, Limits, MatchSpec, Series, Settings
@@ -227,7 +227,7 @@ class Ways:
     async def by_table(self):
         """The product, in this process."""
         played = []
-        async with open_table() as table:
+        async with open_pipes() as table:
             await play_series(table, self.context, self.series, 0, played.append)
         return [each.record for each in played]
 

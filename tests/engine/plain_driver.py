@@ -16,7 +16,7 @@ from arena.referee import Failure, Referee, hello
 from arena.sandbox import Launch
 from arena.sandbox.none import Unconfined
 from arena.wire.messages import Answer, Bye
-from arena.wire.session import BotSession, Pending, State, WireFault
+from arena.wire.session import BotSession, Pending, SessionState, WireFault
 
 READ_BYTES = 100
 LEAVE_S = 1.0
@@ -44,7 +44,7 @@ class PlainBot:
 
     def tell(self, message):
         """Something that wants no answer: it goes with the next question."""
-        if self.session.state is State.IDLE:
+        if self.session.state is SessionState.IDLE:
             self._unsent += self.session.send(message)
 
     async def ask(self, line, seconds):
@@ -69,7 +69,7 @@ class PlainBot:
 
     async def dismiss(self):
         """Say `bye` to whom nothing is wrong with; kill who stays."""
-        if self.session.state is State.IDLE:
+        if self.session.state is SessionState.IDLE:
             self.tell(Bye())
             with trio.move_on_after(LEAVE_S), contextlib.suppress(trio.BrokenResourceError):
                 await self.process.stdin.send_all(self._unsent)

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from arena import registry
 from arena.engine import contestant, off_turn
 from arena.engine.match import Match, start_bots
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.model import FaultKind, Limits
 from arena.store import canonical_line, record_line
 
@@ -172,7 +172,7 @@ async def test_who_burns_in_bursts_does_not_make_its_opponent_forfeit(ways, bots
 async def test_what_others_have_used_is_bounded_by_what_was_last_read(ways, bots):
     """As much as a core gives since then, whatever they did."""
     way = ways(bots(("thinks", 0), ("thinks", 0), ("thinks", 0), program=PROGRAM), GAME, 1)
-    async with open_table() as table:
+    async with open_pipes() as table:
         at_table, _ = await start_bots(table, way.context, way.series.matches[0].seats)
         one, *others = at_table.values()
         taken = table.taken(one)
@@ -197,7 +197,7 @@ async def test_nobody_waits_for_the_pipe_of_a_stopped_bot(ways, bots):
     """
     way = ways(bots(("thinks", 0), ("thinks", 0), program=PROGRAM), GAME, 1)
     seats = way.series.matches[0].seats
-    async with open_table() as table:
+    async with open_pipes() as table:
         at_table, unready = await start_bots(table, way.context, seats)
         assert not unready
         stopped, other = (at_table[entrant] for entrant in seats)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.engine.stopwatch import Stopwatch, Verdict
+from arena.engine.stopwatch import Stopwatch, TimeVerdict
 from arena.sandbox.delays import Reading, Task
 
 LIMIT = 0.1
@@ -37,10 +37,10 @@ class Scene:
         self.own += own
         return self.watch.look(self.reading(), answered=answered)
 
-    def tried(self, overloaded, seconds=0.01, *, taken=50.0):
+    def record_trial(self, overloaded, seconds=0.01, *, taken=50.0):
         """A trial, which takes time itself."""
         self.at += seconds
-        return self.watch.tried(self.reading(), overloaded=overloaded, taken=taken)
+        return self.watch.record_trial(self.reading(), overloaded=overloaded, taken=taken)
 
 
 @pytest.fixture
@@ -51,17 +51,17 @@ def scene():
 
 def test_sleep_is_charged(scene):
     """Nothing ran and nothing wanted to: all of the time is the bot's."""
-    assert Verdict.IN_TIME is scene.step(0.005)
-    assert Verdict.IN_TIME is scene.step(0.01, answered=True)
+    assert TimeVerdict.IN_TIME is scene.step(0.005)
+    assert TimeVerdict.IN_TIME is scene.step(0.01, answered=True)
     assert 0.015 == pytest.approx(scene.watch.charged)
     assert 0.015 == pytest.approx(scene.watch.elapsed)
 
 
 def test_what_was_our_own_work_is_left_out(scene):
     """The answer had to wait until we had looked after somebody else."""
-    assert Verdict.IN_TIME is scene.step(0.005)
+    assert TimeVerdict.IN_TIME is scene.step(0.005)
     scene.watch.leave_out(0.09)
-    assert Verdict.IN_TIME is scene.step(0.1, answered=True)
+    assert TimeVerdict.IN_TIME is scene.step(0.1, answered=True)
     assert 0.015 == pytest.approx(scene.watch.charged)
     assert 0 == scene.watch.gaps
 
@@ -69,7 +69,7 @@ def test_what_was_our_own_work_is_left_out(scene):
 def test_looks_come_sooner_the_less_is_left(scene):
     """At 5, 15, 35 and 55 ms; then not later than at the limit."""
     looks = []
-    while scene.step(scene.watch.due - scene.at) is Verdict.IN_TIME:
+    while scene.step(scene.watch.due - scene.at) is TimeVerdict.IN_TIME:
         looks.append(round((scene.at - 100) * 1000))
     assert [5, 15, 35, 55, 75, 95] == looks[:6]
     assert 0.101 >= scene.watch.charged > LIMIT
@@ -78,8 +78,8 @@ def test_looks_come_sooner_the_less_is_left(scene):
 def test_who_sleeps_too_long_is_late_without_a_trial(scene):
     """There is nothing to be proven."""
     for _ in range(5):
-        assert Verdict.IN_TIME is scene.step(0.019)
-    assert Verdict.LATE is scene.step(0.006)
+        assert TimeVerdict.IN_TIME is scene.step(0.019)
+    assert TimeVerdict.LATE is scene.step(0.006)
 
 
 def test_cpu_time_is_charged_whatever_is_taken_off(scene):
@@ -91,7 +91,7 @@ def test_cpu_time_is_charged_whatever_is_taken_off(scene):
         for number in range(32):
             scene.task(number, ran=0.02 / 32, waited=0.019, waiting=True)
         verdict = scene.step(0.02)
-    assert Verdict.LATE is verdict
+    assert TimeVerdict.LATE is verdict
     assert 0.1 <= scene.watch.charge
 
 
@@ -106,7 +106,7 @@ def test_a_little_waiting_is_taken_off_without_proof(scene):
     scene.task(1)
     scene.step(0.005)
     scene.task(1, ran=0.01, waited=0.008)
-    assert Verdict.IN_TIME is scene.step(0.02, answered=True)
+    assert TimeVerdict.IN_TIME is scene.step(0.02, answered=True)
     assert 0.017 == pytest.approx(scene.watch.charged)
     assert not scene.watch.unproven
 
@@ -119,7 +119,7 @@ def test_more_waiting_is_taken_off_where_it_is_proven(scene):
     scene.step(0.02)
     assert 0.015 == pytest.approx(scene.watch.charged)
     assert scene.watch.unproven
-    assert Verdict.IN_TIME is scene.tried(overloaded=True)
+    assert TimeVerdict.IN_TIME is scene.record_trial(overloaded=True)
     assert 0.009 == pytest.approx(scene.watch.charged)
     assert 0.025 == pytest.approx(scene.watch.wall)  # what the trial took is nobody's
     assert 0.035 == pytest.approx(scene.watch.elapsed)
@@ -140,26 +140,26 @@ def test_proof_is_asked_for_when_it_matters_and_is_good_for_some_more():
     scene = Scene()
     scene.tasks[1] = Task(0.0, 0.0, 0, waiting=True)
     scene.step(0.0)
-    assert [Verdict.IN_TIME] * 5 == starved(scene, 5)
-    assert [Verdict.UNPROVEN] == starved(scene, 1)
+    assert [TimeVerdict.IN_TIME] * 5 == starved(scene, 5)
+    assert [TimeVerdict.UNPROVEN] == starved(scene, 1)
     assert 0.12 - 0.01 == pytest.approx(scene.watch.charged)
-    assert Verdict.IN_TIME is scene.tried(overloaded=True)
+    assert TimeVerdict.IN_TIME is scene.record_trial(overloaded=True)
     assert 0.024 == pytest.approx(scene.watch.charged)
     # 96 ms of waiting and 100 more: when less than 100 ms of 300 may be taken for its own.
     verdicts = starved(scene, 9)
-    assert [Verdict.IN_TIME] * 8 + [Verdict.UNPROVEN] == verdicts
+    assert [TimeVerdict.IN_TIME] * 8 + [TimeVerdict.UNPROVEN] == verdicts
 
 
 def test_what_other_bots_used_meanwhile_proves_as_much_waiting(scene):
     """No trial is needed; the next look comes when as much is left as was charged."""
     scene.tasks[1] = Task(0.0, 0.0, 0, waiting=True)
     scene.step(0.0)
-    assert Verdict.UNPROVEN is starved(scene, 6)[-1]
-    assert Verdict.IN_TIME is scene.watch.credit(50.06)
+    assert TimeVerdict.UNPROVEN is starved(scene, 6)[-1]
+    assert TimeVerdict.IN_TIME is scene.watch.credit(50.06)
     assert 0.12 - 0.01 - 0.06 == pytest.approx(scene.watch.charged)
     assert scene.watch.unproven
     assert 0.02 == pytest.approx(scene.watch.due - scene.at)
-    assert Verdict.IN_TIME is scene.watch.credit(50.2)
+    assert TimeVerdict.IN_TIME is scene.watch.credit(50.2)
     assert 0.024 == pytest.approx(scene.watch.charged)
     assert not scene.watch.unproven
 
@@ -170,7 +170,7 @@ def test_what_is_proven_by_others_is_no_more_than_they_used(scene):
     scene.step(0.0)
     starved(scene, 6)
     for taken in (49.0, 50.0, 50.005, 50.005):
-        assert Verdict.UNPROVEN is scene.watch.credit(taken)
+        assert TimeVerdict.UNPROVEN is scene.watch.credit(taken)
     assert 0.12 - 0.01 - 0.005 == pytest.approx(scene.watch.charged)
 
 
@@ -178,10 +178,10 @@ def test_what_others_use_covers_up_no_sleep(scene):
     """Nothing of the bot's waited."""
     for _ in range(5):
         scene.step(0.019)
-        assert Verdict.IN_TIME is scene.watch.credit(scene.at)
+        assert TimeVerdict.IN_TIME is scene.watch.credit(scene.at)
     assert 0.095 == pytest.approx(scene.watch.charged)
     scene.step(0.006)
-    assert Verdict.LATE is scene.watch.credit(200.0)
+    assert TimeVerdict.LATE is scene.watch.credit(200.0)
 
 
 def test_what_others_use_in_a_trial_proves_nothing(scene):
@@ -189,12 +189,12 @@ def test_what_others_use_in_a_trial_proves_nothing(scene):
     scene.tasks[1] = Task(0.0, 0.0, 0, waiting=True)
     scene.step(0.0)
     starved(scene, 6)
-    assert Verdict.UNPROVEN is scene.tried(overloaded=False, taken=50.1)
-    assert Verdict.UNPROVEN is scene.watch.credit(50.1)
-    assert Verdict.IN_TIME is scene.watch.credit(50.15)
+    assert TimeVerdict.UNPROVEN is scene.record_trial(overloaded=False, taken=50.1)
+    assert TimeVerdict.UNPROVEN is scene.watch.credit(50.1)
+    assert TimeVerdict.IN_TIME is scene.watch.credit(50.15)
     starved(scene, 6)
-    assert Verdict.UNPROVEN is scene.tried(overloaded=False, taken=50.15)
-    assert Verdict.LATE is scene.tried(overloaded=False, taken=50.15)
+    assert TimeVerdict.UNPROVEN is scene.record_trial(overloaded=False, taken=50.15)
+    assert TimeVerdict.LATE is scene.record_trial(overloaded=False, taken=50.15)
 
 
 def test_what_others_used_before_a_gap_proves_nothing(scene):
@@ -202,18 +202,18 @@ def test_what_others_used_before_a_gap_proves_nothing(scene):
     scene.step(3.0)
     assert 1 == scene.watch.gaps
     starved(scene, 7)
-    assert Verdict.UNPROVEN is scene.watch.credit(53.0)
-    scene.tried(overloaded=False, taken=53.0)
-    assert Verdict.IN_TIME is scene.watch.credit(53.1)
+    assert TimeVerdict.UNPROVEN is scene.watch.credit(53.0)
+    scene.record_trial(overloaded=False, taken=53.0)
+    assert TimeVerdict.IN_TIME is scene.watch.credit(53.1)
 
 
 def test_a_free_core_is_found_twice_before_it_is_believed():
     """Others' work comes in bursts."""
     scene = Scene()
     starved(scene, 6)
-    assert Verdict.UNPROVEN is scene.tried(overloaded=False)
+    assert TimeVerdict.UNPROVEN is scene.record_trial(overloaded=False)
     assert 0.01 == pytest.approx(scene.watch.due - scene.at)
-    assert Verdict.LATE is scene.tried(overloaded=False)
+    assert TimeVerdict.LATE is scene.record_trial(overloaded=False)
 
 
 def test_a_wait_that_ends_later_is_taken_off_where_it_lay(scene):
@@ -276,7 +276,7 @@ def test_a_wait_that_ended_when_the_bot_was_stopped_is_taken_off(scene):
     scene.step(0.02)
     scene.task(1, waited=0.03, waiting=True)
     scene.task(2, waited=0.03, waiting=True)
-    scene.tried(overloaded=True)
+    scene.record_trial(overloaded=True)
     assert 0.005 + 0.002 == pytest.approx(scene.watch.charge)
 
 
@@ -337,8 +337,8 @@ def test_when_we_came_late_for_the_first_reading_it_is_the_bot_s_if_it_may_have_
 def test_when_the_answer_was_there_before_we_came_our_wait_is_taken_off():
     """A brisk bot on a loaded core."""
     scene = Scene(read=False)
-    assert Verdict.UNPROVEN is scene.step(0.12, cpu=0.1, own=0.118, answered=True)
-    assert Verdict.IN_TIME is scene.tried(overloaded=True)
+    assert TimeVerdict.UNPROVEN is scene.step(0.12, cpu=0.1, own=0.118, answered=True)
+    assert TimeVerdict.IN_TIME is scene.record_trial(overloaded=True)
     assert 0.002 == pytest.approx(scene.watch.charged)
 
 
@@ -348,19 +348,19 @@ def test_a_gap_begins_the_decision_anew(read):
     scene = Scene(read=read)
     scene.step(0.005)
     scene.step(0.01, cpu=0.01)
-    assert Verdict.IN_TIME is scene.step(3.0, answered=True)
+    assert TimeVerdict.IN_TIME is scene.step(3.0, answered=True)
     assert 1 == scene.watch.gaps
     assert 0.0 == scene.watch.charged
     assert 3.015 == pytest.approx(scene.watch.elapsed)
     for _ in range(5):
-        assert Verdict.IN_TIME is scene.step(0.02)
-    assert Verdict.LATE is scene.step(0.02)
+        assert TimeVerdict.IN_TIME is scene.step(0.02)
+    assert TimeVerdict.LATE is scene.step(0.02)
 
 
 def test_a_gap_right_at_the_start():
     """Before anything was read."""
     scene = Scene(read=False)
-    assert Verdict.IN_TIME is scene.step(3.0, answered=True)
+    assert TimeVerdict.IN_TIME is scene.step(3.0, answered=True)
     assert 0.0 == scene.watch.charged
 
 
@@ -386,10 +386,10 @@ def test_a_decision_that_the_machine_never_lets_be_made_is_the_machine_s_trouble
     scene = Scene()
     scene.tasks[1] = Task(0.0, 0.0, 1, waiting=True)
     scene.step(0.0)
-    verdict = Verdict.IN_TIME
-    while verdict is not Verdict.STUCK:
+    verdict = TimeVerdict.IN_TIME
+    while verdict is not TimeVerdict.STUCK:
         verdict = scene.step(0.02)
-        if verdict is Verdict.UNPROVEN:
-            verdict = scene.tried(overloaded=True)
-        assert verdict is not Verdict.LATE
+        if verdict is TimeVerdict.UNPROVEN:
+            verdict = scene.record_trial(overloaded=True)
+        assert verdict is not TimeVerdict.LATE
     assert 30 == pytest.approx(scene.watch.wall, abs=0.1)

@@ -176,7 +176,7 @@ def built_ways(bot, tmp_path, tmp_path_factory):
     from arena.bots import build, load
     from arena.deals import Deals, secret_from_seed
     from arena.engine.match import MatchContext, play_series
-    from arena.engine.recorder import open_tapped
+    from arena.engine.recorder import open_tapped_pipes
     from arena.model import Limits, MatchSpec, Series, Settings
     from arena.replay.rebuild import retold
     from arena.sandbox.client import Spawner
@@ -212,7 +212,7 @@ def built_ways(bot, tmp_path, tmp_path_factory):
             tmp_path / "talk", {name: f"seat{n}-x" for n, name in enumerate(ids)}, ""
         )
         played = []
-        async with open_tapped(recorder) as table:
+        async with open_tapped_pipes(recorder) as table:
             await play_series(table, context, series, 0, played.append)
         records = [each.record for each in played]
         for fault in records[-1].faults:

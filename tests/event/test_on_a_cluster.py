@@ -139,9 +139,9 @@ def test_workers_of_one_machine_with_a_cache_each_both_get_the_bots(
 
 DEADLY = """
 import os, signal
-from arena.executors import dask_tasks as nodes
+from arena.executors import dask_tasks
 
-play = nodes.play  # a preload is loaded more than once
+play = dask_tasks.play  # a preload is loaded more than once
 play = getattr(play, "real", play)
 
 def deadly(event, slot, core, jobs):
@@ -151,7 +151,7 @@ def deadly(event, slot, core, jobs):
 
 deadly.__module__, deadly.__qualname__ = "arena.executors.dask_tasks", "play"
 deadly.real = play
-nodes.play = deadly
+dask_tasks.play = deadly
 """
 
 OLD = """
@@ -231,15 +231,15 @@ def test_a_scheduler_that_is_started_anew_gets_the_event_back(
 
 TRIED = """
 import os, pathlib
-from arena.executors import dask_tasks as nodes
-from arena.executors.core_probe import Trial
+from arena.executors import dask_tasks
+from arena.executors.core_probe import CoreTrial
 
 def tried(cores):
     speed, share = map(float, pathlib.Path(os.environ["TRIAL"]).read_text().split())
-    trials = tuple(Trial(core=core, speed=int(speed), share=share) for core in cores)
-    return nodes._encode(nodes.Tried(trials=trials))
+    trials = tuple(CoreTrial(core=core, speed=int(speed), share=share) for core in cores)
+    return dask_tasks._encode(dask_tasks.CoreTrials(trials=trials))
 
-nodes.tried = tried
+dask_tasks.try_cores = tried
 """
 
 
@@ -282,21 +282,22 @@ def test_a_worker_that_is_much_slower_is_named_and_left_out(arena, bot, cluster,
 
 
 SICK = """
-from arena.executors import dask_tasks as nodes
+from arena.executors import dask_tasks
 
-play = nodes.play
+play = dask_tasks.play
 play = getattr(play, "real", play)
 
 def sick(event, slot, core, jobs):
     return b"".join(
-        nodes._void(job, "no space left") if TROUBLE else
-        play(event, slot, core, nodes._encode([job])).replace(b'"crowded":null', b'"crowded":true')
-        for job in nodes._jobs(jobs)
+        dask_tasks._void(job, "no space left") if TROUBLE else
+        play(event, slot, core, dask_tasks._encode([job]))
+        .replace(b'"crowded":null', b'"crowded":true')
+        for job in dask_tasks._jobs(jobs)
     )
 
 sick.__module__, sick.__qualname__ = "arena.executors.dask_tasks", "play"
 sick.real = play
-nodes.play = sick
+dask_tasks.play = sick
 """
 
 
@@ -327,16 +328,16 @@ def test_a_sick_worker_sits_out_and_the_others_play(
 
 
 STRANGE = """
-from arena.executors import dask_tasks as nodes
+from arena.executors import dask_tasks
 
-real = getattr(nodes.NAME, "real", nodes.NAME)
+real = getattr(dask_tasks.NAME, "real", dask_tasks.NAME)
 
 def strange(*arguments):
     return ANSWER
 
 strange.__module__, strange.__qualname__ = "arena.executors.dask_tasks", "NAME"
 strange.real = real
-nodes.NAME = strange
+dask_tasks.NAME = strange
 """
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from arena.executors import worker
-from arena.executors.core_probe import Trial, tried
+from arena.executors.core_probe import CoreTrial, try_cores
 from arena.executors.cores import cores
 from arena.sandbox.overload import SHARE
 
@@ -33,7 +33,7 @@ def test_a_core_that_others_take_isn_t_free():
     """Three of them leave a quarter; how fast it is doesn't depend on that by much."""
     core = cores()[0]
     with busy(core, 3):
-        (found,) = tried([core])
+        (found,) = try_cores([core])
     assert core == found.core
     assert not found.free
     assert found.speed > 0
@@ -41,20 +41,20 @@ def test_a_core_that_others_take_isn_t_free():
 
 def test_a_free_core_gives_most_of_its_time():
     """As much as the constant says, exactly."""
-    assert Trial(core=0, speed=1, share=SHARE).free
-    assert not Trial(core=0, speed=1, share=SHARE - 0.01).free
+    assert CoreTrial(core=0, speed=1, share=SHARE).free
+    assert not CoreTrial(core=0, speed=1, share=SHARE - 0.01).free
 
 
 def test_some_are_tried_at_once_and_told_in_their_order():
     """None is whichever core the system gives."""
     asked = [None, cores()[-1], cores()[0]]
-    assert asked == [trial.core for trial in tried(asked)]
+    assert asked == [trial.core for trial in try_cores(asked)]
 
 
 def test_a_core_that_isn_t_there_is_an_error():
     """Whoever asks gets a reason."""
     with pytest.raises(OSError, match="could not be tried"):
-        tried([max(cores()) + 4096])
+        try_cores([max(cores()) + 4096])
 
 
 class Table:

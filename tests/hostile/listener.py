@@ -14,11 +14,11 @@ from pathlib import Path
 import msgspec
 import trio
 
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.model import Bot, Entrant, Limits
 from arena.sandbox import Plan
 from arena.sandbox.client import Spawner
-from arena.wire.session import Pending, State
+from arena.wire.session import Pending, SessionState
 
 LISTEN_S = 0.5
 LINES = 10_000
@@ -48,20 +48,20 @@ class Fixed:
 async def at_the_table(plan):
     """More patient than any referee: whatever the bot says, it is asked again."""
     bot = Bot(entrant=Entrant(id="x@1", name="x", version="1", hash=""), root="/", run=("x",))
-    async with open_table() as table:
+    async with open_pipes() as table:
         contestant = table.start(bot, Fixed(plan), Limits())
         session = contestant.session
         before = most = resident_mb()
         deadline = time.monotonic() + LISTEN_S
         while (left := deadline - time.monotonic()) > 0:
-            session.state = State.ASKED
+            session.state = SessionState.ASKED
             table.ask(contestant, b"")
             await table.wait(left)
             # A line that is too long is found so again each time: it is not passed over.
             for _ in range(LINES):
                 if session.next_event() in {Pending.NEED_DATA, Pending.END}:
                     break
-                session.state = State.ASKED
+                session.state = SessionState.ASKED
             most = max(most, resident_mb())
         await table.kill([contestant])
     return max(most, resident_mb()) - before

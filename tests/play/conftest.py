@@ -7,7 +7,7 @@ import pytest
 
 from arena import registry
 from arena.bots import build
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.event.enter import find_sandbox, settings_of
 from arena.model import Limits
 from arena.play.seat import sit
@@ -150,7 +150,7 @@ def played(tmp_path_factory):
         secret = evening.secret(1)
         event = evening.event(secret)
         desk = evening.desk()
-        async with open_table() as table:
+        async with open_pipes() as table:
             done = await sit(
                 table,
                 evening.context(secret),

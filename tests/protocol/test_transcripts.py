@@ -16,7 +16,7 @@ import trio
 from arena import registry
 from arena.deals import Deals, secret_from_seed
 from arena.engine.match import MatchContext, play_series
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.model import Bot, Entrant, FaultKind, Limits, MatchSpec, Series, Settings
 from arena.wire.messages import Act, Answer, Hello, Next
 from arena.wire.session import BotSession, Pending, WireFault
@@ -208,7 +208,7 @@ async def test_a_bad_transcript_played_by_a_real_process(name, transcripts, tmp_
     )
     records = []
     with trio.fail_after(60):
-        async with open_table() as table:
+        async with open_pipes() as table:
             await play_series(table, context, Series(id="s", matches=(spec,)), 0, records.append)
     (fault,) = records[0].record.faults
     assert (0, lines[-1][2:]) == (fault.seat, fault.kind)

@@ -14,7 +14,7 @@ import pytest
 from arena import registry
 from arena.deals import Deals, secret_from_seed
 from arena.engine.match import MatchContext, play_series
-from arena.engine.pipes import open_table
+from arena.engine.pipes import open_pipes
 from arena.model import MatchSpec, Series, Settings
 from arena.scaffolds import SCAFFOLDS
 
@@ -178,7 +178,7 @@ async def played(bots, sandbox, game, seats):
     )
     spec = MatchSpec(id="m", series="s", pairing="p", deal=1, rotation=0, seats=tuple(bots))
     records = []
-    async with open_table() as table:
+    async with open_pipes() as table:
         await play_series(table, context, Series(id="s", matches=(spec,)), 0, records.append)
     (one,) = records
     return one.record

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.model import FaultKind
 from arena.wire.messages import Act, Answer, BotLimits, Hello, MatchEnd, Next, Ready, Rules
-from arena.wire.session import MAX_BRACKETS, BotSession, Pending, State, WireFault
+from arena.wire.session import MAX_BRACKETS, BotSession, Pending, SessionState, WireFault
 
 LIMIT = 200
 
@@ -105,7 +105,7 @@ def test_an_ordinary_answer_takes_the_short_way():
     """A whole answer to the question is heard at once, and the session is ready for the next."""
     session = asked()
     assert session.hear(b'{"turn":"7-abcd","move":"draw"}\n') == Answer("7-abcd", "draw")
-    assert session.state is State.IDLE
+    assert session.state is SessionState.IDLE
 
 
 @given(garbage, st.lists(st.integers(0, 300), max_size=5))
@@ -130,7 +130,7 @@ def test_any_first_line_is_ready_or_a_start_fault(data):
     event = outcome(session, [data])
     if isinstance(event, WireFault):
         assert event.kind in (FaultKind.START, FaultKind.FLOOD)
-        assert session.state is State.CLOSED
+        assert session.state is SessionState.CLOSED
     else:
         assert event in (Ready(), Pending.NEED_DATA)
 
@@ -140,7 +140,7 @@ def test_an_answer_needs_turn_and_move_and_may_have_more():
     session = asked()
     session.receive(b'{"type":"answer","turn":"7-abcd","why":[1,{"a":2}],"move":"draw"}\n')
     assert Answer("7-abcd", "draw") == session.next_event()
-    assert session.state is State.IDLE
+    assert session.state is SessionState.IDLE
 
 
 @pytest.mark.parametrize(

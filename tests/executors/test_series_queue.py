@@ -7,10 +7,10 @@ import pytest
 import trio
 import trio.testing
 
-from arena.executors.series_queue import BLOCKS_A_WORKER, Handout, Place, pause
+from arena.executors.series_queue import BLOCKS_A_WORKER, SeriesQueue, WorkerId, pause
 from arena.model import Block, MatchSpec, Series
 
-ME = Place("here", "1")
+ME = WorkerId("here", "1")
 
 
 def block(name, *lengths):
@@ -39,13 +39,13 @@ def block(name, *lengths):
 
 async def played(blocks, workers):
     """Play with workers that take a step a match: (steps, [(step, "start" or "end", series)])."""
-    handout = Handout(iter(blocks), workers=workers)
+    queue = SeriesQueue(iter(blocks), workers=workers)
     at_work, log, step = {}, [], 0
     while True:
         for worker in range(workers):
             if worker not in at_work:
                 with trio.move_on_after(0):
-                    if (turn := await handout.take(ME)) is not None:
+                    if (turn := await queue.take(ME)) is not None:
                         at_work[worker] = [turn, len(turn.series.matches)]
                         log.append((step, "start", turn.series.id))
         if not at_work:
@@ -55,7 +55,7 @@ async def played(blocks, workers):
             work[1] -= 1
             if not work[1]:
                 log.append((step, "end", work[0].series.id))
-                handout.give_back(work[0])
+                queue.give_back(work[0])
                 del at_work[worker]
 
 
@@ -111,42 +111,42 @@ async def test_few_blocks_are_held():
             read.append(number)
             yield block(f"b{number}", 1, 1)
 
-    handout = Handout(blocks(), workers=3)
+    queue = SeriesQueue(blocks(), workers=3)
     for finished in range(500):
         for _ in range(2):
-            turn = await handout.take(ME)
-            handout.give_back(turn)
+            turn = await queue.take(ME)
+            queue.give_back(turn)
         assert len(read) - finished <= 3 * BLOCKS_A_WORKER
 
 
 async def test_a_worker_waits_for_a_block_that_is_in_play():
     """The second rotation of the last block is anybody's, once the first is over."""
-    handout = Handout(iter([block("a", 1, 1)]), workers=2)
-    first = await handout.take(ME)
+    queue = SeriesQueue(iter([block("a", 1, 1)]), workers=2)
+    first = await queue.take(ME)
     taken = []
 
     async def wait():
-        turn = await handout.take(ME)
+        turn = await queue.take(ME)
         taken.append(turn.series.id)
-        handout.give_back(turn)
-        assert await handout.take(ME) is None
+        queue.give_back(turn)
+        assert await queue.take(ME) is None
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait)
         await trio.testing.wait_all_tasks_blocked()
         assert [] == taken
-        handout.give_back(first)
+        queue.give_back(first)
     assert ["a-s1"] == taken
 
 
 async def test_who_waits_is_woken_by_what_comes_back_and_by_the_end():
     """Of many that wait one has the series that is to be played; then all are told of the end."""
-    handout = Handout(iter([block("a", 1, 1)]), workers=50)
-    first = await handout.take(ME)
+    queue = SeriesQueue(iter([block("a", 1, 1)]), workers=50)
+    first = await queue.take(ME)
     taken, ended = [], []
 
     async def wait(number):
-        if turn := await handout.take(ME):
+        if turn := await queue.take(ME):
             taken.append(turn)
         else:
             ended.append(number)
@@ -155,38 +155,38 @@ async def test_who_waits_is_woken_by_what_comes_back_and_by_the_end():
         for number in range(50):
             nursery.start_soon(wait, number)
         await trio.testing.wait_all_tasks_blocked()
-        handout.give_back(first)
+        queue.give_back(first)
         await trio.testing.wait_all_tasks_blocked()
         assert ["a-s1"] == [turn.series.id for turn in taken]
         assert [] == ended
-        handout.give_back(taken[0])
+        queue.give_back(taken[0])
     assert 49 == len(ended)
 
 
 async def test_a_turn_that_is_put_back_keeps_its_place():
     """A series that came to no end is the next one again."""
-    handout = Handout(iter([block(name, 1, 1) for name in "abcd"]), workers=2)
-    first = await handout.take(ME)
-    assert "b-s0" == (await handout.take(ME)).series.id
-    handout.put_back(first)
-    assert "a-s0" == (await handout.take(ME)).series.id
-    assert "c-s0" == (await handout.take(ME)).series.id
+    queue = SeriesQueue(iter([block(name, 1, 1) for name in "abcd"]), workers=2)
+    first = await queue.take(ME)
+    assert "b-s0" == (await queue.take(ME)).series.id
+    queue.put_back(first)
+    assert "a-s0" == (await queue.take(ME)).series.id
+    assert "c-s0" == (await queue.take(ME)).series.id
 
 
 # --------------------------------------------------------------------------------- void series
 
-OTHER = Place("here", "2")
-ELSEWHERE = Place("there", "1")
+OTHER = WorkerId("here", "2")
+ELSEWHERE = WorkerId("there", "1")
 
 
 async def test_a_void_series_is_played_again_after_a_pause_that_doubles(autojump_clock):
     """By the same worker, if there is no other."""
-    handout = Handout(iter([block("a", 1)]), workers=1, present=lambda: [ME])
+    queue = SeriesQueue(iter([block("a", 1)]), workers=1, present=lambda: [ME])
     taken = []
     for _ in range(4):
-        turn = await handout.take(ME)
+        turn = await queue.take(ME)
         taken.append(trio.current_time())
-        handout.put_void(turn, ME)
+        queue.put_void(turn, ME)
     pauses = [later - sooner for sooner, later in itertools.pairwise(taken)]
     assert [pause(1), pause(2), pause(3)] == pytest.approx(pauses)
     assert [1, 2, 4] == [each / pause(1) for each in (pause(1), pause(2), pause(3))]
@@ -195,33 +195,33 @@ async def test_a_void_series_is_played_again_after_a_pause_that_doubles(autojump
 @pytest.mark.parametrize("other", [OTHER, ELSEWHERE])
 async def test_another_worker_plays_a_void_series_first(autojump_clock, other):
     """However long that one is busy; the first has the other series meanwhile."""
-    handout = Handout(
+    queue = SeriesQueue(
         iter([block(name, 1, 1) for name in "ab"]), workers=2, present=lambda: [ME, other]
     )
-    void = await handout.take(ME)
-    handout.put_void(void, ME)
-    assert "b-s0" == (await handout.take(ME)).series.id
+    void = await queue.take(ME)
+    queue.put_void(void, ME)
+    assert "b-s0" == (await queue.take(ME)).series.id
     with trio.move_on_after(1000):
-        pytest.fail(f"{(await handout.take(ME)).series.id} again")
-    turn = await handout.take(other)
+        pytest.fail(f"{(await queue.take(ME)).series.id} again")
+    turn = await queue.take(other)
     assert "a-s0" == turn.series.id
-    handout.give_back(turn)
-    assert "a-s1" == (await handout.take(ME)).series.id
+    queue.give_back(turn)
+    assert "a-s1" == (await queue.take(ME)).series.id
 
 
 async def test_another_machine_plays_a_void_series_before_a_worker_beside_the_first(autojump_clock):
     """What is wrong with a machine is wrong for all its workers."""
-    handout = Handout(iter([block("a", 1)]), workers=3, present=lambda: [ME, OTHER, ELSEWHERE])
-    handout.put_void(await handout.take(ME), ME)
+    queue = SeriesQueue(iter([block("a", 1)]), workers=3, present=lambda: [ME, OTHER, ELSEWHERE])
+    queue.put_void(await queue.take(ME), ME)
     who = {}
 
     async def take(place):
-        while (turn := await handout.take(place)) is not None:
+        while (turn := await queue.take(place)) is not None:
             who[len(who)] = place
             if len(who) == 4:
-                handout.give_back(turn)
+                queue.give_back(turn)
             else:
-                handout.put_void(turn, place)
+                queue.put_void(turn, place)
 
     async with trio.open_nursery() as nursery:
         for place in (ME, OTHER, ELSEWHERE):
@@ -232,39 +232,39 @@ async def test_another_machine_plays_a_void_series_before_a_worker_beside_the_fi
 async def test_a_void_series_falls_to_who_is_left(autojump_clock):
     """The worker that was to try it has gone."""
     present = [ME, ELSEWHERE]
-    handout = Handout(iter([block("a", 1)]), workers=2, present=lambda: present)
-    handout.put_void(await handout.take(ME), ME)
+    queue = SeriesQueue(iter([block("a", 1)]), workers=2, present=lambda: present)
+    queue.put_void(await queue.take(ME), ME)
     taken = []
 
     async def take():
-        taken.append((await handout.take(ME)).series.id)
+        taken.append((await queue.take(ME)).series.id)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(take)
         await trio.sleep(100)
         assert [] == taken
         present.remove(ELSEWHERE)
-        handout.look_again()
+        queue.look_again()
     assert ["a-s0"] == taken
 
 
 async def test_a_sick_worker_voids_each_series_once(autojump_clock):
     """Whatever it is given, it comes back at once; the other plays everything."""
-    handout = Handout(
+    queue = SeriesQueue(
         iter([block(f"b{n}", 1, 1) for n in range(5)]), workers=2, present=lambda: [ME, OTHER]
     )
     voids, played = [], []
 
     async def sick():
-        while (turn := await handout.take(ME)) is not None:
+        while (turn := await queue.take(ME)) is not None:
             voids.append(turn.series.id)
-            handout.put_void(turn, ME)
+            queue.put_void(turn, ME)
 
     async def well():
-        while (turn := await handout.take(OTHER)) is not None:
+        while (turn := await queue.take(OTHER)) is not None:
             await trio.sleep(60)
             played.append(turn.series.id)
-            handout.give_back(turn)
+            queue.give_back(turn)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(sick)
@@ -275,15 +275,15 @@ async def test_a_sick_worker_voids_each_series_once(autojump_clock):
 
 async def test_who_waits_for_a_void_series_is_told_when_nothing_more_is_handed_out():
     """Somebody stops the event during the pause."""
-    handout = Handout(iter([block("a", 1)]), workers=1, present=lambda: [ME])
-    handout.put_void(await handout.take(ME), ME)
+    queue = SeriesQueue(iter([block("a", 1)]), workers=1, present=lambda: [ME])
+    queue.put_void(await queue.take(ME), ME)
     ended = []
 
     async def take():
-        ended.append(await handout.take(ME))
+        ended.append(await queue.take(ME))
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(take)
         await trio.testing.wait_all_tasks_blocked()
-        handout.close()
+        queue.close()
     assert [None] == ended
