@@ -1,7 +1,7 @@
 """The seams: what there is of each kind, by name. Literal and read-only.
 
-Adding a game, a sandbox backend or a format is one file and one line here. Values are import
-paths, so that naming what exists imports nothing.
+Adding a game, a sandbox backend, a format or a report is one file and one line here. Values are
+import paths, so that naming what exists imports nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from arena.deals import Deals
     from arena.formats import Format
     from arena.games import Game
-    from arena.model import Entrant, RatingSettings, Settings
+    from arena.model import Entrant, RatingSettings, Settings, Table
+    from arena.reports import Report
     from arena.sandbox import Backend
 
 GAMES: Mapping[str, str] = MappingProxyType(
@@ -59,6 +60,16 @@ RATINGS: Mapping[str, tuple[float, float, float]] = MappingProxyType(
 )
 
 
+REPORTS: Mapping[str, str] = MappingProxyType(
+    {
+        "text": "arena.reports.text:REPORT",
+        "md": "arena.reports.markdown:REPORT",
+        "csv": "arena.reports.csv_table:REPORT",
+        "json": "arena.reports.json_table:REPORT",
+    }
+)
+
+
 def _load(kind: str, mapping: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 - cast by callers
     if name not in mapping:
         from arena.model import UserError  # noqa: PLC0415 - naming what exists imports nothing
@@ -91,3 +102,27 @@ def backend(name: str) -> Backend:
 def schedule(settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> Format:
     """The schedule of an event, by the format that its settings name."""
     return cast("Format", _load("format", FORMATS, settings.format)(settings, entrants, deals))
+
+
+def report(name: str) -> Report:
+    """The report of that name: what `--format` chooses among."""
+    return cast("Report", _load("report format", REPORTS, name))
+
+
+def render(
+    table: Table,
+    name: str,
+    *,
+    width: int | None = None,
+    canonical: bool = False,
+    color: bool = False,
+) -> str:
+    """A table as text. `width` and `color` are for terminals."""
+    from arena.reports import View  # noqa: PLC0415 - as above
+
+    return report(name).render(table, View(width, canonical, color))
+
+
+def table_files() -> dict[str, Report]:
+    """The reports that are written beside an event's log, by the names of their files."""
+    return {found.file: found for name in REPORTS if (found := report(name)).file}

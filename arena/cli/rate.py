@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from arena.cli.paths import PathName
+from arena.registry import REPORTS
 
 _DAY = len("2026-01-02")
 
@@ -74,7 +75,7 @@ Examples:
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["text", "md", "csv", "json"]),
+    type=click.Choice(list(REPORTS)),
     default="text",
     show_default=True,
 )
@@ -88,7 +89,7 @@ def rate(folders: tuple[Path, ...], *, kind: str, canonical: bool, **options: An
     """
     from arena.event.rerate import Wanted, rated
     from arena.model import UserError
-    from arena.reports import render
+    from arena.registry import render
     from arena.terminal.notes import tell_long_read
     from arena.terminal.screen import colour, columns, say
 

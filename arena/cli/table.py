@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from arena.cli.paths import PathName
+from arena.registry import REPORTS
 
 
 @click.command(
@@ -21,7 +22,7 @@ Examples:
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["text", "md", "csv", "json"]),
+    type=click.Choice(list(REPORTS)),
     default="text",
     show_default=True,
 )
@@ -32,7 +33,7 @@ def table(folder: Path, kind: str, *, canonical: bool) -> None:
     from arena.event.rerate import rated
     from arena.event.results import table_of
     from arena.event.search import withdrawal_lines
-    from arena.reports import render
+    from arena.registry import render
     from arena.terminal.notes import tell_long_read
     from arena.terminal.screen import colour, columns
 

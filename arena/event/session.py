@@ -17,7 +17,7 @@ from arena.executors import Executor
 from arena.live.event import LivePage
 from arena.model import ADJUSTED, Table, Verdict
 from arena.ratings.intervals import most_likely_share
-from arena.reports import files, render
+from arena.registry import render, table_files
 from arena.reports.escape import plain
 from arena.store import Store
 from arena.terminal.progress import JsonLines, Progress
@@ -187,8 +187,9 @@ def _publish(store: Store, tournament: Tournament) -> Table:
     """
     table = tournament.result()
     rule = store.event.settings.rule
-    for name, text in files(table if rule == table.rule else tournament.result(rule)):
-        store.write(name, text)
+    ruled = table if rule == table.rule else tournament.result(rule)
+    for name, report in table_files().items():
+        store.write(name, report.file_text(ruled))
     return table
 
 

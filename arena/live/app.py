@@ -31,7 +31,8 @@ from starlette.routing import Route
 
 from arena.live import pages
 from arena.live.open_match import Opening
-from arena.reports import FILES, render
+from arena.registry import table_files
+from arena.reports import View
 from arena.site.file_names import event_slug
 from arena.site.pages.frame import GAMES
 from arena.site.pages.rules import rules
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 _KEPT = 64
 # After a match was opened, before the next one is: so many times as long as it took.
 _REST = 4
-_PAGES = frozenset({*pages.KINDS, pages.REPLAY, *FILES})
+_PAGES = frozenset({*pages.KINDS, pages.REPLAY, *table_files()})
 _LIVE = ("live.js", "live.css", "opened.js")
 
 
@@ -119,8 +120,8 @@ class App:
             hub = self._broadcast.hub
             held = hub.fragments()
             return HTMLResponse(pages.whole(look, name, held, hub.id_of(hub.number)))
-        if name in FILES and look.table is not None:
-            return PlainTextResponse(render(pages.view_of(look).table, FILES[name]))
+        if (report := table_files().get(name)) and look.table is not None:
+            return PlainTextResponse(report.render(pages.view_of(look).table, View()))
         return _missing()
 
     async def _live(self, request: Request) -> Response:

@@ -1,59 +1,43 @@
-"""From a `Table` to bytes: text, Markdown, CSV, JSON. Every name is treated as hostile.
+"""From a `Table` to text: for a terminal, Markdown, CSV, JSON.
+
+A report is a module here that defines a `Report`, and a line of `arena.registry.REPORTS`: then
+every `--format` offers it. One that names a file is also written beside the log of each event,
+verified there and published.
 
 Invariant: the same table gives the same bytes; with `canonical` also on every machine that
-played the same, because timings and host facts are left out. No colour unless asked for.
+played the same, because timings and host facts are left out. Every name is treated as hostile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
+from typing import NamedTuple
 
-from arena.model import Table, UserError
-from arena.reports.as_json import machine
-from arena.reports.delimited import delimited
-from arena.reports.legacy import as_first_rule
-from arena.reports.markdown import markdown
-from arena.reports.text import text
-
-_Report = Callable[[Table, int | None, bool, bool], str]
-
-FORMATS: Mapping[str, _Report] = MappingProxyType(
-    {
-        "text": lambda table, room, canonical, color: text(
-            table, room=room, canonical=canonical, color=color
-        ),
-        "md": lambda table, _room, canonical, _color: markdown(table, canonical=canonical),
-        "csv": lambda table, _room, canonical, _color: delimited(table, canonical=canonical),
-        "json": lambda table, _room, canonical, _color: machine(table, canonical=canonical),
-    }
-)
-"""By the name that `--format` takes. Adding a report is one module and one line here."""
-
-FILES: Mapping[str, str] = MappingProxyType(
-    {"table.txt": "text", "table.md": "md", "table.csv": "csv", "table.json": "json"}
-)
-"""The tables that are written beside a log, by the name of their file."""
+from arena.model import Table
+from arena.reports.first_rule import as_first_rule
 
 
-def files(table: Table) -> Iterator[tuple[str, str]]:
-    """The tables that are written beside a log, by the rule that `table` was derived by."""
-    for name, kind in FILES.items():
-        told = table
+class View(NamedTuple):
+    """What a reader asks for. `width` and `color` are for terminals."""
+
+    width: int | None = None
+    """Columns of the terminal; None: as wide as it gets."""
+    canonical: bool = False
+    color: bool = False
+
+
+class Report(NamedTuple):
+    """One way to show a table."""
+
+    render: Callable[[Table, View], str]
+    """The whole text, with a newline at its end."""
+    file: str = ""
+    """The file beside an event's log that holds it; empty: none."""
+    for_people: bool = False
+    """By the first rule of derivation, numbers that were not measured are left out."""
+
+    def file_text(self, table: Table) -> str:
+        """What its file holds, by the rule that `table` was derived by."""
         if table.rule == 1:
-            told = as_first_rule(table, for_people=kind in {"text", "md"})
-        yield name, render(told, kind)
-
-
-def render(
-    table: Table,
-    format: str,  # noqa: A002 - as the option is called
-    *,
-    width: int | None = None,
-    canonical: bool = False,
-    color: bool = False,
-) -> str:
-    """A report that ends with a newline. `width` and `color` matter to text alone."""
-    if format not in FORMATS:
-        raise UserError(f"no report format {format!r}; there are {', '.join(FORMATS)}")
-    return FORMATS[format](table, width, canonical, color)
+            table = as_first_rule(table, for_people=self.for_people)
+        return self.render(table, View())

@@ -5,14 +5,16 @@ from __future__ import annotations
 from tabulate import tabulate
 
 from arena.model import Table
+from arena.reports import Report, View
 from arena.reports.columns import BOT, NOTHING, WIDEST_MATRIX, Matrix, columns, share
 from arena.reports.escape import markdown_name, markdown_sentence
 from arena.reports.footer import UNCONFINED, facts, unconfined
 from arena.reports.rows import listed
 
 
-def markdown(table: Table, *, canonical: bool) -> str:
+def render(table: Table, view: View) -> str:
     """Table, matrix, and the facts as a list."""
+    canonical = view.canonical
     parts = []
     if unconfined(table, canonical=canonical):
         parts.append(f"> **{UNCONFINED}**")
@@ -69,3 +71,6 @@ def _matrix(table: Table) -> str:
         colalign=["right", "left", *["right"] * len(entrants)],
     )
     return f"Rated events won by the row against the column, % (W-T-L):\n\n{made}"
+
+
+REPORT = Report(render, file="table.md", for_people=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tabulate import tabulate
 
 from arena.model import Standing, Table
+from arena.reports import Report, View
 from arena.reports.columns import (
     BOT,
     FAULTS,
@@ -28,8 +29,9 @@ _RED = "\x1b[1;31m"
 _RESET = "\x1b[0m"
 
 
-def text(table: Table, *, room: int | None, canonical: bool, color: bool) -> str:
-    """The whole report; `room` is the terminal's width, None for as wide as it gets."""
+def render(table: Table, view: View) -> str:
+    """Table, matrix, and the facts, a line each."""
+    room, canonical, color = view
     lines = _standings(table, room=room, canonical=canonical)
     matrix = _matrix(table, room=room)
     if matrix:
@@ -139,3 +141,6 @@ def _matrix(table: Table, *, room: int | None) -> list[str]:
         body.append(line)
     title = wrap("rated events won by the row against the column, %:", room, indent="  ")
     return [*title, *_table([heads, *body], ["right", "left", *["right"] * len(numbers)])]
+
+
+REPORT = Report(render, file="table.txt", for_people=True)

@@ -23,7 +23,8 @@ import msgspec
 
 from arena import __version__
 from arena.model import MatchRecord, Table, UserError
-from arena.reports import FILES, render
+from arena.registry import table_files
+from arena.reports import View
 from arena.site import feed, pages, segments
 from arena.site.clearance import Clearing, known_again
 from arena.site.file_names import bot_slug, event_slug
@@ -300,9 +301,9 @@ def _pages(folder: Path, site: pages.Site, view: EventView) -> None:
 
 
 def _tables(folder: Path, table: Table) -> None:
-    for name, kind in FILES.items():
-        if kind != "text":
-            (folder / name).write_text(render(table, kind), encoding="utf-8")
+    for name, report in table_files().items():
+        if name != "table.txt":
+            (folder / name).write_text(report.render(table, View()), encoding="utf-8")
 
 
 def _common(site: SiteFolder, index: SiteIndex) -> None:

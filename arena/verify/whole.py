@@ -16,7 +16,7 @@ from arena.event.results import counting_of, first_wave, shard_of
 from arena.model import Event, Frozen
 from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
-from arena.reports import files
+from arena.registry import table_files
 from arena.store import read_records
 from arena.verify.case import Case, open_case
 from arena.verify.findings import EVENT, LOG, Difference, DiffersError
@@ -235,11 +235,11 @@ def _as_a_whole(case: Case, counting: Counting, places: Places, verdict: Verdict
         return msgspec.structs.replace(verdict, difference=missing)
     tables, absent = [], []
     right = table(case.event, counted, rule=case.event.settings.rule)
-    for name, text in files(right):
+    for name, report in table_files().items():
         path = case.folder / name
         if not path.is_file():
             absent.append(name)
-        elif difference := unlike_table(path, text, case.event, case.announced):
+        elif difference := unlike_table(path, report.file_text(right), case.event, case.announced):
             return msgspec.structs.replace(verdict, difference=difference)
         else:
             tables.append(name)

@@ -26,7 +26,7 @@ from arena.event.tournament import Tournament
 from arena.executors import WorkerConfig
 from arena.executors.local import LocalExecutor
 from arena.model import Bot, Event, MatchRecord
-from arena.reports import render
+from arena.registry import render
 from arena.schedule import Wave
 from arena.store import Private, Store
 from measures import SkippedError

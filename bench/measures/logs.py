@@ -13,7 +13,7 @@ from arena.deals import commitment
 from arena.event.results import counting_of, first_wave, schedule_of
 from arena.model import Entrant, Event, MatchRecord
 from arena.ratings.standings import table
-from arena.reports import render
+from arena.registry import render
 from arena.store import Private, Store
 from measures import RATE, Measure, Row
 from measures.conversation import SECRET, Conversation, series_of, settings_of

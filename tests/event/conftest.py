@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from arena import registry
 from arena.cli import commands
 from arena.event.results import Counts, table_of
-from arena.reports import render
+from arena.registry import render
 from arena.store import canonical_line, read_by_id
 
 from .clusters import certificates, with_constants

@@ -9,7 +9,7 @@ import pytest
 
 from arena.event.results import count_folder, table_of
 from arena.model import Event
-from arena.reports import FILES, render
+from arena.registry import render, table_files
 from arena.store import read_event, read_records
 from arena.verify.whole import verify
 
@@ -36,7 +36,7 @@ def test_the_results_can_be_believed(game):
     verdict = verify(RESULTS / game, jobs=2)
     assert verdict.difference is None
     assert verdict.proven
-    assert set(FILES) == set(verdict.tables)
+    assert set(table_files()) == set(verdict.tables)
 
 
 @pytest.mark.parametrize("game", GAMES)

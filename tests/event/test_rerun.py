@@ -13,8 +13,8 @@ from arena.event.results import table_of
 from arena.luck import sums
 from arena.model import FaultKind
 from arena.referee import Failure, Referee
+from arena.registry import table_files
 from arena.replay.moves import replayed, spec_of
-from arena.reports import FILES, render
 from arena.store import read_event, read_records, sealed
 
 pytestmark = pytest.mark.process
@@ -83,8 +83,8 @@ def test_a_forgery_that_keeps_to_the_rules_is_found_by_the_bots_alone(arena, eve
     log = b"".join(sealed(msgspec.json.encode(record)) + b"\n" for record in records)
     (event / "matches.jsonl").write_bytes(log)
     (event / "matches.index").unlink(missing_ok=True)
-    for name, kind in FILES.items():
-        (event / name).write_text(render(table_of(event), kind))
+    for name, report in table_files().items():
+        (event / name).write_text(report.file_text(table_of(event)))
     arena("verify", event)
     flags = ["--rerun", "99", "--sandbox", sandbox]
     told = json.loads(arena("verify", event, *flags, "--json", code=5).stdout)

@@ -19,7 +19,7 @@ from arena.ratings.linear import fit_strokes
 from arena.ratings.online import Live
 from arena.ratings.outcomes import PairCount, Rated
 from arena.ratings.standings import table
-from arena.reports import FORMATS, render
+from arena.registry import REPORTS, render
 from arena.schedule import at_once, wave_of
 from arena.validate import event_fault
 
@@ -88,7 +88,7 @@ def test_every_sound_constant_has_a_table(lab):
         for spec in lab.specs(blocks):
             counting.add(lab.record(spec, **(how if "c@1" in spec.seats else {})))
         found = table(event(lab, rating, rate_on=rate_on), counting.counted())
-        for kind in FORMATS:
+        for kind in REPORTS:
             render(found, kind)  # the JSON refuses what is no number
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.ratings.standings import table
-from arena.reports import FORMATS, render
+from arena.registry import REPORTS, render
 
 NAMES = ["apt", "bold", "curt", "dull"]
 
@@ -44,7 +44,7 @@ def bytes_of(lab, blocks, records):
     found = table(lab.event(NAMES), lab.count(blocks, records).counted())
     return [
         render(found, name, width=80, canonical=canonical).encode()
-        for name in FORMATS
+        for name in REPORTS
         for canonical in (False, True)
     ]
 

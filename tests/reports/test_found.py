@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from arena.model import ADJUSTED, Duel, Racing, Settings, Trial
-from arena.reports import render
+from arena.registry import render
 
 
 def told(tables, rows, *, duels=None, ended="", **settings):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from wcwidth import wcswidth
 
 from arena.model import NotRun
-from arena.reports import FORMATS, render
+from arena.registry import REPORTS, render
 from arena.reports.escape import (
     Legible,
     cell,
@@ -185,7 +185,7 @@ def hostile_table(tables, name):
 def test_no_report_lets_a_name_act(tables, hostile):
     """No control character, escape sequence or bidi override is in any report."""
     table = hostile_table(tables, hostile)
-    for name in FORMATS:
+    for name in REPORTS:
         for width in (None, 80):
             made = render(table, name, width=width)
             bad = {c for c in made if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}}

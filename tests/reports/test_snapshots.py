@@ -10,14 +10,14 @@ import msgspec
 import pytest
 
 from arena.model import NotRun, Standing
-from arena.reports import FILES, FORMATS, files, render
-from arena.reports.delimited import NAMES
+from arena.registry import REPORTS, render, report, table_files
+from arena.reports.csv_table import NAMES
 from arena.reports.rows import listed
 
 
 @pytest.mark.parametrize("kind", ["plain", "eventful", "pooled"])
 @pytest.mark.parametrize("canonical", [False, True], ids=["full", "canonical"])
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", REPORTS)
 def test_reports_are_as_approved(tables, snapshot, kind, name, canonical):
     """Every format of a quiet and of an eventful table, byte for byte."""
     suffix = "-canonical" if canonical else ""
@@ -90,7 +90,7 @@ def test_files_of_the_first_rule_keep_their_form(tables, evaluator):
     event = msgspec.structs.replace(old.event, settings=settings)
     unmet = Standing(entrant="late@1")
     old = msgspec.structs.replace(old, event=event, rows=(*old.rows, unmet), rule=1)
-    made = dict(files(old))
+    made = {name: each.file_text(old) for name, each in table_files().items()}
     rows = {row["entrant"]: row for row in csv.DictReader(io.StringIO(made["table.csv"]))}
     assert "rusty" not in rows
     assert {"sigma_field", "reason"}.isdisjoint(rows["gone@1"])
@@ -108,5 +108,6 @@ def test_files_of_the_first_rule_keep_their_form(tables, evaluator):
     assert shown["late@1"][:4] == ["-", "late@1", "25.00", "8.33"]
     assert "±" not in made["table.md"].splitlines()[2]
     assert "against the field's mean" not in made["table.txt"]
-    today = dict(files(tables.eventful()))
-    assert {name: render(tables.eventful(), kind) for name, kind in FILES.items()} == today
+    today = tables.eventful()
+    files = {name: each.file_text(today) for name, each in table_files().items()}
+    assert files == {report(kind).file: render(today, kind) for kind in REPORTS}

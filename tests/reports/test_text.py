@@ -8,7 +8,7 @@ from msgspec import UNSET
 from wcwidth import wcswidth
 
 from arena.model import ADJUSTED, RESULTS, Machine, Settings, Trial, UserError, Withdrawal
-from arena.reports import render
+from arena.registry import render
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 160])

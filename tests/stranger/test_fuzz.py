@@ -11,7 +11,7 @@ from arena.event.rerate import Wanted, rated
 from arena.event.results import Counts, table_of
 from arena.event.transcript import Told
 from arena.model import UserError
-from arena.reports import FORMATS, render
+from arena.registry import REPORTS, render
 from arena.reports.faults import fault_lines
 from arena.store import canonical_line, read_by_id, read_event, read_records, read_some
 from arena.terminal.audit_report import audit_folder, told
@@ -97,13 +97,13 @@ def read_all(folder):
 
     def reports():
         table = table_of(folder)
-        for kind in FORMATS:
+        for kind in REPORTS:
             render(table, kind, width=80)
 
     def again():
         wanted = Wanted(since=0.0, skip_damaged=True)
         table = rated([folder], wanted)
-        for kind in FORMATS:
+        for kind in REPORTS:
             render(table, kind, width=80)
 
     def faults():

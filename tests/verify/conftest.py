@@ -14,7 +14,7 @@ from arena.event.tournament import Tournament
 from arena.executors import Finished, SeriesEnd
 from arena.model import DERIVATION, Entrant, Event, FaultKind, SeatUse, Settings, sha256_hex
 from arena.referee import Failure, Referee
-from arena.reports import files
+from arena.registry import table_files
 from arena.store import Private, Store, read_event, read_records, sealed
 
 SECRET = secret_from_seed("verify")
@@ -133,8 +133,8 @@ def make(
         trio.run(functools.partial(tournament.play, executor, stop))
         if not tournament.left and not shard:
             tournament.conclude()
-        for name, text in files(tournament.result(rule)):
-            store.write(name, text)
+        for name, report in table_files().items():
+            store.write(name, report.file_text(tournament.result(rule)))
     return folder
 
 

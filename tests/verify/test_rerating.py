@@ -12,7 +12,7 @@ from arena.deals import secret_from_seed
 from arena.event.rerate import Wanted, rated
 from arena.event.results import table_of
 from arena.model import Racing, Settings, UserError
-from arena.reports import FORMATS, render
+from arena.registry import REPORTS, render
 from arena.store import read_event, read_records
 
 from .conftest import field, forge, lines, make, restate, rewrite
@@ -50,7 +50,7 @@ def dated(folder, when):
 # ----------------------------------------------------------------------------- alone, together
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", REPORTS)
 def test_an_event_alone_has_its_own_table(two, kind):
     """Finished or not, with faults and a series that was played again: byte for byte."""
     assert render(table_of(two[0]), kind) == render(rated([two[0]]), kind)
@@ -82,9 +82,9 @@ def test_several_events_are_rated_together(two):
 def test_the_order_of_folders_changes_nothing(tmp_path, two):
     """Nor naming one twice; in every format."""
     folders = [*two, event(tmp_path / "three", ("ann", "dan"))]
-    expected = [render(rated(folders), kind) for kind in FORMATS]
+    expected = [render(rated(folders), kind) for kind in REPORTS]
     for order in itertools.permutations(folders):
-        assert expected == [render(rated([*order, order[0]]), kind) for kind in FORMATS]
+        assert expected == [render(rated([*order, order[0]]), kind) for kind in REPORTS]
 
 
 def test_a_bot_under_two_names_is_one(tmp_path, two):

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from arena.event.results import Counts, counting_of, schedule_of, table_of
 from arena.event.tournament import Tournament
 from arena.model import ADJUSTED, Racing, RatingSettings, Settings, Trial, UserError, Verdict
-from arena.reports import render
+from arena.registry import render
 from arena.store import Store, read_event, read_records
 from arena.verify.findings import LOG
 from arena.verify.whole import verify

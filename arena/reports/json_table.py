@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from arena.model import Table
-from arena.reports.legacy import LATER
+from arena.reports import Report, View
+from arena.reports.first_rule import LATER
 from arena.reports.rows import listed, reasons
 
 FORMAT = 1
@@ -21,8 +22,8 @@ FORMAT = 1
 _HOST_FACTS = ("confinement", "machine", "machines", "sandbox", "not_run")
 
 
-def machine(table: Table, *, canonical: bool) -> str:
-    """One JSON object, indented."""
+def render(table: Table, view: View) -> str:
+    canonical = view.canonical
     content: dict[str, Any] = msgspec.to_builtins(table)
     content["format"] = FORMAT
     del content["rule"]
@@ -53,3 +54,6 @@ def _settle(event: dict[str, Any], *, canonical: bool) -> None:
     if canonical:
         for key in _HOST_FACTS:
             del event[key]
+
+
+REPORT = Report(render, file="table.json")

@@ -6,8 +6,9 @@ import csv
 import io
 
 from arena.model import Standing, Table
+from arena.reports import Report, View
 from arena.reports.escape import cell
-from arena.reports.legacy import LATER
+from arena.reports.first_rule import LATER
 from arena.reports.rows import listed, reasons
 
 NAMES = (
@@ -45,8 +46,8 @@ NAMES = (
 _TIMED = frozenset({"ms_per_decision", "off_turn_ms_per_match"})
 
 
-def delimited(table: Table, *, canonical: bool) -> str:
-    """A header line and one line for each row."""
+def render(table: Table, view: View) -> str:
+    canonical = view.canonical
     out = io.StringIO()
     authors = {entrant.id: entrant.author for entrant in table.event.entrants}
     unknown = LATER if table.rule == 1 else frozenset()
@@ -94,3 +95,6 @@ def _fields(row: Standing, author: str, why: str) -> dict[str, str | int | float
         "sigma_field": row.sigma_field,
         "reason": cell(why),
     }
+
+
+REPORT = Report(render, file="table.csv")
