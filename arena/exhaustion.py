@@ -1,7 +1,8 @@
-"""What the machine has run out of: the host's trouble, whoever happened to notice.
+"""Recognise that the machine has run out of something: disk, memory, descriptors, processes.
 
-Pure, and of the standard library alone: the spawner loads it. Invariant: nothing that a bot can do
-by itself is taken for it; `told` is for what the arena's own parts have said.
+Such a failure is the host's, whichever part of the arena meets it. Pure, standard library only:
+the spawner loads it. Invariant: no failure that a bot can cause by itself counts as one;
+`ran_out_in` is only for messages of the arena's own parts.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ _BY_NUMBER = {
 }
 NO_SPACE, NO_QUOTA = _BY_NUMBER[errno.ENOSPC], _BY_NUMBER[errno.EDQUOT]
 NO_MAPPING = f"{_BY_NUMBER[errno.ENOMEM]} (a library can't be mapped into it)"
-_UNMAPPED = "failed to map segment"
-"""The dynamic loader's words; there is no number."""
 NO_PROCESSES = "no more processes (`ulimit -u`, or the control group's pids.max)"
-_LITTLE = 32 << 20  # what the largest library takes, and as much again
+
+_UNMAPPED = "failed to map segment"  # the dynamic loader's words; there is no number
+_LARGEST_LIBRARY = 32 << 20  # and as much again
+
+# What libc, shells and runtimes print, in lower case.
 _BY_WORDS = {
     "no space left on device": _BY_NUMBER[errno.ENOSPC],
     "disk quota exceeded": _BY_NUMBER[errno.EDQUOT],
@@ -45,11 +48,10 @@ _BY_WORDS = {
     "unable to create native thread": NO_PROCESSES,
     "failed to create new os thread": NO_PROCESSES,
 }
-"""How the system's library, shells and runtimes say it."""
 
 
 def why_not(error: OSError) -> str:
-    """Why something could not be done: what ran out, or the system's own words."""
+    """Why a system call failed: what ran out, or the system's own words."""
     return _BY_NUMBER.get(error.errno or 0) or error.strerror or str(error)
 
 
@@ -58,13 +60,13 @@ def why_not_started(error: OSError) -> str:
     return NO_PROCESSES if error.errno == errno.EAGAIN else why_not(error)
 
 
-def unstarted(error: BaseException) -> str:
-    """What ran out, if that is why a process could not be started; else nothing."""
+def ran_out_at_start(error: BaseException) -> str:
+    """What ran out, if that is why a process could not be started; else empty."""
     return NO_PROCESSES if getattr(error, "errno", 0) == errno.EAGAIN else ran_out(error)
 
 
-def told(text: str) -> str:
-    """What ran out by somebody's words, ours or the system's; nothing if they say nothing of it."""
+def ran_out_in(text: str) -> str:
+    """What ran out according to a message, ours or the system's; empty: it names nothing."""
     for reason in (*_BY_NUMBER.values(), NO_PROCESSES):
         if reason in text:
             return reason
@@ -73,10 +75,7 @@ def told(text: str) -> str:
 
 
 def ran_out(error: BaseException) -> str:
-    """What ran out, if that is all that an error is about; else nothing.
-
-    Also out of a group of errors, and out of what was raised because of it.
-    """
+    """What ran out, if that is all that an error, its cause or its group is about; else empty."""
     if isinstance(error, BaseExceptionGroup):
         found = [ran_out(each) for each in error.exceptions]
         return found[0] if all(found) else ""
@@ -91,14 +90,14 @@ def ran_out(error: BaseException) -> str:
     return ran_out(error.__cause__) if error.__cause__ else ""
 
 
-def scarce() -> str:
-    """That memory has run out, if little more is to be had at this moment; else nothing.
+def memory_ran_out() -> str:
+    """Return "out of memory" if little more is to be had at this moment; else empty.
 
-    For errors that nobody expects: without memory the interpreter loses some of its own, and
-    raises whatever came next (`SystemError: error return without exception set`).
+    For unexpected errors: without memory the interpreter loses some of its own, and raises
+    whatever came next (`SystemError: error return without exception set`).
     """
     try:
-        bytearray(_LITTLE)
+        bytearray(_LARGEST_LIBRARY)
     except MemoryError:
         return _BY_NUMBER[errno.ENOMEM]
     return ""

@@ -10,7 +10,14 @@ import sys
 import pytest
 
 from arena.cli import main
-from arena.exhaustion import NO_PROCESSES, ran_out, scarce, told, why_not, why_not_started
+from arena.exhaustion import (
+    NO_PROCESSES,
+    memory_ran_out,
+    ran_out,
+    ran_out_in,
+    why_not,
+    why_not_started,
+)
 
 
 def raised(number):
@@ -72,13 +79,13 @@ def test_a_bug_is_not_taken_for_it(error):
 )
 def test_words_for_it_are_understood(text, named):
     """The system's, and those that the arena itself has put in their place."""
-    assert named in told(text)
+    assert named in ran_out_in(text)
 
 
 def test_other_words_say_nothing_of_it():
     """A void series may have any other reason."""
-    assert not told("the spawner died (signal 11)")
-    assert not told("")
+    assert not ran_out_in("the spawner died (signal 11)")
+    assert not ran_out_in("")
 
 
 def test_why_something_could_not_be_done():
@@ -142,4 +149,4 @@ def test_with_too_little_memory_a_command_ends_in_one_line(megabytes, tmp_path):
 
 def test_memory_is_not_scarce_here():
     """Else every bug would be taken for it."""
-    assert not scarce()
+    assert not memory_ran_out()

@@ -37,7 +37,7 @@ from arena.bots.packages import RESERVED, Packages, find, place
 from arena.bots.plain_text import printable
 from arena.bots.snapshot import copy, keep_times, listing, mark_programs, settle
 from arena.bots.trees import ShapeError, measure, remove
-from arena.exhaustion import ran_out, told
+from arena.exhaustion import ran_out, ran_out_in
 from arena.model import Bot, Frozen, HostError, NotRun, UserError, canonical, sha256_hex
 from arena.sandbox import Backend, Exited, Launch, inherited_limits
 
@@ -266,7 +266,7 @@ class _Build:
         Either alone says little: most builds get by with far less than they may use, and output
         is its author's.
         """
-        if not told(output.decode(errors="replace")):
+        if not ran_out_in(output.decode(errors="replace")):
             return ""
         promise = Launch(
             run=(),
@@ -277,7 +277,7 @@ class _Build:
             file_mb=self.limits.file_mb,
             scratch_mb=self.limits.scratch_mb,
         )
-        return inherited_limits.lack(inherited_limits.read(), promise)
+        return inherited_limits.lack(inherited_limits.read_limits(), promise)
 
     def _check(self, made: Path) -> None:
         """See that what a command left can be walked through, before anything else does."""

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from arena.exhaustion import NO_QUOTA, NO_SPACE, ran_out, told
+from arena.exhaustion import NO_QUOTA, NO_SPACE, ran_out, ran_out_in
 
 LITTLE = 256 << 10
 """With less than this nothing can be built: a disk is full."""
@@ -32,7 +32,7 @@ def full(folder: Path) -> str:
 
 def short(folders: Iterable[Path], promised: int, said: bytes) -> str:
     """What has run out by a program's words, if one of these places can't give so many bytes."""
-    what = told(said.decode(errors="replace"))
+    what = ran_out_in(said.decode(errors="replace"))
     for folder in folders:
         disk = os.statvfs(folder)
         if what == NO_SPACE and disk.f_bavail * disk.f_frsize < promised:

@@ -20,7 +20,7 @@ from arena.bots.cache import BOTS
 from arena.bots.plain_text import printable
 from arena.bots.snapshot import HASH, find
 from arena.bots.trees import remove
-from arena.exhaustion import ran_out, told
+from arena.exhaustion import ran_out, ran_out_in
 from arena.model import Entrant, HostError, UserError
 
 
@@ -36,7 +36,7 @@ def carry(entrants: Iterable[Entrant], folder: Path, *, cache: Path) -> None:
                 )
             shutil.copytree(snapshot.folder, folder / BOTS / content)
     except OSError as error:  # shutil.Error is one, with a list in the place of the reason
-        if what := ran_out(error) or told(str(error)):
+        if what := ran_out(error) or ran_out_in(str(error)):
             raise HostError(f"{printable(folder)}: can't write there: {what}") from None
         reason = error.strerror or "a bot's files can't be copied"
         raise UserError(f"{printable(folder)}: can't write there: {reason}") from None

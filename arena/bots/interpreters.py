@@ -33,7 +33,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from arena.bots.plain_text import printable
-from arena.exhaustion import unstarted
+from arena.exhaustion import ran_out_at_start
 from arena.model import Frozen, HostError
 from arena.sandbox.installations import (
     SHAPES,
@@ -279,7 +279,7 @@ def _ask(command: tuple[str, ...], name: str, argv0: str = "") -> Path:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as e:
-        if what := unstarted(e):
+        if what := ran_out_at_start(e):
             raise HostError(f"{printable(command[0])} can't be started: {what}") from e
         raise MissingToolError(name, f"could not be found out: {printable(e)}") from e
     place = os.fsdecode(answer.stdout).strip()

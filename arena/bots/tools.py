@@ -20,7 +20,7 @@ from typing import IO
 from arena.bots.entries import FailedError
 from arena.bots.plain_text import printable
 from arena.bots.trees import remove
-from arena.exhaustion import unstarted, why_not, why_not_started
+from arena.exhaustion import ran_out_at_start, why_not, why_not_started
 from arena.model import HostError
 from arena.sandbox import guard
 
@@ -55,7 +55,7 @@ def ask(argv: Sequence[str]) -> str:
             check=True,
         )
     except (OSError, subprocess.SubprocessError) as e:
-        if what := unstarted(e):
+        if what := ran_out_at_start(e):
             raise HostError(f"{printable(argv[0])} can't be started: {what}") from e
         raise FailedError(f"can't tell the version of {printable(argv[0])}: {printable(e)}") from e
     return printable(os.fsdecode(done.stdout).strip())
@@ -132,7 +132,7 @@ def _guarded(
     report = json.loads(said)
     if "errno" in report:
         error = OSError(report["errno"], os.strerror(report["errno"]))
-        if what := unstarted(error):
+        if what := ran_out_at_start(error):
             raise HostError(f"{printable(argv[0])} can't be started: {what}") from error
         raise ToolError(f"{printable(argv[0])} can't be run: {error.strerror}", b"") from error
     return int(report["status"])

@@ -34,7 +34,7 @@ from arena.cli.run import prepare, resume, run, stop
 from arena.cli.table import table
 from arena.cli.verify import verify
 from arena.cli.worker import worker
-from arena.exhaustion import ran_out, scarce
+from arena.exhaustion import memory_ran_out, ran_out
 
 EPILOG = """\b
 Examples:
@@ -147,7 +147,7 @@ def main() -> None:
         fail("interrupted", 130)
     except BaseException as error:
         # Not only in a command: what says whose act an error is may not fit into memory either.
-        if what := ran_out(error) or (isinstance(error, Exception) and scarce()):
+        if what := ran_out(error) or (isinstance(error, Exception) and memory_ran_out()):
             with suppress(OSError):
                 sys.stdout.close()  # or its leftovers fail once more at the very end
             fail(f"can't go on: {what}", 4)

@@ -20,7 +20,7 @@ from arena.engine.match import FailedStart, MatchContext, try_start
 from arena.engine.pipes import open_pipes
 from arena.event.secrecy import refuse_shown_bots, refuse_shown_places
 from arena.executors.cores import fair_jobs
-from arena.exhaustion import told
+from arena.exhaustion import ran_out_in
 from arena.luck import evaluator
 from arena.model import (
     ADJUSTED,
@@ -39,7 +39,7 @@ from arena.model import (
 )
 from arena.sandbox import Backend, wheel
 from arena.sandbox.client import Spawner
-from arena.sandbox.diagnosis import Cause, of_backend
+from arena.sandbox.host_problems import HostCause, of_backend
 from arena.terminal.screen import command_line, say
 
 # What takes longer than this is worth a line.
@@ -182,7 +182,7 @@ def find_sandbox(wanted: str, folder: Path | None = None) -> Backend:
                 say(f"note: {odd}")
             return backend
         finding = of_backend(name, found.detail)
-        if finding.cause is Cause.OTHER and (what := told(found.detail)):
+        if finding.cause is HostCause.OTHER and (what := ran_out_in(found.detail)):
             raise HostError(f"the sandbox {name} could not be tried: {what}")
         if wheel.UNKNOWN in found.detail:
             odd = found.detail

@@ -24,7 +24,7 @@ import trio
 
 from arena.event.results import counting_of, shard_of
 from arena.executors import Executor, Finished, Report
-from arena.exhaustion import told
+from arena.exhaustion import ran_out_in
 from arena.model import (
     DERIVATION,
     MOST_ATTEMPTS,
@@ -196,7 +196,7 @@ class Tournament:
     def _void(self, series: Series, trouble: str, *, blameless: bool) -> None:
         self._voids[series.id] += 1
         self._void_tables[series.id] = series.entrants
-        if not blameless and not told(trouble):
+        if not blameless and not ran_out_in(trouble):
             self._unexplained[series.id] += 1
         if self._voids[series.id] > RETRIES:
             names = ", ".join(series.entrants)

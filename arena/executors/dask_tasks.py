@@ -152,7 +152,7 @@ def enter(ask: bytes) -> bytes:
 
 def keep(event: str, config: bytes) -> str:
     """The event may be played here from now on: which process this is."""
-    inherited_limits.take()
+    inherited_limits.raise_open_files()
     leave(event)  # bots, and their sandbox, may be others than they were
     _events[event] = _Event(event, msgspec.json.decode(config, type=WorkerConfig))
     return _process

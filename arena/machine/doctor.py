@@ -29,9 +29,9 @@ from arena.model import Bot, Entrant, Frozen, HostError, Machine, Settings
 from arena.sandbox import Backend, bwrap, inherited_limits
 from arena.sandbox.client import Spawner
 from arena.sandbox.delays import counts_waits
-from arena.sandbox.diagnosis import Finding, in_workflow, of_backend, of_bwrap, of_memory
 from arena.sandbox.guarantees import GAPS, GUARANTEES
 from arena.sandbox.host import Host
+from arena.sandbox.host_problems import HostProblem, in_workflow, of_backend, of_bwrap, of_memory
 from arena.sandbox.installations import own_python
 from arena.sandbox.temporary import temporary_folder
 from arena.sandbox.wheel import is_from_wheel
@@ -81,7 +81,7 @@ class Tried(Frozen, frozen=True, kw_only=True):
     memory: str = ""
     kept: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
-    finding: Finding | None = None
+    finding: HostProblem | None = None
     """Why it doesn't work and what to do about it."""
 
 
@@ -90,7 +90,7 @@ class Memory(Frozen, frozen=True, kw_only=True):
 
     by: str = ""
     """"cgroup v2", "cgroup v1" or "watchdog"."""
-    finding: Finding | None = None
+    finding: HostProblem | None = None
     """Why by no control group."""
 
 
@@ -103,7 +103,7 @@ class Trial(Frozen, frozen=True, kw_only=True):
     gone_ms: float = 0.0
     """From `bye` until nothing of it was left."""
     problem: str = "no sandbox to start it in"
-    finding: Finding | None = None
+    finding: HostProblem | None = None
     """What a bot with scratch space needs and the canary didn't."""
 
 
@@ -138,7 +138,7 @@ class Checkup(Frozen, frozen=True, kw_only=True):
 def examine() -> Checkup:
     """Try everything. Takes a second or two."""
     host = Host()
-    inherited_limits.take()
+    inherited_limits.raise_open_files()
     settings = Settings(game=next(iter(registry.GAMES)))
     given = judged(settings.limits, seats=settings.seats, series=settings.series)
     tries: list[Tried] = []
@@ -190,7 +190,7 @@ def examine() -> Checkup:
     )
 
 
-def _finding(backend: Backend, tool: str, detail: str, host: Host) -> Finding:
+def _finding(backend: Backend, tool: str, detail: str, host: Host) -> HostProblem:
     if backend.name == "bwrap":
         return in_workflow(
             of_bwrap(host, tool, detail)

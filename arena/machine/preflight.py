@@ -37,7 +37,7 @@ def keep_promises(
     they were asked for, else one a core if there is room. HostError: the promise can't be kept.
     `flags`: those of the command by which less could be promised.
     """
-    inherited_limits.take()
+    inherited_limits.raise_open_files()
     found = judged(limits, seats=seats, series=series, jobs=jobs, flags=flags)
     if found.lack:
         raise HostError(f"bots would fail by a limit that is not theirs: {found.lack}")
@@ -53,10 +53,10 @@ def judged(
     series: int = 1,
     jobs: int | None = None,
     flags: Collection[str] = (),
-) -> inherited_limits.Verdict:
+) -> inherited_limits.Capacity:
     """The same, for whoever only wants to tell."""
-    return inherited_limits.judge(
-        inherited_limits.read(),
+    return inherited_limits.check_capacity(
+        inherited_limits.read_limits(),
         promise(limits, series),
         seats=seats,
         tables=jobs or fair_jobs(),

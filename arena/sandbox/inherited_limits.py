@@ -1,13 +1,13 @@
-"""What this process was given by whoever has started it, held against what a bot is promised.
+"""Check the rlimits and control groups of this process against what each bot is promised.
 
-Theory of operation. Resource limits and control groups are passed on from parent to child, so
-what a shell, a container or a batch system has set upon the arena holds for every bot as well:
-one that stays within its own limits would fail by a limit that it was never told of. `read` finds
-what was given; the rest is arithmetic. What one bot can't have is a `lack`; how many can have
-theirs at a time is `room`. Memory that a control group above us limits is no lack as long as one
-bot has its share: few use all of it, and whom the kernel kills for it is not blamed (see oom.py).
+Theory of operation. Resource limits and control groups are inherited, so whatever a shell, a
+container or a batch system has set for the arena holds for every bot as well: one that stays within
+its own limits would fail by a limit that it doesn't know of. `read_limits` reads them; the rest is
+arithmetic. `lack` names a promise that can't be kept for one bot; `check_capacity` says how many
+matches fit at a time. A memory limit of a control group above us is no lack as long as one bot has
+its share: few bots use all of it, and one that the kernel kills for it is not blamed (oom.py).
 
-Invariant: reads, and but for `take` changes nothing; what can't be found out limits nothing.
+Invariant: only `raise_open_files` changes anything; what can't be read limits nothing.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ OVERHEAD = 4
 """Processes that come with a bot: the sandbox's two, a spawner, its part of a worker."""
 
 OWN = 6
-"""The arena's own, besides: this process with its threads."""
+"""The arena's own processes and threads, besides."""
 
 _NO_LIMIT = 1 << 60
-"""Version 1 of the control groups says so by the largest number of pages there is."""
+"""Control groups of version 1 write the largest possible number of pages for "no limit"."""
 
 _MB = 1 << 20
 
@@ -48,11 +48,11 @@ class _Kind(NamedTuple):
     flag: str
     """Of `ulimit`."""
     unit: int = 1
-    """By which values are divided when they are told."""
+    """Divides values in messages."""
     step: int = 1
-    """By which `ulimit` counts; 0: only no limit at all is sure to do."""
+    """In which `ulimit` counts; 0: only "unlimited" is sure to do."""
     lower: str = ""
-    """Our own flag by which less of it is promised."""
+    """The arena's flag that promises less of it."""
 
 
 _KINDS = {
@@ -66,7 +66,7 @@ _KINDS = {
 }
 
 
-class Bound(NamedTuple):
+class SharedLimit(NamedTuple):
     """A limit that many processes share."""
 
     where: str
@@ -75,36 +75,36 @@ class Bound(NamedTuple):
     used: int = 0
 
 
-class Given(NamedTuple):
+class InheritedLimits(NamedTuple):
     """What a process may use and pass on."""
 
     rlimits: Mapping[str, int] = {}
     """Hard limits by their names in `resource`; without those that limit nothing."""
-    tasks: tuple[Bound, ...] = ()
+    tasks: tuple[SharedLimit, ...] = ()
     """Limits on processes and threads that bots share with each other, and with us."""
-    memory: tuple[Bound, ...] = ()
+    memory: tuple[SharedLimit, ...] = ()
     """The same of memory, in bytes."""
 
 
-def take() -> None:
-    """Have as many descriptors as we may: the limit that we meet at first is but a default."""
+def raise_open_files() -> None:
+    """Raise this process's soft limit of descriptors, which is only a default, to the hard one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def read(proc: Path = PROC, *, spare_uids: bool | None = None) -> Given:
-    """Find what was given. `spare_uids`: whether each bot runs as a user of its own."""
+def read_limits(proc: Path = PROC, *, spare_uids: bool | None = None) -> InheritedLimits:
+    """Read this process's limits. `spare_uids`: whether each bot runs as a user of its own."""
     apart = has_spare_uids() if spare_uids is None else spare_uids
     hard = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1] for name in _KINDS}
     rlimits = {name: most for name, most in hard.items() if most != resource.RLIM_INFINITY}
-    tasks = tuple(_bounds(proc, PIDS, _tasks_of))
+    tasks = tuple(_group_limits(proc, PIDS, _tasks_of))
     if not apart and "NPROC" in rlimits:
-        tasks = (Bound(ULIMIT_U, rlimits.pop("NPROC"), users_tasks()), *tasks)
-    return Given(rlimits, tasks, tuple(_bounds(proc, MEMORY, _memory_of)))
+        tasks = (SharedLimit(ULIMIT_U, rlimits.pop("NPROC"), users_tasks()), *tasks)
+    return InheritedLimits(rlimits, tasks, tuple(_group_limits(proc, MEMORY, _memory_of)))
 
 
 def users_tasks() -> int:
-    """How many processes and threads our user has now, as far as they are to be seen."""
+    """How many processes and threads our user has now, as far as /proc shows them."""
     own, count = os.geteuid(), 0
     for entry in os.scandir(meter.PROC):
         if entry.name.isdigit():
@@ -114,8 +114,10 @@ def users_tasks() -> int:
     return count
 
 
-def _bounds(proc: Path, controller: str, bound: Callable[[Path], Bound]) -> Iterator[Bound]:
-    """Those of our control group and the ones above, as far as they are to be seen."""
+def _group_limits(
+    proc: Path, controller: str, limit_of: Callable[[Path], SharedLimit]
+) -> Iterator[SharedLimit]:
+    """Those of our control group and the ones above, as far as they can be read."""
     try:
         found = membership(proc, controller)
     except Unfit:
@@ -123,23 +125,23 @@ def _bounds(proc: Path, controller: str, bound: Callable[[Path], Bound]) -> Iter
     for folder in (found.own, *found.own.parents):
         # No limit at this place: "max", or a root, which has no such file.
         with contextlib.suppress(OSError, ValueError):
-            if (here := bound(folder)).most < _NO_LIMIT:
+            if (here := limit_of(folder)).most < _NO_LIMIT:
                 yield here
         if folder == found.top:
             return
 
 
-def _tasks_of(folder: Path) -> Bound:
+def _tasks_of(folder: Path) -> SharedLimit:
     path = folder / "pids.max"
     most = int(path.read_text())
-    return Bound(str(path), most, int((folder / "pids.current").read_text()))
+    return SharedLimit(str(path), most, int((folder / "pids.current").read_text()))
 
 
-def _memory_of(folder: Path) -> Bound:
+def _memory_of(folder: Path) -> SharedLimit:
     path = folder / "memory.max"
     if not path.exists():
         path = folder / "memory.limit_in_bytes"
-    return Bound(str(path), int(path.read_text()))
+    return SharedLimit(str(path), int(path.read_text()))
 
 
 # ---------------------------------------------------------------------------------- arithmetic
@@ -153,8 +155,8 @@ def needs(launch: Launch) -> dict[str, int]:
     return {name: value for name, value in asked.items() if value and name in _KINDS}
 
 
-class Verdict(NamedTuple):
-    """What follows from it for matches between bots."""
+class Capacity(NamedTuple):
+    """What the limits allow for matches between bots."""
 
     tables: int
     """How many can be played at a time."""
@@ -164,64 +166,62 @@ class Verdict(NamedTuple):
     """What is worth a line, and stops nobody."""
 
 
-def judge(
-    given: Given,
+def check_capacity(
+    inherited: InheritedLimits,
     launch: Launch,
     *,
     seats: int,
     tables: int,
     fixed: bool,
     flags: Collection[str] = (),
-) -> Verdict:
+) -> Capacity:
     """Whether so many tables of bots can be alive at a time, each with what its launch promises.
 
-    Without `fixed`, fewer will do where there is no room for the processes of all. `flags`: those
-    of our own by which less could be promised.
+    Unless `fixed`, fewer will do if there is no room for the processes of all. `flags`: the arena's
+    flags by which the user could promise less.
     """
-    if short := lack(given, launch, at_once=seats, flags=flags):
-        return Verdict(0, short)
+    if short := lack(inherited, launch, at_once=seats, flags=flags):
+        return Capacity(0, short)
     notes = []
-    rooms = (_room(bound, launch) // seats for bound in given.tasks)
-    room = min(tables, *rooms, tables)
+    room = min(tables, *(_room(limit, launch) // seats for limit in inherited.tasks), tables)
     if room < tables:
-        short = lack(given, launch, at_once=seats * tables, flags=flags)
+        short = lack(inherited, launch, at_once=seats * tables, flags=flags)
         if fixed:
-            return Verdict(0, f"{short}, or --jobs to {room}")
+            return Capacity(0, f"{short}, or --jobs to {room}")
         notes.append(f"{_matches(room)} at a time, not {tables}: {short}")
-    for bound in given.memory:
-        if bound.most < (wanted := seats * room * launch.memory_mb) << 20:
+    for limit in inherited.memory:
+        if limit.most < (wanted := seats * room * launch.memory_mb) << 20:
             notes.append(
                 f"{_matches(room)} at a time may use {wanted} MB of memory, and "
-                f"{bound.most >> 20} MB are all that there is ({bound.where}); what is being "
+                f"{limit.most >> 20} MB are all that there is ({limit.where}); what is being "
                 "played when that runs out is played again"
             )
             break
-    return Verdict(room, notes=tuple(notes))
+    return Capacity(room, notes=tuple(notes))
 
 
-def lack(given: Given, launch: Launch, *, at_once: int = 1, flags: Collection[str] = ()) -> str:
+def lack(
+    inherited: InheritedLimits, launch: Launch, *, at_once: int = 1, flags: Collection[str] = ()
+) -> str:
     """Why so many such programs can't have what they are promised, and what to do about it."""
-    for short in (
-        *_short_of_rlimits(given, launch),
-        *_short_of_memory(given, launch),
-        *_short_of_tasks(given, launch, at_once),
+    for what, command, lower in (
+        *_short_of_rlimits(inherited, launch),
+        *_short_of_memory(inherited, launch),
+        *_short_of_tasks(inherited, launch, at_once),
     ):
-        by = f" (`{short.command}`)" if short.command else ""
-        lower = f", or lower {short.lower}" if short.lower in flags else ""
-        return f"{short.what}; raise that where the arena is started{by}{lower}"
+        by = f" (`{command}`)" if command else ""
+        or_lower = f", or lower {lower}" if lower in flags else ""
+        return f"{what}; raise that where the arena is started{by}{or_lower}"
     return ""
 
 
-class _Short(NamedTuple):
-    what: str
-    command: str
-    """That raises the limit; empty: it is no process's own."""
-    lower: str
+_Short = tuple[str, str, str]
+"""What is short; the command that raises the limit, if it is a process's own; the arena's flag."""
 
 
-def _short_of_rlimits(given: Given, launch: Launch) -> Iterator[_Short]:
+def _short_of_rlimits(inherited: InheritedLimits, launch: Launch) -> Iterator[_Short]:
     for name, needed in needs(launch).items():
-        most = given.rlimits.get(name, needed)
+        most = inherited.rlimits.get(name, needed)
         if most < needed:
             kind = _KINDS[name]
             wanted = str(needed // kind.step) if kind.step else "unlimited"
@@ -229,35 +229,35 @@ def _short_of_rlimits(given: Given, launch: Launch) -> Iterator[_Short]:
                 f"{most // kind.unit} {kind.what} are all that a process may have here "
                 f"(ulimit {kind.flag}), {_promise(launch)} needs {-(-needed // kind.unit)}"
             )
-            yield _Short(what, f"ulimit {kind.flag} {wanted}", kind.lower)
+            yield what, f"ulimit {kind.flag} {wanted}", kind.lower
 
 
-def _short_of_memory(given: Given, launch: Launch) -> Iterator[_Short]:
-    for bound in given.memory:
-        if bound.most < launch.memory_mb << 20:
+def _short_of_memory(inherited: InheritedLimits, launch: Launch) -> Iterator[_Short]:
+    for limit in inherited.memory:
+        if limit.most < launch.memory_mb << 20:
             what = (
-                f"{bound.most >> 20} MB of memory are all that there is ({bound.where}), "
+                f"{limit.most >> 20} MB of memory are all that there is ({limit.where}), "
                 f"{_promise(launch)} needs {launch.memory_mb}"
             )
-            yield _Short(what, "", "--memory")
+            yield what, "", "--memory"
 
 
-def _short_of_tasks(given: Given, launch: Launch, at_once: int) -> Iterator[_Short]:
-    for bound in given.tasks if launch.tasks else ():
-        if _room(bound, launch) < at_once:
+def _short_of_tasks(inherited: InheritedLimits, launch: Launch, at_once: int) -> Iterator[_Short]:
+    for limit in inherited.tasks if launch.tasks else ():
+        if _room(limit, launch) < at_once:
             needed = OWN + at_once * (launch.tasks + OVERHEAD)
             who = f"{at_once} bots" if at_once > 1 else f"a {_kind(launch)}"
             what = (
-                f"{bound.most} processes and threads may run here ({bound.where}) and "
-                f"{bound.used} do, {who} with {launch.tasks} tasks must find room for {needed} more"
+                f"{limit.most} processes and threads may run here ({limit.where}) and "
+                f"{limit.used} do, {who} with {launch.tasks} tasks must find room for {needed} more"
             )
-            own = bound.where == ULIMIT_U
-            yield _Short(what, f"{ULIMIT_U} {bound.used + needed}" if own else "", "--tasks")
+            own = limit.where == ULIMIT_U
+            yield what, f"{ULIMIT_U} {limit.used + needed}" if own else "", "--tasks"
 
 
-def _room(bound: Bound, launch: Launch) -> int:
+def _room(limit: SharedLimit, launch: Launch) -> int:
     """How many such programs can have their tasks at a time."""
-    return (bound.most - bound.used - OWN) // (launch.tasks + OVERHEAD)
+    return (limit.most - limit.used - OWN) // (launch.tasks + OVERHEAD)
 
 
 def _kind(launch: Launch) -> str:

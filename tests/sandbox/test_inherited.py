@@ -8,7 +8,15 @@ import sys
 import pytest
 
 from arena.sandbox import Launch, inherited_limits
-from arena.sandbox.inherited_limits import OVERHEAD, OWN, Bound, Given, judge, lack, needs
+from arena.sandbox.inherited_limits import (
+    OVERHEAD,
+    OWN,
+    InheritedLimits,
+    SharedLimit,
+    check_capacity,
+    lack,
+    needs,
+)
 from arena.sandbox.none import Unconfined
 
 MB = 1 << 20
@@ -19,27 +27,27 @@ EACH = 64 + OVERHEAD
 
 
 def judged(given, *, seats=2, tables=2, fixed=False):
-    return judge(given, BOT, seats=seats, tables=tables, fixed=fixed, flags=FLAGS)
+    return check_capacity(given, BOT, seats=seats, tables=tables, fixed=fixed, flags=FLAGS)
 
 
 def test_without_limits_nothing_is_lacking():
     """Nothing is said, and as much is played at a time as was wanted."""
-    assert (2, "", ()) == judged(Given())
+    assert (2, "", ()) == judged(InheritedLimits())
 
 
 @pytest.mark.parametrize("name", ["AS", "DATA", "NPROC", "NOFILE", "FSIZE", "SIGPENDING", "CPU"])
 def test_a_promise_is_kept_by_exactly_what_it_needs(name):
     """One less is a lack, and the command that mends it is named."""
     enough = needs(BOT)[name]
-    assert not lack(Given({name: enough}), BOT)
-    told = lack(Given({name: enough - 1}), BOT, flags=FLAGS)
+    assert not lack(InheritedLimits({name: enough}), BOT)
+    told = lack(InheritedLimits({name: enough - 1}), BOT, flags=FLAGS)
     assert "raise that where the arena is started (`ulimit -" in told
     assert "\n" not in told
 
 
 def test_what_less_could_be_promised_by_is_named_where_there_is_such_a_flag():
     """An event that is resumed has its limits already."""
-    given = Given({"DATA": 100 * MB})
+    given = InheritedLimits({"DATA": 100 * MB})
     assert lack(given, BOT, flags=FLAGS).endswith(", or lower --memory")
     assert "lower" not in lack(given, BOT)
 
@@ -47,39 +55,48 @@ def test_what_less_could_be_promised_by_is_named_where_there_is_such_a_flag():
 def test_what_takes_no_memory_needs_no_addresses():
     """A promise that isn't made can't be broken."""
     assert "AS" not in needs(Launch(run=(), root="", memory_mb=0))
-    assert not lack(Given(tasks=(Bound("there", 1),)), Launch(run=(), root="", tasks=0))
+    assert not lack(
+        InheritedLimits(tasks=(SharedLimit("there", 1),)), Launch(run=(), root="", tasks=0)
+    )
 
 
 def test_processes_must_do_for_all_that_are_alive_at_a_time():
     """Those of one match, or it can't be played; of several, or fewer are."""
     one = OWN + 2 * EACH
-    assert (2, "", ()) == judged(Given(tasks=(Bound("there", 7 + OWN + 4 * EACH, 7),)))
-    fewer = judged(Given(tasks=(Bound("there", 7 + one, 7),)))
+    assert (2, "", ()) == judged(
+        InheritedLimits(tasks=(SharedLimit("there", 7 + OWN + 4 * EACH, 7),))
+    )
+    fewer = judged(InheritedLimits(tasks=(SharedLimit("there", 7 + one, 7),)))
     assert (1, "") == fewer[:2]
     assert fewer.notes[0].startswith("1 match at a time, not 2: ")
-    none = judged(Given(tasks=(Bound("there", 7 + one - 1, 7),)))
+    none = judged(InheritedLimits(tasks=(SharedLimit("there", 7 + one - 1, 7),)))
     assert f"2 bots with 64 tasks must find room for {one} more" in none.lack
     assert none.lack.endswith("or lower --tasks")
 
 
 def test_matches_that_were_asked_for_are_not_made_fewer():
     """Whoever has named a number is told the one that there is room for."""
-    found = judged(Given(tasks=(Bound("there", OWN + 2 * EACH),)), fixed=True)
+    found = judged(InheritedLimits(tasks=(SharedLimit("there", OWN + 2 * EACH),)), fixed=True)
     assert found.lack.endswith("or lower --tasks, or --jobs to 1")
 
 
 def test_a_limit_of_the_user_is_told_with_what_to_type():
     """The number has what runs already in it."""
-    told = lack(Given(tasks=(Bound(inherited_limits.ULIMIT_U, 22, 9),)), BOT)
+    told = lack(InheritedLimits(tasks=(SharedLimit(inherited_limits.ULIMIT_U, 22, 9),)), BOT)
     assert f"(`ulimit -u {9 + OWN + EACH}`)" in told
 
 
 def test_memory_that_others_limit_is_a_note_as_long_as_one_bot_has_its_own():
     """Containers of 2 GB are common; one that has less than a bot may use keeps no promise."""
-    found = judged(Given(memory=(Bound("above", 2000 * MB), Bound("top", 1 << 40))))
+    found = judged(
+        InheritedLimits(memory=(SharedLimit("above", 2000 * MB), SharedLimit("top", 1 << 40)))
+    )
     assert (2, "") == found[:2]
     assert "2 matches at a time may use 2048 MB of memory, and 2000 MB are all" in found.notes[0]
-    assert "150 MB of memory are all" in judged(Given(memory=(Bound("above", 150 * MB),))).lack
+    assert (
+        "150 MB of memory are all"
+        in judged(InheritedLimits(memory=(SharedLimit("above", 150 * MB),))).lack
+    )
 
 
 READ = """
@@ -88,7 +105,7 @@ from pathlib import Path
 from arena.sandbox import inherited_limits
 for name, value in json.loads(sys.argv[1]).items():
     resource.setrlimit(getattr(resource, name), (value, value))
-given = inherited_limits.read(spare_uids=bool(int(sys.argv[2])))
+given = inherited_limits.read_limits(spare_uids=bool(int(sys.argv[2])))
 print(json.dumps([given.rlimits, given.tasks, given.memory]))
 """
 
@@ -146,11 +163,11 @@ def test_groups_of_version_2_are_read_and_no_limit_is_none(tmp_path):
     proc.mkdir()
     (proc / "cgroup").write_text("0::/a/b\n")
     (proc / "mountinfo").write_text(f"41 31 0:38 / {top} rw - cgroup2 cgroup2 rw\n")
-    given = inherited_limits.read(proc, spare_uids=True)
-    assert (Bound(str(own.parent / "pids.max"), 100, 3),) == given.tasks
-    assert (Bound(str(own / "memory.max"), 1048576),) == given.memory
+    given = inherited_limits.read_limits(proc, spare_uids=True)
+    assert (SharedLimit(str(own.parent / "pids.max"), 100, 3),) == given.tasks
+    assert (SharedLimit(str(own / "memory.max"), 1048576),) == given.memory
     (proc / "mountinfo").write_text("")
-    assert ((), ()) == inherited_limits.read(proc, spare_uids=True)[1:]
+    assert ((), ()) == inherited_limits.read_limits(proc, spare_uids=True)[1:]
 
 
 @pytest.mark.process
