@@ -103,7 +103,8 @@ def unmapped(*_, **__):
 @pytest.mark.parametrize("where", ["arena.event.results.table_of", "arena.cli.Arena.invoke"])
 def test_a_command_that_runs_out_while_it_is_loaded_ends_in_one_line(monkeypatch, capsys, where):
     """Also when what would tell whose act an error is can't be loaded."""
-    import arena.reports  # noqa: F401 - or it, too, would be looked for in vain
+    import arena.event.search
+    import arena.reports  # noqa: F401 - both import what is missing below
 
     monkeypatch.setattr(sys, "argv", ["arena", "table", "x"])
     monkeypatch.setattr(sys, "stdout", io.StringIO())  # it is closed
