@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -15,10 +16,63 @@ WAIT_S = 90
 MANUAL = Path(__file__).parents[2] / "docs" / "cluster.md"
 
 
-class Cluster:
-    """A scheduler and workers, each a process of its own."""
+class Forked:
+    """A process that somebody else has started, as far as tests ask one of `subprocess`."""
 
-    def __init__(self, folder, environment):
+    def __init__(self, pid):
+        self.pid = pid
+        try:
+            self._fd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            self._fd = None
+
+    def _ended(self, longest):
+        if self._fd is not None and select.select([self._fd], [], [], longest)[0]:
+            os.close(self._fd)
+            self._fd = None
+        return self._fd is None
+
+    def poll(self):
+        return 0 if self._ended(0) else None
+
+    def wait(self):
+        assert self._ended(WAIT_S), "a process doesn't end"
+
+    def kill(self):
+        if not self._ended(0):
+            signal.pidfd_send_signal(self._fd, signal.SIGKILL)
+
+
+class Forks:
+    """`forked_dask.py`, begun when it is first wanted."""
+
+    def __init__(self):
+        self._process = None
+
+    def start(self, **order):
+        """A scheduler or a worker."""
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", Path(__file__).with_name("forked_dask.py")],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        return Forked(int(self._process.stdout.readline()))
+
+    def end(self):
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+
+class Cluster:
+    """A scheduler and workers, each a process of its own; without `forks` each an interpreter's."""
+
+    def __init__(self, folder, environment, forks=None):
+        self._forks = forks
         self.file = folder / "scheduler.json"
         cache = folder / "nodes-cache"
         self.cache = cache / "nine-arena"
@@ -70,14 +124,19 @@ class Cluster:
 
     def _start(self, kind, *flags, machine, **environment):
         there, theirs = (machine.words, machine.environment) if machine else ((), {})
+        flags = [str(flag) for flag in flags]
+        environment = {**self._environment, **theirs, **environment}
         with self._log(len(self._running)).open("wb") as log:
-            process = subprocess.Popen(
-                [*there, sys.executable, "-m", "distributed.cli.dask_" + kind, *map(str, flags)],
-                stdout=log,
-                stderr=log,
-                env={**self._environment, **theirs, **environment},
-                start_new_session=True,
-            )
+            if self._forks and not there:
+                process = self._forks.start(kind=kind, flags=flags, env=environment, log=log.name)
+            else:
+                process = subprocess.Popen(
+                    [*there, sys.executable, "-m", "distributed.cli.dask_" + kind, *flags],
+                    stdout=log,
+                    stderr=log,
+                    env=environment,
+                    start_new_session=True,
+                )
         self._running.append(process)
         return process
 

@@ -18,7 +18,7 @@ import pytest
 from arena.event.cluster import Where
 from arena.executors.cluster import refused as refusal
 
-from .clusters import WAIT_S, Cluster, noted, until
+from .clusters import WAIT_S, Cluster, Forks, noted, until
 
 PERL = Path(__file__).parents[2] / "example_bots" / "beginner"
 
@@ -28,10 +28,18 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(scope="session")
+def forks():
+    """Schedulers and workers without the second that each takes to load Dask."""
+    made = Forks()
+    yield made
+    made.end()
+
+
 @pytest.fixture
-def cluster(environment, tmp_path):
+def cluster(environment, tmp_path, forks):
     """A cluster that isn't there yet."""
-    made = Cluster(tmp_path, environment)
+    made = Cluster(tmp_path, environment, forks)
     yield made
     made.end()
 
