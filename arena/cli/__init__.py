@@ -1,7 +1,7 @@
-"""The command line. Nothing here is imported by anything else.
+"""The command line: the commands in their groups, and how errors become exit codes.
 
-What a command needs is imported within it, so that `arena --help` answers at once and never
-loads trio.
+One module a command: flags in, exit code out. A command imports what it needs in its function, so
+that `arena --help` answers at once and never loads trio.
 """
 
 from __future__ import annotations
@@ -27,10 +27,14 @@ from arena.cli.merge import merge
 from arena.cli.new import new
 from arena.cli.node import node
 from arena.cli.play import play
+from arena.cli.prepare import prepare
 from arena.cli.publish import publish
 from arena.cli.rate import rate
 from arena.cli.replay import replay
-from arena.cli.run import prepare, resume, run, stop
+from arena.cli.resume import resume
+from arena.cli.run import run
+from arena.cli.spec import spec
+from arena.cli.stop import stop
 from arena.cli.table import table
 from arena.cli.verify import verify
 from arena.cli.worker import worker
@@ -43,21 +47,37 @@ Examples:
   arena new python my-bot        a bot to begin with, in eight languages
   arena check my-bot             whether a bot keeps to the protocol
   arena run bots/* --dry-run     what would be played, and how long it takes
-  arena match A B --watch        one match, to look at
+  arena match A greedy --watch   one match, against an example bot
   arena play my-bot              a seat for yourself, here or in the browser
   arena resume FOLDER            go on with an event that was stopped
-  arena table FOLDER --format md
+  arena table FOLDER --top 10    the first ten; --format md for a page
   arena rate FOLDER FOLDER       events rated together, without playing
   arena replay FOLDER            its matches; with an id, one move by move
   arena publish FOLDER --to SITE its pages, to look at in a browser
 """
 
 
+GROUPS: dict[str, tuple[click.Command, ...]] = {
+    "Write a bot": (new, spec, check, match, play, feed),
+    "Play an event": (run, prepare, resume, stop, merge, compare),
+    "Read the results": (table, rate, replay, log, audit, verify, publish),
+    "Look after this machine": (doctor, fetch, clean, completion),
+}
+"""The commands as help lists them."""
+
+
 class Arena(click.Group):
-    """Turns the errors that are somebody's act into lines and exit codes."""
+    """Turns errors that a user or the machine caused into lines and exit codes."""
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = formatter.width - 6 - max(map(len, self.commands))
+        for heading, group in GROUPS.items():
+            with formatter.section(heading):
+                rows = [(str(each.name), each.get_short_help_str(width)) for each in group]
+                formatter.write_dl(rows, col_spacing=12 - max(len(name) for name, _ in rows))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Without a command, all of them are shown: as help, not as what is wrong."""
+        """Without a command, print the help."""
         if not args:
             click.echo(ctx.get_help())
             raise SystemExit(2)
@@ -78,21 +98,21 @@ class Arena(click.Group):
             if isinstance(culprit, KeyboardInterrupt):
                 fail("interrupted", 130)
             if isinstance(culprit, BrokenPipeError):
-                # Whoever read our output has left (`arena table … | head`).
+                # The reader of our output has left (`arena table … | head`).
                 sys.stderr.close()
                 raise SystemExit(141) from None
             raise
 
 
 def lone(error: BaseException) -> BaseException:
-    """The error itself, out of the groups that nurseries wrap it in when it is alone."""
+    """Unwrap an error from the groups that nurseries put a single one in."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
 
 
 def fail(message: str, code: int) -> None:
-    """Say what is wrong and leave."""
+    """Print what is wrong on stderr and exit."""
     if not (message.isascii() and message.isprintable()):  # else it needs no more memory
         from arena.reports.escape import visible
 
@@ -112,41 +132,24 @@ def commands() -> None:
     """
 
 
-for _command in (
-    *(new, check, match, play, feed, prepare, run, compare, merge, resume, stop),
-    *(
-        table,
-        rate,
-        publish,
-        log,
-        replay,
-        verify,
-        audit,
-        fetch,
-        doctor,
-        clean,
-        completion,
-        node,
-        worker,
-    ),
-):
+for _command in (*(each for group in GROUPS.values() for each in group), node, worker):
     commands.add_command(_command)
 
 
 def main() -> None:
-    """Run the command line: whatever is wrong with it is said in one line."""
+    """Run the command line; a mistake in it is one line on stderr."""
     try:
         code = commands.main(prog_name="arena", standalone_mode=False)
     except click.UsageError as error:
-        from arena.cli.usage import told
+        from arena.cli.usage import message_of
 
-        fail(told(error), 2)
+        fail(message_of(error), 2)
     except click.ClickException as error:
         fail(error.format_message(), 2)
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted", 130)
     except BaseException as error:
-        # Not only in a command: what says whose act an error is may not fit into memory either.
+        # Not only in a command: the code that finds the culprit may not fit into memory either.
         if what := ran_out(error) or (isinstance(error, Exception) and memory_ran_out()):
             with suppress(OSError):
                 sys.stdout.close()  # or its leftovers fail once more at the very end

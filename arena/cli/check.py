@@ -1,4 +1,4 @@
-"""`arena check`: the flags; `arena.check.session` does the work, `check_lines` shows it."""
+"""`arena check`: try whether bots keep to the protocol."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from arena.cli.options import Duration, Megabytes
-from arena.cli.paths import PathName
-from arena.registry import GAMES, SANDBOXES
+from arena.cli.flags import POSITIVE, TIME, Megabytes, json_option, option, sandbox_option
+from arena.cli.paths import BotPath
+from arena.registry import GAMES
 
 WIDEST = 100
 
@@ -29,28 +29,28 @@ Exit codes:
   3 a check failed                             4 the machine's trouble
 """,
 )
-@click.argument("bots", nargs=-1, required=True, type=PathName(path_type=Path))
+@click.argument("bots", nargs=-1, required=True, type=BotPath())
 @click.option("--game", type=click.Choice(list(GAMES)), help="Only this game.  [default: all]")
 @click.option("--quick", is_flag=True, help="One match of each kind.")
 @click.option("--strict", is_flag=True, help="A warning fails, too.")
-@click.option("--move-time", type=Duration(), default="1s", show_default=True)
-@click.option("--start-time", type=Duration(), default="10s", show_default=True)
-@click.option("--memory", type=Megabytes(1, 1 << 20), default=512, show_default=True, metavar="MB")
-@click.option(
-    "--sandbox",
-    type=click.Choice(["auto", *SANDBOXES]),
-    default="auto",
-    show_default=True,
-    help="As in arena run.",
+@option("--move-time", type=TIME, default="1s", help="Time for a decision.")
+@option("--start-time", type=TIME, default="10s", help="Time for a bot to start.")
+@option(
+    "--memory",
+    type=Megabytes(1, 1 << 20),
+    default="512MB",
+    metavar="SIZE",
+    help="Memory for a bot: MB, or with a unit, like 2GB.",
 )
+@sandbox_option(text="As in arena run.")
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     metavar="N",
     help="Bots at a time.  [default: one a core that this process is given]",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Lines and standard error whole.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+@json_option
 def check(
     bots: tuple[Path, ...],
     *,

@@ -1,21 +1,35 @@
-"""`arena compare`: is the new bot better than the old one? `arena.event.compare` does the work."""
+"""`arena compare`: test whether a new bot is better than the old one."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from arena.cli.options import Finite, limit_options, run_options, sandbox_option
-from arena.cli.paths import PathName
-from arena.event.cluster import on_options, where_of
-from arena.live.event import LiveCommand, live_of, live_options
-from arena.registry import GAMES
+from arena.cli.flags import (
+    FOLDER,
+    POSITIVE,
+    EventCommand,
+    Finite,
+    cluster_options,
+    freeze_option,
+    game_option,
+    limit_options,
+    live_of,
+    live_options,
+    option,
+    run_options,
+    sandbox_option,
+    where_of,
+)
+from arena.cli.paths import BotPath
+from arena.cli.usage import need_linux
+
+SHARE = Finite(0, 0.5, min_open=True, max_open=True)
 
 
 @click.command(
-    cls=LiveCommand,
+    cls=EventCommand,
     epilog="""\b
 Examples:
   arena compare main/my-bot my-bot
@@ -30,40 +44,44 @@ Exit codes:
   2 wrong input   3 bots that can't start   4 the machine's trouble
 """,
 )
-@click.argument("old", type=PathName(path_type=Path, readable=False))
-@click.argument("new", type=PathName(path_type=Path, readable=False))
-@click.option(
-    "--game", type=click.Choice(list(GAMES)), default="play-nine", show_default=True,
-    help="What is played.",
-)  # fmt: skip
-@click.option(
-    "--effect", type=Finite(0, 1000, min_open=True), default=2.0, show_default=True,
-    metavar="STROKES", help="What counts as better: so many strokes a match.",
-)  # fmt: skip
-@click.option(
-    "--alpha", type=Finite(0, 0.5, min_open=True, max_open=True), default=0.05,
-    show_default=True, metavar="P", help="How often one that isn't better may pass.",
-)  # fmt: skip
-@click.option(
-    "--beta", type=Finite(0, 0.5, min_open=True, max_open=True), default=0.05,
-    show_default=True, metavar="P", help="How often one that is better by --effect may fail.",
-)  # fmt: skip
-@click.option(
-    "--budget", type=click.IntRange(min=1), default=4000, show_default=True, metavar="N",
-    help="Matches at most.",
-)  # fmt: skip
-@click.option(
-    "--rate-on", type=click.Choice(["results", "adjusted"]), default="adjusted", show_default=True,
-    help="Strokes less luck need a fraction of the matches.",
-)  # fmt: skip
-@click.option("--seed", help="Deals from this seed: repeatable.")
-@limit_options
-@click.option(
-    "--out", type=PathName(path_type=Path), help="Results folder.  [default: arena-results/…]"
+@click.argument("old", type=BotPath())
+@click.argument("new", type=BotPath())
+@game_option
+@option(
+    "--effect",
+    type=Finite(0, 1000, min_open=True),
+    default=2.0,
+    metavar="STROKES",
+    help="What counts as better: so many strokes a match.",
 )
-@sandbox_option("auto")
+@option(
+    "--alpha",
+    type=SHARE,
+    default=0.05,
+    metavar="P",
+    help="How often one that isn't better may pass.",
+)
+@option(
+    "--beta",
+    type=SHARE,
+    default=0.05,
+    metavar="P",
+    help="How often one that is better by --effect may fail.",
+)
+@option("--budget", type=POSITIVE, default=4000, metavar="N", help="Matches at most.")
+@option(
+    "--rate-on",
+    type=click.Choice(["results", "adjusted"]),
+    default="adjusted",
+    help="Strokes less luck need a fraction of the matches.",
+)
+@option("--seed", help="Deals from this seed: repeatable.")
+@limit_options
+@freeze_option
+@option("--out", type=FOLDER, help="Results folder.  [default: arena-results/…]")
+@sandbox_option()
 @run_options
-@on_options
+@cluster_options
 @live_options
 def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play NEW against OLD until it is known whether NEW is better.
@@ -74,10 +92,9 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     called better it is also shown that it gains more than it may lose by forfeits not seen yet.
     The exit code tells the answer, so a script or a pull request can depend on it.
     """
-    from arena.cli.run import need_linux
+    need_linux()
     from arena.event.compare import compare_bots
 
-    need_linux()
     options["live"] = live_of(options)
     options["where"] = where_of(options)
     raise SystemExit(compare_bots(**options))

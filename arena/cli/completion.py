@@ -1,4 +1,4 @@
-"""`arena completion SHELL`: the script that completes arena's commands and flags."""
+"""`arena completion`: print the script that lets a shell complete arena's command line."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from click.shell_completion import get_completion_class
 
 
 @click.command(
+    short_help="Print the script that completes arena in a shell.",
     epilog="""\b
 Examples:
   arena completion bash > ~/.local/share/bash-completion/completions/arena
   arena completion zsh > ~/.zfunc/_arena
   arena completion fish > ~/.config/fish/completions/arena.fish
-"""
+""",
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the completion script of a shell."""
+    """Print the completion script of a shell.
+
+    It completes commands, flags, paths, names of example bots, and of a results folder on the
+    line its bots' names and ids of matches.
+    """
     kind = get_completion_class(shell)
     assert kind is not None
     click.echo(kind(ctx.find_root().command, {}, "arena", "_ARENA_COMPLETE").source())

@@ -1,4 +1,4 @@
-"""`arena feed`: what was said to a bot, said again; `arena.check.feed` does the work."""
+"""`arena feed`: replay a recorded conversation to a bot, and compare its answers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from arena.cli.options import Duration
-from arena.cli.paths import PathName
-from arena.registry import SANDBOXES
+from arena.cli.flags import TIME, sandbox_option
+from arena.cli.paths import BotName, BotPath, MatchId, PathName
+from arena.cli.usage import need_linux
 
 
 @click.command(
@@ -30,10 +30,14 @@ Exit codes:
   130 Ctrl-C
 """,
 )
-@click.argument("bot", type=PathName(readable=False))
+@click.argument("bot", type=BotPath(path_type=None))
 @click.argument("transcript", type=PathName(readable=False, allow_dash=True))
-@click.option("--match", "match", metavar="ID", help="Of the event in the folder TRANSCRIPT.")
-@click.option("--bot", "whose", metavar="NAME", help="With --match: as which of its bots.")
+@click.option(
+    "--match", type=MatchId(), metavar="ID", help="Of the event in the folder TRANSCRIPT."
+)
+@click.option(
+    "--bot", "whose", type=BotName(), metavar="NAME", help="With --match: as which of its bots."
+)
 @click.option(
     "--attempt",
     type=click.IntRange(min=0),
@@ -41,9 +45,7 @@ Exit codes:
     help="With --match: of a series that was played again.",
 )
 @click.option("--go-on", is_flag=True, help="Don't stop at an answer that is another move.")
-@click.option(
-    "--timeout", type=Duration(), help="Time for an answer.  [default: as long as it takes]"
-)
+@click.option("--timeout", type=TIME, help="Time for an answer.  [default: as long as it takes]")
 @click.option(
     "--command",
     metavar="CMD",
@@ -51,13 +53,7 @@ Exit codes:
 )
 @click.option("--print", "only_print", is_flag=True, help="Only print the lines to the bot.")
 @click.option("--lean", is_flag=True, help="With --match and --print: of a bot that asks for it.")
-@click.option(
-    "--sandbox",
-    type=click.Choice(["auto", *SANDBOXES]),
-    default="auto",
-    show_default=True,
-    help="`none` confines nothing.",
-)
+@sandbox_option(text="`none` confines nothing.")
 def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Say to BOT alone what TRANSCRIPT says it was told, and compare its answers.
 
@@ -66,9 +62,8 @@ def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
     the event: then it is what was entered, byte for byte. What it writes to standard error is
     passed on, control characters as escapes. There is no time limit unless you set one.
     """
-    from arena.check.feed import feed_bot
-    from arena.cli.run import need_linux
-
     if not options["only_print"]:
         need_linux()
+    from arena.check.feed import feed_bot
+
     raise SystemExit(feed_bot(**options))

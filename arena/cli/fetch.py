@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.paths import PathName
+from arena.cli.paths import BotPath
 
 
 @click.command(
@@ -17,7 +17,7 @@ Examples:
   PIP_INDEX_URL=https://pypi.example.org/simple arena fetch bots/*
 """,
 )
-@click.argument("bots", nargs=-1, type=PathName(path_type=Path, readable=False))
+@click.argument("bots", nargs=-1, type=BotPath())
 def fetch(bots: tuple[Path, ...]) -> None:
     """Get the packages that the lock files of BOTS name, into the cache.
 

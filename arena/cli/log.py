@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.paths import PathName
+from arena.cli.paths import BotName, MatchId, PathName
 
 if TYPE_CHECKING:
     from arena.model import Event
@@ -30,8 +30,13 @@ Examples:
 @click.option("--all", "everything", is_flag=True, help="Also the records that don't count.")
 @click.option("--faults", is_flag=True, help="The faults of all records, for people.")
 @click.option("--json", "as_json", is_flag=True, help="With --faults: a JSON line a fault.")
-@click.option("--transcript", metavar="MATCH", help="What a bot was told and said, to that match.")
-@click.option("--bot", metavar="NAME", help="With --transcript: whose.")
+@click.option(
+    "--transcript",
+    type=MatchId(),
+    metavar="MATCH",
+    help="The conversation with a bot, up to that match.",
+)
+@click.option("--bot", type=BotName(), metavar="NAME", help="With --transcript: whose.")
 @click.option("--lean", is_flag=True, help="With --transcript: of a bot that asks for `next`.")
 @click.option(
     "--attempt",

@@ -1,4 +1,4 @@
-"""`arena match`: one match, to look at; `arena.event.single_match` does the work."""
+"""`arena match`: one match between named bots, to watch, to record or to debug."""
 
 from __future__ import annotations
 
@@ -7,83 +7,99 @@ from typing import Any
 
 import click
 
-from arena.cli.options import Duration
-from arena.cli.paths import PathName
-from arena.cli.run import run
-
-# The flags that say how a match is played are those of `arena run`.
-AS_IN_RUN = (
-    *("game", "turn_cap", "move_time", "match_time", "start_time", "memory", "tasks", "scratch"),
-    *("freeze", "sandbox"),
+from arena.cli.flags import (
+    POSITIVE,
+    Duration,
+    EventCommand,
+    freeze_option,
+    game_option,
+    limit_options,
+    option,
+    sandbox_option,
 )
+from arena.cli.paths import BotPath, PathName
+from arena.cli.usage import need_linux
 
-
-class Delay(Duration):
-    """A time, or none at all."""
-
-    least_ms = 0
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int:
-        """Read it; 0 needs no unit."""
-        return 0 if str(value).strip() == "0" else super().convert(value, param, ctx)
+_TIMES = ("move_time", "match_time", "start_time")
+_DAYS_MS = 1_000_000_000
+"""Eleven of them: the longest limit that a bot can be told."""
 
 
 @click.command(
+    cls=EventCommand,
+    short_help="Play one match between BOTS, and show it.",
     epilog="""\b
 Examples:
-  arena match bots/mine bots/other              who wins, hole by hole
+  arena match my-bot greedy                     who wins, hole by hole
   arena match bots/mine bots/mine --watch       against itself; space pauses
   arena match A B C --game four-card-golf --deal 7
   arena match A B --record talk                 every line said, in talk/
+  arena match A B --no-limits                   while a debugger stops A
 
 \b
 Exit codes:
   0 done                   2 wrong input
   3 a bot has failed       4 the machine's trouble
   130 Ctrl-C
-"""
+""",
 )
-@click.argument("bots", nargs=-1, type=PathName(path_type=Path, readable=False))
-@click.option(
+@click.argument("bots", nargs=-1, type=BotPath())
+@option(
     "--deal",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     metavar="N",
     default=1,
-    show_default=True,
     help="Which cards: the same number, game and players, the same cards.",
 )
-@click.option("--seed", default="match", show_default=True, help="Deals from another seed.")
-@click.option("--no-playoff", is_flag=True, help="A tie for first stays one.")
-@click.option("--watch", is_flag=True, help="Show the cards and moves as they are played.")
-@click.option(
+@option("--seed", default="match", help="Deals from another seed.")
+@option("--no-playoff", is_flag=True, help="A tie for first stays one.")
+@option("--watch", is_flag=True, help="Show the cards and moves as they are played.")
+@option(
     "--delay",
-    type=Delay(),
+    type=Duration(0),
     help="Pause after a move with --watch, on nobody's time.  [default: 0.5s; 0s in a pipe]",
 )
-@click.option("--hidden", is_flag=True, help="With --watch: hidden cards by their backs.")
-@click.option(
+@option("--hidden", is_flag=True, help="With --watch: hidden cards by their backs.")
+@option(
     "--record",
     type=PathName(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Keep every line said, and stderr, a file a bot.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
+@option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
+@option(
+    "--no-limits",
+    is_flag=True,
+    help="No time limits: for a debugger that stops a bot. Not for results.",
+)
+@game_option
+@limit_options
+@freeze_option
+@sandbox_option()
 def match(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play one match between BOTS, the first in seat 0.
 
-    A bot may be named twice, to play against itself. A tie for first is played off in sudden
-    death. The bots start in the sandbox, as in `arena run`, and have the same time.
+    A bot is a path, or the name of an example bot: greedy, matcher, strong, random, beginner,
+    column-js. It may be named twice, to play against itself. A tie for first is played off in
+    sudden death. The bots start in the sandbox, as in `arena run`, and have the same time.
     """
-    from arena.cli.run import need_linux
+    need_linux()
     from arena.event.single_match import play_match
 
-    need_linux()
+    if options.pop("no_limits"):
+        _lift_limits(options)
     raise SystemExit(play_match(**options))
 
 
-match.params += [option for option in run.params if option.name in AS_IN_RUN]
+def _lift_limits(options: dict[str, Any]) -> None:
+    """Give bots all the time there is, and say so beside what is printed."""
+    from arena.model import UserError
+    from arena.terminal.screen import warn
+
+    context = click.get_current_context()
+    for name in _TIMES:
+        if context.get_parameter_source(name) != click.core.ParameterSource.DEFAULT:
+            flag = f"--{name.replace('_', '-')}"
+            raise UserError(f"--no-limits and {flag}: leave one of them out")
+        options[name] = _DAYS_MS
+    warn("no time limits: a bot may take as long as it likes; this match is no result")

@@ -1,4 +1,4 @@
-"""`arena new`: a folder with a bot that runs, in the language that its author wants to write.
+"""`arena new`: write the folder of a bot that runs, in a language of the author's choice.
 
 Writes one new folder and nothing else; what exists is never touched. Invariant: after an error or
 an interruption no part of the folder is left.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from arena.cli.paths import PathName
+from arena.cli.paths import PathName, items
 
 if TYPE_CHECKING:
     from arena.scaffolds import Scaffold
@@ -25,12 +25,10 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
 """What is the machine's trouble; every other error is about the path that was named."""
 
 
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The languages, for the shell."""
+def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from arena.scaffolds import SCAFFOLDS
 
-    del ctx, param
-    return [CompletionItem(name) for name in SCAFFOLDS if name.startswith(incomplete.lower())]
+    return items(SCAFFOLDS, incomplete.lower())
 
 
 @click.command(
@@ -44,7 +42,7 @@ Examples:
 )
 @click.argument("language", required=False, shell_complete=_complete)
 @click.argument("path", metavar="[NAME]", required=False, type=PathName(readable=False))
-@click.option("--list", "as_list", is_flag=True, help="Say which languages there are, and stop.")
+@click.option("--list", "as_list", is_flag=True, help="Print which languages there are, and stop.")
 def new(language: str | None, path: str | None, *, as_list: bool) -> None:
     """Write a bot that runs into the new folder NAME: yours to go on from.
 
@@ -69,25 +67,29 @@ def new(language: str | None, path: str | None, *, as_list: bool) -> None:
 
 
 def _which(language: str, path: str | None) -> str:
-    """The scaffold that somebody means by a word."""
+    """The scaffold that a word for a language stands for."""
     from arena.bots.plain_text import did_you_mean, printable
     from arena.model import UserError
-    from arena.scaffolds import SCAFFOLDS, names
+    from arena.scaffolds import ANY_LANGUAGE, SCAFFOLDS, names
 
     words = names()
     word = language.casefold()
     if word not in words:
         if path is not None and path.casefold() in words:
             raise UserError(f"the language comes first: arena new {path} {printable(language, 40)}")
-        raise UserError(
+        near = did_you_mean(word, words)
+        wrong = (
             f"there is no bot in '{printable(language, 40)}' to begin with"
-            f"{did_you_mean(word, words)}; there are: {', '.join(SCAFFOLDS)}"
+            f"{near}; there are: {', '.join(SCAFFOLDS)}"
         )
+        if not near:
+            wrong += "\n" + ANY_LANGUAGE.replace("$name", _name(path or "my-bot"))
+        raise UserError(wrong)
     return words[word]
 
 
 def _name(path: str) -> str:
-    """The bot's name, which a manifest must allow."""
+    """The bot's name; UserError if a manifest doesn't allow it."""
     from arena.bots.plain_text import printable
     from arena.model import UserError
     from arena.names import label_fault
@@ -129,7 +131,6 @@ def _write(folder: Path, content: dict[str, bytes]) -> None:
 
 
 def _next_steps(path: str, folder: Path, scaffold: Scaffold) -> list[str]:
-    """What to do with a new bot, in lines."""
     from arena.bots.plain_text import printable
 
     words = shlex.quote(f"./{path}" if path.startswith("-") else path)
@@ -157,7 +158,6 @@ def _missing(scaffold: Scaffold) -> list[str]:
 
 
 def _languages() -> list[str]:
-    """What there is, in lines."""
     from arena.scaffolds import SCAFFOLDS
 
     width = max(map(len, SCAFFOLDS))

@@ -1,4 +1,4 @@
-"""What every argument and option that is a path has to be, whichever command takes it.
+"""Types of arguments that name a path, a bot, or a match; and what a shell completes them with.
 
 Messages and commands for copying name the path, so it must be possible to name it in a line.
 """
@@ -6,9 +6,18 @@ Messages and commands for copying name the path, so it must be possible to name 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
+
+_COMPLETED = 200
+"""Ids that are offered: a log may hold a million."""
+_READ_BYTES = 16 << 20
+"""Of a log, for its ids: a shell waits for them."""
 
 
 class PathName(click.Path):  # type: ignore[misc,unused-ignore] # newer click: generic
@@ -20,7 +29,6 @@ class PathName(click.Path):  # type: ignore[misc,unused-ignore] # newer click: g
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> Any:  # noqa: ANN401 - a string or a path, as was asked for
-        """Refuse it in one line, or take it as it is."""
         text = os.fsdecode(value)
         if not text:
             # A path of no parts would be taken for the current folder.
@@ -32,3 +40,100 @@ class PathName(click.Path):  # type: ignore[misc,unused-ignore] # newer click: g
                 f"'{plain(text)}' has control characters in it: give it another name", param, ctx
             )
         return super().convert(value, param, ctx)
+
+
+class BotPath(PathName):
+    """The path of a bot, or the name of an example bot where no path of that name is."""
+
+    def __init__(self, path_type: type[Any] | None = Path) -> None:
+        super().__init__(path_type=path_type, readable=False)
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's own signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - a string or a path, as was asked for
+        path = super().convert(value, param, ctx)
+        text = os.fsdecode(value)
+        if os.path.lexists(text) or (found := example(text)) is None:
+            return path
+        return self.coerce_path_result(str(found))
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from arena.scaffolds.shipped import EXAMPLES
+
+        paths = super().shell_complete(ctx, param, incomplete)
+        return [*items(EXAMPLES, incomplete), *paths] if "/" not in incomplete else paths
+
+
+def example(name: str) -> Path | None:
+    """The folder of the example bot of that name."""
+    from arena.scaffolds.shipped import example_bot
+
+    return example_bot(name)
+
+
+def items(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Words that begin like the one that is typed, for the shell."""
+    found = (word for word in words if word.startswith(incomplete))
+    return [CompletionItem(word) for word in islice(found, _COMPLETED)]
+
+
+class BotName(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
+    """The name of a bot in the results folder on the line."""
+
+    name = "text"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002 - click's own signature
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        from arena.model import UserError
+        from arena.store import read_event
+
+        names: dict[str, None] = {}
+        for folder in _folders(ctx):
+            try:
+                entrants = read_event(folder).entrants
+            except UserError:
+                continue
+            for entrant in entrants:
+                names |= {entrant.name: None, entrant.id: None}
+        return items(names, incomplete)
+
+
+class MatchId(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
+    """The id of a match in the results folder on the line."""
+
+    name = "text"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002 - click's own signature
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        from arena.store import read_lines
+        from arena.store.lines import head_of
+
+        found: dict[str, None] = {}
+        for folder in _folders(ctx):
+            try:
+                lines = read_lines(folder, stop=_READ_BYTES)
+                ids = (head_of(line.body).id for line in lines if line.body is not None)
+                found |= dict.fromkeys(item.value for item in items(ids, incomplete))
+            except (OSError, ValueError):
+                continue
+        return items(found, incomplete)
+
+
+def _folders(ctx: click.Context) -> list[Path]:
+    """The results folders that have been typed so far."""
+    typed = [ctx.params.get(name) for name in ("folder", "folders", "transcript")]
+    flat = [path for each in typed for path in (each if isinstance(each, tuple) else (each,))]
+    return [Path(path) for path in flat if path]

@@ -1,4 +1,4 @@
-"""`arena play`: a seat at the table; `arena.terminal.play` does the work."""
+"""`arena play`: play a match against bots yourself, in the terminal or in a browser."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 import click
 
-from arena.cli.match import AS_IN_RUN, Delay
-from arena.cli.paths import PathName
-from arena.cli.run import run
-from arena.live.event import LiveCommand
-
-
-class PlayCommand(LiveCommand):
-    """A command with `--browser [PORT]`."""
-
-    page_flag = "--browser"
+from arena.cli.flags import (
+    Duration,
+    EventCommand,
+    game_option,
+    limit_options,
+    option,
+    sandbox_option,
+)
+from arena.cli.paths import BotPath, PathName
+from arena.cli.usage import need_linux
 
 
 @click.command(
-    cls=PlayCommand,
+    cls=EventCommand,
     epilog="""\b
 Examples:
   arena play example_bots/greedy                in this terminal; ? helps
@@ -35,16 +35,15 @@ Exit codes:
   130 Ctrl-C
 """,
 )
-@click.argument("bots", nargs=-1, type=PathName(path_type=Path, readable=False))
-@click.option(
+@click.argument("bots", nargs=-1, type=BotPath())
+@option(
     "--seat",
     type=click.IntRange(min=0),
     metavar="N",
     default=0,
-    show_default=True,
     help="Yours; seat 0 begins the first hole. The bots follow as named.",
 )
-@click.option("--name", default="you", show_default=True, help="What you are called in the log.")
+@option("--name", default="you", help="What you are called in the log.")
 @click.option(
     "--browser",
     type=click.IntRange(0, 65_535),
@@ -54,7 +53,7 @@ Exit codes:
 @click.option("--lines", is_flag=True, help="Line by line, in a terminal too.")
 @click.option(
     "--delay",
-    type=Delay(),
+    type=Duration(0),
     help="Pause after a bot's turn, to look; on nobody's time.  [default: 0.6s]",
 )
 @click.option("--seed", metavar="TEXT", help="The same cards for the same text; else new ones.")
@@ -65,6 +64,9 @@ Exit codes:
     metavar="DIR",
     help="Where to keep the match.  [default: arena-results/play-TIME]",
 )
+@game_option
+@limit_options
+@sandbox_option()
 def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play one match against BOTS, nine holes.
 
@@ -73,13 +75,7 @@ def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
     turn. A tie for first is played off in sudden death. A finished match is kept as a folder that
     `arena replay` shows and `arena verify` proves; one that you leave isn't counted.
     """
-    from arena.cli.run import need_linux
+    need_linux()
     from arena.terminal.play import play_against
 
-    need_linux()
     raise SystemExit(play_against(**options))
-
-
-play.params += [
-    option for option in run.params if option.name in AS_IN_RUN and option.name != "freeze"
-]

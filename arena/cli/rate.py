@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from arena.cli.paths import PathName
+from arena.cli.paths import BotName, PathName
 from arena.registry import REPORTS
 
 _DAY = len("2026-01-02")
@@ -60,8 +60,20 @@ Examples:
     type=click.Choice(["results", "adjusted"]),
     help="Results as played, or strokes less luck.  [default: the events']",
 )
-@click.option("--only", metavar="BOT", multiple=True, help="By name or id; can be given again.")
-@click.option("--without", metavar="BOT", multiple=True, help="By name or id; can be given again.")
+@click.option(
+    "--only",
+    type=BotName(),
+    metavar="BOT",
+    multiple=True,
+    help="By name or id; can be given again.",
+)
+@click.option(
+    "--without",
+    type=BotName(),
+    metavar="BOT",
+    multiple=True,
+    help="By name or id; can be given again.",
+)
 @click.option(
     "--since", type=Moment(after=False), metavar="DATE", help="Matches that ended from then on."
 )

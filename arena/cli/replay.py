@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from arena.cli.paths import PathName
+from arena.cli.paths import BotName, MatchId, PathName
 
 KINDS = (
     *("any", "start", "timeout", "bank", "crash", "exit", "malformed", "stale", "illegal"),
@@ -51,10 +51,11 @@ Examples:
 """,
 )
 @click.argument("folder", type=PathName(path_type=Path))
-@click.argument("match", required=False)
+@click.argument("match", required=False, type=MatchId())
 @click.option(
     "--bot",
     "bots",
+    type=BotName(),
     multiple=True,
     metavar="NAME",
     help="At whose table; several times: all of them.",

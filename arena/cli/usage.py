@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -14,7 +15,7 @@ _NAMED = 4
 """Commands that are named before it says that there are more."""
 
 
-def told(error: click.UsageError) -> str:
+def message_of(error: click.UsageError) -> str:
     """The mistake, what would be right, and where help is."""
     where = error.ctx.command_path if error.ctx else "arena"
     if isinstance(error, click.NoSuchOption):
@@ -68,3 +69,14 @@ def _bad_value(error: click.BadParameter) -> str:
             what += " on"
         text = re.sub(r"is not (a valid \w+ range|in the range .*)\.$", f"is no {what}", text)
     return text
+
+
+def need_linux() -> None:
+    """Bots are confined by the Linux kernel; say what works elsewhere."""
+    from arena.model import UserError
+
+    if sys.platform != "linux":
+        raise UserError(
+            f"playing needs Linux (x86-64 or aarch64), this is {sys.platform}: use a virtual "
+            "machine, a container or WSL 2; `arena table` and `arena log` work here"
+        )

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from arena.cli.paths import PathName
-from arena.registry import SANDBOXES
+from arena.cli.flags import FOLDER, POSITIVE, json_option, sandbox_option
+from arena.cli.paths import BotPath
+from arena.cli.usage import need_linux
 
 
 @click.command(
@@ -31,28 +32,20 @@ Exit codes:
   5 something differs: the first difference is printed
 """,
 )
-@click.argument("folder", type=PathName(path_type=Path))
-@click.argument("bots", nargs=-1, type=PathName(path_type=Path))
+@click.argument("folder", type=FOLDER)
+@click.argument("bots", nargs=-1, type=BotPath())
 @click.option("--commitment", metavar="HEX", help="The one that was published beforehand.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes.  [default: the cores]"
-)
+@click.option("--jobs", type=POSITIVE, metavar="N", help="Processes.  [default: the cores]")
 @click.option(
     "--rerun",
     "matches",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     metavar="N",
     help="Have the bots play N matches again too.",
 )
 @click.option("--seed", metavar="TEXT", help="With --rerun: draws them.  [default: random]")
-@click.option(
-    "--sandbox",
-    type=click.Choice(["auto", *SANDBOXES]),
-    default="auto",
-    show_default=True,
-    help="With --rerun; `none` confines nothing.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+@sandbox_option(text="With --rerun; `none` confines nothing.")
+@json_option
 def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noqa: ANN401 - flags
     """Derive everything in the results folder FOLDER again, from the folder alone.
 
@@ -67,7 +60,6 @@ def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noq
     The epochs in FOLDER are verified with it, each against a commitment of its own; by
     --commitment and --rerun each is verified alone: arena verify FOLDER/epoch-1 --rerun 5.
     """
-    from arena.cli.run import need_linux
     from arena.model import UserError
     from arena.terminal.verify_report import Rerunning, verify_folder
 

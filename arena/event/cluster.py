@@ -1,6 +1,6 @@
 """`--on dask`: an event on a Dask cluster, for the commands that play one.
 
-The flags; the executor that plays where they say, and what its nodes add to the event. Loads
+The executor that plays where they say, and what its nodes add to the event. Loads
 `distributed` only when it is asked for.
 """
 
@@ -12,19 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
-from arena.cli.paths import PathName
-
 if TYPE_CHECKING:
     from arena.executors import Executor, WorkerConfig
     from arena.model import Bot, Event
     from arena.sandbox import Backend
     from arena.store import Store
 
-FLAGS = frozenset({"on", "tls_ca", "tls_cert", "tls_key"})
-"""By their names among a command's parameters."""
-_ENGINE = "dask"
+ENGINE = "dask"
 _LOCAL = "local:"
 
 
@@ -39,52 +33,11 @@ class Where(NamedTuple):
     @property
     def flags(self) -> str:
         """The flags that ask for it, for copying."""
-        words = ["--on", _ENGINE, self.place]
+        words = ["--on", ENGINE, self.place]
         files = {"--tls-ca": self.tls_ca, "--tls-cert": self.tls_cert, "--tls-key": self.tls_key}
         for flag, path in files.items():
             words += [flag, str(path)] if path else []
         return shlex.join(words)
-
-
-def on_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the flags of a cluster; they change no result."""
-    file = PathName(path_type=Path)
-    flags = [
-        click.option(
-            "--on",
-            nargs=2,
-            metavar="dask CLUSTER",
-            help="Play on Dask workers: local:N, the scheduler's address, or its file.",
-        ),
-        click.option("--tls-ca", type=file, help="Of a cluster: who has signed its certificates."),
-        click.option("--tls-cert", type=file, help="Of a cluster: your certificate."),
-        click.option("--tls-key", type=file, help="Of a cluster: its key."),
-    ]
-    for flag in reversed(flags):
-        command = flag(command)
-    return command
-
-
-def where_of(options: dict[str, Any]) -> Where | None:
-    """What the flags ask for; takes them out of the options."""
-    from arena.model import UserError
-
-    on, ca, cert, key = (options.pop(name) for name in ("on", "tls_ca", "tls_cert", "tls_key"))
-    if on is None:
-        if ca or cert or key:
-            raise UserError("--tls-… goes with a cluster: --on dask tls://HOST:PORT")
-        return None
-    engine, place = on
-    if engine != _ENGINE:
-        raise UserError(
-            f"--on {engine}: name the engine, then the cluster: --on dask local:N, --on dask "
-            "ADDRESS or --on dask SCHEDULER_FILE"
-        )
-    if (ca is None) != (cert is None) or (key and not cert):
-        raise UserError("--tls-ca and --tls-cert go together (and --tls-key, if it is apart)")
-    if options.get("jobs") is not None:
-        raise UserError("--jobs: with --on every thread of the cluster's workers plays a match")
-    return Where(place, ca, cert, key)
 
 
 @contextmanager

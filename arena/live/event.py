@@ -1,6 +1,6 @@
 """`--live`: the pages of an event while it is played, for the commands that play one.
 
-The flags; and `LivePage`, which joins an event to `arena.live`. The socket is opened before
+`LivePage` joins an event to `arena.live`. The socket is opened before
 anything else is begun, so that a port in use is said at once. Invariant: nothing in here ends an
 event.
 """
@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import click
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import trio
@@ -28,49 +26,7 @@ if TYPE_CHECKING:
     from arena.schedule import Wave
     from arena.terminal.progress import Progress
 
-FLAGS = frozenset({"live", "live_host", "live_stay"})
-"""By their names among a command's parameters."""
 LOOPBACK = "127.0.0.1"
-
-
-class LiveCommand(click.Command):
-    """A command with `--live [PORT]`: what follows is its port only if it is a number."""
-
-    page_flag = "--live"
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Say so where no port was named, or the first bot would be taken for it."""
-        until = args.index("--") if "--" in args else len(args)
-        given = [
-            f"{self.page_flag}=0"
-            if arg == self.page_flag and at < until and not "".join(args[at + 1 : at + 2]).isdigit()
-            else arg
-            for at, arg in enumerate(args)
-        ]
-        return super().parse_args(ctx, given)
-
-
-def live_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the flags of live pages; they change no result."""
-    flags = [
-        click.option(
-            "--live",
-            type=click.IntRange(0, 65535),
-            metavar="[PORT]",
-            help="Show the event in a browser while it is played, on this machine.",
-        ),
-        click.option(
-            "--live-host",
-            metavar="ADDRESS",
-            help="Show it to others too: listen there, for instance on 0.0.0.0.",
-        ),
-        click.option(
-            "--live-stay", is_flag=True, help="Go on showing it when it is over, until Ctrl-C."
-        ),
-    ]
-    for flag in reversed(flags):
-        command = flag(command)
-    return command
 
 
 class Live(NamedTuple):
@@ -79,19 +35,6 @@ class Live(NamedTuple):
     port: int
     host: str
     stay: bool
-
-
-def live_of(options: dict[str, Any]) -> Live | None:
-    """What was asked for, taken out of a command's parameters."""
-    from arena.model import UserError
-
-    port, host, stay = (options.pop(name) for name in ("live", "live_host", "live_stay"))
-    if port is None:
-        for flag, value in (("--live-host", host), ("--live-stay", stay)):
-            if value:
-                raise UserError(f"{flag} goes with --live")
-        return None
-    return Live(port, host or LOOPBACK, stay)
 
 
 @contextmanager

@@ -22,8 +22,10 @@ from makers.transcripts import GAMES
 from arena import model
 from arena.audit import report as audit_report
 from arena.check import report
-from arena.cli.options import NOT_IN_FILES, Duration, Megabytes
-from arena.cli.run import prepare, run
+from arena.cli.event_file import NOT_IN_FILES
+from arena.cli.flags import Duration, Megabytes
+from arena.cli.prepare import prepare
+from arena.cli.run import run
 from arena.model import Event, MatchRecord
 from arena.replay import steps
 from arena.site import state

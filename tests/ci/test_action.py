@@ -335,7 +335,9 @@ def test_the_wheels_sources_are_all_copied():
     """What the build needs besides the package: its metadata names it."""
     import tomllib
 
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    content = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    project, targets = content["project"], content["tool"]["hatch"]["build"]["targets"]
+    folders = {path.split("/")[0] for path in targets["wheel"]["force-include"]}
     copied = (REPOSITORY / "Containerfile").read_text()
-    for file in (project["readme"], *project["license-files"], "pyproject.toml"):
+    for file in (project["readme"], *project["license-files"], "pyproject.toml", *folders):
         assert re.search(rf"^COPY .*\b{re.escape(file)}\b", copied, re.MULTILINE)

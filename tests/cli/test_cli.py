@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import commands, main
-from arena.cli.options import NOT_IN_FILES, Duration, Megabytes
+from arena.cli.event_file import NOT_IN_FILES
+from arena.cli.flags import Duration, Megabytes
 from arena.model import RatingSettings
 from arena.ratings.outcomes import Rated
 from arena.registry import RATINGS
@@ -99,7 +100,7 @@ def told(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--json"], "'--json'. arena check, arena match, arena run, arena compare and"),
+        (["--json"], "'--json'. arena check, arena match, arena run, arena resume and"),
         (["--watch"], "'--watch'. arena match has it. (see: arena --help)"),
         (["table", "x", "--json"], "Did you mean --format json? (see: arena table --help)"),
         (["run", "--format", "md"], "'--format'. arena table, arena rate have it."),

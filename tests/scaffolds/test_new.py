@@ -180,8 +180,6 @@ def test_says_which_toolchain_is_missing(arena, tmp_path, monkeypatch):
     [
         (["mine", "python"], "the language comes first: arena new python mine"),
         (["pyhton", "mine"], "'pyhton' to begin with (did you mean 'python'?); there are: bash, c"),
-        (["cobol", "mine"], "there is no bot in 'cobol' to begin with; there are: bash, c"),
-        (["co\x1b[2Jbol"], "there is no bot in 'cobol' to begin with"),
         (["go"], "a name for the bot is missing, for instance: arena new go my-bot"),
         (["go", "a b"], "'a b' can't be a bot's name: it may have letters, digits"),
         (["go", "x" * 41], "it must have 1 to 40 characters, not 41"),
@@ -208,6 +206,18 @@ def test_what_is_wrong_is_one_line(arena, tmp_path, words, said):
     assert 1 == len(complaint.splitlines())
     assert said in complaint
     assert {"file": b"mine", "there/bot.toml": b"mine"} == content(tmp_path)
+
+
+@pytest.mark.parametrize("language", ["cobol", "co\x1b[2Jbol"])
+def test_a_language_without_a_scaffold_has_instructions(arena, tmp_path, language):
+    """With exit 2: the manifest, the two answers, and where the page is; in 80 columns."""
+    code, out, complaint = arena(language, "mine")
+    assert (2, "", {}) == (code, out, content(tmp_path))
+    first, *rest = complaint.splitlines()
+    assert "there is no bot in 'cobol' to begin with; there are: bash, c" in first
+    assert all(len(line) <= 80 for line in rest)
+    said = "\n".join(rest)
+    assert all(part in said for part in ('name = "mine"', '{"type":"ready"}', "arena spec"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""`arena resume`: go on with an event that was stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arena.cli.flags import (
+    FOLDER,
+    EventCommand,
+    cluster_options,
+    live_of,
+    live_options,
+    run_options,
+    sandbox_option,
+    where_of,
+)
+from arena.cli.usage import need_linux
+
+
+@click.command(
+    cls=EventCommand,
+    epilog="""\b
+Example:
+  arena resume arena-results/20260102-150405
+""",
+)
+@click.argument("folder", type=FOLDER)
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Set damaged lines of the log aside, and play their matches again.",
+)
+@sandbox_option(None)
+@run_options
+@cluster_options
+@live_options
+def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
+    """Go on with the unfinished event in FOLDER."""
+    need_linux()
+    from arena.event.resume import resume_event
+
+    options["live"] = live_of(options)
+    options["where"] = where_of(options)
+    raise SystemExit(resume_event(folder, **options))

@@ -1,0 +1,27 @@
+"""`arena spec`: print the page that describes the protocol and the rules."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(
+    short_help="Print the protocol's page: all that a bot must know.",
+    epilog="""\b
+Examples:
+  arena spec | less
+  arena spec > SPEC.md
+""",
+)
+def spec() -> None:
+    """Print the protocol's page, in Markdown: messages, rules of both games, limits, faults.
+
+    It is all that is needed to write a bot, in any language. The schemas that it mentions are
+    beside it in the repository, in protocol/.
+    """
+    import sys
+
+    from arena.scaffolds.shipped import specification
+
+    sys.stdout.buffer.write(specification().read_bytes())
+    sys.stdout.buffer.flush()
