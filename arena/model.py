@@ -59,6 +59,12 @@ Milliseconds = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Bytes = Annotated[int, Meta(ge=0, le=1 << 30)]
 Rating = Annotated[float, Meta(ge=-1e6, le=1e6)]
 Width = Annotated[float, Meta(ge=1e-3, le=1e6)]
+OptionValue = (
+    bool
+    | Annotated[int, Meta(ge=-(10**9), le=10**9)]
+    | Annotated[float, Meta(ge=-1e9, le=1e9)]
+    | Label
+)
 BySeat = Meta(max_length=8)
 
 
@@ -215,6 +221,9 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """True when the secret came from --seed; stated from rule 2 on."""
     withdrawn: Annotated[tuple[Label, ...], Meta(max_length=10_000)] | UnsetType = UNSET
     """Of an epoch, from rule 2 on: who of the bots before it was withdrawn, so takes no part."""
+    options: Annotated[dict[Label, OptionValue], Meta(max_length=100)] | UnsetType = UNSET
+    """The format's own options, by name; absent: it has none. Where results decide who plays on,
+    `looks` is what it costs to look at them again and again."""
 
     @property
     def withdrawn_after(self) -> int:
@@ -225,6 +234,14 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def annulled_below(self) -> float:
         """The share of its matches before which a bot that is withdrawn is annulled."""
         return HALF if self.annul_below is UNSET else self.annul_below
+
+    @property
+    def looks(self) -> int:
+        """As how many looks at results of their own all looks count that the format takes."""
+        if decided := self.trial or self.racing:
+            return decided.looks
+        looks = 1 if self.options is UNSET else self.options.get("looks", 1)
+        return looks if isinstance(looks, int) and looks > 1 else 1
 
     @property
     def rule(self) -> int:

@@ -99,9 +99,14 @@ def backend(name: str) -> Backend:
     return cast("Backend", _load("sandbox", SANDBOXES, name)())
 
 
+def format_class(name: str) -> type[Format]:
+    """The format of that name: what `--schedule` chooses among."""
+    return cast("type[Format]", _load("format", FORMATS, name))
+
+
 def schedule(settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> Format:
     """The schedule of an event, by the format that its settings name."""
-    return cast("Format", _load("format", FORMATS, settings.format)(settings, entrants, deals))
+    return format_class(settings.format)(settings, entrants, deals)
 
 
 def report(name: str) -> Report:

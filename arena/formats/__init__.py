@@ -1,20 +1,34 @@
-"""Which matches to play next: pull-style, deterministic, deciding only at ends of waves."""
+"""Which matches to play next: pull-style, deterministic, deciding only at ends of waves.
+
+A format (a schedule) is a module here with a class that does what `Format` says, and a line of
+`arena.registry.FORMATS`: then `--schedule` offers it, and its options with it. What several share:
+`tables` (which bots sit together), `blocks` (from tables and deals to series).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
-from arena.model import MatchSpec
+from arena.deals import Deals
+from arena.model import Entrant, Frozen, MatchSpec, Settings
 from arena.schedule import End, Results, Wave
 
 
 class Format(Protocol):
-    """A way to run an event. Made from settings, entrants and deals; see the registry."""
+    """A way to run an event. UserError from `__init__` if it can't be run so."""
 
-    @property
-    def adaptive(self) -> bool:
-        """Whether later waves follow from results: then its parts can't be played apart."""
+    adaptive: ClassVar[bool]
+    """Whether later waves follow from results: then its parts can't be played apart, and unless
+    the event says otherwise it rates on strokes less luck, which tell sooner."""
+
+    Options: ClassVar[type[Frozen] | None] = None
+    """Type of its own options, with a default for each that may be left out."""
+
+    options_member: ClassVar[str] = "options"
+    """Where the settings hold them. If that is `options`, the format reads them by `options_of`."""
+
+    def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None: ...
 
     def wave(self, before: Sequence[Wave], results: Results) -> Wave | End:
         """The wave after those `before`, from what they have shown."""

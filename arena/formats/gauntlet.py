@@ -17,10 +17,6 @@ from arena.model import Entrant, UserError
 
 
 class Gauntlet(RoundRobin):
-    """See the module's docstring."""
-
-    name = "gauntlet"
-
     def _tables(self, field: Sequence[Entrant], deals: Deals) -> list[Table]:
         """Those with a hero."""
         del deals

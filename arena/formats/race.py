@@ -22,6 +22,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from arena.deals import Deals
+from arena.formats import Format
 from arena.formats.blocks import MOST_MATCHES, Dealing
 from arena.formats.tables import all_tables, field_of
 from arena.model import Entrant, MatchSpec, Racing, Settings, UserError
@@ -58,11 +59,10 @@ def _warm_up(settings: Settings) -> int:
     return min(MOST_DEALS, -(-settings.deals // chunk) * chunk)
 
 
-class Race:
-    """See the module's docstring."""
-
-    name = "racing"
+class Race(Format):
     adaptive = True
+    Options = Racing
+    options_member = "racing"
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
         if settings.seats != 2:

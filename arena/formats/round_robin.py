@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.deals import Deals
+from arena.formats import Format
 from arena.formats.blocks import Dealing
 from arena.formats.tables import Table, all_tables, balanced_tables, field_of
 from arena.model import Entrant, MatchSpec, Settings, UserError
 from arena.schedule import End, Results, Wave
 
 
-class RoundRobin:
-    """See the module's docstring. The first wave is everything; there is no other."""
+class RoundRobin(Format):
+    """The first wave is everything; there is no other."""
 
-    name = "round-robin"
     adaptive = False
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:

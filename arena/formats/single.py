@@ -12,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.deals import Deals
+from arena.formats import Format
 from arena.formats.tables import field_of
 from arena.model import Block, Entrant, MatchSpec, Series, Settings, UserError, match_id, pairing_id
 from arena.schedule import End, Results, Wave, wave_of
 
 
-class Single:
-    """See the module's docstring."""
-
-    name = "single"
+class Single(Format):
     adaptive = False
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:

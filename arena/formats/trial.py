@@ -24,6 +24,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from arena.deals import Deals
+from arena.formats import Format
 from arena.formats.blocks import Dealing
 from arena.formats.forfeits import evidence
 from arena.formats.tables import all_tables, field_of
@@ -77,11 +78,10 @@ def _unskewed(test: Test, lead: Lead, far: float) -> float:
     return lead.strokes + lead.error * lead.skew / 6 * (1 + 2 * errors**2)
 
 
-class Trial:
-    """See the module's docstring."""
-
-    name = "trial"
+class Trial(Format):
     adaptive = True
+    Options = Test
+    options_member = "trial"
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
         field = field_of(settings, entrants)

@@ -183,11 +183,11 @@ def _errors(found: Fit, rated: int, withdrawn: Collection[str], settings: Settin
     def apart(pairs: int, looks: int) -> float:
         return separation(pairs, looks=looks, error_rate=settings.rating.error_rate)
 
-    if settings.trial is not None:
-        return apart(1, settings.trial.looks)
-    if (racing := settings.racing) is None:
+    if settings.trial:
+        return apart(1, settings.looks)
+    if not settings.racing:
         # Any two, not neighbours alone: a range of ranks ends wherever somebody is apart.
-        return apart(rated * (rated - 1) // 2, 1)
+        return apart(rated * (rated - 1) // 2, settings.looks)
     order = sorted(
         (-mu, entrant, index)
         for index, (mu, entrant) in enumerate(zip(found.mu, found.entrants, strict=True))
@@ -197,7 +197,7 @@ def _errors(found: Fit, rated: int, withdrawn: Collection[str], settings: Settin
         lead_of(found, one, two, settings.rating)
         for (*_, one), (*_, two) in itertools.pairwise(order)
     )
-    return step_down(leads, len(found.entrants) - 1, lambda pairs: apart(pairs, racing.looks))
+    return step_down(leads, len(found.entrants) - 1, lambda pairs: apart(pairs, settings.looks))
 
 
 def _elsewhere(event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]]) -> set[str]:

@@ -171,6 +171,8 @@ def _game(settings: Settings) -> str:
             f"alpha {trial.alpha:g}, beta {trial.beta:g}, {trial.budget} matches at most"
             f"{', forfeits tested apart' if apart else ''}"
         )
+    if settings.options is not UNSET:
+        parts += [f"{name} {value}" for name, value in sorted(settings.options.items())]
     if settings.playoff:
         parts.append("playoffs (they break ties in W-T-L, not in ratings)")
     return ", ".join(parts)

@@ -195,7 +195,15 @@ class Clearing(Frozen, frozen=True, kw_only=True):
             trial = msgspec.structs.replace(trial, new=ids[trial.new])
         heroes = tuple(sorted(ids[hero] for hero in settings.heroes))
         # Those who were withdrawn before an epoch aren't among its entrants, and have no id here.
-        return msgspec.structs.replace(settings, heroes=heroes, trial=trial, withdrawn=UNSET)
+        options = settings.options
+        if options is not UNSET:  # they may name bots
+            options = {
+                name: ids.get(value, value) if isinstance(value, str) else value
+                for name, value in options.items()
+            }
+        return msgspec.structs.replace(
+            settings, heroes=heroes, trial=trial, withdrawn=UNSET, options=options
+        )
 
     def _source(self, source: Source) -> Source:
         ids = self.ids(source.event.entrants)
