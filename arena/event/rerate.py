@@ -19,11 +19,12 @@ from __future__ import annotations
 import itertools
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -45,7 +46,7 @@ from arena.ratings.pool import (
     same_bots,
 )
 from arena.ratings.standings import table
-from arena.store import DamagedError, read_event, read_records, read_whole, secret_of
+from arena.store import DamagedError, read_event, read_placed, secret_of
 
 
 class Wanted(NamedTuple):
@@ -89,9 +90,27 @@ class _Held(NamedTuple):
     """0: the event itself."""
 
 
-def rated(folders: Sequence[Path], wanted: Wanted = EVERYTHING) -> Table:
-    """The table of the events in some results folders and their epochs."""
-    every = _every(folders)
+class Reader(Protocol):
+    """Shares the pass over the logs that a rating makes, so that nobody has to make another."""
+
+    def record(self, counting: Counting, start: int, record: MatchRecord) -> None:
+        """A record, whose line begins at that byte, is about to be counted."""
+
+    def event(self, folder: Path, event: Event, counting: Counting, damaged: Sequence[int]) -> None:
+        """A log has been read, an event's before its epochs'; damaged lines begin at `damaged`."""
+
+
+def rated(
+    folders: Sequence[Path],
+    wanted: Wanted = EVERYTHING,
+    *,
+    reader: Reader | None = None,
+    events: Mapping[Path, Event] = MappingProxyType({}),
+) -> Table:
+    """The table of the events in some results folders and their epochs. `events`: those of the
+    folders that have been read.
+    """
+    every = _every(folders, events)
     held = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
     named = [Named(str(each.folder), each.event) for each in held]
     refuse_unlike(named, wanted.rate_on)
@@ -109,7 +128,7 @@ def rated(folders: Sequence[Path], wanted: Wanted = EVERYTHING) -> Table:
     # An event before its epochs: who was withdrawn counts in none of them.
     for each in every:
         known = withdrawn.setdefault(each.root, set())
-        parted += _take(pool, each, called[each.folder], wanted, known)
+        parted += _take(pool, each, called[each.folder], wanted, withdrawn=known, reader=reader)
     found = table(event, pool.counted())
     pool.sources.sort(key=lambda source: source.event.commitment)
     selected = tuple(_selected(event, held, sorted(gone), wanted, parted))
@@ -121,7 +140,7 @@ def rated(folders: Sequence[Path], wanted: Wanted = EVERYTHING) -> Table:
     )
 
 
-def _every(folders: Sequence[Path]) -> list[_Held]:
+def _every(folders: Sequence[Path], events: Mapping[Path, Event]) -> list[_Held]:
     """The events of some folders and their epochs, these behind them. A folder that is named twice
     is one.
     """
@@ -129,7 +148,7 @@ def _every(folders: Sequence[Path]) -> list[_Held]:
     for folder in folders:
         before: list[Event] = []
         for path in (folder, *epochs_of(folder)):
-            event = read_event(path)
+            event = events.get(path) or read_event(path)
             if event.shard:
                 raise UserError(
                     f"{path}: shard {event.shard} of an event, and what counts is decided when "
@@ -153,7 +172,15 @@ def _everywhere(event: Event, events: Sequence[Event]) -> Event:
     return event
 
 
-def _take(pool: Pool, held: _Held, aliases: Aliases, wanted: Wanted, withdrawn: set[str]) -> int:
+def _take(
+    pool: Pool,
+    held: _Held,
+    aliases: Aliases,
+    wanted: Wanted,
+    *,
+    withdrawn: set[str],
+    reader: Reader | None,
+) -> int:
     """Count an event into the pool; how many of its rated events are left out by the range.
 
     `withdrawn`: who was, in the event that it is an epoch of, or an epoch between; those of this
@@ -164,7 +191,9 @@ def _take(pool: Pool, held: _Held, aliases: Aliases, wanted: Wanted, withdrawn: 
     counting = counting_of(event, secret)
     damaged: list[int] = []
     outside = array("Q")
-    for record in _records(held, wanted, damaged):
+    for start, record in _records(held, wanted, damaged):
+        if reader is not None:
+            reader.record(counting, start, record)
         counting.add(record)
         if not wanted.when(record.ended):
             outside.append(key_of(record.id, record.attempt, record.digest[:DIGEST_HEX]))
@@ -192,16 +221,16 @@ def _take(pool: Pool, held: _Held, aliases: Aliases, wanted: Wanted, withdrawn: 
         before=tuple(withdrawn),
     )
     withdrawn.update(out.entrant for out in counted.withdrawn)
+    if reader is not None:
+        reader.event(folder, event, counting, damaged)
     return len(late) if late else 0
 
 
-def _records(held: _Held, wanted: Wanted, damaged: list[int]) -> Iterator[MatchRecord]:
+def _records(held: _Held, wanted: Wanted, damaged: list[int]) -> Iterator[tuple[int, MatchRecord]]:
     """The log of an event; where damaged lines begin is noted."""
-    if wanted.skip_damaged:
-        yield from read_whole(held.folder, damaged.append, held.event)
-        return
+    skip = damaged.append if wanted.skip_damaged else None
     try:
-        yield from read_records(held.folder, held.event)
+        yield from read_placed(held.folder, held.event, damaged=skip)
     except DamagedError as error:
         raise UserError(f"{error}; to rate what is whole: --skip-damaged") from None
 

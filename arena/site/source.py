@@ -2,10 +2,9 @@
 
 Theory of operation. What can be read is read, and what can't is named by a key of `missing`: a
 folder that is unfinished, empty, damaged, or without its secret has a page that says so, and `why`
-has the reason. The log is read twice: for the count, the ratings at some moments and the places of
-its records, and then, a record at a time, in the order in which those that count are published. An
-event with epochs is read once more, as all its logs are rated together. No pass holds more than
-some 100 bytes a match.
+has the reason. A log is read twice: for the count, the ratings at some moments and the places of
+its records, and then, a record at a time, in the order in which those that count are published. No
+pass holds more than some 100 bytes a match.
 
 Invariant: before an event is over nothing is read of it that its deals follow from.
 """
@@ -21,14 +20,14 @@ from typing import NamedTuple
 
 from arena.event.epochs import epochs_of
 from arena.event.rerate import Wanted, rated
-from arena.event.results import Counts, counting_of, key_of
+from arena.event.results import Counts, counting_of, incomplete, key_of
 from arena.model import Event, MatchRecord, Table, UserError, canonical
 from arena.ratings.archive import DIGEST_HEX
 from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
 from arena.site.clearance import Clearing
 from arena.site.view import Point
-from arena.store import log_size, read_at, read_event, read_placed, secret_of
+from arena.store import damage, log_size, read_at, read_event, secret_of
 
 MOMENTS = 12
 """At how many moments of an event its ratings are taken."""
@@ -75,75 +74,79 @@ def source_of(folder: Path) -> Source:
             "arena merge SHARD... --out FOLDER"
         )
     epochs = epochs_of(folder)
-    missing: list[str] = []
-    history: dict[str, list[Point]] = {}
-    parts: tuple[Part, ...] = ()
-    why = ""
+    small = len(event.entrants) <= _SMALL_FIELD
+    reading = _Reading(event, _moments(folder) if small and not epochs else [])
     try:
-        if epochs:
-            found = rated([folder])
-            parts = tuple(_parts([folder, *epochs]))
-        else:
-            counting, part = _part(folder, event, history)
-            counted = counting.counted()
-            found = table(event, counted)
-            _note(history, found)
-            missing += ["missing_matches"] if event.finished and counted.missing else []
-            parts = (part,)
+        found = _read(folder, event, reading, alone=len(event.entrants) == 1 and not epochs)
+        why = reading.damaged or (reading.incomplete if epochs else "")
     except UserError as error:
+        found = Table(event=event, rows=(), duels=(), matches=0, planned=0)
         why = str(error)
-        history.clear()
-        found = _what_is_whole(folder, event)
-        missing.append("missing_damaged" if found.rows else "missing_table")
-    if not event.finished:
-        missing.append("missing_unfinished")
-    if found.rows and not found.matches and "missing_matches" not in missing:
-        missing.append("missing_empty")
-    if len(event.entrants) == 1:
-        missing.append("missing_single")
-    return Source(folder, event, found, history, parts, tuple(missing), why)
+    if not (epochs or why):
+        _note(reading.history, found)
+    missing = _missing(event, found, reading, damaged=bool(why))
+    if why:
+        return Source(folder, event, found, {}, (), missing, why)
+    return Source(folder, event, found, reading.history, tuple(reading.parts), missing)
 
 
-def _what_is_whole(folder: Path, event: Event) -> Table:
-    """Of a log that is damaged, or that can't be counted: its table, if that can be told."""
-    try:
-        return rated([folder], Wanted(skip_damaged=True))
-    except UserError:
-        return Table(event=event, rows=(), duels=(), matches=0, planned=0)
+def _read(folder: Path, event: Event, reading: _Reading, *, alone: bool) -> Table:
+    """The table of what is whole in the logs of an event."""
+    if not alone:
+        wanted = Wanted(skip_damaged=True)
+        return rated([folder], wanted, reader=reading, events={folder: event})
+    counting = counting_of(event, secret_of(folder, event))  # a bot without an opponent
+    reading.event(folder, event, counting, ())
+    return table(event, counting.counted())
 
 
-def _parts(folders: Sequence[Path]) -> Iterator[Part]:
-    """Of an event and its epochs: who was withdrawn counts in no later one."""
-    gone: frozenset[str] = frozenset()
-    for folder in folders:
-        _, part = _part(folder, read_event(folder), gone=gone)
-        gone = part.counts.gone
-        yield part
+def _missing(event: Event, found: Table, reading: _Reading, *, damaged: bool) -> tuple[str, ...]:
+    """Keys of what an event's pages lack."""
+    incomplete = bool(reading.incomplete) and not damaged
+    keys = {
+        "missing_damaged": damaged and found.rows,
+        "missing_table": damaged and not found.rows,
+        "missing_matches": incomplete,
+        "missing_unfinished": not event.finished,
+        "missing_empty": found.rows and not found.matches and not incomplete,
+        "missing_single": len(event.entrants) == 1,
+    }
+    return tuple(key for key, holds in keys.items() if holds)
 
 
-def _part(
-    folder: Path,
-    event: Event,
-    history: dict[str, list[Point]] | None = None,
-    *,
-    gone: frozenset[str] = frozenset(),
-) -> tuple[Counting, Part]:
-    """Read a log once: its count, where its records are, and ratings of entrants into `history`.
+class _Reading:
+    """What is noted while the logs are read for their table; a `Reader` of `rated`."""
 
-    `gone`: who was withdrawn before this epoch.
-    """
-    counting, places = counting_of(event, secret_of(folder, event)), _Places()
-    moments = _moments(folder) if len(event.entrants) <= _SMALL_FIELD else []
-    for start, record in read_placed(folder, event):
-        if history is not None and moments and start >= moments[0]:
-            _note(history, table(event, counting.counted()))
-            moments = [moment for moment in moments if moment > start]
-        counting.add(record)
-        places.add(start, record)
-    counts = Counts(folder, counting, annulled=True, gone=gone)
-    places.keep(counts)
-    over = event.finished and bool(event.secret)
-    return counting, Part(folder, event, counts, places, over)
+    def __init__(self, event: Event, moments: list[int]) -> None:
+        self._event = event
+        self.history: dict[str, list[Point]] = {}
+        """Ratings by entrant, at these bytes of the log."""
+        self.parts: list[Part] = []
+        self.damaged = ""
+        """Which line is the first damaged one."""
+        self.incomplete = ""
+        """What a finished event has lost."""
+        self._moments = moments
+        self._places = _Places()
+
+    def record(self, counting: Counting, start: int, record: MatchRecord) -> None:
+        if self._moments and start >= self._moments[0]:
+            _note(self.history, table(self._event, counting.counted()))
+            self._moments = [moment for moment in self._moments if moment > start]
+        self._places.add(start, record)
+
+    def event(self, folder: Path, event: Event, counting: Counting, damaged: Sequence[int]) -> None:
+        # Who was withdrawn counts in no later epoch.
+        gone = self.parts[-1].counts.gone if self.parts else frozenset[str]()
+        counts = Counts(folder, counting, annulled=True, gone=gone)
+        places, self._places = self._places, _Places()
+        places.keep(counts)
+        over = event.finished and bool(event.secret)
+        self.parts.append(Part(folder, event, counts, places, over))
+        if damaged and not self.damaged:
+            self.damaged = str(damage(folder, damaged[0]))
+        if event.finished and counts.missing and not self.incomplete:
+            self.incomplete = str(incomplete(folder, counts.missing, counts.planned))
 
 
 def _moments(folder: Path) -> list[int]:

@@ -40,6 +40,7 @@ from arena.store.lines import Head, Line, canonical_line, read_lines, record_lin
 from arena.store.lock import await_writer, writer
 from arena.store.log_reader import (
     DamagedError,
+    damage,
     is_indexed,
     log_size,
     read_at,
@@ -47,7 +48,6 @@ from arena.store.log_reader import (
     read_placed,
     read_records,
     read_some,
-    read_whole,
     records_of_match,
     records_of_series,
 )
@@ -65,6 +65,7 @@ __all__ = [
     "await_writer",
     "canonical_line",
     "claimed",
+    "damage",
     "decode_event_file",
     "is_indexed",
     "is_results_folder",
@@ -81,7 +82,6 @@ __all__ = [
     "read_private",
     "read_records",
     "read_some",
-    "read_whole",
     "record_line",
     "records_of_match",
     "records_of_series",

@@ -27,40 +27,33 @@ class DamagedError(UserError):
 
 
 def read_records(
-    folder: Path, event: Event | None = None, *, start: int = 0
+    folder: Path,
+    event: Event | None = None,
+    *,
+    start: int = 0,
+    damaged: Callable[[int], None] | None = None,
 ) -> Iterator[MatchRecord]:
     """Every record of a log, counted or not, in the order of the file. Streams.
 
-    A last line without its newline is passed over. `start` is where a line begins. UserError if
-    a line is none of an arena's, or of another event's.
+    A last line without its newline is skipped. `start` is where a line begins. Without `damaged`
+    a damaged line raises DamagedError; with it, it is called with the line's byte, and reading goes
+    on. UserError if a line is no record of this event.
     """
-    for _, record in read_placed(folder, event, start=start):
+    for _, record in read_placed(folder, event, start=start, damaged=damaged):
         yield record
 
 
 def read_placed(
-    folder: Path, event: Event | None = None, *, start: int = 0
+    folder: Path,
+    event: Event | None = None,
+    *,
+    start: int = 0,
+    damaged: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, MatchRecord]]:
     """The same, each record with the byte at which its line begins."""
     entrants = _entrants(folder, event)
-    for place, body in _bodies(folder, start):
+    for place, body in _bodies(folder, start, damaged):
         yield place, _sound(folder, entrants, place, body)
-
-
-def read_whole(
-    folder: Path, passed_over: Callable[[int], None], event: Event | None = None
-) -> Iterator[MatchRecord]:
-    """Every record whose line is whole, in the order of the file; of a damaged line it is told at
-    which byte that begins. Streams.
-    """
-    entrants = _entrants(folder, event)
-    for line in read_lines(folder):
-        if line.torn:
-            return
-        if line.body is None:
-            passed_over(line.start)
-        else:
-            yield _sound(folder, entrants, line.start, line.body)
 
 
 def read_some(
@@ -112,14 +105,19 @@ def log_size(folder: Path) -> int:
         return 0
 
 
-def _bodies(folder: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
-    """The whole lines of a log, each with where it begins; UserError for a damaged one."""
+def _bodies(
+    folder: Path, start: int = 0, damaged: Callable[[int], None] | None = None
+) -> Iterator[tuple[int, bytes]]:
+    """The whole lines of a log, each with where it begins."""
     for line in read_lines(folder, start):
         if line.torn:
             return
-        if line.body is None:
-            raise _damage(folder, line.start)
-        yield line.start, line.body
+        if line.body is not None:
+            yield line.start, line.body
+        elif damaged is None:
+            raise damage(folder, line.start)
+        else:
+            damaged(line.start)
 
 
 def _sound(folder: Path, entrants: frozenset[str], start: int, body: bytes) -> MatchRecord:
@@ -145,8 +143,8 @@ def _strange(folder: Path, start: int, wrong: str) -> UserError:
     )
 
 
-def _damage(folder: Path, start: int) -> DamagedError:
-    """What to say about a log whose line at a byte is damaged."""
+def damage(folder: Path, start: int) -> DamagedError:
+    """The error for a log whose line at a byte is damaged. Reads the log."""
     number = whole = lines = 0
     for lines, line in enumerate(read_lines(folder), 1):
         whole += line.body is not None

@@ -3,6 +3,7 @@ than its work needs.
 """
 
 import contextlib
+import shutil
 import sys
 from collections import Counter
 
@@ -13,6 +14,8 @@ from arena.cli import commands
 from arena.event.results import count_folder
 from arena.ratings.standings import table
 from arena.reports import files
+from tests.verify.conftest import make
+from tests.verify.test_epochs import GOLF, epoch
 
 _counting = None
 
@@ -90,3 +93,25 @@ def test_a_command_reads_event_json_once(words, event, tmp_path):
 def test_publish_reads_the_log_twice(event, tmp_path):
     """Once for what counts, once for the records that do."""
     assert 2 == openings("publish", event, "--to", tmp_path / "site", "--jobs", 1)["matches.jsonl"]
+
+
+@pytest.mark.parametrize("command", [["table"], ["verify"], ["publish", "--to", "{site}"]])
+def test_an_event_with_epochs_is_read_like_one_without(command, tmp_path):
+    """Of each of its folders event.json once, and by `publish` the log twice."""
+    folder = make(tmp_path / "event", GOLF, ("ann", "bob"))
+    epoch(folder, ("ann", "bob"), ("cyd",))
+    name, *rest = (word.format(site=tmp_path / "site") for word in command)
+    found = openings(name, folder, *rest)
+    assert 2 == found["event.json"]
+    if name == "publish":
+        assert 4 == found["matches.jsonl"]
+
+
+def test_a_damaged_log_is_published_in_two_passes(event, tmp_path):
+    """One for the table of what is whole, one to say which line it is."""
+    folder = shutil.copytree(event, tmp_path / "event")
+    log = folder / "matches.jsonl"
+    data = bytearray(log.read_bytes())
+    data[200] ^= 1
+    log.write_bytes(data)
+    assert 2 == openings("publish", folder, "--to", tmp_path / "site")["matches.jsonl"]
