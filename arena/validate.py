@@ -16,8 +16,7 @@ import unicodedata
 import msgspec
 from msgspec import UNSET
 
-from arena.model import Entrant, Event, MatchRecord, RatingSettings, Settings, Trial
-from arena.names import label_fault
+from arena.model import Entrant, Event, MatchRecord, RatingSettings, Settings, Trial, label_fault
 
 _HASH = re.compile(r"[0-9a-z]{0,64}")
 _SECRET = re.compile(r"([0-9a-f]{64})?")

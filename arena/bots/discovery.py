@@ -48,8 +48,7 @@ from arena.bots.snapshot import (
     take,
 )
 from arena.exhaustion import ran_out
-from arena.model import Entrant, HostError, NotRun
-from arena.names import label_fault
+from arena.model import Entrant, HostError, NotRun, label_fault
 
 VERSION_DIGITS = 8
 """Digits of the content hash that stand for a version."""

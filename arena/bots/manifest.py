@@ -19,8 +19,7 @@ from arena.bots.folder import Folder, opened
 from arena.bots.locks import LOCKS
 from arena.bots.plain_text import did_you_mean, printable
 from arena.bots.toml import BoundsError, Key, Toml
-from arena.model import Frozen
-from arena.names import LABEL, label_fault
+from arena.model import LONGEST_LABEL, Frozen, label_fault
 
 NAME = "bot.toml"
 AUTHOR = 100
@@ -213,7 +212,7 @@ class _Check:
                 hint = did_you_mean(key, known) or f" (known: {', '.join(known)})"
             place = f" in [{'.'.join(above)}]" if above else ""
             self.mistakes.append(
-                ((*above, key), f"unknown field '{printable(key, LABEL)}'{place}{hint}")
+                ((*above, key), f"unknown field '{printable(key, LONGEST_LABEL)}'{place}{hint}")
             )
 
     def _string(self, field: str) -> str | None:
@@ -224,7 +223,9 @@ class _Check:
         if type(value) in {int, float}:
             # As it stands there: 1.10 is no 1.1, and 1e999 would be inf.
             line = self.text[self.lines.get((field,), 1) - 1]
-            said = re.fullmatch(rf"[^=]*=\s*([\w.+-]{{1,{LABEL}}})\s*(?:#.*)?", line, re.ASCII)
+            said = re.fullmatch(
+                rf"[^=]*=\s*([\w.+-]{{1,{LONGEST_LABEL}}})\s*(?:#.*)?", line, re.ASCII
+            )
             hint = f'; write {field} = "{said[1]}"' if said else ""
         self._wrong((field,), f"must be a string, not {_kind(value)}{hint}")
         return None
@@ -236,7 +237,7 @@ class _Check:
         text = unicodedata.normalize("NFC", text)
         fault = label_fault(text)
         if fault:
-            self._wrong((field,), f"'{printable(text, LABEL)}' doesn't do: {fault}")
+            self._wrong((field,), f"'{printable(text, LONGEST_LABEL)}' doesn't do: {fault}")
             return None
         return text
 
@@ -317,7 +318,7 @@ class _Check:
             self._wrong(
                 ("lock",),
                 f"must be {', '.join(LOCKS[:-1])} or {LOCKS[-1]}, a file beside {NAME}, not "
-                f"'{printable(name, LABEL)}'",
+                f"'{printable(name, LONGEST_LABEL)}'",
             )
         return name
 

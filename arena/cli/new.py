@@ -91,8 +91,7 @@ def _which(language: str, path: str | None) -> str:
 def _name(path: str) -> str:
     """The bot's name; UserError if a manifest doesn't allow it."""
     from arena.bots.plain_text import printable
-    from arena.model import UserError
-    from arena.names import label_fault
+    from arena.model import UserError, label_fault
 
     name = unicodedata.normalize("NFC", Path(path).name)
     if name in {"", ".."}:

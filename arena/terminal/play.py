@@ -28,8 +28,16 @@ from arena.executors.cores import one_core
 from arena.games import Game
 from arena.machine.facts import played_here
 from arena.machine.preflight import SETTINGS, keep_promises
-from arena.model import Bot, Entrant, Event, MatchSpec, Settings, UserError
-from arena.names import LABEL, label_fault
+from arena.model import (
+    LONGEST_LABEL,
+    Bot,
+    Entrant,
+    Event,
+    MatchSpec,
+    Settings,
+    UserError,
+    label_fault,
+)
 from arena.play.desk import Desk
 from arena.play.seat import Left, Person, sit
 from arena.reports.escape import plain
@@ -129,7 +137,7 @@ def seated(paths: Sequence[Path], person: Entrant, cache: Path) -> Roster:
         entrant = candidate.entrant
         seen[entrant.id] += 1
         if (times := seen[entrant.id]) > 1:
-            name = f"{entrant.name[: LABEL - 4]}-{times}"
+            name = f"{entrant.name[: LONGEST_LABEL - 4]}-{times}"
             entrant = msgspec.structs.replace(entrant, id=f"{name}@{entrant.version}", name=name)
         unique.append(msgspec.structs.replace(candidate, entrant=entrant))
     return Roster(

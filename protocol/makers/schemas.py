@@ -19,14 +19,13 @@ from makers.log_words import WORDS
 from makers.page import Field, Page
 from makers.transcripts import GAMES
 
-from arena import model
 from arena.audit import report as audit_report
 from arena.check import report
 from arena.cli.event_file import NOT_IN_FILES
 from arena.cli.flags import Duration, Megabytes
 from arena.cli.prepare import prepare
 from arena.cli.run import run
-from arena.model import Event, MatchRecord
+from arena.model import Event, MatchRecord, entrants, event, records, settings, standings
 from arena.replay import steps
 from arena.site import state
 from arena.wire.messages import (
@@ -61,7 +60,7 @@ RECORDS: dict[str, Any] = {
     "match-steps": steps.MatchSteps,
     "site": state.SiteIndex,
 }
-DOCUMENTED = (model, audit_report, report, state, steps)
+DOCUMENTED = (entrants, event, records, settings, standings, audit_report, report, state, steps)
 """Where the types of the log, and of what is printed as JSON, are."""
 
 # Where SPEC.md describes the fields of a type: the table under this heading.

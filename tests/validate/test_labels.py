@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.names import label_fault
+from arena.model import label_fault
 
 
 @pytest.mark.parametrize("name", ["a", "Bot-1.2_x", "ボット", "नमस्ते", "ж" * 40, "007"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 
-LABEL = 40
+LONGEST_LABEL = 40
 """Longest name and version: two of them still fit into a row of the table."""
 
 # Letters and marks that nobody can see: two names that look alike must not differ by them.
@@ -26,8 +26,8 @@ _INVISIBLE = (
 
 def label_fault(text: str) -> str:
     """Say why a text can't be a name or a version, or return nothing. Expects NFC."""
-    if not 1 <= len(text) <= LABEL:
-        return f"it must have 1 to {LABEL} characters, not {len(text)}"
+    if not 1 <= len(text) <= LONGEST_LABEL:
+        return f"it must have 1 to {LONGEST_LABEL} characters, not {len(text)}"
     for place, c in enumerate(text):
         kind = unicodedata.category(c)
         # Marks belong to letters in many scripts (Devanagari vowels), but can't begin a word.

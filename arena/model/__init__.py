@@ -1,0 +1,60 @@
+"""The nouns that every other module speaks: settings, entrants, specs, records, events, tables.
+
+Pure data, no behaviour beyond ids and sums. Two of these are durable contracts: `MatchSpec`
+goes in (what is to be played), `MatchRecord` comes out (what was played). Resume, sharding,
+clusters and re-rating follow from those two, so a field here is changed only by adding one. In
+what is written to a results folder a new field is `X | UnsetType = UNSET`: absent from what was
+written before it, so that reading and writing an old file gives the same bytes.
+
+Invariant: everything here is frozen and encodes to the same bytes on every machine. What is
+decoded keeps to the ranges in `fields`.
+"""
+
+from arena.model.entrants import Bot, Entrant, NotRun
+from arena.model.errors import ArenaError, HostError, StartError, UntrueError, UserError
+from arena.model.event import FORMAT, Confinement, Event, Machine
+from arena.model.fields import (
+    Amount,
+    BySeat,
+    Bytes,
+    Count,
+    Frozen,
+    Label,
+    Milliseconds,
+    OptionValue,
+    Rating,
+    Score,
+    Seat,
+    Text,
+    Width,
+    canonical,
+    sha256_hex,
+)
+from arena.model.labels import LONGEST_LABEL, label_fault
+from arena.model.records import (
+    MOST_ATTEMPTS,
+    Fault,
+    FaultHost,
+    FaultKind,
+    HoleRecord,
+    MatchRecord,
+    Play,
+    SeatUse,
+)
+from arena.model.settings import (
+    ADJUSTED,
+    DERIVATION,
+    FAULTS_IN_A_ROW,
+    HALF,
+    RESULTS,
+    SHUFFLED,
+    STATED,
+    Limits,
+    Racing,
+    RateOn,
+    RatingSettings,
+    Settings,
+    Trial,
+)
+from arena.model.specs import Block, MatchSpec, Series, match_id, pairing_id
+from arena.model.standings import Duel, Source, Standing, Table, Verdict, Withdrawal

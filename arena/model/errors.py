@@ -1,0 +1,27 @@
+"""Exceptions by culprit: the user, a bot that can't start, the machine."""
+
+from __future__ import annotations
+
+
+class ArenaError(Exception):
+    """Base of the errors that are somebody's act, not our bug."""
+
+
+class UserError(ArenaError):
+    """The user's mistake: one or more lines that say what was wrong, where, what to do."""
+
+    exit_code = 2
+
+
+class UntrueError(UserError):
+    """A record that the deals and the rules don't make of its moves."""
+
+
+class StartError(UserError):
+    """Bots that can't start, reported together before the first match."""
+
+    exit_code = 3
+
+
+class HostError(ArenaError):
+    """The machine's trouble: voids the series at hand, is nobody's loss."""

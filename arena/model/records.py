@@ -1,0 +1,193 @@
+"""What was played: moves, faults, matches.
+
+`MatchRecord` is a durable contract: a line of the log, from which everything published derives.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from arena.model.fields import (
+    Amount,
+    BySeat,
+    Count,
+    Frozen,
+    Label,
+    Score,
+    Seat,
+    canonical,
+    sha256_hex,
+)
+
+MOST_ATTEMPTS = 1_000
+"""At a series: what cuts it short so often would do so for ever."""
+
+
+class Play(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one seat may know of one move: `seat` played `move`. Goes to bots as an event.
+
+    `cards`: the two cards that a tee-off turned. `card`: the card that came to lie at the
+    move's position (or was drawn), where the reader may know it. `out`: the card that went
+    onto the pile. `reshuffled`: the pile became a new stock before this draw.
+    """
+
+    seat: int
+    move: str
+    card: int | None = None
+    out: int | None = None
+    cards: tuple[int, ...] = ()
+    reshuffled: bool = False
+
+
+class FaultKind(enum.StrEnum):
+    """How a bot failed. For machines; the message beside it is for people."""
+
+    START = "start"
+    """Not ready within the start-up limit, or something else than `ready` came first."""
+    TIMEOUT = "timeout"
+    """A decision took longer than the move limit."""
+    BANK = "bank"
+    """The match bank ran out."""
+    CRASH = "crash"
+    """The process died of a signal or left with a status other than 0."""
+    EXIT = "exit"
+    """The process left with status 0, or closed its output, while it was asked."""
+    MALFORMED = "malformed"
+    """A line that is not an answer: no JSON object, fields missing or of the wrong type."""
+    STALE = "stale"
+    """An answer to another turn than the one that was asked."""
+    ILLEGAL = "illegal"
+    """An answer with a move that was not among the legal ones."""
+    FLOOD = "flood"
+    """A line longer than the line limit."""
+    MEMORY = "memory"
+    """Killed for using more memory than allowed."""
+    LIMIT = "limit"
+    """Killed for using more than its share of something else: processes, scratch space."""
+
+
+class FaultHost(Frozen, frozen=True, kw_only=True):
+    """What the bot used, and how the machine was, when it failed. Outside the digest."""
+
+    memory_mb: Amount = 0.0
+    """The most that its tree was seen to hold; 0: nobody looked."""
+    cpu_ms: Amount = 0.0
+    """CPU time of its tree in the match."""
+    wall_ms: Amount = 0.0
+    """How long the decision took by the clock."""
+    charged_ms: Amount = 0.0
+    """And how much of it was the bot's."""
+    load: Amount = 0.0
+    """The machine's load average of one minute."""
+
+
+class Fault(Frozen, frozen=True, kw_only=True):
+    """A bot's fault, as data. `turn` counts the match's questions from 1, a simultaneous
+    tee-off being one: two faults with the same turn fell at the same decision. Hole 0 and turn
+    0 are the start-up before the first.
+    """
+
+    kind: FaultKind
+    seat: Seat
+    hole: Annotated[int, Meta(ge=0, le=18)]
+    turn: Count
+    message: str
+    line: str = ""
+    """The offending line, capped, undecodable bytes escaped."""
+    stderr: str = ""
+    """The tail of what the bot wrote to stderr, capped."""
+    status: str = ""
+    """How the process ended, if it did: "exit 3", "signal SIGSEGV"."""
+    host: FaultHost = FaultHost()
+
+
+class HoleRecord(Frozen, frozen=True, kw_only=True):
+    """One hole as it was played.
+
+    `moves` joins the moves in the order of play with commas, in the protocol's own notation:
+    the rules say whose each is. `scores` is empty when a forfeit ended the match within it.
+    Seats that take no part (a playoff) score 0 and are absent from `order`.
+    """
+
+    order: Annotated[tuple[Seat, ...], BySeat]
+    """Seats in the order of play; the last is the dealer."""
+    moves: str
+    scores: Annotated[tuple[Score, ...], BySeat] = ()
+
+
+class SeatUse(Frozen, frozen=True, kw_only=True):
+    """What a seat used. Stands outside the digest."""
+
+    decisions: Count = 0
+    think_ms: Amount = 0.0
+    max_ms: Amount = 0.0
+    off_turn_ms: Amount = 0.0
+    """CPU time that its processes used while others were asked, or nobody."""
+    waited_ms: Annotated[float, Meta(ge=-0.001, le=1e12)] = 0.0
+    """For how long its decisions stood still because the machine was busy with something else, or
+    stood still itself: by the clock, in none of the times above."""
+    stopped: Count | UnsetType = UNSET
+    """After so many of its decisions it had computed more off turn than it may; from then on its
+    processes were stopped whenever it wasn't asked. Left out where that wasn't so."""
+
+
+class MatchRecord(Frozen, frozen=True, kw_only=True):
+    """One finished match: the contract that everything published derives from.
+
+    `digest` covers what the bots and the rules decided. `attempt`, `use` and `ended` are the
+    host's business and stand outside it.
+    """
+
+    id: Label
+    series: Label
+    pairing: Label
+    deal: Annotated[int, Meta(ge=0, lt=1_000_000)]
+    rotation: Seat
+    seats: Annotated[tuple[Label, ...], Meta(min_length=2, max_length=8)]
+    deck: Label
+    """Fingerprint of the packs that were dealt; checkable once the secret is known."""
+    holes: Annotated[tuple[HoleRecord, ...], Meta(max_length=18)]
+    totals: Annotated[tuple[Score, ...], BySeat]
+    """Strokes of the nine holes by seat (of the finished ones, if a forfeit cut it short)."""
+    places: Annotated[tuple[Annotated[int, Meta(ge=1, le=8)], ...], BySeat]
+    """1 is best; equal numbers share a place; forfeiters come last."""
+    faults: Annotated[tuple[Fault, ...], BySeat] = ()
+    digest: Label = ""
+    attempt: Annotated[int, Meta(ge=0, lt=MOST_ATTEMPTS)] = 0
+    """Which playing of its series this belongs to: a series that is cut short is replayed."""
+    use: Annotated[tuple[SeatUse, ...], BySeat] = ()
+    luck: Annotated[tuple[Score, ...], BySeat] = ()
+    """By seat, thousandths of strokes that chance cost it, as the event's evaluator sees it. It
+    follows from the moves and the secret; empty without an evaluator."""
+    ended: Amount = 0.0
+    """Seconds since the epoch; for people."""
+
+    def core(self) -> list[Any]:
+        """What the digest covers, in the order that protocol/DEALS.md states."""
+        return [
+            self.id,
+            list(self.seats),
+            self.deck,
+            [[list(h.order), h.moves, list(h.scores)] for h in self.holes],
+            list(self.totals),
+            list(self.places),
+            [[f.kind.value, f.seat, f.hole, f.turn] for f in self.faults],
+        ]
+
+    def computed_digest(self) -> str:
+        """Recompute the digest from the fields it covers."""
+        return sha256_hex(canonical(self.core()))
+
+    @property
+    def forfeits(self) -> tuple[int, ...]:
+        """The seats that forfeited, in the order in which they fell."""
+        return tuple(f.seat for f in self.faults)
+
+    @property
+    def fallen(self) -> frozenset[str]:
+        """The bots that forfeited."""
+        return frozenset(self.seats[seat] for seat in self.forfeits)

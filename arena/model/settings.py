@@ -1,0 +1,219 @@
+"""Settings of an event: what is played, under which limits, and how it is rated.
+
+All of it is under the event's commitment. A new setting is `X | UnsetType = UNSET`, so that an
+event that was published before it keeps its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from arena.model.fields import (
+    Bytes,
+    Count,
+    Frozen,
+    Label,
+    Milliseconds,
+    OptionValue,
+    Rating,
+    Text,
+    Width,
+)
+
+DERIVATION = 2
+"""The rule that new events name: how their lines are spelled and their tables derived. DEALS.md
+lists the rules; an event of the first names none."""
+
+
+class Limits(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a bot may use. Echoed in `hello`; the one table of them is in protocol/SPEC.md."""
+
+    move_ms: Milliseconds = 1_000
+    match_ms: Milliseconds = 60_000
+    start_ms: Milliseconds = 10_000
+    memory_mb: Annotated[int, Meta(ge=1, le=1 << 20)] = 512
+    tasks: Annotated[int, Meta(ge=1, le=100_000)] = 64
+    scratch_mb: Annotated[int, Meta(ge=0, le=1 << 16)] = 16
+    """The most that a bot may ask for as its private /tmp; it gets none unless it asks."""
+    line_bytes: Bytes = 65_536
+    stderr_bytes: Bytes = 65_536
+
+
+RateOn = Literal["results", "adjusted"]
+"""What an event rates on: results as played, or strokes less luck."""
+
+FAULTS_IN_A_ROW, HALF = 3, 0.5
+"""When a bot is withdrawn, and annulled, unless the event says otherwise."""
+
+SHUFFLED: Literal["shuffled"] = "shuffled"
+
+RESULTS: RateOn = "results"
+ADJUSTED: RateOn = "adjusted"
+
+
+class RatingSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """TrueSkill's constants, published with every table. tau is 0: the field is fixed.
+
+    What decides who plays on stands here too, as in `Racing` and `Trial`: so the commitment covers
+    it, and whoever has the event decides the same again when defaults have changed.
+    """
+
+    mu: Rating = 25.0
+    sigma: Width = 25.0 / 3
+    beta: Width = 25.0 / 6
+    tau: Rating = 0.0
+    draw_probability: Annotated[float, Meta(ge=0, le=0.9)] = 0.01
+    forfeit_margin: Annotated[float, Meta(ge=0, le=1e6)] = 123.0
+    """Strokes by which a forfeit counts as lost in stroke statistics: three standard
+    deviations (41) of a two-seat play-nine match difference. A forfeit that counted as
+    nothing would let a bot erase a loss by crashing."""
+    event_sd: Width = 23.0
+    """Standard deviation of the strokes a match by which two equals differ over a rated event,
+    as played: what makes strokes and skills one scale."""
+    error_rate: Annotated[float, Meta(ge=1e-6, le=0.5)] = 0.05
+    """That any neighbours in a table are told apart though they are equal: for ranges of ranks, and
+    for when a race is over."""
+    borrowed: Annotated[int, Meta(ge=0, le=1_000)] = 4
+    """Rated events for which other pairs' spread of strokes counts in a pair's own, at most."""
+    least_spread: Annotated[float, Meta(ge=1e-4, le=1)] = 0.01
+    """Of strokes, in event_sd: bots that always tie show none, and nobody is surer than by this."""
+
+
+class Racing(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who plays on in a race, and when it is over. Its `deals` are those of the warm-up."""
+
+    close: Annotated[float, Meta(ge=0, le=1000)] = 2.0
+    """Neighbours that differ by fewer strokes a match, shown with confidence, needn't be told
+    apart."""
+    budget: Annotated[int, Meta(ge=1, le=5_000_000)] | None = None
+    """Matches at most."""
+    growth: Annotated[float, Meta(ge=0.05, le=10)] = 0.5
+    """By which share of its deals a pair plays on."""
+    looks: Annotated[int, Meta(ge=1, le=1_000)] = 10
+    """What it costs to look again and again, in looks at results of their own: some twelve looks
+    at sums that grow by half each time, the first at few deals. With so many at most 5 % of races
+    tell any neighbours apart wrongly, found by simulation (python bench/calibration.py looks): of 2
+    to 12 bots, all equal or in pairs of equals, after warm-ups of 10 deals or more. Two bots, and
+    four in pairs, need 8 to 10; two err in 6 to 7 % after 5 deals; twelve need 6 to 8."""
+
+
+class Trial(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A sequential test of a new bot against an old one: 0 strokes a match against `effect`."""
+
+    new: Label
+    """The entrant that is to be better."""
+    effect: Annotated[float, Meta(gt=0, le=1000)] = 2.0
+    """Strokes a match by which it has to be better."""
+    alpha: Annotated[float, Meta(gt=0, lt=0.5)] = 0.05
+    """The probability that one that is not better is called better."""
+    beta: Annotated[float, Meta(gt=0, lt=0.5)] = 0.05
+    """The probability that one that is better by the effect is not called so."""
+    budget: Annotated[int, Meta(ge=1, le=5_000_000)] = 4_000
+    """Matches at most."""
+    first: Annotated[int, Meta(ge=2, le=100_000)] = 20
+    """Deals before the first look: with fewer the spread is too unsure."""
+    step: Annotated[int, Meta(ge=1, le=100_000)] = 20
+    """Deals of each wave after it: several series, so that several cores have something to do."""
+    forfeits: Annotated[float, Meta(ge=0, le=100)] | UnsetType = UNSET
+    """That forfeits don't cost what strokes gain is shown apart, with so many nats of evidence more
+    than `alpha` asks, since it is looked at again and again (python bench/calibration.py forfeits).
+    Absent: a forfeit is noise like any other, as in events of older arenas."""
+    skew: Annotated[float, Meta(ge=0, le=100)] | UnsetType = UNSET
+    """Skewed differences of rated events are allowed for, by a correction that grows up to so many
+    standard errors. Absent: they aren't, as in events of older arenas."""
+    looks: Annotated[int, Meta(ge=1, le=1_000)] = 4
+    """What it costs its lead's interval that it ends when things are clear, in looks at results of
+    their own: with so many it holds the truth in 95 to 99 % of trials, with one in 91 to 96 %
+    (python bench/calibration.py trials)."""
+
+
+class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything about an event but its bots and its secret. Part of the commitment."""
+
+    game: Label
+    game_version: Count = 1
+    """Of the game's rules: moves are replayed by the rules that they were made under."""
+    format: Label = "round-robin"
+    seats: Annotated[int, Meta(ge=2, le=8)] = 2
+    deals: Annotated[int, Meta(ge=1, le=1_000_000)] = 10
+    tables: Annotated[int, Meta(ge=1, le=50_000)] | None = None
+    """With a number: that many tables of a seeded balanced design, not all subsets."""
+    same_author: bool = True
+    series: Annotated[int, Meta(ge=1, le=10_000)] = 25
+    """Matches that one bot process plays; 1 means fresh processes for every match."""
+    turn_cap: Annotated[int, Meta(ge=1, le=1_000)] = 60
+    playoff: bool = False
+    freeze: bool = False
+    """Bots are stopped while it isn't their turn."""
+    beacon: Text = ""
+    """Where a public value will come from that nobody knew when the secret was chosen, for
+    people ("drand round 4182001"); its value is in the event. Empty: none was announced."""
+    rate_on: RateOn = RESULTS
+    """What μ, the order, ranges of ranks and P(better) are about."""
+    evaluator: Label = ""
+    """Of the luck ledger: game, version and the beginning of its hash; empty: no ledger."""
+    heroes: Annotated[tuple[Label, ...], Meta(max_length=10_000)] = ()
+    """Of a gauntlet: the entrants that meet all others."""
+    racing: Racing | None = None
+    """Of a race: when it is over."""
+    trial: Trial | None = None
+    """Of a trial of a new bot against an old one: what is to be shown."""
+    limits: Limits = Limits()
+    rating: RatingSettings = RatingSettings()
+    derivation: Annotated[int, Meta(ge=2, le=1_000)] | UnsetType = UNSET
+    """The rule by which the event's files are spelled and derived; absent: the first."""
+    deal_order: Literal["shuffled"] | UnsetType = UNSET
+    """In which order a series plays the deals of its block. "shuffled": in one that was drawn for
+    it, so that a place in the series doesn't tell the deal; absent: by number, in all rotations."""
+    withdraw_after: Annotated[int, Meta(ge=1, le=1_000)] | UnsetType = UNSET
+    """Faulted matches in a row after which a bot is withdrawn; absent: 3."""
+    annul_below: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
+    """A bot that is withdrawn before this share of its matches is annulled; absent: a half."""
+    holes: Annotated[int, Meta(ge=1, le=9)] | UnsetType = UNSET
+    """Of a match; absent: 9. This arena plays no other number."""
+    predictable: bool | UnsetType = UNSET
+    """True when the secret came from --seed; stated from rule 2 on."""
+    withdrawn: Annotated[tuple[Label, ...], Meta(max_length=10_000)] | UnsetType = UNSET
+    """Of an epoch, from rule 2 on: who of the bots before it was withdrawn, so takes no part."""
+    options: Annotated[dict[Label, OptionValue], Meta(max_length=100)] | UnsetType = UNSET
+    """The format's own options, by name; absent: it has none. Where results decide who plays on,
+    `looks` is what it costs to look at them again and again."""
+
+    @property
+    def withdrawn_after(self) -> int:
+        """Faulted matches in a row after which a bot is withdrawn."""
+        return FAULTS_IN_A_ROW if self.withdraw_after is UNSET else self.withdraw_after
+
+    @property
+    def annulled_below(self) -> float:
+        """The share of its matches before which a bot that is withdrawn is annulled."""
+        return HALF if self.annul_below is UNSET else self.annul_below
+
+    @property
+    def looks(self) -> int:
+        """As how many looks at results of their own all looks count that the format takes."""
+        if decided := self.trial or self.racing:
+            return decided.looks
+        looks = 1 if self.options is UNSET else self.options.get("looks", 1)
+        return looks if isinstance(looks, int) and looks > 1 else 1
+
+    @property
+    def rule(self) -> int:
+        """The rule by which the event's files are spelled and derived."""
+        return 1 if self.derivation is UNSET else self.derivation
+
+
+STATED: Mapping[str, Any] = MappingProxyType(
+    {
+        "derivation": DERIVATION,
+        "deal_order": SHUFFLED,
+        "withdraw_after": FAULTS_IN_A_ROW,
+        "annul_below": HALF,
+        "holes": 9,
+    }
+)
+"""What came to the settings after the first events, as new events state it; and `predictable`."""

@@ -1,0 +1,134 @@
+"""What follows from an event and its records: rows of a table, and the table."""
+
+from __future__ import annotations
+
+import enum
+
+from arena.model.event import Event
+from arena.model.fields import Frozen
+from arena.model.settings import DERIVATION
+
+
+class Verdict(enum.StrEnum):
+    """What a trial of a new bot has shown."""
+
+    BETTER = "better"
+    NOT_BETTER = "not better"
+    UNDECIDED = "no decision"
+
+
+class Withdrawal(Frozen, frozen=True, kw_only=True):
+    """A bot taken out after so many faulted matches in a row, in the order of the specs."""
+
+    entrant: str
+    after: str
+    """Id of the last of the faulted matches."""
+    annulled: bool
+    """True: too few of its matches were played, so all its results are void. False: the
+    rest of its matches are forfeits."""
+
+
+class Standing(Frozen, frozen=True, kw_only=True):
+    """One row of the table. A number that was not measured is None, never a default: nobody is
+    ranked by it, and a program that sorts puts it last.
+    """
+
+    rank: int | None = None
+    """1 is best; None: no rated event of it counts, or its results are annulled."""
+    rank_last: int | None = None
+    """Equal to `rank` unless the row shares a range of ranks."""
+    entrant: str
+    mu: float | None = None
+    sigma: float | None = None
+    """The standard deviation of what is not known of mu, where the whole field lies included: that
+    part stays, however much is played, since results only tell of differences."""
+    sigma_field: float | None = None
+    """That of mu less the field's mean mu: what is compared, so every match lowers it. None where
+    there is nobody to compare with."""
+    p_next: float | None = None
+    """Probability that its mu is above the next row's; None in the last."""
+    win: float | None = None
+    """Share of opponents beaten in rated events, a tie counting half."""
+    win_low: float | None = None
+    win_high: float | None = None
+    """The 95 % interval of `win`: not symmetric, and never beyond 0 and 1."""
+    delta: float | None = None
+    """Strokes a match below (better, negative) or above its opponents' mean."""
+    delta_ci: float | None = None
+    adjusted: float | None = None
+    """The same less luck; None without a ledger."""
+    adjusted_ci: float | None = None
+    luck: float | None = None
+    """Strokes a match that chance cost it, less what it cost its opponents."""
+    disputed: bool = False
+    """By what the event doesn't rate on, its rank would be outside the range that it has."""
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    deals: int = 0
+    matches: int = 0
+    """Those that count."""
+    strokes: float | None = None
+    """Strokes a hole, over the holes it finished itself."""
+    ms: float | None = None
+    """Mean milliseconds a decision."""
+    off_turn_ms: float | None = None
+    """Mean milliseconds of CPU a match that it used while it wasn't asked."""
+    faults: tuple[tuple[str, int], ...] = ()
+    """(kind, count), sorted by kind; also those in matches that don't count."""
+    note: str = ""
+    """withdrawn, annulled, not reproducible, not run."""
+
+
+class Duel(Frozen, frozen=True, kw_only=True):
+    """One cell of the win matrix: row against column in rated events."""
+
+    row: str
+    column: str
+    wins: int
+    ties: int
+    losses: int
+
+
+class Source(Frozen, frozen=True, kw_only=True):
+    """An event among those that a table was made from."""
+
+    event: Event
+    matches: int
+    """Matches of it that count in the table."""
+    planned: int
+    withdrawn: tuple[Withdrawal, ...] = ()
+    ended: str = ""
+    """Why nothing more was played, where results decided that."""
+    aliases: tuple[tuple[str, str], ...] = ()
+    """Entrants that have another id in the table: theirs, and that one."""
+    damaged: int = 0
+    """Lines of its log that were passed over."""
+    gone: tuple[str, ...] = ()
+    """Of an epoch: who plays in it though withdrawn before, so that nothing it did counts."""
+
+
+class Table(Frozen, frozen=True, kw_only=True):
+    """The derived result of an event, or of several that were rated together; reports turn it
+    into bytes.
+    """
+
+    event: Event
+    """Of several: what they have in common. A setting in which they differ has its default."""
+    rows: tuple[Standing, ...]
+    duels: tuple[Duel, ...]
+    matches: int
+    """Counted matches."""
+    planned: int
+    """Matches of the whole schedule, 0 when not known in advance."""
+    withdrawn: tuple[Withdrawal, ...] = ()
+    ended: str = ""
+    """Why nothing more was played, where results decided that."""
+    verdict: Verdict | None = None
+    """Of a trial that is over."""
+    sources: tuple[Source, ...] = ()
+    """The events that were rated, in the order of their commitments; empty: all of `event`."""
+    selected: tuple[str, ...] = ()
+    """What of them was left out by whoever rated them; for people."""
+    rule: int = DERIVATION
+    """By which it was derived: today's, but for the files of an event that names an older one."""
