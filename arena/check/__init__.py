@@ -1,8 +1,8 @@
-"""Whether a bot keeps to the protocol, and if not, which mistake it is.
+"""`arena check`: run a bot through every rule of the protocol, and name its mistakes.
 
-    examine(...)   every check of `checks.CHECKS` with one bot  ->  report.Report
-    diagnose(...)  what was sent, what came, how it ended       ->  the mistake by its name
+    runner.check_bot(...)     every check of `checks.CHECKS` on one bot  ->  report.Report
+    diagnosis.diagnose(...)   what was sent, what came, how it ended     ->  a `Mistake`
 
-A bot's answers are judged by the same session and referee as in an event; what is here only
-explains their verdicts. `diagnosis`, `causes` and `languages` know no clock and no process.
+The session and referee of an event judge the bot's answers; this package only explains their
+verdicts. See docs/design/check.md.
 """

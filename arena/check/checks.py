@@ -1,7 +1,8 @@
-"""The checks themselves, in their order: what each tries, and the section that it stands on.
+"""The checks of `arena check`: what each tries, in the order of `CHECKS` at the end.
 
-A check is a coroutine that gives its figures, or a `Warned`; a bot that goes wrong leaves it by
-`Stumble`. Each has fresh processes.
+A check is a coroutine that starts fresh processes of the bot and returns figures to be shown. It
+raises `MistakeError` for a mistake, `CheckWarning` for a weakness, `CheckSkipped` if it cannot run.
+To add one: the coroutine, and a line in `CHECKS`.
 """
 
 from __future__ import annotations
@@ -10,39 +11,40 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import msgspec
 
 from arena import registry
-from arena.check.causes import Cause, Section
-from arena.check.examination import Examination, Unfinished, Warned
+from arena.check.conversation import Conversation, MistakeError
+from arena.check.examination import CheckSkipped, CheckWarning, Examination
 from arena.check.facts import unnamed_lock
-from arena.check.matches import ASCENDING, PlayedOff, dawdling, hasty, play, settings_for
+from arena.check.matches import ASCENDING, AlwaysPlayoff, fastest, play, slowest
+from arena.check.mistakes import Mistake, Section
 from arena.check.packages import is_python
-from arena.check.talk import Stumble
-from arena.model import Bot, Settings
+from arena.model import Bot
 from arena.wire.messages import Bye
 from arena.wire.session import encode
 
-# What comes right after something that wants no answer comes within this.
+# Unasked output follows within this time after a message that wants no answer.
 QUIET_S = 0.03
-# As long has a runtime for its housekeeping, and then the processor use is measured.
+# Time for a runtime's housekeeping, then the time in which processor use is measured.
 SETTLES_S, IDLE_S = 0.3, 0.3
-# Of a core; of a machine that others use too, a bot that spins gets only a part.
+# Share of a core: a bot that spins gets only a part of it on a busy machine.
 IDLE = 0.15
-# After `bye`, and after the end of its input, as the specification says.
+# After `bye`, and after the end of its input, by the specification.
 LEAVES_S = 1.0
-# Between matches: what a check plays at most of a slow bot.
+# A check begins no further match of a slow bot after this.
 PLAYS_S = 20.0
 # "Well under 32 KiB" is promised; lines are padded to this.
 LONG_LINE = 32_000
-# Decisions of a game that is compared with its repetition.
+# Decisions that are compared with their repetition.
 REPEATED = 60
-# Lines that are written in pieces; after that the point is made.
+# Lines written in pieces before the rest is written whole.
 IN_PIECES = 30
 NEARLY_SLOW, NEARLY_FULL = 0.5, 0.9
-# The match in which a bot has to be quiet.
+# The number of the match in which the bot has to be quiet.
 QUIET = 1
 UNPLAYED = "it couldn't play a match to its end"
 
@@ -51,96 +53,87 @@ UNPLAYED = "it couldn't play a match to its end"
 
 
 async def starts(exam: Examination, game: str) -> str:
-    """`hello`, and nothing but `ready`."""
-    async with exam.talk(exam.settings(game)) as talk:
-        await talk.silence(QUIET_S)
+    async with exam.talk(game) as talk:
+        await talk.expect_silence(QUIET_S)
         return f"after {exam.ready_s * 1000:.0f} ms"
 
 
 async def answers(exam: Examination, game: str) -> str:
-    """`match`, then the first questions."""
-    settings = exam.settings(game)
-    async with exam.talk(settings) as talk:
-        await play(talk, settings, at_most=3, pause=QUIET_S)
+    async with exam.talk(game) as talk:
+        await play(talk, at_most=3, pause=QUIET_S)
         return f"the first after {talk.times[0] * 1000:.1f} ms"
 
 
 async def keeps_quiet(exam: Examination, game: str) -> str:
-    """A whole match with pauses in which nothing may come."""
-    settings = exam.settings(game)
-    async with exam.talk(settings) as talk:
+    """A whole match, with pauses in which nothing may be written; then idle processor use."""
+    async with exam.talk(game) as talk:
         try:
-            await play(talk, settings, number=QUIET, pause=QUIET_S)
-        except Stumble as stumble:
-            if stumble.spoke:
+            await play(talk, number=QUIET, pause=QUIET_S)
+        except MistakeError as error:
+            if error.unwanted:
                 raise
-            exam.fell = game, stumble
-            raise Unfinished(UNPLAYED) from None
-        await talk.silence(SETTLES_S)
+            exam.unplayed = game, error
+            raise CheckSkipped(UNPLAYED) from None
+        await talk.expect_silence(SETTLES_S)
         before, began = talk.solo.cpu(), time.monotonic()
-        await talk.silence(IDLE_S)
+        await talk.expect_silence(IDLE_S)
         exam.idle = (talk.solo.cpu() - before) / (time.monotonic() - began)
         return ""
 
 
 # ------------------------------------------------------------------------------------- matches
 
-_SeriesOf = Sequence[dict[str, Any]]
 
-
-async def _series(exam: Examination, settings: Settings, matches: _SeriesOf) -> str:
+async def _series(
+    exam: Examination,
+    process: AbstractAsyncContextManager[Conversation],
+    matches: Sequence[dict[str, Any]],
+) -> str:
     """Matches in one process, as many as there is time for."""
     began = time.monotonic()
     decisions = played = 0
-    async with exam.talk(settings) as talk:
+    async with process as talk:
         for number, options in enumerate(matches):
             if played and (exam.quick or time.monotonic() - began > PLAYS_S):
                 break
-            decisions += await play(talk, settings, number=number, **options)
+            decisions += await play(talk, number=number, **options)
             played += 1
-        await talk.silence(QUIET_S)
+        await talk.expect_silence(QUIET_S)
     of = f" of {len(matches)}" if played < len(matches) else ""
     return f"{played}{of} matches, {decisions} decisions"
 
 
 async def plays_few(exam: Examination, game: str) -> str:
-    """The fewest players: any moves; up to the turn cap; an ascending pack (negative scores)."""
-    if exam.fell and exam.fell[0] == game:
-        async with exam.talk(exam.settings(game)) as talk:
-            await play(talk, exam.settings(game), number=QUIET)
-        raise exam.fell[1]
-    return await _series(
-        exam,
-        exam.settings(game),
-        [
-            {"seat": 0},
-            {"seat": 1, "opponents": dawdling},
-            {"seat": 0, "opponents": hasty, "deals": ASCENDING},
-        ],
-    )
+    """The fewest players: any moves; up to the turn cap; a sorted pack (negative scores)."""
+    if exam.unplayed and exam.unplayed[0] == game:
+        async with exam.talk(game) as talk:
+            await play(talk, number=QUIET)
+        raise exam.unplayed[1]
+    matches: list[dict[str, Any]] = [
+        {"seat": 0},
+        {"seat": 1, "opponents": slowest},
+        {"seat": 0, "opponents": fastest, "deals": ASCENDING},
+    ]
+    return await _series(exam, exam.talk(game), matches)
 
 
 async def plays_many(exam: Examination, game: str) -> str:
-    """The most players: long lists, reshuffles; at the first seat and at the last."""
+    """The most players: long lists, reshuffles; at the last seat and at the first."""
     seats = registry.game(game).max_seats
-    return await _series(
-        exam,
-        exam.settings(game, seats),
-        [{"seat": seats - 1, "opponents": dawdling}, {"seat": 0}],
-    )
+    matches: list[dict[str, Any]] = [{"seat": seats - 1, "opponents": slowest}, {"seat": 0}]
+    return await _series(exam, exam.talk(game, seats), matches)
 
 
 async def plays_off(exam: Examination, game: str) -> str:
     """Holes 10 and 11: with the bot and without it."""
-    settings = settings_for(game, 4, exam.limits, playoff=True)
-    return await _series(
-        exam,
-        settings,
-        [{"seat": 2, "referee": PlayedOff}, {"seat": 0, "referee": PlayedOff}],
-    )
+    matches: list[dict[str, Any]] = [
+        {"seat": 2, "referee": AlwaysPlayoff},
+        {"seat": 0, "referee": AlwaysPlayoff},
+    ]
+    return await _series(exam, exam.talk(game, 4, playoff=True), matches)
 
 
-# ----------------------------------------------------------------------- what version 1 may become
+# ------------------------------------------------------------- additions that the protocol allows
 
 _NEW = {
     "x-list": [1, -2, [3, {"x-deep": None}]],
@@ -151,7 +144,7 @@ _NEW_ASCII = json.dumps(_NEW, separators=(",", ":"))
 
 
 def _with_unknown(line: bytes) -> bytes:
-    """The same message with fields that version 1 doesn't have (yet): in it and in its objects."""
+    """Add fields that protocol 1 doesn't have, to the message and to the objects in it."""
     text = line.decode()
     inner = _NEW_ASCII[1:-1]
     # After `type`, which stays first; and in every object below.
@@ -162,23 +155,19 @@ def _with_unknown(line: bytes) -> bytes:
 
 
 async def ignores_fields(exam: Examination, game: str) -> str:
-    """A whole match."""
-    settings = exam.settings(game)
-    async with exam.talk(settings) as talk:
-        exam.dress(talk, lambda line: (_with_unknown(line),))
-        return f"{await play(talk, settings, number=2)} decisions"
+    async with exam.talk(game) as talk:
+        exam.deliver(talk, lambda line: (_with_unknown(line),))
+        return f"{await play(talk, number=2)} decisions"
 
 
 async def ignores_messages(exam: Examination, game: str) -> str:
-    """A whole match with messages in between that version 1 doesn't have (yet)."""
-    settings = exam.settings(game)
     unknown = b'{"type":"weather","text":"sunny","x":[1,{"y":2}]}\n'
-    async with exam.talk(settings) as talk:
-        if not exam.plain:
-            await talk.tell(unknown)
-            await talk.silence(QUIET_S)
-        exam.dress(talk, lambda line: (unknown + line,))
-        return f"{await play(talk, settings, number=3)} decisions"
+    async with exam.talk(game) as talk:
+        if not exam.ordinary:
+            await talk.notify(unknown)
+            await talk.expect_silence(QUIET_S)
+        exam.deliver(talk, lambda line: (unknown + line,))
+        return f"{await play(talk, number=3)} decisions"
 
 
 # ------------------------------------------------------------------------------ how lines arrive
@@ -186,7 +175,6 @@ async def ignores_messages(exam: Examination, game: str) -> str:
 
 async def reads_pieces(exam: Examination, game: str) -> str:
     """Lines in three pieces, cut anywhere; then several lines at a time."""
-    settings = exam.settings(game)
     written = 0
 
     def in_pieces(line: bytes) -> Sequence[bytes]:
@@ -195,96 +183,88 @@ async def reads_pieces(exam: Examination, game: str) -> str:
         if written > IN_PIECES:
             return (line,)
         third, two = len(line) // 3, len(line) - (written % 4)
-        return (
-            (line[:third], line[third:two], line[two:])
-            if two < len(line)
-            else (line[:third], line[third:])
-        )
+        pieces = (line[:third], line[third:two], line[two:])
+        return pieces if two < len(line) else (line[:third], line[third:])
 
-    async with exam.talk(settings) as talk:
-        exam.dress(talk, in_pieces)
-        await play(talk, settings, number=4, at_most=IN_PIECES)
-        talk.join = not exam.plain
-        await play(talk, settings, number=5)
+    async with exam.talk(game) as talk:
+        exam.deliver(talk, in_pieces)
+        await play(talk, number=4, at_most=IN_PIECES)
+        talk.batch = not exam.ordinary
+        await play(talk, number=5)
     return f"{IN_PIECES} in pieces, then in bundles"
 
 
 async def reads_windows(exam: Examination, game: str) -> str:
-    """No referee writes CR LF, but who tries a bot by hand may: so it is no fault."""
-    settings = exam.settings(game)
-    async with exam.talk(settings) as talk:
-        exam.dress(talk, lambda line: (line.removesuffix(b"\n") + b"\r\n",))
-        return f"{await play(talk, settings, number=9, at_most=IN_PIECES)} decisions"
+    """A warning only: no referee writes CR LF, but an author who tests by hand may."""
+    async with exam.talk(game) as talk:
+        exam.deliver(talk, lambda line: (line.removesuffix(b"\n") + b"\r\n",))
+        return f"{await play(talk, number=9, at_most=IN_PIECES)} decisions"
 
 
 async def reads_long(exam: Examination, game: str) -> str:
     """Questions of nearly 32 KiB."""
-    settings = exam.settings(game)
 
     def padded(line: bytes) -> Sequence[bytes]:
         rest = b'","'.join([b"abcdefgh"] * ((LONG_LINE - len(line)) // 11))
         return (line.replace(b'",', b'","x-long":["' + rest + b'"],', 1),)
 
-    async with exam.talk(settings) as talk:
-        exam.dress(talk, padded)
-        decisions = await play(talk, settings, number=6, at_most=IN_PIECES)
-        return f"{decisions} of {LONG_LINE} bytes"
+    async with exam.talk(game) as talk:
+        exam.deliver(talk, padded)
+        return f"{await play(talk, number=6, at_most=IN_PIECES)} of {LONG_LINE} bytes"
 
 
-# --------------------------------------------------------------------------------- time, memory
+# ------------------------------------------------- time, memory: what the other checks measured
 
 
 async def in_time(exam: Examination, _: str) -> str:
-    """Nothing is played for it: what was measured until now."""
-    _not_told(exam, Cause.TOO_SLOW, Cause.SPENT, Cause.ENDLESS)
-    ms = percentiles(exam.times)
+    _skip_after(exam, Mistake.TOO_SLOW, Mistake.SPENT, Mistake.ENDLESS)
+    p50, p99, most = percentiles(exam.times)
     bank = exam.limits.match_ms / 1000
-    detail = f"p50 {ms[0]:.1f}, p99 {ms[1]:.1f}, max {ms[2]:.1f} ms"
+    detail = f"p50 {p50:.1f}, p99 {p99:.1f}, max {most:.1f} ms"
     if exam.spent:
         detail += f"; {exam.spent:.1f} of {bank:.0f} s a match"
-    # Once may be the machine's doing; what is slow in a bot is slow in each process.
+    # One slow answer may be the machine's doing; a slow bot is slow in each process.
     slow = [t for t in exam.times if t * 1000 > NEARLY_SLOW * exam.limits.move_ms]
     if len(slow) > 1:
-        found = f"{len(slow)} of {len(exam.times)} answers did, the slowest took {ms[2]:.0f} ms."
-        raise Warned(Cause.NEARLY_SLOW, found, detail)
+        found = f"{len(slow)} of {len(exam.times)} answers did, the slowest took {most:.0f} ms."
+        raise CheckWarning(Mistake.NEARLY_SLOW, found, detail)
     if exam.spent > NEARLY_SLOW * bank:
         found = f"In one match its answers took {exam.spent:.1f} of {bank:.0f} s together."
-        raise Warned(Cause.NEARLY_SPENT, found, detail)
+        raise CheckWarning(Mistake.NEARLY_SPENT, found, detail)
     return detail
 
 
 async def in_memory(exam: Examination, _: str) -> str:
-    """The same for memory."""
-    _not_told(exam, Cause.MEMORY, Cause.NO_MEMORY)
+    _skip_after(exam, Mistake.MEMORY, Mistake.NO_MEMORY)
     detail = f"peak {exam.memory_mb:.0f} of {exam.limits.memory_mb} MB"
     if exam.memory_mb > NEARLY_FULL * exam.limits.memory_mb:
-        raise Warned(Cause.NEARLY_FULL, f"At its peak it used {exam.memory_mb:.0f} MB.", detail)
+        found = f"At its peak it used {exam.memory_mb:.0f} MB."
+        raise CheckWarning(Mistake.NEARLY_FULL, found, detail)
     return detail
 
 
 async def waits_idly(exam: Examination, _: str) -> str:
-    """The same for what it does while it isn't asked."""
-    if exam.fell:
-        raise Unfinished(UNPLAYED)
+    if exam.unplayed:
+        raise CheckSkipped(UNPLAYED)
     detail = f"{exam.idle * 100:.0f} % of a core"
     if exam.idle > IDLE:
-        raise Warned(Cause.BUSY_WAIT, f"It used {detail} while it waited.", detail)
+        raise CheckWarning(Mistake.BUSY_WAIT, f"It used {detail} while it waited.", detail)
     return detail
 
 
-def _not_told(exam: Examination, *causes: Cause) -> None:
-    """A warning of what is a fault already says no more."""
-    if known := [exam.known[cause] for cause in causes if cause in exam.known]:
-        raise Unfinished(f"see: {known[0]}")
+def _skip_after(exam: Examination, *mistakes: Mistake) -> None:
+    """A warning says nothing new about a bot that failed by these."""
+    if known := [exam.known[mistake] for mistake in mistakes if mistake in exam.known]:
+        raise CheckSkipped(f"see: {known[0]}")
 
 
 async def brings_packages(exam: Examination, _: str) -> str:
-    """Nothing is played for it: its files are read, and its interpreter is asked."""
-    found = await exam.borrowed()
+    found = await exam.host_packages()
     if not found:
         return ""
     listed = [f"{each.name} (imported in {each.imported}) is {each.place}" for each in found]
-    raise Warned(Cause.HOST_PACKAGE, f"{'; '.join(listed)}.{unnamed_lock(exam.files)}")
+    text = f"{'; '.join(listed)}.{unnamed_lock(exam.files)}"
+    raise CheckWarning(Mistake.HOST_PACKAGE, text)
 
 
 def percentiles(seconds: Sequence[float]) -> tuple[float, float, float]:
@@ -296,42 +276,38 @@ def percentiles(seconds: Sequence[float]) -> tuple[float, float, float]:
 
 
 async def repeats(exam: Examination, game: str) -> str:
-    """The same lines to two processes; what an answer holds beside the move may differ."""
-    settings = exam.settings(game)
+    """The same lines to two processes must give the same moves; other fields may differ."""
     moves = []
     for _ in range(2):
-        async with exam.talk(settings) as talk:
-            await play(talk, settings, number=7, at_most=REPEATED, steady=True)
+        async with exam.talk(game) as talk:
+            await play(talk, number=7, at_most=REPEATED, steady=True)
             moves.append(talk.moves)
     for number, (one, two) in enumerate(zip(*moves, strict=False), 1):
         if one != two:
             found = f'At decision {number} it wrote "{one}", the second time "{two}".'
-            raise Warned(Cause.NOT_REPEATABLE, found)
+            raise CheckWarning(Mistake.NOT_REPEATABLE, found)
     return f"{len(moves[0])} decisions, twice"
-
-
-# --------------------------------------------------------------------------------------- the end
 
 
 async def leaves(exam: Examination, game: str) -> str:
     """`bye` in one process, the end of the input in another one."""
-    settings = exam.settings(game)
     for what in ("`bye`", "the end of its input"):
-        async with exam.talk(settings) as talk:
-            await play(talk, settings, number=8, at_most=3)
+        async with exam.talk(game) as talk:
+            await play(talk, number=8, at_most=3)
             if what == "`bye`":
-                await talk.tell(encode(Bye()))
+                await talk.notify(encode(Bye()))
             else:
                 talk.solo.close_input()
             ended = await talk.solo.left(LEAVES_S)
             status = talk.solo.status
             await talk.solo.kill()
             if ended is None:
-                raise Warned(Cause.STAYS, f"It was there a second after {what}, and was killed.")
+                found = f"It was still running a second after {what}, and was killed."
+                raise CheckWarning(Mistake.STAYS, found)
             if ended.code != 0:
                 last = talk.solo.stderr.strip().rpartition("\n")[2]
                 found = f"After {what}: {status}" + (f" ({last[:100]})." if last else ".")
-                raise Warned(Cause.LEAVES_BADLY, found)
+                raise CheckWarning(Mistake.LEAVES_BADLY, found)
     return ""
 
 
@@ -346,15 +322,12 @@ class Check(msgspec.Struct, frozen=True):
     each_game: bool = False
     """In every game, else in the first one."""
     first_steps: bool = False
-    """Whether nothing after it makes sense if it fails."""
-    works: str = ""
-    """How a bot that plays but fails here does work: a part of the advice."""
-    dresses: bool = False
-    """Whether lines come otherwise in it than a referee writes them."""
-    warns: Cause | None = None
-    """What a bot is warned of that fails by lines that no referee writes."""
+    """A bot that fails it can pass none of the checks after it."""
+    unusual: str = ""
+    """The check delivers lines as no referee does; how a bot that fails only here does work."""
+    warns: Mistake | None = None
+    """The warning for a bot that fails only because of how lines are delivered."""
     applies: Callable[[Bot], bool] = lambda _: True
-    """To which bots."""
 
 
 _S = Section
@@ -371,41 +344,31 @@ CHECKS: tuple[Check, ...] = (
         "ignores fields that it doesn't know",
         _S.CHANGE,
         ignores_fields,
-        works="without the unknown fields",
-        dresses=True,
+        unusual="without the unknown fields",
     ),
     Check(
         "messages",
         "ignores messages that it doesn't know",
         _S.CHANGE,
         ignores_messages,
-        works="without the unknown messages",
-        dresses=True,
+        unusual="without the unknown messages",
     ),
     Check(
         "pieces",
         "reads lines however they arrive",
         _S.CONVERSATION,
         reads_pieces,
-        works="with lines that come one by one, in one piece",
-        dresses=True,
+        unusual="with lines that come one by one, in one piece",
     ),
     Check(
         "crlf",
         "reads lines that end in CR LF",
         _S.CONVERSATION,
         reads_windows,
-        dresses=True,
-        warns=Cause.NO_CRLF,
+        unusual="with lines that end in a newline alone",
+        warns=Mistake.NO_CRLF,
     ),
-    Check(
-        "long",
-        "reads long lines",
-        _S.MESSAGES,
-        reads_long,
-        works="with short lines",
-        dresses=True,
-    ),
+    Check("long", "reads long lines", _S.MESSAGES, reads_long, unusual="with short lines"),
     Check("packages", "brings its packages along", _S.WHERE, brings_packages, applies=is_python),
     Check("time", "keeps well within its time", _S.LIMITS, in_time),
     Check("memory", "keeps within its memory", _S.LIMITS, in_memory),

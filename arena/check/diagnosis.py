@@ -1,8 +1,8 @@
-"""From what was sent, what came and how it ended to the mistake by its name. Pure.
+"""Diagnose a bot that went wrong: from what was sent, what came back and how it ended. Pure.
 
-Whether something is a fault is decided before, by the session and the referee; here it gets its
-likely cause. The more telling evidence comes first: how a process died before what it left
-unsaid, and what it left unsaid before what it said.
+The session and the referee decide whether something is a fault; this module names the likely
+mistake. Stronger evidence comes first: how the process died, then what it did not write, then what
+it wrote. `lines.py` judges a line; `mistakes.py` has the words.
 """
 
 from __future__ import annotations
@@ -11,47 +11,45 @@ import re
 from collections.abc import Sequence
 
 from arena.bots.commands import INSIDE
-from arena.check.causes import Cause
-from arena.check.facts import SPINS, Diagnosis, Facts, Wanted, Woken, mistake, unnamed_lock
-from arena.check.lines import NO_JSON, of_line, of_text, parsed
+from arena.check.facts import SPINS, Diagnosis, Expected, Facts, Trigger, unnamed_lock
+from arena.check.lines import NO_JSON, diagnose_line, diagnose_text, parsed
+from arena.check.mistakes import Mistake
 from arena.referee import Failure
 
 
 def diagnose(facts: Facts) -> Diagnosis:  # noqa: PLR0911 - one after another
-    """The likely cause."""
     if facts.overstepped:
-        causes = {"memory": Cause.MEMORY, "tasks": Cause.THREADS, "disk": Cause.DISK}
-        return Diagnosis(cause=causes[facts.overstepped])
+        return Diagnosis(_OVERSTEPPED[facts.overstepped])
     if facts.flood:
-        return mistake(Cause.FLOOD)
-    if facts.line is not None and facts.woken is Woken.NOTHING:
-        return of_line(facts, facts.line)
+        return Diagnosis(Mistake.FLOOD)
+    if facts.line is not None and facts.trigger is Trigger.NOTHING:
+        return diagnose_line(facts, facts.line)
     if facts.windows and re.search(r"\r|\\r", facts.stderr):
-        return mistake(Cause.WINDOWS_LINES)
-    if facts.woken is not Woken.NOTHING:
-        return _of_the_woken(facts)
+        return Diagnosis(Mistake.WINDOWS_LINES)
+    if facts.trigger is not Trigger.NOTHING:
+        return _late_answer(facts)
     if facts.rest and parsed(facts.rest) is not NO_JSON:
-        return mistake(Cause.NO_NEWLINE)
+        return Diagnosis(Mistake.NO_NEWLINE)
     if facts.ended:
-        return _of_the_end(facts)
-    return _of_silence(facts)
+        return _end(facts)
+    return _silence(facts)
 
 
-def of_start(
+def diagnose_start(
     failure: Failure, *, ended: bool, stderr: str, unheard: bytes, run: Sequence[str]
 ) -> Diagnosis:
-    """The likely cause of what kept a bot from an event; `unheard`: what it wrote too late."""
+    """Diagnose a bot that did not start in an event; `unheard`: what it wrote too late."""
     line = failure.line.encode() if failure.line else None
     if line is not None and line.startswith((b"\\xff\\xfe", b"\\xfe\\xff")):
-        return mistake(Cause.UTF_16)
+        return Diagnosis(Mistake.UTF_16)
     silent = line is None and not ended
     return diagnose(
         Facts(
-            wanted=Wanted.READY,
+            expected=Expected.READY,
             after="hello",
             line=line,
             ended=ended,
-            woken=Woken.END if silent and unheard else Woken.NOTHING,
+            trigger=Trigger.END if silent and unheard else Trigger.NOTHING,
             left=bool(failure.status),
             status=failure.status,
             stderr=stderr,
@@ -63,63 +61,66 @@ def of_start(
 # --------------------------------------------------------------------------------- no answer
 
 
-def _of_the_woken(facts: Facts) -> Diagnosis:
-    causes = {
-        Woken.TIME: Cause.TOO_SLOW,
-        Woken.LINE: Cause.WANTS_LINE,
-        Woken.BLOCK: Cause.READS_AHEAD,
-        Woken.END: Cause.BUFFERED,
-    }
-    cause = causes[facts.woken]
-    if cause is Cause.TOO_SLOW and facts.spent:
-        return mistake(Cause.SPENT)
-    if cause is Cause.TOO_SLOW:
+_OVERSTEPPED = {"memory": Mistake.MEMORY, "tasks": Mistake.THREADS, "disk": Mistake.DISK}
+_TRIGGERED = {
+    Trigger.TIME: Mistake.TOO_SLOW,
+    Trigger.LINE: Mistake.WANTS_LINE,
+    Trigger.BLOCK: Mistake.READS_AHEAD,
+    Trigger.END: Mistake.BUFFERED,
+}
+
+
+def _late_answer(facts: Facts) -> Diagnosis:
+    mistake = _TRIGGERED[facts.trigger]
+    if mistake is Mistake.TOO_SLOW and facts.spent:
+        return Diagnosis(Mistake.SPENT)
+    if mistake is Mistake.TOO_SLOW:
         busy = " It was computing all the time." if facts.busy > SPINS else ""
-        return mistake(cause, f"It came {facts.late:.1f} s after its time was over.{busy}")
-    if facts.busy > SPINS and facts.woken is not Woken.END:
-        return mistake(Cause.TOO_SLOW, "It was computing all the time.")
+        return Diagnosis(mistake, f"It came {facts.late:.1f} s after its time was over.{busy}")
+    if facts.busy > SPINS and facts.trigger is not Trigger.END:
+        return Diagnosis(Mistake.TOO_SLOW, "It was computing all the time.")
     if facts.line is None and facts.rest and parsed(facts.rest) is not NO_JSON:
-        cause = Cause.NO_NEWLINE
-    if cause is Cause.BUFFERED and facts.status.startswith("signal"):
-        return _of_the_end(facts)
-    return mistake(cause)
+        mistake = Mistake.NO_NEWLINE
+    if mistake is Mistake.BUFFERED and facts.status.startswith("signal"):
+        return _end(facts)
+    return Diagnosis(mistake)
 
 
-def _of_silence(facts: Facts) -> Diagnosis:
+def _silence(facts: Facts) -> Diagnosis:
     if facts.rest:
-        prefix = of_text(facts.rest)
+        prefix = diagnose_text(facts.rest)
         if prefix is not None:
             return prefix
-        return mistake(Cause.NO_NEWLINE, "What came has no newline at its end.")
+        return Diagnosis(Mistake.NO_NEWLINE, "What came has no newline at its end.")
     if facts.busy > SPINS:
-        return mistake(Cause.ENDLESS)
-    if known := _of_stderr(facts.stderr):
+        return Diagnosis(Mistake.ENDLESS)
+    if known := _refusal(facts.stderr):
         return known
-    return mistake(Cause.NO_ANSWER if facts.left else Cause.STUCK)
+    return Diagnosis(Mistake.NO_ANSWER if facts.left else Mistake.STUCK)
 
 
 # ----------------------------------------------------------------------------------- the end
 
 _REFUSED = {
-    Cause.SHARED_MEMORY: r"SemLock|sem_open|/dev/shm|shm_open|memfd_create",
-    Cause.FILES: r"Too many open files|EMFILE",
-    Cause.READ_ONLY: r"read-only file system|Errno 30\b|EROFS",
-    Cause.NETWORK: r"network is unreachable|name resolution|getaddrinfo|UnknownHost|socket\.py"
+    Mistake.SHARED_MEMORY: r"SemLock|sem_open|/dev/shm|shm_open|memfd_create",
+    Mistake.FILES: r"Too many open files|EMFILE",
+    Mistake.READ_ONLY: r"read-only file system|Errno 30\b|EROFS",
+    Mistake.NETWORK: r"network is unreachable|name resolution|getaddrinfo|UnknownHost|socket\.py"
     r"|ECONNREFUSED|ENETUNREACH|java\.net\.|urllib|URLError|dial (tcp|udp)"
     r"|socket: operation not permitted|listen EPERM|connect EPERM",
-    Cause.THREADS: r"can't start new thread|unable to create (new )?native thread|pthread_create"
+    Mistake.THREADS: r"can't start new thread|unable to create (new )?native thread|pthread_create"
     r"|fork: retry|BlockingIOError.*Resource temporarily|failed to create new OS thread",
-    Cause.NO_MEMORY: r"MemoryError|bad_alloc|OutOfMemoryError|heap out of memory"
+    Mistake.NO_MEMORY: r"MemoryError|bad_alloc|OutOfMemoryError|heap out of memory"
     r"|cannot allocate memory|out of memory|ENOMEM|memory allocation of \d+ bytes failed",
 }
-# What a program of the bot's own asked for; of a path (`/bot/bot.js`) it is the command's.
+# Modules that the program itself imports; a path (`/bot/bot.js`) comes from the command.
 _NO_MODULE = re.compile(
     r"No module named '?(?P<python>[\w.]+)'?"
     r"|Cannot find (?:module|package) '(?P<node>[^'/][^']*)'"
     r"|Can't locate (?P<perl>\S+) in @INC|cannot load such file -- (?P<ruby>\S+)"
     r"|module '(?P<lua>[^']+)' not found"
 )
-# As an interpreter's last words; a line of anybody's log could say the same.
+# Only as the last words of an interpreter: any log could have such a line.
 _NOT_THERE = (
     r"No such file or directory|command not found|Cannot find module"
     r"|error while loading shared libraries|can't open file|Could not find or load main class"
@@ -131,7 +132,7 @@ _MISSING_PROGRAM = re.compile(
     r"|error while loading shared libraries|Could not find or load main class"
     r"|ClassNotFoundException"
 )
-"""What of it is a program, or a part of one."""
+"""Those that name a program, or a part of one."""
 _MISSING_FILE = re.compile(
     r"No such file or directory:? '(?P<python>[^']+)'"
     r"|ENOENT: no such file or directory, \w+ '(?P<node>[^']+)'"
@@ -155,80 +156,82 @@ _EXCEPTION = re.compile(
 )
 
 
+_SIGNALS = {
+    "SIGSEGV": "it used memory that is not its own",
+    "SIGABRT": "an assertion, or an uncaught C++ exception",
+    "SIGFPE": "a division by zero",
+    "SIGILL": "built for another processor?",
+    "SIGBUS": "a file that is shorter than its mapping, or unaligned memory",
+    "SIGSYS": "a system call that the sandbox forbids",
+    "SIGKILL": "killed from outside",
+    "SIGPIPE": "it wrote to a pipe that nobody reads",
+}
+
+
 def last_exception(stderr: str) -> str:
     """The line of a traceback that says what happened; empty if there is none."""
     found = _EXCEPTION.findall(stderr)
     return found[-1].strip() if found else ""
 
 
-def _of_stderr(stderr: str) -> Diagnosis | None:
-    """What the sandbox refused."""
-    for cause, pattern in _REFUSED.items():
+def _refusal(stderr: str) -> Diagnosis | None:
+    """What the sandbox refused, by the words of many runtimes."""
+    for mistake, pattern in _REFUSED.items():
         if found := re.search(f"^.*(?:{pattern}).*$", stderr, re.IGNORECASE | re.MULTILINE):
-            return mistake(cause, last_exception(stderr) or found[0].strip())
+            return Diagnosis(mistake, last_exception(stderr) or found[0].strip())
     return None
 
 
-def _of_the_end(facts: Facts) -> Diagnosis:
+def _end(facts: Facts) -> Diagnosis:
     if facts.status.startswith("signal"):
         name = facts.status.removeprefix("signal ")
-        meanings = {
-            "SIGSEGV": "SIGSEGV: it touched memory that isn't its own",
-            "SIGABRT": "SIGABRT: an assertion, or an uncaught C++ exception",
-            "SIGFPE": "SIGFPE: a division by zero",
-            "SIGILL": "SIGILL: built for another processor?",
-            "SIGBUS": "SIGBUS: a file that is shorter than its mapping, or unaligned memory",
-            "SIGSYS": "SIGSYS: a system call that the sandbox forbids",
-            "SIGKILL": "SIGKILL: killed from outside it",
-            "SIGPIPE": "SIGPIPE: it wrote where nobody reads",
-        }
-        known = _of_stderr(facts.stderr)
-        return known or mistake(Cause.SIGNAL, f"{meanings.get(name, name)}.")
+        meaning = f": {_SIGNALS[name]}" if name in _SIGNALS else ""
+        return _refusal(facts.stderr) or Diagnosis(Mistake.SIGNAL, f"{name}{meaning}.")
     if facts.status == "":
-        return mistake(Cause.CLOSED_OUTPUT)
+        return Diagnosis(Mistake.CLOSED_OUTPUT)
     if facts.status != "exit 0":
-        return _of_status(facts)
-    # Who leaves at the end of a match may be found gone only when the next one has begun.
+        return _exit_status(facts)
+    # A bot that exits at the end of a match may be noticed only when the next one has begun.
     if facts.after in ("hole_end", "match_end") or (facts.after == "match" and facts.earlier):
         hole = facts.after == "hole_end"
-        return mistake(Cause.LEFT_AFTER_HOLE if hole else Cause.LEFT_AFTER_MATCH)
-    return mistake(Cause.LEFT_EARLY)
+        return Diagnosis(Mistake.LEFT_AFTER_HOLE if hole else Mistake.LEFT_AFTER_MATCH)
+    return Diagnosis(Mistake.LEFT_EARLY)
 
 
-def _of_status(facts: Facts) -> Diagnosis:
-    known = _of_stderr(facts.stderr)
+def _exit_status(facts: Facts) -> Diagnosis:
+    known = _refusal(facts.stderr)
     if known:
         return known
     said = last_exception(facts.stderr)
     if module := _NO_MODULE.search(facts.stderr):
         name = module[module.lastgroup or 0]
-        return mistake(
-            Cause.NO_MODULE, f"The module {name} is not there.{unnamed_lock(facts.files)}"
+        return Diagnosis(
+            Mistake.NO_MODULE, f"The module {name} is missing.{unnamed_lock(facts.files)}"
         )
-    if facts.status != "exit 127" and (missing := _of_a_missing_file(facts)):
+    if facts.status != "exit 127" and (missing := _missing_file(facts)):
         return missing
-    starting = facts.wanted is Wanted.READY
-    for cause, pattern, status in (
-        (Cause.NOT_FOUND, _NOT_THERE, "exit 127"),
-        (Cause.NOT_EXECUTABLE, _NOT_RUN, "exit 126"),
+    starting = facts.expected is Expected.READY
+    for mistake, pattern, status in (
+        (Mistake.NOT_FOUND, _NOT_THERE, "exit 127"),
+        (Mistake.NOT_EXECUTABLE, _NOT_RUN, "exit 126"),
     ):
         found = re.search(f"^.*(?:{pattern}).*$", facts.stderr, re.MULTILINE)
-        early = starting or (cause is Cause.NOT_FOUND and _MISSING_PROGRAM.search(facts.stderr))
+        early = starting or (mistake is Mistake.NOT_FOUND and _MISSING_PROGRAM.search(facts.stderr))
         if facts.status == status or (early and found):
-            return mistake(cause, said or (found[0].strip() if found else ""))
+            return Diagnosis(mistake, said or (found[0].strip() if found else ""))
     if said or _TRACEBACK.search(facts.stderr):
-        return mistake(Cause.EXCEPTION, said)
-    return mistake(Cause.STATUS, f"It left with {facts.status.replace('exit', 'status')}.")
+        return Diagnosis(Mistake.EXCEPTION, said)
+    return Diagnosis(Mistake.STATUS, f"It exited with {facts.status.replace('exit', 'status')}.")
 
 
-def _of_a_missing_file(facts: Facts) -> Diagnosis | None:
-    """A file that was opened, not a program that was started."""
+def _missing_file(facts: Facts) -> Diagnosis | None:
+    """A file that it opened, not a program that it started."""
     found = _MISSING_FILE.search(facts.stderr)
     if found is None or _MISSING_PROGRAM.search(facts.stderr):
         return None
     name = found[found.lastgroup or 0]
     if found.lastgroup == "none":
-        return mistake(Cause.NO_FILE)
+        return Diagnosis(Mistake.NO_FILE)
     if name.startswith("/") and not name.startswith(f"{INSIDE}/"):
-        return mistake(Cause.NO_FILE, f"It opens {name}, which lies outside its folder.")
-    return mistake(Cause.NO_FILE, f"It opens {name}.")
+        return Diagnosis(Mistake.NO_FILE, f"It opens {name}, which lies outside its folder.")
+    return Diagnosis(Mistake.NO_FILE, f"It opens {name}.")

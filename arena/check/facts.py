@@ -1,30 +1,30 @@
-"""What is known of a bot that went wrong, and what its mistake is called. Pure data."""
+"""What is known of a bot that made a mistake, and the diagnosis made of it. Pure data."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from arena.check.causes import CAUSES, Cause
-from arena.check.languages import language
+from arena.check.mistakes import Mistake
 
-# Of a core: above this a bot computes, below it waits. Little enough for one that shares the
-# core with many others, and far more than waiting takes.
+# Share of a core above which a bot computes, and below which it waits: little enough for a bot that
+# shares the core with many others, and far more than waiting takes.
 SPINS = 0.1
 
 
-class Wanted(enum.Enum):
-    """What a bot owed when it went wrong."""
+class Expected(enum.Enum):
+    """What the bot owed when it went wrong."""
 
     READY = enum.auto()
     MOVE = enum.auto()
     NOTHING = enum.auto()
 
 
-class Woken(enum.Enum):
-    """What made a silent bot answer after all; see `Talk`."""
+class Trigger(enum.Enum):
+    """What made a silent bot answer after all; see `talk.py`."""
 
     NOTHING = enum.auto()
     TIME = enum.auto()
@@ -34,34 +34,32 @@ class Woken(enum.Enum):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is known of a bot that went wrong."""
-
-    wanted: Wanted
+    expected: Expected
     after: str = ""
-    """The type of the last message before it owed anything: hello, match, hole_end, …"""
+    """The type of the last message before the bot owed anything: hello, match, hole_end, …"""
     line: bytes | None = None
     """The whole line that was wrong; None: no line came."""
     more: Sequence[bytes] = ()
-    """What came right after it."""
+    """Lines right after it."""
     rest: bytes = b""
-    """What came without a newline."""
+    """Output without a newline at its end."""
     flood: bool = False
     ended: bool = False
     """Its output has ended."""
-    woken: Woken = Woken.NOTHING
+    trigger: Trigger = Trigger.NOTHING
     left: bool = False
-    """Whether it was gone when its input had been closed."""
+    """It exited when its input was closed."""
     busy: float = 0.0
     """Share of a core that it used while it owed an answer."""
     spent: bool = False
-    """Whether what was left of its time for the match was less than a decision may take."""
+    """It had less time left for the match than one decision may take."""
     late: float = 0.0
-    """Seconds that it was waited for beyond its time."""
+    """Seconds that the check waited beyond the bot's time."""
     sent: bytes = b""
-    """As it was written; several lines, if it may have died of any of them."""
+    """As it was written; several lines, if any of them may be the one it died of."""
     turn: str = ""
     earlier: Sequence[str] = ()
-    """Turn ids of questions before."""
+    """Turn ids of earlier questions."""
     legal: Sequence[str] = ()
     status: str = ""
     overstepped: str = ""
@@ -69,37 +67,17 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     run: Sequence[str] = ()
     files: Sequence[str] = ()
     windows: bool = False
-    """A script that `run` names has the line ends of Windows."""
+    """A script that `run` names has Windows line ends."""
 
 
-class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """A mistake by its name, and what of it is peculiar to this bot."""
-
-    cause: Cause
-    found: str = ""
-    """One sentence; empty if the title says it all."""
-
-    @property
-    def title(self) -> str:
-        """What it is: follows on the bot's name."""
-        return CAUSES[self.cause].title
-
-    def advice(self, run: Sequence[str], files: Sequence[str] = ()) -> str:
-        """What to do, in the bot's language."""
-        spoken = language(run, files)
-        text = CAUSES[self.cause].advice
-        for key, value in (("flush", spoken.flush), ("log", spoken.log), ("read", spoken.read)):
-            text = text.replace(f"{{{key}}}", value)
-        return text.strip()
+class Diagnosis(NamedTuple):
+    mistake: Mistake
+    detail: str = ""
+    """One sentence about this bot; empty if the title says it all."""
 
 
 def unnamed_lock(files: Sequence[str]) -> str:
-    """A lock file that lies beside a bot counts only where bot.toml names it."""
+    """A hint for a bot with a requirements.txt that bot.toml does not name."""
     if (file := "requirements.txt") not in files:
         return ""
-    return f' There is a {file} beside it: lock = "{file}" in bot.toml makes it count.'
-
-
-def mistake(cause: Cause, found: str = "") -> Diagnosis:
-    """A diagnosis."""
-    return Diagnosis(cause=cause, found=found)
+    return f' There is a {file} beside it: add lock = "{file}" to bot.toml.'

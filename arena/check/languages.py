@@ -1,4 +1,4 @@
-"""What a bot is written in, as far as its command and files tell, and how to flush there. Pure."""
+"""Guess a bot's language from its command and files; how to flush, log and read there. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 
 class Language(msgspec.Struct, frozen=True):
-    """What an author has to know of standard output and input."""
+    """Advice on standard output and input."""
 
     name: str
     flush: str
@@ -21,7 +21,7 @@ class Language(msgspec.Struct, frozen=True):
 
 _ANY = Language("", "Flush standard output after every line.", "")
 
-LANGUAGES: Mapping[str, Language] = MappingProxyType(
+ADVICE: Mapping[str, Language] = MappingProxyType(
     {
         "python": Language(
             "Python",
@@ -134,13 +134,21 @@ _SOURCES = (
 
 
 def language(run: Sequence[str], files: Iterable[str] = ()) -> Language:
-    """By the program that runs it, or for one of its own by the sources beside it."""
+    """By the interpreter that runs it, else by the sources beside its program."""
     program = posixpath.basename(run[0]) if run else ""
     for pattern, name in _PROGRAMS:
         if re.fullmatch(pattern, program):
-            return LANGUAGES[name]
+            return ADVICE[name]
     names = [posixpath.basename(file) for file in files]
     for suffix, name in _SOURCES:
         if any(file.endswith(suffix) for file in names):
-            return LANGUAGES[name]
+            return ADVICE[name]
     return _ANY
+
+
+def in_language(advice: str, run: Sequence[str], files: Iterable[str] = ()) -> str:
+    """Fill {flush}, {log} and {read} in an advice."""
+    spoken = language(run, files)
+    for key in ("flush", "log", "read"):
+        advice = advice.replace(f"{{{key}}}", getattr(spoken, key))
+    return advice.strip()

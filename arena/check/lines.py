@@ -1,4 +1,4 @@
-"""A line that was wrong: what it was meant to be, and what is the matter with it. Pure."""
+"""Diagnose a line that a bot wrote: which mistake makes it wrong, what it was meant to be. Pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 
 import msgspec
 
-from arena.check.causes import Cause
-from arena.check.facts import Diagnosis, Facts, Wanted, mistake
+from arena.check.facts import Diagnosis, Expected, Facts
+from arena.check.mistakes import Mistake
 from arena.wire.session import MAX_BRACKETS
 
 NO_JSON: Any = object()
 
 
 def parsed(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Its value; `NO_JSON` if it is none, by the decoder that judges in an event."""
+    """Decode with the decoder of an event; `NO_JSON` if it fails."""
     if _brackets(data) > MAX_BRACKETS:
         return NO_JSON
     try:
@@ -32,62 +32,60 @@ def _brackets(line: bytes) -> int:
     return line.count(b"[") + line.count(b"{")
 
 
-def of_line(facts: Facts, line: bytes) -> Diagnosis:  # noqa: PLR0911 - one after another
-    """What is wrong with a whole line."""
+def diagnose_line(facts: Facts, line: bytes) -> Diagnosis:  # noqa: PLR0911 - one after another
     value = parsed(line)
     if _brackets(line) > MAX_BRACKETS:
-        return mistake(Cause.NESTED)
+        return Diagnosis(Mistake.NESTED)
     echoed = line.strip() in (sent.strip() for sent in facts.sent.split(b"\n"))
     if value is not NO_JSON and line and echoed:
-        return mistake(Cause.ECHO)
+        return Diagnosis(Mistake.ECHO)
     if isinstance(value, dict):
-        return _of_object(facts, value)
+        return _wrong_object(facts, value)
     if value is NO_JSON:
-        known = of_text(line, facts)
+        known = diagnose_text(line, facts)
         if known is not None:
             return known
-        starting = facts.wanted is Wanted.READY
-        return mistake(Cause.BANNER if starting else Cause.PRINT)
+        starting = facts.expected is Expected.READY
+        return Diagnosis(Mistake.BANNER if starting else Mistake.PRINT)
     if facts.legal and value in facts.legal:
-        return mistake(Cause.BARE_MOVE)
-    return mistake(Cause.NOT_AN_OBJECT)
+        return Diagnosis(Mistake.BARE_MOVE)
+    return Diagnosis(Mistake.NOT_AN_OBJECT)
 
 
-def of_text(line: bytes, facts: Facts | None = None) -> Diagnosis | None:  # noqa: PLR0911 - one after another
-    """What a line that is no JSON was meant to be."""
-    if known := _of_bytes(line):
+def diagnose_text(line: bytes, facts: Facts | None = None) -> Diagnosis | None:  # noqa: PLR0911 - one after another
+    """Recognise what a line that is not JSON was meant to be."""
+    if known := _other_encoding(line):
         return known
     text = line.decode().strip()
     if not text:
-        return mistake(Cause.EMPTY_LINE) if facts else None
+        return Diagnosis(Mistake.EMPTY_LINE) if facts else None
     if facts and text in facts.legal:
-        return mistake(Cause.BARE_MOVE)
+        return Diagnosis(Mistake.BARE_MOVE)
     more = facts.more if facts else ()
     if text[0] in "{[" and (
         _spread(text, more) or "\n" in text or (text in {"{", "["} and not more)
     ):
-        return mistake(Cause.PRETTY_PRINTED)
+        return Diagnosis(Mistake.PRETTY_PRINTED)
     if _with_constants(text):
-        return mistake(Cause.NOT_A_NUMBER)
-    if known := mistake(Cause.NOT_ENCODED) if _SHOWN.fullmatch(text) else _of_repr(text):
+        return Diagnosis(Mistake.NOT_A_NUMBER)
+    if known := Diagnosis(Mistake.NOT_ENCODED) if _SHOWN.fullmatch(text) else _python_repr(text):
         return known
     if _leading(text):
-        return mistake(Cause.TWO_ON_A_LINE)
+        return Diagnosis(Mistake.TWO_ON_A_LINE)
     if text[0] == "{" and '"' in text:
-        return mistake(Cause.BROKEN_JSON)
+        return Diagnosis(Mistake.BROKEN_JSON)
     return None
 
 
-def _of_bytes(line: bytes) -> Diagnosis | None:
-    """Whether it is another encoding than UTF-8."""
+def _other_encoding(line: bytes) -> Diagnosis | None:
     if line.startswith((b"\xff\xfe", b"\xfe\xff")) or line.count(b"\0") > len(line) // 3:
-        return mistake(Cause.UTF_16)
+        return Diagnosis(Mistake.UTF_16)
     if line.startswith(b"\xef\xbb\xbf"):
-        return mistake(Cause.BYTE_ORDER_MARK)
+        return Diagnosis(Mistake.BYTE_ORDER_MARK)
     try:
         line.decode()
     except UnicodeDecodeError:
-        return mistake(Cause.NOT_UTF_8)
+        return Diagnosis(Mistake.NOT_UTF_8)
     return None
 
 
@@ -101,7 +99,7 @@ def _spread(text: str, more: Sequence[bytes]) -> bool:
 
 
 def _with_constants(text: str) -> bool:
-    """Whether it is JSON but for the constants that many encoders write."""
+    """Whether it is JSON but for NaN and Infinity, which many encoders write."""
     if text.count("{") + text.count("[") > MAX_BRACKETS:
         return False
     seen: list[str] = []
@@ -115,7 +113,7 @@ def _with_constants(text: str) -> bool:
 _CONSTANT = re.compile(
     r"(?<=[:,\[])[ \t]*[-+]?(?:nan|inf(?:inity)?)(?=[ \t]*[,\]}])", re.IGNORECASE
 )
-"""Also as C, Go and Rust print them. To find it within a string does no harm."""
+"""Also as C, Go and Rust print them. A match within a string does no harm."""
 
 _SHOWN = re.compile(
     r"\[object \w+\]|map\[.*\]|(HASH|ARRAY)\(0x[0-9a-f]+\)|\{.*=>.*\}|\{\w+=.*\}|#<.*>"
@@ -123,9 +121,8 @@ _SHOWN = re.compile(
 """Objects as JavaScript, Go, Perl, Ruby and Java print them."""
 
 
-def _of_repr(text: str) -> Diagnosis | None:
-    """What an object looks like that was printed without an encoder."""
-    # Above any answer; the parser is Python's own, and is slow on much that is nested.
+def _python_repr(text: str) -> Diagnosis | None:
+    # Longer than any answer; Python's own parser is slow on deep nesting.
     if text[0] not in "{b'" or len(text) > 2_000:
         return None
     try:
@@ -133,10 +130,10 @@ def _of_repr(text: str) -> Diagnosis | None:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     if isinstance(value, str) and parsed(value.encode("utf-8", "replace")) is not NO_JSON:
-        return mistake(Cause.NOT_ENCODED)
+        return Diagnosis(Mistake.NOT_ENCODED)
     if isinstance(value, dict) and "'" in text:
-        return mistake(Cause.SINGLE_QUOTES)
-    return mistake(Cause.BYTES) if isinstance(value, bytes) else None
+        return Diagnosis(Mistake.SINGLE_QUOTES)
+    return Diagnosis(Mistake.BYTES) if isinstance(value, bytes) else None
 
 
 def _leading(text: str) -> bool:
@@ -150,27 +147,27 @@ def _leading(text: str) -> bool:
     return end < len(text)
 
 
-def _of_object(facts: Facts, answer: dict[str, Any]) -> Diagnosis:  # noqa: PLR0911 - one after another
-    if facts.wanted is Wanted.READY:
+def _wrong_object(facts: Facts, answer: dict[str, Any]) -> Diagnosis:  # noqa: PLR0911 - one after another
+    if facts.expected is Expected.READY:
         if "move" in answer or "turn" in answer:
-            return mistake(Cause.NOT_READY, "It answers as if it had been asked for a move.")
+            return Diagnosis(Mistake.NOT_READY, "It answers as if it had been asked for a move.")
         given = json.dumps(answer.get("type"))
-        return mistake(Cause.NOT_READY, f'`type` is {given}, not "ready".')
+        return Diagnosis(Mistake.NOT_READY, f'`type` is {given}, not "ready".')
     turn, move = answer.get("turn"), answer.get("move")
-    if facts.wanted is Wanted.NOTHING:
+    if facts.expected is Expected.NOTHING:
         if turn is not None and turn == (facts.earlier[-1] if facts.earlier else None):
-            return mistake(Cause.TWO_ANSWERS)
-        return mistake(Cause.UNASKED, f"It came after `{facts.after}`.")
+            return Diagnosis(Mistake.TWO_ANSWERS)
+        return Diagnosis(Mistake.UNASKED, f"It came after `{facts.after}`.")
     answered = any(_is_answer(line, facts.turn) for line in facts.more)
     if answered and facts.earlier and turn == facts.earlier[-1]:
-        return mistake(Cause.TWO_ANSWERS, "This is an answer to the question before.")
+        return Diagnosis(Mistake.TWO_ANSWERS, "This is an answer to the question before.")
     if answer.get("type") == "ready":
-        return mistake(Cause.UNASKED, "It says `ready` a second time.")
+        return Diagnosis(Mistake.UNASKED, "It says `ready` a second time.")
     if answered and turn != facts.turn:
-        return mistake(Cause.UNASKED, f"It came after `{facts.after}`.")
-    if wrong := _of_turn(facts, answer):
+        return Diagnosis(Mistake.UNASKED, f"It came after `{facts.after}`.")
+    if wrong := _wrong_turn(facts, answer):
         return wrong
-    return _of_move(facts, answer, move)
+    return _wrong_move(facts, answer, move)
 
 
 def _is_answer(line: bytes, turn: str) -> bool:
@@ -178,35 +175,36 @@ def _is_answer(line: bytes, turn: str) -> bool:
     return isinstance(value, dict) and value.get("turn") == turn
 
 
-def _of_turn(facts: Facts, answer: dict[str, Any]) -> Diagnosis | None:
+def _wrong_turn(facts: Facts, answer: dict[str, Any]) -> Diagnosis | None:
     turn = answer.get("turn")
     if turn == facts.turn:
         return None
     if turn is None and "turn" not in answer:
-        return mistake(Cause.TURN_MISSING, _meant("turn", answer))
+        return Diagnosis(Mistake.TURN_MISSING, _meant("turn", answer))
     if not isinstance(turn, str):
-        return mistake(Cause.TURN_TYPE, f'It is {json.dumps(turn)[:40]}, asked was "{facts.turn}".')
-    told = f'It is "{turn[:40]}", asked was "{facts.turn}".'
+        return Diagnosis(
+            Mistake.TURN_TYPE, f'It is {json.dumps(turn)[:40]}, the question has "{facts.turn}".'
+        )
+    detail = f'It is "{turn[:40]}", the question has "{facts.turn}".'
     if turn and (turn in facts.turn or turn == facts.turn.partition("-")[0]):
-        return mistake(Cause.TURN_CUT, told)
-    return mistake(Cause.TURN_OLD if turn in facts.earlier else Cause.TURN_WRONG, told)
+        return Diagnosis(Mistake.TURN_CUT, detail)
+    return Diagnosis(Mistake.TURN_OLD if turn in facts.earlier else Mistake.TURN_WRONG, detail)
 
 
-def _of_move(facts: Facts, answer: dict[str, Any], move: object) -> Diagnosis:
+def _wrong_move(facts: Facts, answer: dict[str, Any], move: object) -> Diagnosis:
     if "move" not in answer:
-        return mistake(Cause.MOVE_MISSING, _meant("move", answer))
+        return Diagnosis(Mistake.MOVE_MISSING, _meant("move", answer))
     if isinstance(move, int) and not isinstance(move, bool):
-        if 0 <= move < len(facts.legal):
-            found = f'It is {move}; legal[{move}] is "{facts.legal[move]}".'
-            return mistake(Cause.MOVE_INDEX, found)
-        return mistake(Cause.MOVE_INDEX, f"It is {move}.")
+        known = 0 <= move < len(facts.legal)
+        legal = f'; legal[{move}] is "{facts.legal[move]}"' if known else ""
+        return Diagnosis(Mistake.MOVE_INDEX, f"It is {move}{legal}.")
     if not isinstance(move, str):
-        return mistake(Cause.MOVE_TYPE, f"It is {json.dumps(move)[:60]}.")
-    return mistake(Cause.ILLEGAL, _nearest(move, facts.legal))
+        return Diagnosis(Mistake.MOVE_TYPE, f"It is {json.dumps(move)[:60]}.")
+    return Diagnosis(Mistake.ILLEGAL, _nearest(move, facts.legal))
 
 
 def _meant(field: str, answer: dict[str, Any]) -> str:
-    """Whether another field may be meant."""
+    """Suggest a field that may be meant."""
     near = difflib.get_close_matches(field, [str(key) for key in answer], n=1, cutoff=0.5)
     others = [key for key in answer if str(key).lower() in ("action", "id", "play", "choice")]
     meant = near or others

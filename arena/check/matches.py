@@ -1,6 +1,6 @@
-"""Matches between one real bot and opponents in this process, refereed as in an event.
+"""Play matches between one bot process and built-in opponents, with the referee of an event.
 
-The deals come from a fixed secret, so a check of the same bot is the same every time.
+The deals come from a fixed secret, so that each check of the same bot is the same.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import random
 from collections.abc import Callable, Sequence
 
 from arena import registry
-from arena.check.talk import Talk
+from arena.check.conversation import Conversation
 from arena.deals import Deals, Deck, secret_from_seed
-from arena.model import Limits, MatchSpec, Settings
+from arena.model import MatchSpec
 from arena.referee import HOLES, Referee
 from arena.wire.messages import Act
 from arena.wire.session import encode
@@ -19,26 +19,25 @@ from arena.wire.session import encode
 DEALS = Deals(secret_from_seed("arena check"))
 
 Policy = Callable[[Sequence[str]], str]
-"""An opponent: a move from the legal ones."""
+"""An opponent: from the legal moves to one of them."""
 
 
-def aimless(seed: int) -> Policy:
-    """Any legal move."""
+def random_policy(seed: int) -> Policy:
     return random.Random(seed).choice  # noqa: S311 - an opponent, not a secret
 
 
-def dawdling(legal: Sequence[str]) -> str:
+def slowest(legal: Sequence[str]) -> str:
     """Draw and replace the same card for ever: only others, or the turn cap, end a hole."""
     return "draw" if "draw" in legal else legal[0]
 
 
-def hasty(legal: Sequence[str]) -> str:
-    """Draw and turn cards over as fast as it goes."""
+def fastest(legal: Sequence[str]) -> str:
+    """Draw, and turn a card over in each turn."""
     return "draw" if "draw" in legal else legal[-1]
 
 
 class _Ascending(Deals):
-    """Every pack in its order, lowest cards first: the best grids there are, negative scores."""
+    """Every pack sorted, lowest cards first: the best grids, with negative scores."""
 
     def _deck(self, pairing: str, deal: int, hole: int, pack: tuple[int, ...]) -> Deck:
         deck = super()._deck(pairing, deal, hole, pack)
@@ -49,12 +48,12 @@ class _Ascending(Deals):
 ASCENDING = _Ascending(secret_from_seed("arena check"))
 
 
-class PlayedOff(Referee):
-    """A match that is played off whoever has won: by all but the last seat, then without the
-    first one. So both kinds of playoff holes come up.
+class AlwaysPlayoff(Referee):
+    """Always two playoff holes: the first without the last seat, the second also without the first
+    seat, so that a bot sees playoff holes with and without itself.
     """
 
-    def _playoff(self, scores: tuple[int, ...]) -> bool:  # noqa: ARG002 - whatever they are
+    def _playoff(self, scores: tuple[int, ...]) -> bool:  # noqa: ARG002 - always
         if self._number == HOLES + 2:
             return False
         everybody = self._everybody
@@ -63,15 +62,8 @@ class PlayedOff(Referee):
         return True
 
 
-def settings_for(game: str, seats: int, limits: Limits, *, playoff: bool = False) -> Settings:
-    """What `hello` tells."""
-    rules = registry.game(game)
-    return Settings(game=game, seats=seats, turn_cap=rules.turn_cap, playoff=playoff, limits=limits)
-
-
 async def play(
-    talk: Talk,
-    settings: Settings,
+    talk: Conversation,
     *,
     number: int = 0,
     seat: int = 0,
@@ -82,11 +74,12 @@ async def play(
     at_most: int = 0,
     steady: bool = False,
 ) -> int:
-    """Play match `number` of a series with the bot in that seat; how many decisions it made.
+    """Play match `number` of a series with the bot in `seat`; return the number of its decisions.
 
-    `pause`: how long after each notice it has to be silent. `at_most`: so many decisions, then
-    no more. `steady`: it is told the same bank each time.
+    `pause`: seconds of silence expected after each notice. `at_most`: stop after so many decisions.
+    `steady`: every question states the full bank.
     """
+    settings = talk.settings
     spec = MatchSpec(
         id=f"check-{settings.game}-{settings.seats}-{number}",
         series="check",
@@ -98,18 +91,18 @@ async def play(
         ),
     )
     match = referee(spec, game=registry.game(settings.game), deals=deals, settings=settings)
-    choose = opponents or aimless(number)
+    choose = opponents or random_policy(number)
     decisions = 0
     talk.new_match()
     match.begin()
     while True:
         for to, notice in match.take_notices():
             if to == seat:
-                await talk.tell(encode(notice))
+                await talk.notify(encode(notice))
                 if pause:
-                    await talk.silence(pause)
+                    await talk.expect_silence(pause)
         if not match.asked or (at_most and decisions >= at_most):
-            await talk.flush()
+            talk.flush()
             if not match.asked:
                 talk.match_over()
             return decisions

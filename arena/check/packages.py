@@ -1,8 +1,8 @@
-"""Python packages of the host that a bot imports, though no lock file of its names them.
+"""Find Python packages of the host that a bot imports, though its lock file does not name them.
 
-Theory of operation. What its files import is read from their text; where each of these modules
-would come from, its own interpreter says, in the sandbox, with all that the bot sees there. What
-lies among the packages of the interpreter's installation is there by luck.
+Theory of operation. The text of the bot's files says which modules it imports. Its own interpreter,
+in the sandbox with all that the bot sees there, says where each of them would come from. A module
+among the packages of the interpreter's installation may be missing on another machine.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import msgspec
 
 from arena.bots.commands import INSIDE
 from arena.bots.folder import SnapshotError, opened
-from arena.check.languages import LANGUAGES, language
+from arena.check.languages import ADVICE, language
 from arena.engine.pipes import Pipes
 from arena.engine.single_bot import BotLine, open_solo
 from arena.model import Bot, Limits
 from arena.sandbox import Backend
 
-# Of a bot's files, what is read in all: an author's own code is far less.
+# Read of a bot's files in all: an author's own code is far smaller.
 FILES, BYTES, NAMES = 200, 1 << 20, 200
 _ANSWERS_S = 10.0
 _IMPORT = re.compile(
@@ -45,22 +45,19 @@ _FLAG = re.compile(r"-[bBdEIOPqsSuvx]+")
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/")
 
 
-class Borrowed(msgspec.Struct, frozen=True):
-    """A package that is the host's."""
-
+class HostPackage(msgspec.Struct, frozen=True):
     name: str
     imported: str
-    """Where: the file and its line."""
+    """File and line."""
     place: str
 
 
 def is_python(bot: Bot) -> bool:
-    """Whether an interpreter runs it that has packages."""
-    return language(bot.run) is LANGUAGES["python"]
+    return language(bot.run) is ADVICE["python"]
 
 
 def imports(root: Path, run: Sequence[str] = ()) -> Mapping[str, str]:
-    """By the name of each module that its files import, the first place where they do."""
+    """The modules that a bot's files import, each with the first place."""
     scripts = {word.removeprefix(f"{INSIDE}/") for word in run}
     found: dict[str, str] = {}
     left = BYTES
@@ -79,8 +76,8 @@ def imports(root: Path, run: Sequence[str] = ()) -> Mapping[str, str]:
 
 
 def _texts(root: Path, scripts: Container[str]) -> Iterator[tuple[str, str]]:
-    """Its Python files by their paths: by their suffix, or named as the program that is run. Its
-    build may have made links to anywhere.
+    """Paths and texts of its Python files: by suffix, or named in `run`. Its build may have made
+    links to anywhere.
     """
     seen = 0
     with opened(root) as opened_root:
@@ -97,8 +94,9 @@ def _texts(root: Path, scripts: Container[str]) -> Iterator[tuple[str, str]]:
                         yield path, opened_root.read(at, BYTES).decode("utf-8", "replace")
 
 
-async def borrowed(table: Pipes, bot: Bot, backend: Backend, limits: Limits) -> list[Borrowed]:
-    """The host's packages that it would import, by name."""
+async def host_packages(
+    pipes: Pipes, bot: Bot, backend: Backend, limits: Limits
+) -> list[HostPackage]:
     wanted = imports(Path(bot.root), bot.run)
     if not wanted:
         return []
@@ -107,12 +105,12 @@ async def borrowed(table: Pipes, bot: Bot, backend: Backend, limits: Limits) -> 
     asking = msgspec.structs.replace(bot, run=(program, *flags, "-c", _WHERE, *wanted))
     own = [path for path in dict(bot.env).get("PYTHONPATH", "").split(os.pathsep) if path]
     found = []
-    async with open_solo(table, asking, backend, limits) as solo:
+    async with open_solo(pipes, asking, backend, limits) as solo:
         for name, imported in wanted.items():
             event = await solo.line(_ANSWERS_S)
             if not isinstance(event, BotLine):
                 break
             place = event.data.decode("utf-8", "replace")
             if _INSTALLED.search(place) and not any(place.startswith(path) for path in own):
-                found.append(Borrowed(name, imported, place))
+                found.append(HostPackage(name, imported, place))
     return found

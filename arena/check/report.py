@@ -1,25 +1,29 @@
 """What `arena check` has found, as data: `--json` writes this, the terminal shows it. Pure.
 
-Invariant: every text is capped where it comes from, and holds a bot's bytes only in escaped form.
+Invariant: every text is capped where it is made, and a bot's bytes are in it only as escapes.
 """
 
 from __future__ import annotations
 
 import enum
 
-from arena.check.causes import Cause
+from msgspec.structs import replace
+
+from arena.check.facts import Diagnosis, Facts, Trigger
+from arena.check.languages import in_language
+from arena.check.mistakes import Mistake
 from arena.model import Frozen
 
 VERSION = 1
 # Of a line that was sent or received: the longest legal question.
 LINE_KEPT = 32_768
-# Of stderr: its beginning and, mostly, its end; far more than a traceback has.
+# Of stderr, mostly its end: far more than a traceback has.
 STDERR_KEPT = 32_768
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\ufeff": "\\ufeff"}
 
 
 class Status(enum.StrEnum):
-    """What a check came to."""
-
     PASSED = "passed"
     WARNED = "warned"
     FAILED = "failed"
@@ -27,45 +31,43 @@ class Status(enum.StrEnum):
 
 
 class Finding(Frozen, frozen=True, kw_only=True):
-    """A mistake: by its name, in words, with the evidence."""
+    """A mistake of one bot, in words and with the evidence."""
 
-    cause: Cause
+    cause: Mistake
     title: str
-    """What it is, as the end of a sentence that begins with the bot."""
+    """What is wrong, as the end of a sentence that begins with the bot."""
     found: str = ""
-    """What is peculiar to this bot; may be empty."""
+    """What only this bot does."""
     rule: str
     section: str
     """Heading in protocol/SPEC.md."""
     advice: str
     sent: str = ""
-    """The line that it went wrong with, as it was written; all since its last answer, if any of
+    """The line that it went wrong with, as written; all lines since its last answer, if any of
     them may be it."""
     received: str = ""
-    """What came instead of what was wanted; escaped."""
+    """What it wrote instead; escaped."""
     status: str = ""
-    """How its process ended, if it did by itself: "exit 1", "signal SIGSEGV"."""
+    """How its process ended, if it ended by itself: "exit 1", "signal SIGSEGV"."""
     stderr: str = ""
-    """Of its standard error, the beginning and the end."""
+    """Beginning and end of its standard error."""
 
 
-class Checked(Frozen, frozen=True, kw_only=True):
-    """One check and what it came to."""
-
+class CheckResult(Frozen, frozen=True, kw_only=True):
     name: str
-    """For machines: "start", "quiet", "play-nine-2"."""
+    """For programs: "start", "quiet", "play-nine-2"."""
     title: str
     """What a bot that passes does."""
     section: str
-    """Heading in protocol/SPEC.md that it stands on."""
+    """Heading in protocol/SPEC.md."""
     status: Status
     detail: str = ""
-    """Figures; or why it was skipped."""
+    """Figures; or why the check was skipped."""
     finding: Finding | None = None
 
 
 class Times(Frozen, frozen=True, kw_only=True):
-    """Of its answers, in milliseconds of wall time."""
+    """Wall time of the bot's answers, in milliseconds."""
 
     answers: int = 0
     p50_ms: float = 0.0
@@ -74,32 +76,83 @@ class Times(Frozen, frozen=True, kw_only=True):
 
 
 class Report(Frozen, frozen=True, kw_only=True):
-    """One bot."""
+    """All checks of one bot."""
 
     bot: str
-    """name@version; what the path ends in, where it could not be entered."""
+    """name@version; the last part of the path for a bot that could not be entered."""
     path: str
     status: Status
     """The worst of its checks."""
-    checks: tuple[Checked, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
     times: Times = Times()
     memory_mb: float = 0.0
-    """Peak of all its processes together, as far as it was seen."""
+    """Peak of all its processes together, as far as it was measured."""
 
 
 class Reports(Frozen, frozen=True, kw_only=True):
-    """All bots: the object that `--json` writes."""
+    """The object that `--json` writes."""
 
     v: int = VERSION
     passed: bool
     sandbox: str
-    """Empty: no bot got as far as to need one."""
+    """Empty: no bot could be started."""
     bots: tuple[Report, ...]
 
 
 def worst(statuses: list[Status]) -> Status:
-    """Of several."""
     for status in (Status.FAILED, Status.WARNED):
         if status in statuses:
             return status
     return Status.PASSED
+
+
+def finding_of(diagnosis: Diagnosis, facts: Facts | None = None, received: bytes = b"") -> Finding:
+    """Put a diagnosis into words, with its evidence; without facts, a warning."""
+    mistake, detail = diagnosis
+    finding = Finding(
+        cause=mistake,
+        title=mistake.title,
+        found=escaped(detail.encode()),
+        rule=mistake.rule.text,
+        section=mistake.rule.section,
+        advice=mistake.advice,
+    )
+    if facts is None:
+        return finding
+    # How it ended says nothing if it was the check that closed its input.
+    by_itself = facts.ended and facts.trigger is Trigger.NOTHING
+    return replace(
+        finding,
+        advice=in_language(mistake.advice, facts.run, facts.files),
+        sent=escaped(_shortened(facts.sent.removesuffix(b"\n"))),
+        received=escaped(received),
+        status=facts.status if by_itself else "",
+        stderr="\n".join(escaped(line.encode()) for line in _ends(facts.stderr.rstrip())),
+    )
+
+
+def _shortened(data: bytes) -> bytes:
+    if len(data) <= LINE_KEPT:
+        return data
+    half = LINE_KEPT // 2 - 32
+    return data[:half] + b" ...(%d bytes more)... " % (len(data) - 2 * half) + data[-half:]
+
+
+def _ends(stderr: str) -> list[str]:
+    """Its first lines, which often name the error, and its last ones."""
+    if len(stderr) <= STDERR_KEPT:
+        return stderr.split("\n")
+    head, tail = stderr[: STDERR_KEPT // 4], stderr[-(STDERR_KEPT - STDERR_KEPT // 4) :]
+    left_out = len(stderr) - len(head) - len(tail)
+    return [*head.split("\n"), f"…({left_out} more)…", *tail.split("\n")]
+
+
+def escaped(data: bytes) -> str:
+    """Bytes as printable text in which no two different bytes look the same."""
+    text = data[:LINE_KEPT].decode("utf-8", "backslashreplace")
+    return "".join(
+        letter
+        if letter.isprintable()
+        else _ESCAPES.get(letter) or letter.encode("unicode_escape").decode()
+        for letter in text
+    )

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import trio
+from msgspec import structs
 
 from arena.bots import Problem, default_cache, in_use, load
-from arena.check.causes import CAUSES, Cause
-from arena.check.examine import examine, planned
-from arena.check.report import Checked, Finding, Report, Reports, Status
+from arena.check.facts import Diagnosis
+from arena.check.mistakes import Mistake
+from arena.check.report import CheckResult, Report, Reports, Status, finding_of
+from arena.check.runner import check_bot, planned
 from arena.engine.pipes import open_pipes
 from arena.event.enter import find_sandbox, prepare
 from arena.executors.cores import cores, one_core
@@ -75,7 +77,7 @@ def check_bots(
                 shown.report(report)
     if not reports:
         left_out = "".join(f"; {note}" for note in roster.notes)
-        words = CAUSES[Cause.NOT_ENTERED].rule.rstrip(".")
+        words = Mistake.NOT_ENTERED.rule.text.rstrip(".")
         raise UserError(f"there is no bot to be checked{left_out} ({words})")
     passed = all(report.status is not Status.FAILED for report in reports)
     return Reports(
@@ -106,11 +108,11 @@ def _one_by_one(bots: Sequence[Bot], terms: _Terms, shown: Lines | None) -> Iter
 
 def _onlookers(
     bot: Bot, shown: Lines | None
-) -> tuple[Callable[[str], None], Callable[[Checked], None]]:
+) -> tuple[Callable[[str], None], Callable[[CheckResult], None]]:
     """Who is told of a check before it begins, and when it is done."""
     status = _status()
 
-    def seen(checked: Checked) -> None:
+    def seen(checked: CheckResult) -> None:
         status("")
         if shown:
             shown.checked(checked)
@@ -122,10 +124,10 @@ async def _examine(
     bot: Bot,
     terms: _Terms,
     trying: Callable[[str], None] = lambda _: None,
-    seen: Callable[[Checked], None] = lambda _: None,
+    seen: Callable[[CheckResult], None] = lambda _: None,
 ) -> Report:
     async with open_pipes() as table:
-        return await examine(
+        return await check_bot(
             table,
             bot,
             terms.backend,
@@ -133,8 +135,8 @@ async def _examine(
             games=terms.games,
             quick=terms.quick,
             path=terms.paths[bot.entrant.id],
-            told=trying,
-            seen=seen,
+            begins=trying,
+            ends=seen,
         )
 
 
@@ -217,21 +219,15 @@ def _status() -> Callable[[str], None]:
 def _not_entered(problem: Problem) -> Report:
     """What is wrong before anything of it has run."""
     absent = problem.lines[0].startswith("does not exist")
-    cause = Cause.NO_SUCH_PATH if absent else Cause.NOT_ENTERED
-    words = CAUSES[cause]
+    mistake = Mistake.NO_SUCH_PATH if absent else Mistake.NOT_ENTERED
     first, *rest = str(problem).splitlines()
-    finding = Finding(
-        cause=cause,
-        title=first,
-        found=textwrap.dedent("\n".join(rest)),
-        rule=words.rule,
-        section=words.section,
-        advice=words.advice,
+    finding = structs.replace(
+        finding_of(Diagnosis(mistake)), title=first, found=textwrap.dedent("\n".join(rest))
     )
-    entry = Checked(
+    entry = CheckResult(
         name="enter",
         title="can be entered",
-        section=words.section,
+        section=finding.section,
         status=Status.FAILED,
         finding=finding,
     )

@@ -14,7 +14,7 @@ import trio
 
 from arena import registry
 from arena.bots import Problem, Roster, build, printable
-from arena.check.diagnosis import of_start
+from arena.check.diagnosis import diagnose_start
 from arena.deals import Deals
 from arena.engine.match import FailedStart, MatchContext, try_start
 from arena.engine.pipes import open_pipes
@@ -267,7 +267,7 @@ def without(
     by_id = {bot.entrant.id: bot for bot in bots}
     for entrant, start in sorted(broken.items()):
         failure, bot = start.failure, by_id[entrant]
-        found = of_start(
+        found = diagnose_start(
             failure, ended=start.ended, stderr=start.stderr, unheard=start.unheard, run=bot.run
         )
         status = f" ({failure.status})" if failure.status else ""
@@ -275,7 +275,8 @@ def without(
         gone.append(NotRun(name=entrant, reason=reason))
         told.append(f"{entrant}: {printable(reason)}")
         told.append(
-            f"  likely: {found.title}" + (f" ({printable(found.found)})" if found.found else "")
+            f"  likely: {found.mistake.title}"
+            + (f" ({printable(found.detail)})" if found.detail else "")
         )
         if failure.line:
             told.append(f"  its line: {printable(failure.line)}")

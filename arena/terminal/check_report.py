@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import click
 
 from arena.check.diagnosis import last_exception
-from arena.check.report import Checked, Finding, Report
+from arena.check.report import CheckResult, Finding, Report
 
 SPEC = "protocol/SPEC.md"
 MARKS = {"passed": "✓", "warned": "!", "failed": "✗", "skipped": "\u2013"}
@@ -46,7 +46,7 @@ class Lines:
         self._all = verbose
         self._several = several
         self._longest = 0
-        self._skipped: list[Checked] = []
+        self._skipped: list[CheckResult] = []
         self._reports = 0
 
     # ---- one bot, as it goes on
@@ -57,7 +57,7 @@ class Lines:
         if not self._several:
             self._out(f"{bot}  ({path})")
 
-    def checked(self, checked: Checked) -> None:
+    def checked(self, checked: CheckResult) -> None:
         """A check is done."""
         if not self._several:
             self._checked(checked)
@@ -66,7 +66,7 @@ class Lines:
         """A bot has been examined."""
         self._reports += 1
         entry = report.checks[0].finding
-        if entry and entry.cause == "no-such-path":
+        if entry and entry.cause.value == "no-such-path":
             self._mark("failed", entry.title)
         elif self._several and report.status == "passed" and not self._all:
             self._sentence("passed", f"{report.bot}: {_verdict(report)}")
@@ -86,7 +86,7 @@ class Lines:
             for checked in report.checks:
                 self._checked(checked)
 
-    def _checked(self, checked: Checked) -> None:
+    def _checked(self, checked: CheckResult) -> None:
         first = self._skipped[0] if self._skipped else None
         if first and (checked.status != "skipped" or checked.detail != first.detail):
             self._tell_skipped()
@@ -103,7 +103,7 @@ class Lines:
         elif skipped:
             self._line(skipped[0])
 
-    def _line(self, checked: Checked) -> None:
+    def _line(self, checked: CheckResult) -> None:
         indent = self._longest + 6
         first, *rest = self._wrapped(checked.detail, indent)
         text = f"{checked.title:<{self._longest}}  {first}".rstrip()

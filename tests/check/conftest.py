@@ -7,7 +7,7 @@ import trio
 
 from arena import registry
 from arena.bots.interpreters import Toolbox
-from arena.check.examine import examine
+from arena.check.runner import check_bot
 from arena.engine.pipes import open_pipes
 from arena.model import Bot, Entrant, Limits
 
@@ -27,8 +27,8 @@ def brief(monkeypatch):
     monkeypatch.setattr("arena.check.checks.QUIET_S", 0.01)
     monkeypatch.setattr("arena.check.checks.SETTLES_S", 0.03)
     monkeypatch.setattr("arena.check.checks.IDLE_S", 0.1)
-    monkeypatch.setattr("arena.check.talk.MORE_S", 0.02)
-    monkeypatch.setattr("arena.check.talk.PATIENT_S", 0.8)
+    monkeypatch.setattr("arena.check.conversation.MORE_S", 0.02)
+    monkeypatch.setattr("arena.check.conversation.PATIENT_S", 0.8)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def examined(tmp_path):
 
         async def go():
             async with open_pipes() as table:
-                return await examine(
+                return await check_bot(
                     table,
                     bot,
                     registry.backend(sandbox),

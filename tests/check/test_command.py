@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from arena.bots import load
-from arena.check.causes import Cause
-from arena.check.report import Checked, Finding, Report, Status
+from arena.check.mistakes import Mistake
+from arena.check.report import CheckResult, Finding, Report, Status
 from arena.terminal.check_report import Lines
 
 ROOT = Path(__file__).parents[2]
@@ -117,14 +117,14 @@ def test_a_terminal_s_width_breaks_what_is_quoted_anywhere():
     shown = []
     lines = Lines(shown.append, width=60, paint=False, verbose=False, several=False)
     finding = Finding(
-        cause=Cause.ECHO,
+        cause=Mistake.ECHO,
         title="it writes back what it reads",
         rule="Each act (and hello) wants exactly one line.",
         section="The conversation",
         advice="Take it out.",
         sent="a  b   " * 30,
     )
-    checked = Checked(name="x", title="t", section="s", status=Status.FAILED, finding=finding)
+    checked = CheckResult(name="x", title="t", section="s", status=Status.FAILED, finding=finding)
     lines.begin("bot@1", "bot", ["t"])
     lines.checked(checked)
     lines.report(Report(bot="bot@1", path="bot", status=Status.FAILED, checks=(checked,)))
@@ -141,7 +141,9 @@ def test_no_figure_of_a_check_is_cut(width):
     title = "leaves after bye and at the end of its input"
     detail = "p50 0.0, p99 1.9, max 8.0 ms; 47.0 of 60 s a match"
     lines.begin("bot@1", "bot", [title])
-    lines.checked(Checked(name="x", title="t", section="s", status=Status.PASSED, detail=detail))
+    lines.checked(
+        CheckResult(name="x", title="t", section="s", status=Status.PASSED, detail=detail)
+    )
     assert detail == " ".join(line[50:] for line in shown[1:])
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.check.causes import CAUSES, Cause, Section
-from arena.check.diagnosis import diagnose, last_exception, of_start
-from arena.check.evidence import escaped
-from arena.check.facts import Diagnosis, Facts, Wanted, Woken
-from arena.check.languages import LANGUAGES, language
+from arena.check.diagnosis import diagnose, diagnose_start, last_exception
+from arena.check.facts import Expected, Facts, Trigger
+from arena.check.languages import ADVICE, in_language, language
+from arena.check.mistakes import Mistake, Section
+from arena.check.report import escaped
 from arena.model import FaultKind
 from arena.referee import Failure
 
@@ -20,7 +20,7 @@ SPEC = Path(__file__).parents[2] / "protocol" / "SPEC.md"
 def of(line=None, **facts):
     """The diagnosis of a bot that was to answer turn 7-abcd, after 5-xyzw."""
     stated = {
-        "wanted": Wanted.MOVE,
+        "expected": Expected.MOVE,
         "turn": "7-abcd",
         "earlier": ["3-rrrr", "5-xyzw"],
         "legal": ["take 0", "take 1", "draw"],
@@ -31,80 +31,84 @@ def of(line=None, **facts):
 @pytest.mark.parametrize(
     ("line", "cause", "words"),
     [
-        (b'{"turn":"3-rrrr","move":"draw"}', Cause.TURN_OLD, "3-rrrr"),
-        (b'{"turn":"5-xyzw","move":"draw"}', Cause.TURN_OLD, "asked was"),
-        (b'{"turn":"abcd","move":"draw"}', Cause.TURN_CUT, "7-abcd"),
-        (b'{"turn":null,"move":"draw"}', Cause.TURN_TYPE, "null"),
-        (b'{"turn":"7-abcd","move":null}', Cause.MOVE_TYPE, "null"),
-        (b'{"turn":"7-abcd","move":9}', Cause.MOVE_INDEX, "9"),
-        (b'{"turn":"7-abcd","move":true}', Cause.MOVE_TYPE, "true"),
-        (b'{"turn":"7-abcd","move":"zzzz"}', Cause.ILLEGAL, "legal were"),
-        (b'{"turn":"7-abcd","Move":"draw"}', Cause.MOVE_MISSING, "`Move`"),
-        (b'{"type":"ready"}', Cause.UNASKED, "second time"),
-        (b'"take 0"', Cause.BARE_MOVE, ""),
-        (b"take 0", Cause.BARE_MOVE, ""),
-        (b"[1]", Cause.NOT_AN_OBJECT, ""),
-        (b"\xfe\xff\x00{", Cause.UTF_16, ""),
-        (b'\xef\xbb\xbf{"turn":"7-abcd","move":"draw"}', Cause.BYTE_ORDER_MARK, ""),
-        (b"  ", Cause.EMPTY_LINE, ""),
-        (b"[" * 70, Cause.NESTED, ""),
-        (b'{"turn":"7-abcd","move":"draw","score":NaN}', Cause.NOT_A_NUMBER, ""),
-        (b'{"turn":"7-abcd","move":-Infinity}', Cause.NOT_A_NUMBER, ""),
-        (b'{"turn":"7-abcd","x": -nan, "y":[1,+Inf],"move":"draw"}', Cause.NOT_A_NUMBER, ""),
-        (b'{"turn":"7-abcd","move":":nan,",}', Cause.BROKEN_JSON, ""),
-        (b'{"turn":"7-abcd","move":"draw","x":NaN', Cause.BROKEN_JSON, ""),
-        (b'b\'{"turn": "7-abcd"}\'', Cause.BYTES, ""),
-        (b"b'{", Cause.PRINT, ""),
-        (b'\'{"turn": "7-abcd"}\'', Cause.NOT_ENCODED, ""),
-        (b"'draw'", Cause.PRINT, ""),
-        (b"[object Object]", Cause.NOT_ENCODED, ""),
-        (b"map[move:draw turn:7-abcd]", Cause.NOT_ENCODED, ""),
-        (b"{turn=7-abcd, move=draw}", Cause.NOT_ENCODED, ""),
-        (b'{"turn"=>"7-abcd"}', Cause.NOT_ENCODED, ""),
-        (b"HASH(0x55d0c8a1)", Cause.NOT_ENCODED, ""),
-        (b"{'" + b"(" * 900, Cause.PRINT, ""),
-        (b"{" + b"'a':" * 900, Cause.PRINT, ""),
+        (b'{"turn":"3-rrrr","move":"draw"}', Mistake.TURN_OLD, "3-rrrr"),
+        (b'{"turn":"5-xyzw","move":"draw"}', Mistake.TURN_OLD, "the question has"),
+        (b'{"turn":"abcd","move":"draw"}', Mistake.TURN_CUT, "7-abcd"),
+        (b'{"turn":null,"move":"draw"}', Mistake.TURN_TYPE, "null"),
+        (b'{"turn":"7-abcd","move":null}', Mistake.MOVE_TYPE, "null"),
+        (b'{"turn":"7-abcd","move":9}', Mistake.MOVE_INDEX, "9"),
+        (b'{"turn":"7-abcd","move":true}', Mistake.MOVE_TYPE, "true"),
+        (b'{"turn":"7-abcd","move":"zzzz"}', Mistake.ILLEGAL, "legal were"),
+        (b'{"turn":"7-abcd","Move":"draw"}', Mistake.MOVE_MISSING, "`Move`"),
+        (b'{"type":"ready"}', Mistake.UNASKED, "second time"),
+        (b'"take 0"', Mistake.BARE_MOVE, ""),
+        (b"take 0", Mistake.BARE_MOVE, ""),
+        (b"[1]", Mistake.NOT_AN_OBJECT, ""),
+        (b"\xfe\xff\x00{", Mistake.UTF_16, ""),
+        (b'\xef\xbb\xbf{"turn":"7-abcd","move":"draw"}', Mistake.BYTE_ORDER_MARK, ""),
+        (b"  ", Mistake.EMPTY_LINE, ""),
+        (b"[" * 70, Mistake.NESTED, ""),
+        (b'{"turn":"7-abcd","move":"draw","score":NaN}', Mistake.NOT_A_NUMBER, ""),
+        (b'{"turn":"7-abcd","move":-Infinity}', Mistake.NOT_A_NUMBER, ""),
+        (b'{"turn":"7-abcd","x": -nan, "y":[1,+Inf],"move":"draw"}', Mistake.NOT_A_NUMBER, ""),
+        (b'{"turn":"7-abcd","move":":nan,",}', Mistake.BROKEN_JSON, ""),
+        (b'{"turn":"7-abcd","move":"draw","x":NaN', Mistake.BROKEN_JSON, ""),
+        (b'b\'{"turn": "7-abcd"}\'', Mistake.BYTES, ""),
+        (b"b'{", Mistake.PRINT, ""),
+        (b'\'{"turn": "7-abcd"}\'', Mistake.NOT_ENCODED, ""),
+        (b"'draw'", Mistake.PRINT, ""),
+        (b"[object Object]", Mistake.NOT_ENCODED, ""),
+        (b"map[move:draw turn:7-abcd]", Mistake.NOT_ENCODED, ""),
+        (b"{turn=7-abcd, move=draw}", Mistake.NOT_ENCODED, ""),
+        (b'{"turn"=>"7-abcd"}', Mistake.NOT_ENCODED, ""),
+        (b"HASH(0x55d0c8a1)", Mistake.NOT_ENCODED, ""),
+        (b"{'" + b"(" * 900, Mistake.PRINT, ""),
+        (b"{" + b"'a':" * 900, Mistake.PRINT, ""),
     ],
 )
 def test_a_line_is_told_by_what_is_wrong_with_it(line, cause, words):
     """Each kind of wrong answer has its name and its particulars."""
     found = of(line)
-    assert cause is found.cause
-    assert words in found.found
+    assert cause is found.mistake
+    assert words in found.detail
 
 
 @pytest.mark.parametrize(
     ("stderr", "status", "cause"),
     [
-        ("java.lang.OutOfMemoryError: Java heap space", "exit 1", Cause.NO_MEMORY),
-        ("terminate called\n  what():  std::bad_alloc", "signal SIGABRT", Cause.NO_MEMORY),
-        ("fatal error: pthread_create failed", "exit 2", Cause.THREADS),
-        ("OSError: [Errno 30] Read-only file system: 'log'", "exit 1", Cause.READ_ONLY),
-        ("Error: getaddrinfo EAI_AGAIN example.org", "exit 1", Cause.NETWORK),
-        ("panic: runtime error: index out of range", "exit 2", Cause.EXCEPTION),
-        ("thread 'main' panicked at src/main.rs:3:5", "exit 101", Cause.EXCEPTION),
-        ("  SemLock(\nFileNotFoundError: [Errno 2] No such file", "exit 1", Cause.SHARED_MEMORY),
-        ("OSError: [Errno 24] Too many open files: 'x'", "exit 1", Cause.FILES),
-        ("cat: weights: No such file or directory", "exit 1", Cause.NO_FILE),
-        ("bot.sh: line 3: ./helper: No such file or directory", "exit 127", Cause.NOT_FOUND),
-        ("  _execute_child\nE: No such file or directory: 'stockfish'", "exit 1", Cause.NOT_FOUND),
-        ("Error: spawn stockfish ENOENT", "exit 1", Cause.NOT_FOUND),
-        ('exec: "stockfish": executable file not found in $PATH', "exit 1", Cause.NOT_FOUND),
-        ("", "exit 126", Cause.NOT_EXECUTABLE),
-        ("", "exit 127", Cause.NOT_FOUND),
-        ("", "signal 34", Cause.SIGNAL),
+        ("java.lang.OutOfMemoryError: Java heap space", "exit 1", Mistake.NO_MEMORY),
+        ("terminate called\n  what():  std::bad_alloc", "signal SIGABRT", Mistake.NO_MEMORY),
+        ("fatal error: pthread_create failed", "exit 2", Mistake.THREADS),
+        ("OSError: [Errno 30] Read-only file system: 'log'", "exit 1", Mistake.READ_ONLY),
+        ("Error: getaddrinfo EAI_AGAIN example.org", "exit 1", Mistake.NETWORK),
+        ("panic: runtime error: index out of range", "exit 2", Mistake.EXCEPTION),
+        ("thread 'main' panicked at src/main.rs:3:5", "exit 101", Mistake.EXCEPTION),
+        ("  SemLock(\nFileNotFoundError: [Errno 2] No such file", "exit 1", Mistake.SHARED_MEMORY),
+        ("OSError: [Errno 24] Too many open files: 'x'", "exit 1", Mistake.FILES),
+        ("cat: weights: No such file or directory", "exit 1", Mistake.NO_FILE),
+        ("bot.sh: line 3: ./helper: No such file or directory", "exit 127", Mistake.NOT_FOUND),
+        (
+            "  _execute_child\nE: No such file or directory: 'stockfish'",
+            "exit 1",
+            Mistake.NOT_FOUND,
+        ),
+        ("Error: spawn stockfish ENOENT", "exit 1", Mistake.NOT_FOUND),
+        ('exec: "stockfish": executable file not found in $PATH', "exit 1", Mistake.NOT_FOUND),
+        ("", "exit 126", Mistake.NOT_EXECUTABLE),
+        ("", "exit 127", Mistake.NOT_FOUND),
+        ("", "signal 34", Mistake.SIGNAL),
     ],
 )
 def test_the_end_is_told_by_the_last_words(stderr, status, cause):
     """What runtimes of many languages say when they die."""
-    assert cause is of(ended=True, status=status, stderr=stderr).cause
+    assert cause is of(ended=True, status=status, stderr=stderr).mistake
 
 
 def test_an_old_turn_and_then_the_right_one_are_two_answers():
     """The question before was answered twice; one line alone keeps an old turn."""
     old, new = b'{"turn":"5-xyzw","move":"draw"}', b'{"turn":"7-abcd","move":"draw"}'
-    assert Cause.TWO_ANSWERS is of(old, more=[new]).cause
-    assert Cause.TURN_OLD is of(old, more=[old]).cause
+    assert Mistake.TWO_ANSWERS is of(old, more=[new]).mistake
+    assert Mistake.TURN_OLD is of(old, more=[old]).mistake
 
 
 @pytest.mark.parametrize(
@@ -119,10 +123,10 @@ def test_an_old_turn_and_then_the_right_one_are_two_answers():
 )
 def test_a_missing_module_is_named(stderr, module):
     """It is another mistake than a command that isn't there."""
-    found = of(ended=True, status="exit 1", stderr=stderr, wanted=Wanted.READY)
-    assert (Cause.NO_MODULE, f"The module {module} is not there.") == (found.cause, found.found)
+    found = of(ended=True, status="exit 1", stderr=stderr, expected=Expected.READY)
+    assert (Mistake.NO_MODULE, f"The module {module} is missing.") == (found.mistake, found.detail)
     beside = of(ended=True, status="exit 1", stderr=stderr, files=["requirements.txt"])
-    assert beside.found.endswith('lock = "requirements.txt" in bot.toml makes it count.')
+    assert beside.detail.endswith('lock = "requirements.txt" to bot.toml.')
 
 
 @pytest.mark.parametrize(
@@ -140,85 +144,85 @@ def test_a_missing_module_is_named(stderr, module):
         ),
     ],
 )
-@pytest.mark.parametrize("wanted", [Wanted.READY, Wanted.MOVE])
+@pytest.mark.parametrize("wanted", [Expected.READY, Expected.MOVE])
 def test_a_missing_file_is_no_missing_program(stderr, found, wanted):
     """It is named as far as the language names it, whenever it is opened."""
-    told = of(ended=True, status="exit 1", stderr=stderr, wanted=wanted)
-    assert (Cause.NO_FILE, found) == (told.cause, told.found)
+    told = of(ended=True, status="exit 1", stderr=stderr, expected=wanted)
+    assert (Mistake.NO_FILE, found) == (told.mistake, told.detail)
 
 
 @pytest.mark.parametrize(
     ("stderr", "windows", "cause"),
     [
-        ("bot.sh: line 2: $'\\r': command not found", True, Cause.WINDOWS_LINES),
-        ("bot.sh: 2: \r: not found", True, Cause.WINDOWS_LINES),
-        ("bot.sh: 2: \r: not found", False, Cause.NOT_FOUND),
-        ("bot.sh: 2: jq: not found", True, Cause.NOT_FOUND),
+        ("bot.sh: line 2: $'\\r': command not found", True, Mistake.WINDOWS_LINES),
+        ("bot.sh: 2: \r: not found", True, Mistake.WINDOWS_LINES),
+        ("bot.sh: 2: \r: not found", False, Mistake.NOT_FOUND),
+        ("bot.sh: 2: jq: not found", True, Mistake.NOT_FOUND),
     ],
 )
 def test_line_ends_of_windows_are_told_by_the_script_and_its_error(stderr, windows, cause):
     """Either alone proves nothing."""
-    assert cause is of(ended=True, status="exit 127", stderr=stderr, windows=windows).cause
+    assert cause is of(ended=True, status="exit 127", stderr=stderr, windows=windows).mistake
 
 
 @pytest.mark.parametrize(
     ("overstepped", "cause"),
-    [("memory", Cause.MEMORY), ("tasks", Cause.THREADS), ("disk", Cause.DISK)],
+    [("memory", Mistake.MEMORY), ("tasks", Mistake.THREADS), ("disk", Mistake.DISK)],
 )
 def test_the_watchdog_s_word_comes_first(overstepped, cause):
     """Whatever else is known of a bot that was killed for its share."""
-    assert cause is of(b"x", overstepped=overstepped, status="signal SIGKILL").cause
+    assert cause is of(b"x", overstepped=overstepped, status="signal SIGKILL").mistake
 
 
 @pytest.mark.parametrize(
     ("facts", "cause"),
     [
-        ({"rest": b"{"}, Cause.PRETTY_PRINTED),
-        ({"rest": b"> "}, Cause.NO_NEWLINE),
-        ({"rest": b'{"turn":"7-abcd","move":"draw"}'}, Cause.NO_NEWLINE),
-        ({"woken": Woken.END, "line": b"{}"}, Cause.BUFFERED),
-        ({"woken": Woken.END, "rest": b"{}"}, Cause.NO_NEWLINE),
-        ({"woken": Woken.END, "rest": b"{", "status": "signal SIGSEGV"}, Cause.SIGNAL),
-        ({"woken": Woken.LINE, "line": b"{}", "busy": 0.9}, Cause.TOO_SLOW),
-        ({"woken": Woken.TIME, "line": b"{}", "late": 2.0}, Cause.TOO_SLOW),
-        ({"woken": Woken.TIME, "line": b"{}", "late": 2.0, "spent": True}, Cause.SPENT),
-        ({"busy": 0.9}, Cause.ENDLESS),
-        ({"left": True}, Cause.NO_ANSWER),
-        ({}, Cause.STUCK),
-        ({"stderr": "RuntimeError: can't start new thread"}, Cause.THREADS),
-        ({"flood": True, "rest": b"x"}, Cause.FLOOD),
-        ({"ended": True}, Cause.CLOSED_OUTPUT),
-        ({"ended": True, "status": "exit 0", "after": "act"}, Cause.LEFT_EARLY),
-        ({"ended": True, "status": "exit 0", "after": "hole_end"}, Cause.LEFT_AFTER_HOLE),
-        ({"ended": True, "status": "exit 0", "after": "match"}, Cause.LEFT_AFTER_MATCH),
-        ({"ended": True, "status": "exit 0", "after": "match", "earlier": ()}, Cause.LEFT_EARLY),
+        ({"rest": b"{"}, Mistake.PRETTY_PRINTED),
+        ({"rest": b"> "}, Mistake.NO_NEWLINE),
+        ({"rest": b'{"turn":"7-abcd","move":"draw"}'}, Mistake.NO_NEWLINE),
+        ({"trigger": Trigger.END, "line": b"{}"}, Mistake.BUFFERED),
+        ({"trigger": Trigger.END, "rest": b"{}"}, Mistake.NO_NEWLINE),
+        ({"trigger": Trigger.END, "rest": b"{", "status": "signal SIGSEGV"}, Mistake.SIGNAL),
+        ({"trigger": Trigger.LINE, "line": b"{}", "busy": 0.9}, Mistake.TOO_SLOW),
+        ({"trigger": Trigger.TIME, "line": b"{}", "late": 2.0}, Mistake.TOO_SLOW),
+        ({"trigger": Trigger.TIME, "line": b"{}", "late": 2.0, "spent": True}, Mistake.SPENT),
+        ({"busy": 0.9}, Mistake.ENDLESS),
+        ({"left": True}, Mistake.NO_ANSWER),
+        ({}, Mistake.STUCK),
+        ({"stderr": "RuntimeError: can't start new thread"}, Mistake.THREADS),
+        ({"flood": True, "rest": b"x"}, Mistake.FLOOD),
+        ({"ended": True}, Mistake.CLOSED_OUTPUT),
+        ({"ended": True, "status": "exit 0", "after": "act"}, Mistake.LEFT_EARLY),
+        ({"ended": True, "status": "exit 0", "after": "hole_end"}, Mistake.LEFT_AFTER_HOLE),
+        ({"ended": True, "status": "exit 0", "after": "match"}, Mistake.LEFT_AFTER_MATCH),
+        ({"ended": True, "status": "exit 0", "after": "match", "earlier": ()}, Mistake.LEFT_EARLY),
     ],
 )
 def test_silence_is_told_by_what_ended_it(facts, cause):
     """Buffered, reading ahead, computing, waiting: by experiment."""
-    assert cause is of(**facts).cause
+    assert cause is of(**facts).mistake
 
 
 @pytest.mark.parametrize(
     ("message", "line", "status", "unheard", "cause"),
     [
-        ("not ready within 9 ms: …", "", "", b'{"type":"ready"}\n', Cause.BUFFERED),
-        ("not ready within 9 ms: …", "", "exit 0", b"", Cause.NO_ANSWER),
-        ("not ready within 9 ms: …", "", "", b"", Cause.STUCK),
-        ("the first line must be …", "Welcome!", "", b"", Cause.BANNER),
-        ("the first line must be …", '\ufeff{"type":"ready"}', "", b"", Cause.BYTE_ORDER_MARK),
-        ("the first line must be …", '\\xff\\xfe{\0"\0', "", b"", Cause.UTF_16),
-        ("the first line must be …", "{'type': 'ready'}", "", b"", Cause.SINGLE_QUOTES),
-        ("ended before it was ready", "", "exit 1", b"", Cause.STATUS),
-        ("ended before it was ready", "", "signal SIGSEGV", b"", Cause.SIGNAL),
+        ("not ready within 9 ms: …", "", "", b'{"type":"ready"}\n', Mistake.BUFFERED),
+        ("not ready within 9 ms: …", "", "exit 0", b"", Mistake.NO_ANSWER),
+        ("not ready within 9 ms: …", "", "", b"", Mistake.STUCK),
+        ("the first line must be …", "Welcome!", "", b"", Mistake.BANNER),
+        ("the first line must be …", '\ufeff{"type":"ready"}', "", b"", Mistake.BYTE_ORDER_MARK),
+        ("the first line must be …", '\\xff\\xfe{\0"\0', "", b"", Mistake.UTF_16),
+        ("the first line must be …", "{'type': 'ready'}", "", b"", Mistake.SINGLE_QUOTES),
+        ("ended before it was ready", "", "exit 1", b"", Mistake.STATUS),
+        ("ended before it was ready", "", "signal SIGSEGV", b"", Mistake.SIGNAL),
     ],
 )
 def test_an_event_s_start_has_the_same_names(message, line, status, unheard, cause):
     """`arena run` knows less, and calls it by the same name."""
     failure = Failure(kind=FaultKind.START, message=message, line=line, status=status)
     ended = message.startswith("ended")
-    found = of_start(failure, ended=ended, stderr="", unheard=unheard, run=["python3"])
-    assert cause is found.cause
+    found = diagnose_start(failure, ended=ended, stderr="", unheard=unheard, run=["python3"])
+    assert cause is found.mistake
 
 
 def test_every_section_is_a_heading_of_the_specification():
@@ -228,10 +232,10 @@ def test_every_section_is_a_heading_of_the_specification():
 
 
 def test_every_mistake_has_its_words():
-    """Nothing is told by its enum alone, and no advice keeps a blank to be filled in."""
-    assert set(Cause) == set(CAUSES)
-    for cause in Cause:
-        text = Diagnosis(cause=cause).advice(["bash"])
+    """Nothing is reported by its enum alone, and no advice keeps a placeholder."""
+    for mistake in Mistake:
+        assert all((mistake.title, mistake.rule.text, mistake.advice))
+        text = in_language(mistake.advice, ["bash"])
         assert text
         assert not re.search(r"\{(flush|log|read)\}", text)
 
@@ -252,7 +256,7 @@ def test_every_mistake_has_its_words():
 def test_the_language_is_that_of_the_interpreter_or_of_the_sources(run, files, name):
     """As far as a command and file names tell."""
     assert name == language(run, files).name
-    assert "flush" in LANGUAGES["c"].flush
+    assert "flush" in ADVICE["c"].flush
 
 
 def test_the_last_line_of_a_traceback_is_found():
@@ -272,5 +276,7 @@ def test_no_words_on_stderr_take_a_second(text):
     """However often they are repeated in what is kept of them."""
     stderr = text * ((1 << 16) // len(text))
     begun = time.process_time()
-    diagnose(Facts(wanted=Wanted.READY, after="hello", ended=True, status="exit 1", stderr=stderr))
+    diagnose(
+        Facts(expected=Expected.READY, after="hello", ended=True, status="exit 1", stderr=stderr)
+    )
     assert 1 > time.process_time() - begun

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from arena.check.causes import Cause
 from arena.check.diagnosis import diagnose
-from arena.check.examination import _windows
-from arena.check.facts import Facts, Wanted
+from arena.check.examination import has_windows_lines
+from arena.check.facts import Expected, Facts
+from arena.check.mistakes import Mistake
 from arena.check.packages import imports
 from arena.model import Bot, Entrant
 
@@ -30,8 +30,8 @@ def test_no_file_outside_of_the_bot_is_read(tmp_path):
     os.mkfifo(root / "d.py")
     (root / "e.py").write_text("import own\n")
     words = (str(tmp_path / "pipe"), "../pipe", "../windows", "/bot/c", "/bot/../windows", "d.py")
-    assert not _windows(bot(root, "python3", *words))
-    assert _windows(bot(tmp_path, "sh", "/bot/windows"))
+    assert not has_windows_lines(bot(root, "python3", *words))
+    assert has_windows_lines(bot(tmp_path, "sh", "/bot/windows"))
     assert {"own": "e.py:1"} == imports(root)
 
 
@@ -58,6 +58,6 @@ def test_what_a_bot_writes_to_stderr_takes_no_second(text):
     """As much as is kept of it, whatever it is."""
     stderr = text * (65_536 // len(text))
     begun = time.process_time()
-    found = diagnose(Facts(wanted=Wanted.MOVE, ended=True, status="exit 1", stderr=stderr))
-    assert found.cause in {Cause.STATUS, Cause.EXCEPTION}
+    found = diagnose(Facts(expected=Expected.MOVE, ended=True, status="exit 1", stderr=stderr))
+    assert found.mistake in {Mistake.STATUS, Mistake.EXCEPTION}
     assert 1 > time.process_time() - begun

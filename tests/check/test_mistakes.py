@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from arena.bots.interpreters import MissingToolError, Toolbox
-from arena.check.causes import Cause
 from arena.check.checks import CHECKS
 from arena.check.matches import DEALS
+from arena.check.mistakes import Mistake
 from arena.check.packages import imports
 from arena.check.report import Status
 from arena.model import Limits
@@ -32,253 +32,253 @@ MATCH = 'draw.seed(message["seed"])'
 
 MISTAKES = {
     # what is wrong: (changes, the mistake, words of the report)
-    "not flushed": ([(ANSWER, "print(json.dumps(answer))")], Cause.BUFFERED, "flush=True"),
-    "never ready": ([(READY, "pass")], Cause.NO_ANSWER, "recognises"),
-    "wrong type": ([('kind == "act"', 'kind == "ACT"')], Cause.NO_ANSWER, "without an answer"),
+    "not flushed": ([(ANSWER, "print(json.dumps(answer))")], Mistake.BUFFERED, "flush=True"),
+    "never ready": ([(READY, "pass")], Mistake.NO_ANSWER, "recognises"),
+    "wrong type": ([('kind == "act"', 'kind == "ACT"')], Mistake.NO_ANSWER, "without an answer"),
     "reads blocks": (
         [(LOOP, "for line in iter(lambda: sys.stdin.read(8192).split('\\n')[0], ''):")],
-        Cause.READS_AHEAD,
+        Mistake.READS_AHEAD,
         "reads ahead",
     ),
     "a line late": (
         [(LOOP, "lines = iter(sys.stdin)\nold = next(lines)\nfor new in lines:\n    line, old = old, new")],
-        Cause.WANTS_LINE,
-        "one line more",
+        Mistake.WANTS_LINE,
+        "one more line",
     ),
-    "reads all": ([(LOOP, "for line in sys.stdin.readlines():")], Cause.BUFFERED, "to its end"),
+    "reads all": ([(LOOP, "for line in sys.stdin.readlines():")], Mistake.BUFFERED, "to its end"),
     "no newline": (
         [(ANSWER, "sys.stdout.write(json.dumps(answer)); sys.stdout.flush()")],
-        Cause.NO_NEWLINE,
+        Mistake.NO_NEWLINE,
         "newline at the end",
     ),
     "thinks": (
         [("        answer =", "        import time\n        t = time.time()\n"
           "        while time.time() < t + 0.6: pass\n        answer =")],
-        Cause.TOO_SLOW,
+        Mistake.TOO_SLOW,
         "too late",
     ),
     "slow as if it waited for a line": (
         [("        answer =", "        import time; time.sleep(0.7)\n        answer =")],
-        Cause.TOO_SLOW,
+        Mistake.TOO_SLOW,
         "s after its time was over",
     ),
     "slow as if it didn't flush": (
         [("        answer =", "        import time; time.sleep(1.3)\n        answer =")],
-        Cause.TOO_SLOW,
+        Mistake.TOO_SLOW,
         "s after its time was over",
     ),
     "slow as if it did nothing": (
         [("        answer =", "        import time; time.sleep(2.4)\n        answer =")],
-        Cause.TOO_SLOW,
+        Mistake.TOO_SLOW,
         "s after its time was over",
     ),
-    "loops at the start": ([("draw = ", "while True: pass\ndraw = ")], Cause.ENDLESS, "endless loop"),
+    "loops at the start": ([("draw = ", "while True: pass\ndraw = ")], Mistake.ENDLESS, "endless loop"),
     "loops at a later question": (
         [("        answer =", "        while message['turn'].startswith('2-'): pass\n        answer =")],
-        Cause.ENDLESS,
+        Mistake.ENDLESS,
         "endless loop",
     ),
     "sleeps": (
         [("        answer =", "        import time; time.sleep(3600)\n        answer =")],
-        Cause.STUCK,
+        Mistake.STUCK,
         "does nothing",
     ),
-    "banner": ([("draw = ", "print('Hi!', flush=True)\ndraw = ")], Cause.BANNER, "standard error"),
+    "banner": ([("draw = ", "print('Hi!', flush=True)\ndraw = ")], Mistake.BANNER, "standard error"),
     "debug print": (
         [("        answer =", "        print('thinking', flush=True)\n        answer =")],
-        Cause.PRINT,
+        Mistake.PRINT,
         "print(text, file=sys.stderr)",
     ),
     "byte-order mark": (
         [("draw = ", "sys.stdout.reconfigure(encoding='utf-8-sig')\ndraw = ")],
-        Cause.BYTE_ORDER_MARK,
+        Mistake.BYTE_ORDER_MARK,
         "\\ufeff",
     ),
     "utf-16": (
         [("draw = ", "sys.stdout.reconfigure(encoding='utf-16-le')\ndraw = ")],
-        Cause.UTF_16,
+        Mistake.UTF_16,
         "UTF-16",
     ),
     "latin-1": (
         [(ANSWER, "sys.stdout.buffer.write(b'caf\\xe9\\n'); sys.stdout.flush()")],
-        Cause.NOT_UTF_8,
+        Mistake.NOT_UTF_8,
         "\\xe9",
     ),
-    "repr": ([(ANSWER, "print(answer, flush=True)")], Cause.SINGLE_QUOTES, "json.dumps"),
+    "repr": ([(ANSWER, "print(answer, flush=True)")], Mistake.SINGLE_QUOTES, "json.dumps"),
     "indented": (
         [(ANSWER, "print(json.dumps(answer, indent=2), flush=True)")],
-        Cause.PRETTY_PRINTED,
+        Mistake.PRETTY_PRINTED,
         "no indent",
     ),
-    "echo": ([("    kind =", "    print(line, end='', flush=True)\n    kind =")], Cause.ECHO, "back"),
+    "echo": ([("    kind =", "    print(line, end='', flush=True)\n    kind =")], Mistake.ECHO, "back"),
     "empty line": (
         [(ANSWER, "print(json.dumps(answer) + '\\n', flush=True)")],
-        Cause.EMPTY_LINE,
+        Mistake.EMPTY_LINE,
         "empty line",
     ),
-    "bare": ([(ANSWER, "print(answer['move'], flush=True)")], Cause.BARE_MOVE, "move alone"),
+    "bare": ([(ANSWER, "print(answer['move'], flush=True)")], Mistake.BARE_MOVE, "move alone"),
     "not a number": (
         [("answer = {", "answer = {'score': float('nan'), ")],
-        Cause.NOT_A_NUMBER,
+        Mistake.NOT_A_NUMBER,
         "allow_nan=False",
     ),
     "bytes": (
         [(ANSWER, "print(json.dumps(answer).encode(), flush=True)")],
-        Cause.BYTES,
+        Mistake.BYTES,
         "decode()",
     ),
-    "no data": ([("draw = ", "open('weights.json')\ndraw = ")], Cause.NO_FILE, "weights.json"),
+    "no data": ([("draw = ", "open('weights.json')\ndraw = ")], Mistake.NO_FILE, "weights.json"),
     "encoded twice": (
         [(ANSWER, "print(json.dumps(json.dumps(answer)), flush=True)")],
-        Cause.NOT_AN_OBJECT,
+        Mistake.NOT_AN_OBJECT,
         "second time",
     ),
     "two values": (
         [(ANSWER, "print(json.dumps(answer) * 2, flush=True)")],
-        Cause.TWO_ON_A_LINE,
+        Mistake.TWO_ON_A_LINE,
         "one JSON value",
     ),
     "broken": (
         [(ANSWER, "print(json.dumps(answer)[:-1], flush=True)")],
-        Cause.BROKEN_JSON,
+        Mistake.BROKEN_JSON,
         "not valid JSON",
     ),
-    "status": ([('"type": "ready"', '"status": "ready"')], Cause.NOT_READY, "`type` is null"),
+    "status": ([('"type": "ready"', '"status": "ready"')], Mistake.NOT_READY, "`type` is null"),
     "plays at once": (
         [('"type": "ready"', '"turn": "1", "move": "draw"')],
-        Cause.NOT_READY,
+        Mistake.NOT_READY,
         "asked for a move",
     ),
     "nested": (
         [("answer = {", "answer = {'plan': [[[]]] * 50, ")],
-        Cause.NESTED,
+        Mistake.NESTED,
         "opening brackets",
     ),
-    "flood": ([(ANSWER, "print('x' * 99999, flush=True)")], Cause.FLOOD, "line_bytes"),
-    "no turn": ([('"turn": turn, ', "")], Cause.TURN_MISSING, "no `turn`"),
-    "turn is id": ([('"turn": turn', '"turns": turn')], Cause.TURN_MISSING, "Is `turns` meant"),
+    "flood": ([(ANSWER, "print('x' * 99999, flush=True)")], Mistake.FLOOD, "line_bytes"),
+    "no turn": ([('"turn": turn, ', "")], Mistake.TURN_MISSING, "no `turn`"),
+    "turn is id": ([('"turn": turn', '"turns": turn')], Mistake.TURN_MISSING, "Is `turns` meant"),
     "number": (
         [('"turn": turn', '"turn": int(turn.split("-")[0])')],
-        Cause.TURN_TYPE,
+        Mistake.TURN_TYPE,
         "not a string",
     ),
-    "cut": ([('"turn": turn', '"turn": turn.split("-")[0]')], Cause.TURN_CUT, "part of what"),
+    "cut": ([('"turn": turn', '"turn": turn.split("-")[0]')], Mistake.TURN_CUT, "part of what"),
     "old": (
         [("draw = ", "first = []\ndraw = "), ('"turn": turn', '"turn": (first.append(turn), first)[1][0]')],
-        Cause.TURN_OLD,
-        "asked was",
+        Mistake.TURN_OLD,
+        "the question has",
     ),
-    "invented": ([('"turn": turn', '"turn": "1-aaaa"')], Cause.TURN_WRONG, "none that was sent"),
-    "no move": ([('"move": ', '"action": ')], Cause.MOVE_MISSING, "Is `action` meant"),
+    "invented": ([('"turn": turn', '"turn": "1-aaaa"')], Mistake.TURN_WRONG, "none that was sent"),
+    "no move": ([('"move": ', '"action": ')], Mistake.MOVE_MISSING, "Is `action` meant"),
     "object": (
         [("draw.choice(legal)}", "{'kind': 'take'}}")],
-        Cause.MOVE_TYPE,
+        Mistake.MOVE_TYPE,
         '{"kind": "take"}',
     ),
-    "index": ([("draw.choice(legal)", "0")], Cause.MOVE_INDEX, 'legal[0] is "take 0"'),
+    "index": ([("draw.choice(legal)", "0")], Mistake.MOVE_INDEX, 'legal[0] is "take 0"'),
     "capitals": (
         [("draw.choice(legal)", "'Take 3'")],
-        Cause.ILLEGAL,
+        Mistake.ILLEGAL,
         'The nearest is "take 3"',
     ),
     "other phase": (
         [("draw.choice(legal)", "'draw'")],
-        Cause.ILLEGAL,
+        Mistake.ILLEGAL,
         'legal were "swap 0"',
     ),
-    "twice": ([(ANSWER, f"{ANSWER}\n        {ANSWER}")], Cause.TWO_ANSWERS, "Write one line"),
+    "twice": ([(ANSWER, f"{ANSWER}\n        {ANSWER}")], Mistake.TWO_ANSWERS, "Write one line"),
     "answers match": (
         [(MATCH, "print('{}', flush=True)")],
-        Cause.UNASKED,
+        Mistake.UNASKED,
         "after `match`",
     ),
     "says bye": (
         [(HOLE, HOLE.replace("pass", "print('{\"ok\":1}', flush=True)"))],
-        Cause.UNASKED,
+        Mistake.UNASKED,
         "after `hole_end`",
     ),
     "logs matches": (
         [(DONE, DONE.replace("pass", "print('done', flush=True)"))],
-        Cause.PRINT,
+        Mistake.PRINT,
         "standard error",
     ),
     "answers all": (
         [('elif kind == "bye"', 'elif kind not in ("bye",):\n        print("{}", flush=True)\n    elif kind == "bye"')],
-        Cause.UNASKED,
+        Mistake.UNASKED,
         "after `weather`",
     ),
-    "raises": ([("message[\"turn\"]", "message[\"trun\"]")], Cause.EXCEPTION, "KeyError: 'trun'"),
+    "raises": ([("message[\"turn\"]", "message[\"trun\"]")], Mistake.EXCEPTION, "KeyError: 'trun'"),
     "strict": (
         [("    kind =", "    assert 'x-list' not in message\n    kind =")],
-        Cause.EXCEPTION,
+        Mistake.EXCEPTION,
         "AssertionError",
     ),
     "unknown type": (
         [('elif kind == "bye":\n        break', 'elif kind == "bye":\n        break\n    else:\n        raise ValueError(kind)')],
-        Cause.EXCEPTION,
+        Mistake.EXCEPTION,
         "ValueError: weather",
     ),
     "no playoff": (
         [("        answer =", "        board = [[0] * 4] * (9 if message['hole'] < 10 else 0)\n"
           "        board[message['hole'] - 1]\n        answer =")],
-        Cause.EXCEPTION,
+        Mistake.EXCEPTION,
         "IndexError",
     ),
     "dies": (
         [("        answer =", "        import os; os.kill(os.getpid(), 11)\n        answer =")],
-        Cause.SIGNAL,
+        Mistake.SIGNAL,
         "SIGSEGV",
     ),
-    "status 3": ([("        answer =", "        sys.exit(3)\n        answer =")], Cause.STATUS, "status 3"),
+    "status 3": ([("        answer =", "        sys.exit(3)\n        answer =")], Mistake.STATUS, "status 3"),
     "one answer": (
         [(ANSWER, f"{ANSWER}\n        break")],
-        Cause.LEFT_EARLY,
+        Mistake.LEFT_EARLY,
         "read one line only",
     ),
-    "one hole": ([(HOLE, HOLE.replace("pass", "break"))], Cause.LEFT_AFTER_HOLE, "hole is over"),
+    "one hole": ([(HOLE, HOLE.replace("pass", "break"))], Mistake.LEFT_AFTER_HOLE, "hole is over"),
     "one match": (
         [(DONE, DONE.replace("pass", "sys.exit(0)"))],
-        Cause.LEFT_AFTER_MATCH,
+        Mistake.LEFT_AFTER_MATCH,
         "match is over",
     ),
     "closes": (
         [("        answer =", "        import os, time; os.close(1); time.sleep(60)\n        answer =")],
-        Cause.CLOSED_OUTPUT,
+        Mistake.CLOSED_OUTPUT,
         "closed its standard output",
     ),
     "reads what is there": (
         [(LOOP, "import os\nfor line in iter(lambda: os.read(0, 65536).decode(), ''):")],
-        Cause.EXCEPTION,
+        Mistake.EXCEPTION,
         "JSONDecodeError",
     ),
     "small lines": (
         [(LOOP, "for line in iter(lambda: sys.stdin.readline(8000), ''):")],
-        Cause.EXCEPTION,
+        Mistake.EXCEPTION,
         "JSONDecodeError",
     ),
     "allocates": (
         [("        answer =", "        held = bytearray(1 << 40)\n        answer =")],
-        Cause.NO_MEMORY,
+        Mistake.NO_MEMORY,
         "MemoryError",
     ),
 }  # fmt: skip
 
 CONFINED = {
-    "opens a log": ([("draw = ", "open('log', 'w')\ndraw = ")], Cause.READ_ONLY, "TMPDIR"),
+    "opens a log": ([("draw = ", "open('log', 'w')\ndraw = ")], Mistake.READ_ONLY, "TMPDIR"),
     "calls home": (
         [("draw = ", "import urllib.request\nurllib.request.urlopen('http://127.0.0.1')\ndraw = ")],
-        Cause.NETWORK,
+        Mistake.NETWORK,
         "no network",
     ),
     "a pool": (
         [("draw = ", "import multiprocessing\nmultiprocessing.Pool(2)\ndraw = ")],
-        Cause.SHARED_MEMORY,
+        Mistake.SHARED_MEMORY,
         "one processor core",
     ),
     "threads": (
         [("draw = ", "import threading, time\nfor _ in range(99):\n"
           "    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\ndraw = ")],
-        Cause.THREADS,
+        Mistake.THREADS,
         "`tasks`",
     ),
 }  # fmt: skip
@@ -287,33 +287,33 @@ WARNINGS = {
     "line ends": (
         [("draw = ", "sys.stdin.reconfigure(newline='\\n')\ndraw = "),
          (LOOP, LOOP + "\n    assert '\\r' not in line")],
-        Cause.NO_CRLF,
+        Mistake.NO_CRLF,
         "With them it died of an exception.",
     ),
     "not seeded": (
         [(MATCH, "draw.seed()")],
-        Cause.NOT_REPEATABLE,
+        Mistake.NOT_REPEATABLE,
         "the second time",
     ),
     "spins": (
         [("draw = ", "import threading\ndef spin():\n    while True: pass\n"
           "threading.Thread(target=spin, daemon=True).start()\ndraw = ")],
-        Cause.BUSY_WAIT,
+        Mistake.BUSY_WAIT,
         "while it waited",
     ),
     "stays": (
         [("        break", "        import time; time.sleep(60)")],
-        Cause.STAYS,
+        Mistake.STAYS,
         "a second after `bye`",
     ),
     "leaves badly": (
         [("        break", "        sys.exit(7)")],
-        Cause.LEAVES_BADLY,
+        Mistake.LEAVES_BADLY,
         "exit 7",
     ),
     "nearly slow": (
         [("        answer =", "        import time; time.sleep(0.22 * turn.startswith('1-'))\n        answer =")],
-        Cause.NEARLY_SLOW,
+        Mistake.NEARLY_SLOW,
         "of their time",
     ),
 }  # fmt: skip
@@ -328,7 +328,7 @@ NOT_LEGAL = ("draw.choice(legal)", "'none' if unlucky else draw.choice(legal)")
 def test_what_goes_wrong_in_one_match_is_no_matter_of_how_lines_come(spoilt):
     """The same match with ordinary lines tells."""
     finding, _ = worst(spoilt((MATCH, UNLUCKY), NOT_LEGAL), Status.FAILED)
-    assert Cause.ILLEGAL is finding.cause
+    assert Mistake.ILLEGAL is finding.cause
     assert finding.found.endswith("It happens with ordinary lines, too.")
 
 
@@ -340,7 +340,7 @@ def test_a_true_finding_is_not_followed_by_untrue_ones(spoilt):
         ("        answer =", "        if message['hole'] == 9: print('nine')\n        answer ="),
     )
     finding, _ = worst(report, Status.FAILED)
-    assert Cause.PRINT is finding.cause
+    assert Mistake.PRINT is finding.cause
     assert [] == [check for check in report.checks if check.status is Status.WARNED]
     (skipped,) = (check for check in report.checks if check.name == "crlf")
     assert "it fails with ordinary lines, too" == skipped.detail
@@ -352,7 +352,7 @@ def test_the_bank_counts_as_well_as_each_decision(spoilt):
     slow = ("        answer =", "        import time; time.sleep(0.03)\n        answer =")
     report = spoilt(slow, limits=Limits(move_ms=400, match_ms=2_400, start_ms=1_000))
     finding, text = worst(report, Status.WARNED)
-    assert Cause.NEARLY_SPENT is finding.cause, text
+    assert Mistake.NEARLY_SPENT is finding.cause, text
     assert re.search(r"In one match its answers took 1\.\d of 2 s together", text)
 
 
@@ -366,7 +366,7 @@ def test_a_package_of_this_machine_is_no_part_of_the_bot(tmp_path, examined):
     (root / "requirements.txt").write_text("msgspec==1.0\n")
     report = examined(root, [sys.executable, "/bot/bot.py"])
     finding, text = worst(report, Status.WARNED)
-    assert Cause.HOST_PACKAGE is finding.cause, text
+    assert Mistake.HOST_PACKAGE is finding.cause, text
     assert finding.found.startswith("msgspec (imported in bot.py:1) is /")
     assert "There is a requirements.txt beside it" in finding.found
 
@@ -393,7 +393,7 @@ def worst(report, status):
     """The one finding of that status, and the report in words."""
     found = [check.finding for check in report.checks if check.status is status]
     assert 1 == len(found), [(check.title, check.status, check.finding) for check in report.checks]
-    return found[0], " ".join(map(str, msgspec.structs.astuple(found[0])))
+    return found[0], " ".join(map(str, msgspec.to_builtins(found[0]).values()))
 
 
 @pytest.fixture(scope="module")
@@ -492,7 +492,7 @@ def test_a_wrong_bot_in_any_language_is_told_in_that_language(
     if isinstance(report, MissingToolError):
         pytest.skip(str(report))
     finding, words = worst(report, Status.FAILED)
-    assert stated(path)["mistake"] == finding.cause, words
+    assert stated(path)["mistake"] == finding.cause.value, words
     assert stated(path)["names"] in words
 
 
@@ -513,10 +513,10 @@ def test_what_an_answer_holds_beside_the_move_need_not_repeat(spoilt):
 @pytest.mark.long("mistakes in nine languages")
 def test_slow_starts_are_waited_for(spoilt, monkeypatch):
     """A bot that does nothing for a while at the start is looked into, and then let be."""
-    monkeypatch.setattr("arena.check.examine.CHECKS", CHECKS[:1])
+    monkeypatch.setattr("arena.check.runner.CHECKS", CHECKS[:1])
     monkeypatch.setattr("arena.check.examination.PATIENCE_S", 0.5)
     monkeypatch.setattr("arena.check.examination.SUSPECTS_S", 0.05)
-    monkeypatch.setattr("arena.check.talk.LEAVES_S", 0.3)
+    monkeypatch.setattr("arena.check.conversation.LEAVES_S", 0.3)
     report = spoilt(
         ("draw = ", "import time; time.sleep(1.0)\ndraw = "),
         limits=Limits(start_ms=8_000),
@@ -530,7 +530,7 @@ def test_a_bot_can_t_write_to_the_terminal(spoilt):
         ("        answer =", "        raise ValueError('\\x1b[2J\\x07')\n        answer ="),
     )
     finding, text = worst(report, Status.FAILED)
-    assert Cause.EXCEPTION is finding.cause
+    assert Mistake.EXCEPTION is finding.cause
     assert "\x1b" not in text
     assert "\\x1b[2J\\x07" in finding.stderr
 
@@ -548,19 +548,19 @@ def failed(report):
             [(MATCH, "assert 'x-list' not in message")],
             "fields",
             r'\{"type":"match","x-list":[^\n]*',
-            "It works without the unknown fields: mend how it reads them.",
+            "It works without the unknown fields: change how it reads them.",
         ),
         (
             [(MATCH, "assert len(line) < 8000")],
             "long",
             r'\{"type":"match","x-long":.*',
-            "It works with short lines: mend how it reads them.",
+            "It works with short lines: change how it reads them.",
         ),
         (
             [('elif kind == "bye"', "elif kind == 'weather' and len(sys.argv):\n        raise ValueError\n    elif kind == \"bye\"")],
             "messages",
             r'\{"type":"weather",.*',
-            "It works without the unknown messages: mend how it reads them.",
+            "It works without the unknown messages: change how it reads them.",
         ),
     ],
 )  # fmt: skip
@@ -570,7 +570,7 @@ def test_the_line_that_a_bot_died_of_is_shown_as_it_was_written(
     """Dressed as the check dresses it, though a plain question came after it."""
     check, finding = failed(spoilt(*changes))
     assert name == check.name
-    assert Cause.EXCEPTION is finding.cause
+    assert Mistake.EXCEPTION is finding.cause
     assert re.fullmatch(sent, finding.sent)
     assert advice == finding.advice
     assert check.section == finding.section
@@ -579,11 +579,13 @@ def test_the_line_that_a_bot_died_of_is_shown_as_it_was_written(
 @pytest.mark.parametrize(
     ("fault", "cause"),
     [
-        ("assert message['hole'] != 5", Cause.EXCEPTION),
-        ("legal = legal if message['hole'] != 5 else ['x']", Cause.ILLEGAL),
+        ("assert message['hole'] != 5", Mistake.EXCEPTION),
+        ("legal = legal if message['hole'] != 5 else ['x']", Mistake.ILLEGAL),
     ],
 )
-@pytest.mark.long("mistakes in nine languages", quick=("assert message['hole'] != 5-exception",))
+@pytest.mark.long(
+    "mistakes in nine languages", quick=("assert message['hole'] != 5-Mistake.EXCEPTION",)
+)
 def test_a_fault_in_play_is_told_of_the_game_that_it_is_in(spoilt, fault, cause):
     """It has said nothing unasked."""
     report = spoilt(("        answer =", f"        {fault}\n        answer ="))
@@ -600,7 +602,7 @@ def test_a_bot_that_plays_one_game_alone_may_say_so(spoilt, games):
     leave = "message['game'] == 'play-nine' or sys.exit('I only play play-nine')"
     report = spoilt(("        ready =", f"        {leave}\n        ready ="), games=games)
     check, finding = failed(report)
-    assert (Cause.OTHER_GAME, "it doesn't play four-card-golf") == (finding.cause, finding.title)
+    assert (Mistake.OTHER_GAME, "it doesn't play four-card-golf") == (finding.cause, finding.title)
     assert "Its words: I only play play-nine" == finding.found
     assert "Check what it plays with --game play-nine." == finding.advice
     assert ("few-four-card-golf" if len(games) > 1 else "start") == check.name
@@ -617,7 +619,7 @@ def test_a_bot_that_takes_several_lines_for_one_is_told_so(spoilt):
         'elif kind == "hole_end":\n        time.sleep(0.03)\n    elif kind == "match":',
     )
     _, finding = failed(spoilt((LOOP, loop), slow, wait))
-    assert Cause.EXCEPTION is finding.cause
+    assert Mistake.EXCEPTION is finding.cause
     assert "does it take all that it reads at once for one line?" in finding.advice
 
 
@@ -631,7 +633,7 @@ def test_a_slow_bot_is_found_slow_once(spoilt):
         )
     )
     check, finding = failed(report)
-    assert ("few-four-card-golf", Cause.TOO_SLOW) == (check.name, finding.cause)
+    assert ("few-four-card-golf", Mistake.TOO_SLOW) == (check.name, finding.cause)
 
 
 def test_a_script_with_the_line_ends_of_windows_is_named(examined, tmp_path):
@@ -639,7 +641,7 @@ def test_a_script_with_the_line_ends_of_windows_is_named(examined, tmp_path):
     (tmp_path / "bot.sh").write_bytes(b"set -e\r\nwhile read -r line; do\r\n  :\r\ndone\r\n")
     bash = Toolbox().find("bash")
     _, finding = failed(examined(tmp_path, [bash.path, "/bot/bot.sh"]))
-    assert Cause.WINDOWS_LINES is finding.cause
+    assert Mistake.WINDOWS_LINES is finding.cause
 
 
 def test_of_a_long_standard_error_both_ends_are_kept(spoilt):

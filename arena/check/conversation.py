@@ -1,0 +1,351 @@
+"""A conversation with one bot that finds out why it goes wrong.
+
+Theory of operation. A `Conversation` talks to one bot process of `arena.engine.single_bot`; the
+session of an event judges each line. A wrong line, or silence, raises `MistakeError` with a
+diagnosis. Before that, a silent bot is probed: more time, one more line, a block of input, the end
+of the input.
+
+One run may mislead: the bot may have answered for another reason than the last probe, and of
+several unanswered lines it may have died of any. Such an error has `alone_s`: run the check again
+in a fresh process, wait so long before the first probe, and let the bot die after each line.
+
+Invariant: a `Conversation` that raised `MistakeError` has killed its bot and is of no further use.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+import msgspec
+
+from arena.check.diagnosis import diagnose
+from arena.check.facts import SPINS, Expected, Facts, Trigger
+from arena.check.mistakes import Mistake
+from arena.check.report import Finding, finding_of
+from arena.engine.single_bot import BotLine, Flood, Output, OutputEnd, Silence, Solo
+from arena.model import Bot, Settings
+from arena.referee import hello
+from arena.wire.messages import Answer, Question, Ready
+from arena.wire.session import BotSession
+
+# Output within this time after a wrong line belongs to it.
+MORE_S = 0.05
+MORE_LINES = 20
+# After an answer to the previous question, how long the answer to the present one may take.
+OLD_S = 0.5
+# A bot answers within this time after a probe that gave it what it waits for.
+WAKES_S = 0.2
+# How much later than allowed an answer is still awaited, to tell slow from silent.
+GRACE_S = (0.3, 2.0)
+# In the second run the first probe comes this much later than what made the bot speak in the first
+# run, or that much if nothing did: a bot that sleeps or computes for seconds is slow, not silent.
+MARGIN_S, PATIENT_S = 0.3, 10.0
+# And it has this time to die after each line that wants no answer.
+DIES_S = 0.1
+# A bot exits within a second after its input has ended.
+LEAVES_S = 1.0
+# Between the pieces of a line.
+PIECE_S = 0.001
+# Turn ids kept, to tell an old id from an invented one.
+TURNS_KEPT = 2_000
+_LINE = b'{"type":"check","text":"this wants no answer"}\n'
+# More than any reader takes in at once.
+_BLOCK = (b'{"type":"check","text":"%s"}\n' % (b"x" * 960)) * 140
+
+_UNWANTED = {
+    Mistake.UNASKED,
+    Mistake.TWO_ANSWERS,
+    Mistake.PRINT,
+    Mistake.ECHO,
+    Mistake.EMPTY_LINE,
+}
+
+Delivery = Callable[[bytes], Sequence[bytes]]
+"""How a line is delivered: from a line to the pieces that are written one after another."""
+
+
+def ordinary(line: bytes) -> Sequence[bytes]:
+    """In one piece, as a referee writes."""
+    return (line,)
+
+
+class MistakeError(Exception):
+    """The bot made a mistake."""
+
+    def __init__(
+        self,
+        finding: Finding,
+        *,
+        alone_s: float = 0.0,
+        unwanted: bool = False,
+        declined: bool = False,
+    ) -> None:
+        super().__init__(finding.title)
+        self.finding = finding
+        self.alone_s = alone_s
+        """Seconds without a probe in a second run; 0: the finding is proven."""
+        self.unwanted = unwanted
+        """It wrote something that no message asked for."""
+        self.declined = declined
+        """It exited with an error status after `hello`: it may play other games."""
+
+
+class StillSilentError(Exception):
+    """The bot was probed before its time was over, so its answer proves nothing yet."""
+
+    def __init__(self, trigger: Trigger) -> None:
+        super().__init__(trigger)
+        self.trigger = trigger
+
+
+class _Probe(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of probing a silent bot."""
+
+    trigger: Trigger = Trigger.NOTHING
+    event: Output
+    busy: float
+    took: float
+    """Seconds since its time was over."""
+    stderr: str
+    """From before the first probe."""
+    left: bool = False
+
+
+class Conversation:
+    def __init__(
+        self,
+        solo: Solo,
+        bot: Bot,
+        settings: Settings,
+        files: Sequence[str],
+        *,
+        windows: bool = False,
+        alone_s: float = 0.0,
+    ) -> None:
+        self.solo = solo
+        self.settings = settings
+        self.deliver: Delivery = ordinary
+        self.batch = False
+        """Notices are written together with the next question."""
+        self.lean = False
+        self.times: list[float] = []
+        """Seconds of each answer."""
+        self.spent: list[float] = []
+        """Seconds of all answers of each whole match."""
+        self.moves: list[str] = []
+        self._bot = bot
+        self._limits = settings.limits
+        self._files = files
+        self._windows = windows
+        self._alone_s = alone_s
+        self._session = BotSession(settings.limits.line_bytes)
+        self._pending = b""
+        self._sent = b""
+        self._since: list[bytes] = []
+        self._after = ""
+        self._turns: list[str] = []
+        self._used = 0.0
+
+    async def start(
+        self, *, patience: float = math.inf, suspect: Trigger = Trigger.NOTHING
+    ) -> float:
+        """Send `hello` and wait for `ready`; return the seconds that it took.
+
+        A bot that does nothing is probed after `patience`, before its time is over; an answer to
+        such an early probe counts only if the probe was the suspected one.
+        """
+        allowed = self._limits.start_ms / 1000
+        early = patience < allowed
+        self._sent, self._after = self._session.hello(hello(self.settings)), "hello"
+        self.solo.send(self._sent)
+        event = await self.solo.line(min(patience, allowed))
+        if isinstance(event, Silence):
+            if early and self.solo.cpu() > SPINS * patience:
+                raise StillSilentError(Trigger.NOTHING)
+            probe = await self._probe(event, WAKES_S)
+            if early and probe.trigger is Trigger.TIME:
+                event = probe.event
+            elif early and (probe.trigger is Trigger.NOTHING or probe.trigger is not suspect):
+                raise StillSilentError(probe.trigger)
+            else:
+                await self._fail(Expected.READY, probe.event, probe=probe, proven=early)
+        if not isinstance(event, BotLine):
+            await self._fail(Expected.READY, event)
+        self._session.receive(event.data + b"\n")
+        ready = self._session.next_event()
+        if not isinstance(ready, Ready):
+            await self._fail(Expected.READY, event)
+        self.lean = ready.lean
+        return event.at - self.solo.began
+
+    def new_match(self) -> None:
+        self._used = 0.0
+
+    def match_over(self) -> None:
+        self.spent.append(self._used)
+
+    @property
+    def bank_ms(self) -> int:
+        """What is left of the bank."""
+        return max(0, self._limits.match_ms - int(self._used * 1000))
+
+    async def notify(self, line: bytes) -> None:
+        """Send a line that wants no answer."""
+        self._after = str(msgspec.json.decode(line)["type"])
+        if self.batch:
+            self._pending += line
+            return
+        await self._write(self.deliver(line))
+        if self._alone_s:
+            await self.expect_silence(DIES_S)
+
+    async def ask(self, question: Question, legal: Sequence[str]) -> str:
+        """Ask for a move; return it if it is legal and in time."""
+        line = bytes(self._session.ask(question))
+        pieces = self.deliver(line)
+        if self._pending:
+            pieces, self._pending = (self._pending + b"".join(pieces),), b""
+        await self._write(pieces)
+        asked = time.monotonic()
+        event = await self.solo.line(min(self._limits.move_ms, self.bank_ms) / 1000)
+        probe = None
+        if isinstance(event, Silence):
+            shortest, longest = GRACE_S
+            grace = min(max(shortest, self._limits.move_ms / 1000), longest)
+            probe = await self._probe(event, grace)
+            event = probe.event
+        if probe or not isinstance(event, BotLine):
+            await self._fail(Expected.MOVE, event, question.turn, legal, probe=probe)
+        took = max(0.0, event.at - asked)
+        self._used += took
+        self._session.receive(event.data + b"\n")
+        answer = self._session.next_event()
+        if not isinstance(answer, Answer) or answer.move not in legal:
+            await self._fail(Expected.MOVE, event, question.turn, legal)
+        self.times.append(took)
+        self.moves.append(answer.move)
+        self._turns = [*self._turns[-TURNS_KEPT:], question.turn]
+        self._since = []
+        self._after = "act"
+        return answer.move
+
+    async def expect_silence(self, seconds: float) -> None:
+        """Check that the bot writes nothing, and does not exit."""
+        event = await self.solo.line(seconds)
+        if not isinstance(event, Silence) or event.held:
+            await self._fail(Expected.NOTHING, event)
+
+    def flush(self) -> None:
+        """Send pending notices."""
+        pending, self._pending = self._pending, b""
+        self.solo.send(pending)
+
+    async def _write(self, pieces: Sequence[bytes]) -> None:
+        self._sent = b"".join(pieces)
+        self._since.append(self._sent)
+        for number, piece in enumerate(pieces):
+            if number:
+                await self.solo.rest(PIECE_S)
+            self.solo.send(piece)
+
+    async def _probe(self, silence: Silence, grace: float) -> _Probe:
+        """Find out what makes a silent bot answer."""
+        solo = self.solo
+        began, before = time.monotonic(), solo.cpu()
+        event = await solo.line(max(grace, self._alone_s, WAKES_S))
+        busy = (solo.cpu() - before) / (time.monotonic() - began)
+        stderr = solo.stderr
+
+        def outcome(event: Output, trigger: Trigger, *, left: bool = False) -> _Probe:
+            took = time.monotonic() - began
+            return _Probe(
+                trigger=trigger, event=event, busy=busy, took=took, stderr=stderr, left=left
+            )
+
+        if not isinstance(event, Silence):
+            return outcome(event, Trigger.TIME if isinstance(event, BotLine) else Trigger.NOTHING)
+        for trigger, data in ((Trigger.LINE, _LINE), (Trigger.BLOCK, _BLOCK)):
+            solo.send(data)
+            event = await solo.line(WAKES_S)
+            if not isinstance(event, Silence):
+                return outcome(event, trigger if isinstance(event, BotLine) else Trigger.NOTHING)
+        solo.close_input()
+        event = await solo.line(LEAVES_S)
+        left = isinstance(event, OutputEnd) and event.exited is not None
+        if isinstance(event, BotLine) or (
+            isinstance(event, OutputEnd) and event.rest != silence.held
+        ):
+            return outcome(event, Trigger.END, left=left)
+        return outcome(silence, Trigger.NOTHING, left=left)
+
+    async def _fail(
+        self,
+        expected: Expected,
+        event: Output,
+        turn: str = "",
+        legal: Sequence[str] = (),
+        *,
+        probe: _Probe | None = None,
+        proven: bool = False,
+    ) -> NoReturn:
+        """Kill the bot, diagnose what is known of it, and raise."""
+        solo = self.solo
+        more: list[bytes] = []
+        line = event.data if isinstance(event, BotLine) else None
+        ended = isinstance(event, OutputEnd)
+        rest = b""
+        if not isinstance(event, BotLine):
+            rest = event.rest if isinstance(event, OutputEnd) else event.held
+        pause = MORE_S
+        if expected is Expected.MOVE and any(t.encode() in (line or b"") for t in self._turns[-1:]):
+            pause = max(OLD_S, MORE_S)
+        while len(more) < MORE_LINES and isinstance(next_ := await solo.line(pause), BotLine):
+            more.append(next_.data)
+            pause = MORE_S
+        exited = await solo.left(0)
+        status = solo.status if exited else ""
+        await solo.kill()
+        # Without time to die after each line it may have died of any of them.
+        several = ended and len(self._since) > 1 and not self._alone_s
+        tried = probe or _Probe(event=event, busy=0.0, took=0.0, stderr=solo.stderr)
+        facts = Facts(
+            expected=expected,
+            after=self._after,
+            line=line,
+            more=more,
+            rest=rest,
+            flood=isinstance(event, Flood),
+            ended=ended,
+            trigger=tried.trigger,
+            left=tried.left,
+            busy=tried.busy,
+            spent=expected is Expected.MOVE and self.bank_ms < self._limits.move_ms,
+            late=tried.took,
+            sent=b"".join(self._since) if several and expected is Expected.MOVE else self._sent,
+            turn=turn,
+            earlier=self._turns,
+            legal=legal,
+            status=status,
+            overstepped=exited.overstepped if exited else "",
+            stderr=tried.stderr,
+            run=self._bot.run,
+            files=self._files,
+            windows=self._windows,
+        )
+        alone_s = 0.0
+        if probe and not proven and not self._alone_s and probe.trigger is not Trigger.TIME:
+            alone_s = probe.took + (PATIENT_S if isinstance(probe.event, Silence) else MARGIN_S)
+        elif several:
+            alone_s = MARGIN_S
+        diagnosis = diagnose(facts)
+        declined = expected is Expected.READY and ended
+        raise MistakeError(
+            finding_of(diagnosis, facts, b"\n".join([rest if line is None else line, *more])),
+            alone_s=alone_s,
+            unwanted=(expected is Expected.NOTHING and not ended) or diagnosis.mistake in _UNWANTED,
+            declined=declined and re.fullmatch(r"exit [1-9]\d*", status) is not None,
+        )
