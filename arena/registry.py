@@ -121,11 +121,12 @@ def render(
     width: int | None = None,
     canonical: bool = False,
     color: bool = False,
+    more: str = "",
 ) -> str:
-    """A table as text. `width` and `color` are for terminals."""
+    """A table as text. `width`, `color` and `more` are for terminals: see `View`."""
     from arena.reports import View  # noqa: PLC0415 - as above
 
-    return report(name).render(table, View(width, canonical, color))
+    return report(name).render(table, View(width, canonical, color, more))
 
 
 def table_files() -> dict[str, Report]:

@@ -12,7 +12,7 @@ import click
 
 from arena.cli.event_file import read_defaults
 from arena.cli.paths import BotPath, PathName
-from arena.registry import GAMES, SANDBOXES
+from arena.registry import GAMES, REPORTS, SANDBOXES
 
 if TYPE_CHECKING:
     from arena.event.cluster import Where
@@ -353,6 +353,16 @@ cluster_options = flags(
     option("--tls-key", type=FOLDER, help="Of a cluster: its key."),
 )
 """Where an event is played; they change no result."""
+
+
+report_options = flags(
+    option("--format", "report", type=click.Choice(list(REPORTS)), default="text"),
+    option("--canonical", is_flag=True, help="Without timings and host facts."),
+    option(
+        "--details", is_flag=True, help="On a screen too: all facts below the table, as in a file."
+    ),
+)
+"""How a table is printed."""
 
 
 def live_of(options: dict[str, Any]) -> Live | None:

@@ -133,7 +133,9 @@ class MatchId(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer 
 
 
 def _folders(ctx: click.Context) -> list[Path]:
-    """The results folders that have been typed so far."""
+    """The results folders that have been typed so far: what click has not parsed yet, too."""
+    from arena.store import is_results_folder
+
     typed = [ctx.params.get(name) for name in ("folder", "folders", "transcript")]
     flat = [path for each in typed for path in (each if isinstance(each, tuple) else (each,))]
-    return [Path(path) for path in flat if path]
+    return [Path(path) for path in (*flat, *ctx.args) if path and is_results_folder(Path(path))]

@@ -1,4 +1,4 @@
-"""`arena rate`: events rated again from their logs; `arena.event.rerate` does the work."""
+"""`arena rate`: rate events again, together, from their logs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from arena.cli.paths import BotName, PathName
-from arena.registry import REPORTS
+from arena.cli.flags import FOLDER, report_options
+from arena.cli.paths import BotName
 
 _DAY = len("2026-01-02")
 
 
-class Moment(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
+class Date(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
     """A day or a moment, in UTC unless it says otherwise. The value is seconds since 1970."""
 
     name = "date"
@@ -54,7 +54,7 @@ Examples:
   arena rate ladder/* --since 2026-01-01 --rate-on adjusted
 """,
 )
-@click.argument("folders", nargs=-1, required=True, type=PathName(path_type=Path))
+@click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @click.option(
     "--rate-on",
     type=click.Choice(["results", "adjusted"]),
@@ -75,24 +75,24 @@ Examples:
     help="By name or id; can be given again.",
 )
 @click.option(
-    "--since", type=Moment(after=False), metavar="DATE", help="Matches that ended from then on."
+    "--since", type=Date(after=False), metavar="DATE", help="Matches that ended from then on."
 )
 @click.option(
     "--until",
-    type=Moment(after=True),
+    type=Date(after=True),
     metavar="DATE",
     help="Matches that ended before then; of a day, to its end.",
 )
 @click.option("--skip-damaged", is_flag=True, help="Of damaged logs: rate what is whole.")
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(list(REPORTS)),
-    default="text",
-    show_default=True,
-)
-@click.option("--canonical", is_flag=True, help="Without timings and host facts.")
-def rate(folders: tuple[Path, ...], *, kind: str, canonical: bool, **options: Any) -> None:  # noqa: ANN401 - flags
+@report_options
+def rate(
+    folders: tuple[Path, ...],
+    *,
+    report: str,
+    canonical: bool,
+    details: bool,
+    **options: Any,  # noqa: ANN401 - flags
+) -> None:
     """Rate the events in FOLDERS again, together, from their logs; nothing is played.
 
     They must be of one game and number of seats; bots are the same if their content is. The order
@@ -101,9 +101,9 @@ def rate(folders: tuple[Path, ...], *, kind: str, canonical: bool, **options: An
     """
     from arena.event.rerate import Wanted, rated
     from arena.model import UserError
-    from arena.registry import render
     from arena.terminal.notes import tell_long_read
-    from arena.terminal.screen import colour, columns, say
+    from arena.terminal.screen import say
+    from arena.terminal.table import print_table
 
     wanted = Wanted(**options)
     if wanted.since is not None and wanted.until is not None and wanted.since >= wanted.until:
@@ -112,5 +112,4 @@ def rate(folders: tuple[Path, ...], *, kind: str, canonical: bool, **options: An
     table = rated(folders, wanted)
     if wanted.dated and not any(row.deals for row in table.rows):
         say("note: no rated event lies within that time")
-    text = render(table, kind, width=columns(), canonical=canonical, color=colour())
-    click.echo(text, nl=False)
+    print_table(table, report, canonical=canonical, details=details, more="--details")

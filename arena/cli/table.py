@@ -1,4 +1,4 @@
-"""`arena table`: the table of a results folder, derived from its log."""
+"""`arena table`: print the table of a results folder, derived from its log."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from arena.cli.paths import PathName
-from arena.registry import REPORTS
+from arena.cli.flags import FOLDER, POSITIVE, report_options
+from arena.cli.paths import BotName
 
 
 @click.command(
@@ -15,41 +15,51 @@ from arena.registry import REPORTS
     epilog="""\b
 Examples:
   arena table arena-results/20260102-150405
-  arena table results --format md > TABLE.md
+  arena table friday --top 10           the first ten rows
+  arena table friday --bot mine         one row, and how it did against each
+  arena table friday --details | less   with all facts below it
+  arena table friday --format md > TABLE.md
 """,
 )
-@click.argument("folder", type=PathName(path_type=Path))
+@click.argument("folder", type=FOLDER)
+@click.option("--top", type=POSITIVE, metavar="N", help="The first N rows alone.")
 @click.option(
-    "--format",
-    "kind",
-    type=click.Choice(list(REPORTS)),
-    default="text",
-    show_default=True,
+    "--bot",
+    "bots",
+    type=BotName(),
+    metavar="NAME",
+    multiple=True,
+    help="Its row alone, by name or id; can be given again.",
 )
-@click.option("--canonical", is_flag=True, help="Without timings and host facts.")
-def table(folder: Path, kind: str, *, canonical: bool) -> None:
+@report_options
+def table(
+    folder: Path,
+    *,
+    top: int | None,
+    bots: tuple[str, ...],
+    report: str,
+    canonical: bool,
+    details: bool,
+) -> None:
     """Print the ranked table of the event in FOLDER, with the epochs that were added to it."""
+    import sys
+
     from arena.event.epochs import epochs_of
     from arena.event.rerate import rated
     from arena.event.results import table_of
     from arena.event.search import withdrawal_lines
-    from arena.registry import render
     from arena.terminal.notes import tell_long_read
-    from arena.terminal.screen import colour, columns
+    from arena.terminal.table import duel_lines, part_of, print_table
 
     epochs = epochs_of(folder)
     tell_long_read([folder, *epochs])
-    found = rated([folder]) if epochs else table_of(folder)
-    click.echo(
-        render(
-            found,
-            kind,
-            width=columns(),
-            canonical=canonical,
-            color=colour(),
-        ),
-        nl=False,
-    )
-    if kind == "text" and not canonical:
+    whole = rated([folder]) if epochs else table_of(folder)
+    found = part_of(whole, top=top, bots=bots) if top or bots else whole
+    print_table(found, report, canonical=canonical, details=details, more="--details")
+    if report != "text":
+        return
+    for line in duel_lines(found) if bots else ():
+        click.echo(line)
+    if not canonical and (details or not sys.stdout.isatty()):
         for line in withdrawal_lines(folder, found.withdrawn):
             click.echo(line)

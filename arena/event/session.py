@@ -21,7 +21,8 @@ from arena.registry import render, table_files
 from arena.reports.escape import plain
 from arena.store import Store
 from arena.terminal.progress import JsonLines, Progress
-from arena.terminal.screen import colour, columns, command_line, going_on, say, warn
+from arena.terminal.screen import command_line, going_on, say, warn
+from arena.terminal.table import details_of, print_table
 
 # How often the display is drawn.
 TICK_S = 0.2
@@ -199,7 +200,7 @@ def show(table: Table, store: Store, watcher: Progress) -> None:
         watcher.say("table", table=msgspec.json.decode(render(table, "json")))
         watcher.say("end", finished=store.event.finished, done=watcher.done)
         return
-    click.echo(render(table, "text", width=columns(), color=colour()), nl=False)
+    print_table(table, more=details_of(store.folder))
     if table.verdict:
         click.echo(_verdict(table))
 

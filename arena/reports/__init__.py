@@ -24,6 +24,8 @@ class View(NamedTuple):
     """Columns of the terminal; None: as wide as it gets."""
     canonical: bool = False
     color: bool = False
+    more: str = ""
+    """For a screen: what prints the facts below the table, of which it then has two lines."""
 
 
 class Report(NamedTuple):

@@ -76,6 +76,20 @@ def facts(table: Table, *, canonical: bool, brief: bool) -> Iterator[Fact]:
             yield Fact("not reproducible", "played the same deal otherwise", row.entrant)
 
 
+def summary(table: Table) -> tuple[str, str]:
+    """What a screen shows instead of the facts: what was counted, how to read the ranking."""
+    event, settings = table.event, table.event.settings
+    count = len(table.sources)
+    what = f"{count} events" if count > 1 else settings.format
+    matches = f"{table.matches}/{table.planned}" if table.planned else f"{table.matches}"
+    counted = (
+        f"{settings.game}, {settings.seats} seats, {what}: {matches} matches",
+        "" if event.finished or table.sources else "NOT FINISHED",
+        "PREDICTABLE" if event.predictable else "",
+    )
+    return "; ".join(filter(None, counted)), "± 95 %; shared ranks: not told apart"
+
+
 def _sources(table: Table, *, brief: bool) -> Iterator[Fact]:
     """Which events, or what of one, the table was made from."""
     first = table.sources[0].event.settings

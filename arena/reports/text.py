@@ -18,7 +18,7 @@ from arena.reports.columns import (
     share,
 )
 from arena.reports.escape import plain, sentence
-from arena.reports.footer import UNCONFINED, facts, unconfined
+from arena.reports.footer import UNCONFINED, facts, summary, unconfined
 from arena.reports.layout import clip, width, wrap
 from arena.reports.rows import listed
 
@@ -31,7 +31,7 @@ _RESET = "\x1b[0m"
 
 def render(table: Table, view: View) -> str:
     """Table, matrix, and the facts, a line each."""
-    room, canonical, color = view
+    room, canonical, color, more = view
     lines = _standings(table, room=room, canonical=canonical)
     matrix = _matrix(table, room=room)
     if matrix:
@@ -40,10 +40,21 @@ def render(table: Table, view: View) -> str:
     if unconfined(table, canonical=canonical):
         warning = wrap(UNCONFINED, room, indent="  ")
         lines += [f"{_RED}{line}{_RESET}" for line in warning] if color else warning
-    for fact in facts(table, canonical=canonical, brief=True):
+    if more:
+        lines += _summary(table, more, room)
+    for fact in () if more else facts(table, canonical=canonical, brief=True):
         parts = [part for part in (plain(fact.name), sentence(fact.text)) if part]
         lines += wrap(f"{fact.label}: {': '.join(parts)}", room, indent="  ")
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _summary(table: Table, more: str, room: int | None) -> tuple[str, str]:
+    """Two lines instead of the facts; the command `more` is never cut."""
+    counted, how = summary(table)
+    both = f"{how}; details: {more}"
+    if room is None:
+        return counted, both
+    return clip(counted, room), both if width(both) <= room else f"details: {more}"
 
 
 def _standings(table: Table, *, room: int | None, canonical: bool) -> list[str]:

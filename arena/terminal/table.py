@@ -1,0 +1,77 @@
+"""Print a ranked table: all of it to a file or a pipe, on a screen with a footer of two lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import click
+import msgspec
+
+from arena.model import Table, UserError
+from arena.registry import render
+from arena.reports.columns import share
+from arena.reports.escape import plain
+from arena.reports.layout import wrap
+from arena.terminal.screen import colour, columns, command_line
+
+
+def print_table(
+    table: Table,
+    report: str = "text",
+    *,
+    canonical: bool = False,
+    details: bool = False,
+    more: str,
+) -> None:
+    """Print a report. `more`: the command that prints the facts which a screen leaves out."""
+    brief = sys.stdout.isatty() and not (details or canonical)
+    text = render(
+        table,
+        report,
+        width=columns(),
+        canonical=canonical,
+        color=colour(),
+        more=more if brief else "",
+    )
+    click.echo(text, nl=False)
+
+
+def details_of(folder: Path) -> str:
+    """The command that prints the whole table of a results folder."""
+    return f"{command_line('table', folder)} --details"
+
+
+def part_of(table: Table, *, top: int | None, bots: Sequence[str]) -> Table:
+    """The table with its first rows alone, or with those of some bots, by name or id."""
+    absent = () if top else table.event.not_run
+    rows = table.rows
+    if bots:
+        names = {out.name: _names(out.name) for out in table.event.not_run}
+        names |= {row.entrant: _names(row.entrant) for row in rows}
+        known = set().union(*names.values())
+        wanted = set(bots)
+        if strange := sorted(wanted - known):
+            near = get_close_matches(strange[0], sorted(known)) or sorted(known)[:3]
+            there = ", ".join(map(plain, near))
+            raise UserError(f"--bot {plain(strange[0])}: no bot is called so; there are {there}")
+        rows = tuple(row for row in rows if names[row.entrant] & wanted)
+        absent = tuple(out for out in table.event.not_run if names[out.name] & wanted)
+    event = msgspec.structs.replace(table.event, not_run=absent)
+    return msgspec.structs.replace(table, event=event, rows=rows[:top])
+
+
+def _names(entrant: str) -> set[str]:
+    return {entrant, entrant.rpartition("@")[0] or entrant}
+
+
+def duel_lines(table: Table) -> Iterator[str]:
+    """How the bots in a part of a table did against each opponent."""
+    for row in table.rows:
+        against = [duel for duel in table.duels if duel.row == row.entrant]
+        told = ", ".join(f"{plain(duel.column)} {100 * share(duel):.0f}" for duel in against)
+        if told:
+            text = f"rated events won by {plain(row.entrant)}, %: against {told}"
+            yield from wrap(text, columns(), indent="  ")
