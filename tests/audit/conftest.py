@@ -14,12 +14,11 @@ from arena.model import (
     Entrant,
     Event,
     HoleRecord,
-    MatchRecord,
     SeatUse,
     Settings,
-    match_id,
     pairing_id,
 )
+from tests.records import match_record
 
 
 class Invented:
@@ -93,9 +92,7 @@ class Invented:
         }
         self.plant(strokes, sitting, order.index(rotation))
         totals = tuple(round(strokes[name]) for name in sitting)
-        ranked = sorted(totals)
-        return MatchRecord(
-            id=match_id(pairing, deal, rotation),
+        return match_record(
             series=self._series(pairing, deal, rotation),
             pairing=pairing,
             deal=deal,
@@ -104,7 +101,6 @@ class Invented:
             deck="",
             holes=(self._hole(sitting, totals),),
             totals=totals,
-            places=tuple(1 + ranked.index(total) for total in totals),
             use=tuple(SeatUse(decisions=10, think_ms=5.0, max_ms=1.0) for _ in sitting),
             luck=tuple(round(self.draw.gauss(0, 1000)) for _ in sitting),
             ended=1.0,

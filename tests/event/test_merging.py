@@ -24,7 +24,6 @@ from arena.model import (
     HoleRecord,
     HostError,
     Machine,
-    MatchRecord,
     Settings,
     canonical,
 )
@@ -38,6 +37,7 @@ from arena.store import (
     sealed,
 )
 from arena.terminal.progress import Progress
+from tests.records import match_record
 
 SECRET = secret_from_seed("shards")
 
@@ -56,22 +56,15 @@ def made_up(spec, attempt, failing):
         for seat, entrant in enumerate(spec.seats)
         if failing(entrant, spec)
     )[: len(spec.seats) - 1]
-    record = MatchRecord(
-        id=spec.id,
-        series=spec.series,
-        pairing=spec.pairing,
-        deal=spec.deal,
-        rotation=spec.rotation,
-        seats=spec.seats,
-        deck="d",
+    return match_record(
+        spec,
+        digest=True,
         holes=(HoleRecord(order=(0, 1), moves="draw", scores=totals),) * 9,
         totals=totals,
-        places=tuple(1 + sum(other < mine for other in totals) for mine in totals),
         faults=faults,
         attempt=attempt,
         ended=draw.random(),
     )
-    return structs.replace(record, digest=record.computed_digest())
 
 
 def play(folder, shard="", failing=lambda entrant, spec: False, most=None):

@@ -14,8 +14,9 @@ from arena.event.tournament import RETRIES, Tournament
 from arena.executors import Finished, SeriesEnd
 from arena.exhaustion import why_not
 from arena.formats.blocks import Dealing
-from arena.model import Entrant, Event, HoleRecord, HostError, MatchRecord, Settings, UserError
+from arena.model import Entrant, Event, HoleRecord, HostError, Settings, UserError
 from arena.store import Private, Store, read_records
+from tests.records import match_record
 
 SECRET = secret_from_seed("tournament")
 SETTINGS = Settings(game="play-nine", deals=3, series=2)
@@ -64,23 +65,8 @@ class Pretending:
 def record_of(spec, attempt):
     """A record that the rules would not recognise, but the count does."""
     totals = tuple(10 * (ord(entrant[0]) - ord("a")) + spec.deal for entrant in spec.seats)
-    places = tuple(1 + sum(other < mine for other in totals) for mine in totals)
-    record = MatchRecord(
-        id=spec.id,
-        series=spec.series,
-        pairing=spec.pairing,
-        deal=spec.deal,
-        rotation=spec.rotation,
-        seats=spec.seats,
-        deck="d",
-        holes=(HoleRecord(order=(0, 1), moves="draw", scores=totals),) * 9,
-        totals=totals,
-        places=places,
-        attempt=attempt,
-    )
-    import msgspec
-
-    return msgspec.structs.replace(record, digest=record.computed_digest())
+    holes = (HoleRecord(order=(0, 1), moves="draw", scores=totals),) * 9
+    return match_record(spec, digest=True, holes=holes, totals=totals, attempt=attempt)
 
 
 @pytest.fixture

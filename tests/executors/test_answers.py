@@ -5,7 +5,8 @@ import pytest
 
 from arena.executors import Finished, Job, SeriesEnd
 from arena.executors.answers import StrangeError, reports
-from arena.model import Fault, FaultKind, MatchRecord, MatchSpec, Series
+from arena.model import Fault, FaultKind, MatchSpec, Series
+from tests.records import match_record
 
 
 def spec(series, deal):
@@ -28,10 +29,7 @@ def job(series, attempt=0):
 
 def match(series, deal, **other):
     """One of them, played."""
-    fields = {"deck": "", "holes": (), "totals": (0, 0), "places": (1, 1)}
-    return Finished(
-        record=MatchRecord(**(msgspec.structs.asdict(spec(series, deal)) | fields | other))
-    )
+    return Finished(record=match_record(spec(series, deal), **other))
 
 
 def end(series, **other):

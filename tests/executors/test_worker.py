@@ -11,24 +11,12 @@ import trio
 from arena.engine.match import Played
 from arena.executors import Report, SeriesEnd
 from arena.executors.worker import HELD_BYTES, HELD_S, _Out
-from arena.model import MatchRecord
+from tests.records import match_record
 
 
 def played(number, words=""):
     """A finished match, and what its bot wrote."""
-    record = MatchRecord(
-        id=f"m-{number}",
-        series="s",
-        pairing="p",
-        deal=number,
-        rotation=0,
-        seats=("a", "b"),
-        deck="",
-        holes=(),
-        totals=(0, 0),
-        places=(1, 1),
-        faults=(),
-    )
+    record = match_record(id=f"m-{number}", series="s", deal=number, seats=("a", "b"))
     return Played(record=record, stderr={"a": words} if words else {})
 
 

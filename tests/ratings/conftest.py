@@ -27,6 +27,7 @@ from arena.model import (
 from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
 from arena.schedule import at_once, wave_of
+from tests.records import match_record
 
 
 class Lab:
@@ -103,13 +104,8 @@ class Lab:
             )
             for number in range(finished)
         )
-        record = MatchRecord(
-            id=spec.id,
-            series=spec.series,
-            pairing=spec.pairing,
-            deal=spec.deal,
-            rotation=spec.rotation,
-            seats=spec.seats,
+        record = match_record(
+            spec,
             deck="deck",
             holes=holes,
             totals=tuple(sum(share[:finished]) for share in shares),

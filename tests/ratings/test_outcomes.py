@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from arena.model import Fault, FaultKind, HoleRecord, MatchRecord
+from arena.model import Fault, FaultKind, HoleRecord
 from arena.ratings.archive import reduced
 from arena.ratings.outcomes import PairCount, Tally
+from tests.records import match_record
 
 A = frozenset("a")
 
@@ -184,14 +185,7 @@ def test_a_hole_that_a_forfeit_cut_short_is_nobodys():
     """It has no scores, so it is in nobody's strokes and holes."""
     scores = HoleRecord(order=(0, 1), moves="draw", scores=(3, 4))
     cut = HoleRecord(order=(1, 0), moves="draw")
-    record = MatchRecord(
-        id="p-000000-0",
-        series="s",
-        pairing="p",
-        deal=0,
-        rotation=0,
-        seats=("a@1", "b@1"),
-        deck="d",
+    record = match_record(
         holes=(scores, cut),
         totals=(3, 4),
         places=(2, 1),

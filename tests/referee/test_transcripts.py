@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from arena import registry
 from arena.deals import Deals, secret_from_seed
 from arena.games.follower import Followed
-from arena.model import Fault, FaultKind, MatchRecord, MatchSpec, SeatUse, Settings, UserError
+from arena.model import Fault, FaultKind, MatchSpec, SeatUse, Settings, UserError
 from arena.referee import Failure, Referee
 from arena.replay.rebuild import retold
 from arena.replay.transcripts import Mark, comment, failed, parse, said, script, sent
 from arena.wire.messages import Act, Answer, Ready
 from arena.wire.session import WireFault
+from tests.records import match_record
 
 GOLDEN = sorted((Path(__file__).parents[2] / "protocol" / "transcripts").glob("*.txt"))
 HELLO = next(line for line in GOLDEN[0].read_text().splitlines() if line.startswith("> "))
@@ -217,19 +218,7 @@ def test_a_long_line_of_the_log_is_a_comment():
     fault = Fault(
         kind=FaultKind.START, seat=0, hole=0, turn=0, message="no", line="x…", status="exit 1"
     )
-    record = MatchRecord(
-        id="m",
-        series="s",
-        pairing="p",
-        deal=0,
-        rotation=0,
-        seats=("a@1", "b@1"),
-        deck="",
-        holes=(),
-        totals=(0, 0),
-        places=(2, 1),
-        faults=(fault,),
-    )
+    record = match_record(id="m", series="s", places=(2, 1), faults=(fault,))
     lines = list(
         retold(
             [record],

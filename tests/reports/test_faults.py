@@ -3,25 +3,14 @@
 import msgspec
 import pytest
 
-from arena.model import Fault, FaultHost, FaultKind, Limits, MatchRecord
+from arena.model import Fault, FaultHost, FaultKind, Limits
 from arena.reports.faults import again, fault_lines, match_fault_lines
+from tests.records import match_record
 
 
 def record(*faults):
     """A match with these faults."""
-    return MatchRecord(
-        id="p-000003-1",
-        series="s",
-        pairing="p",
-        deal=3,
-        rotation=1,
-        seats=("ann@1", "bob@2"),
-        deck="d",
-        holes=(),
-        totals=(0, 0),
-        places=(1, 2),
-        faults=faults,
-    )
+    return match_record(deal=3, rotation=1, seats=("ann@1", "bob@2"), places=(1, 2), faults=faults)
 
 
 def test_a_fault_says_who_what_where_and_why():

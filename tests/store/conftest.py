@@ -2,8 +2,9 @@
 
 import pytest
 
-from arena.model import Entrant, Event, HoleRecord, MatchRecord, Settings
+from arena.model import Entrant, Event, HoleRecord, Settings
 from arena.store import Private, Store
+from tests.records import match_record
 
 EVENT = Event(
     settings=Settings(game="play-nine"),
@@ -17,18 +18,12 @@ PRIVATE = Private(secret="ab" * 32, sources={"a@1": "/somewhere"}, cache="/cache
 
 def record(number, attempt=0):
     """A small record; three make a series."""
-    return MatchRecord(
-        id=f"p-{number:06d}-0",
+    return match_record(
         series=f"s-{number // 3}",
         attempt=attempt,
-        pairing="p",
         deal=number,
-        rotation=0,
-        seats=("a@1", "b@1"),
-        deck="d",
         holes=(HoleRecord(order=(0, 1), moves="draw", scores=(1, 2)),),
         totals=(1, 2),
-        places=(1, 2),
         ended=12.5,
     )
 

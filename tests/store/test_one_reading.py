@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from arena.cli import commands
 from arena.event.results import count_folder
 from arena.ratings.standings import table
-from arena.reports import files
+from arena.registry import table_files
 from tests.verify.conftest import make
 from tests.verify.test_epochs import GOLF, epoch
 
@@ -47,7 +47,8 @@ def event(tmp_path_factory, play_event):
         tmp_path_factory.mktemp("read") / "event", ("ann@1", "bob@1", "cid@1"), deals=2
     )
     played, counting = count_folder(folder)
-    for name, text in files(table(played, counting.counted(), rule=played.settings.rule)):
+    ruled = table(played, counting.counted(), rule=played.settings.rule)
+    for name, text in ((name, each.file_text(ruled)) for name, each in table_files().items()):
         (folder / name).write_text(text, encoding="utf-8")
     return folder
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from arena.model import Entrant, Event, HoleRecord, HostError, MatchRecord, Settings, UserError
+from arena.model import Entrant, Event, HoleRecord, HostError, Settings, UserError
 from arena.store import (
     Private,
     Store,
@@ -25,6 +25,7 @@ from arena.store import (
     writer,
 )
 from arena.store.index import Index
+from tests.records import match_record
 
 EVENT = Event(
     settings=Settings(game="play-nine"),
@@ -38,19 +39,8 @@ PRIVATE = Private(secret="ab" * 32, sources={"a@1": "/somewhere"}, cache="/cache
 
 def record(number):
     """A small record."""
-    return MatchRecord(
-        id=f"p-{number:06d}-0",
-        series="s",
-        pairing="p",
-        deal=number,
-        rotation=0,
-        seats=("a@1", "b@1"),
-        deck="d",
-        holes=(HoleRecord(order=(0, 1), moves="draw", scores=(1, 2)),),
-        totals=(1, 2),
-        places=(1, 2),
-        ended=12.5,
-    )
+    holes = (HoleRecord(order=(0, 1), moves="draw", scores=(1, 2)),)
+    return match_record(series="s", deal=number, holes=holes, totals=(1, 2), ended=12.5)
 
 
 @pytest.fixture

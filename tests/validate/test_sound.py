@@ -18,6 +18,7 @@ from arena.model import (
     Trial,
 )
 from arena.validate import event_fault, record_fault
+from tests.records import match_record
 
 EVENT = Event(
     settings=Settings(game="play-nine"),
@@ -26,17 +27,10 @@ EVENT = Event(
     ),
     commitment="0" * 64,
 )
-RECORD = MatchRecord(
-    id="p-000000-0",
-    series="p-000000-s0",
-    pairing="p",
-    deal=0,
-    rotation=0,
+RECORD = match_record(
     seats=("ann@1", "bob@1"),
-    deck="d",
     holes=(HoleRecord(order=(0, 1), moves="draw", scores=(1, 2)), HoleRecord(order=(), moves="")),
     totals=(1, 2),
-    places=(1, 2),
     faults=(Fault(kind=FaultKind.EXIT, seat=1, hole=2, turn=9, message="left"),),
     use=(SeatUse(), SeatUse()),
 )
