@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from arena.deals import Deals
     from arena.formats import Format
     from arena.games import Game
-    from arena.model import Entrant, RatingSettings, Settings, Table
+    from arena.model import Entrant, Settings, Table
     from arena.reports import Report
     from arena.sandbox import Backend
 
@@ -47,19 +47,6 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 )
 
 
-# Draw probability of a rated event between equals; the strokes that a forfeit counts, three
-# standard deviations of a match's difference; and the standard deviation of the difference a match
-# over a rated event. Measured between the greedy bot and the matcher: play-nine 1.3 % and 35
-# strokes (41 between other bots), four-card golf 5 % and 19 strokes; the last is the median over
-# all pairs of example bots, 22.6 and 8.7.
-RATINGS: Mapping[str, tuple[float, float, float]] = MappingProxyType(
-    {
-        "play-nine": (0.01, 123.0, 23.0),
-        "four-card-golf": (0.05, 56.0, 9.0),
-    }
-)
-
-
 REPORTS: Mapping[str, str] = MappingProxyType(
     {
         "text": "arena.reports.text:REPORT",
@@ -82,16 +69,6 @@ def _load(kind: str, mapping: Mapping[str, str], name: str) -> Any:  # noqa: ANN
 def game(name: str) -> Game:
     """The game of that name."""
     return cast("Game", _load("game", GAMES, name))
-
-
-def rating(name: str) -> RatingSettings:
-    """The rating settings that fit the luck of a game."""
-    from arena.model import RatingSettings  # noqa: PLC0415 - as above
-
-    draw_probability, forfeit_margin, event_sd = RATINGS[name]
-    return RatingSettings(
-        draw_probability=draw_probability, forfeit_margin=forfeit_margin, event_sd=event_sd
-    )
 
 
 def backend(name: str) -> Backend:

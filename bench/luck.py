@@ -32,7 +32,7 @@ from itertools import combinations
 from pathlib import Path
 
 from arena.deals import Deals, with_beacon
-from arena.luck import evaluator, ledger, sums
+from arena.luck import evaluator_name, ledger, sums
 from arena.registry import GAMES, game
 from arena.store import read_by_id, read_event
 
@@ -195,7 +195,7 @@ def report(name, measured):
     shares, rotated = measured.explained(), measured.rotated()
     plain = measured.rotated(adjusted=False)
     matches = min(map(len, measured.pairs.values()))
-    print(f"**{name}**, {measured.seats} seats, by `{evaluator(name).name}`: ", end="")
+    print(f"**{name}**, {measured.seats} seats, by `{evaluator_name(game(name))}`: ", end="")
     print(f"{measured.matches} matches, {len(shares)} pairs of bots with at least {matches} each\n")
     print("| pairs | explained | least | rotated | least | rotated, not adjusted |")
     print("|---|---:|---|---:|---|---:|")

@@ -183,7 +183,7 @@ def main() -> None:
         deals=options.deals,
         tables=None,
         racing=Racing(close=CLOSE),
-        evaluator=luck.evaluator(event.settings.game).name,
+        evaluator=luck.evaluator_name(registry.game(event.settings.game)),
     )
     event = msgspec.structs.replace(event, settings=settings, entrants=entrants)
     print(

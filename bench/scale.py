@@ -53,8 +53,8 @@ def event_of(matches: int, *, with_luck: bool) -> Event:
     settings = Settings(
         game="play-nine",
         deals=-(-matches // rounds),
-        rating=registry.rating("play-nine"),
-        evaluator=luck.evaluator("play-nine").name if with_luck else "",
+        rating=registry.game("play-nine").about.rating,
+        evaluator=luck.evaluator_name(registry.game("play-nine")) if with_luck else "",
     )
     entrants = field()
     return Event(

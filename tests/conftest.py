@@ -292,7 +292,7 @@ def play_event():
 
     def play(folder, names=("ann@1", "bob@1"), *, beacon="", faults=None, **settings):
         settings = {"game": "play-nine", "deals": 1, **settings}
-        setting = Settings(rating=registry.rating(settings["game"]), **settings)
+        setting = Settings(rating=registry.game(settings["game"]).about.rating, **settings)
         secret = secret_from_seed("tests")
         entrants = tuple(_entrant(name) for name in names)
         event = Event(

@@ -23,6 +23,7 @@ from arena.audit.rotations import Order, Rotations
 from arena.audit.seats import Seats
 from arena.audit.table_mates import Company
 from arena.audit.trends import Place, Trends
+from arena.games.descriptor import Descriptor
 from arena.model import Event, MatchRecord
 
 CELLS, FEWER_CELLS = 128, 32
@@ -34,14 +35,16 @@ SHOWN = 10
 Row = TypeVar("Row")
 
 
-def audited(event: Event, order: Order, place: Place, records: Iterable[MatchRecord]) -> Audit:
+def audited(
+    event: Event, about: Descriptor, order: Order, place: Place, records: Iterable[MatchRecord]
+) -> Audit:
     """The report; `records` are those that count, in the order of their ids."""
     settings = event.settings
     cells = CELLS if len(event.entrants) < MANY else FEWER_CELLS
-    seats, caps, fortune = Seats(settings.seats), Caps(settings.game, settings.turn_cap), Fortune()
+    seats, caps, fortune = Seats(settings.seats), Caps(about, settings.turn_cap), Fortune()
     rotations, hosts = Rotations(settings.seats, order, cells), Hosts(settings.limits)
     blocks, trends = Blocks(settings.seats), Trends(settings.seats, cells, place)
-    company, discards = Company(settings.seats, cells), Discards(cells)
+    company, discards = Company(settings.seats, cells), Discards(about, cells)
     matches = events = left_out = 0
     for rated in rated_events(records):
         matches += len(rated.records)

@@ -15,6 +15,7 @@ from arena.audit.groups import RatedEvent, nine
 from arena.audit.report import Capped, Share
 from arena.audit.seats import share
 from arena.audit.turns import at_cap
+from arena.games.descriptor import Descriptor
 from arena.ratings.intervals import Moments
 
 
@@ -29,8 +30,8 @@ class _Pair(msgspec.Struct):
 class Caps:
     """Capped holes, in all and by pair."""
 
-    def __init__(self, game: str, cap: int) -> None:
-        self._game = game
+    def __init__(self, about: Descriptor, cap: int) -> None:
+        self._about = about
         self._cap = cap
         self._moments = Moments()
         self._marked = 0
@@ -42,7 +43,7 @@ class Caps:
         for record in event.records:
             for hole in nine(record):
                 holes += 1
-                capped += at_cap(self._game, hole, self._cap)
+                capped += at_cap(self._about, hole, self._cap)
         if not holes:
             return
         self._moments.add(capped, holes)

@@ -21,6 +21,7 @@ from arena.audit.chance import cell_of, permuted, signs
 from arena.audit.groups import RatedEvent, nine
 from arena.audit.report import Feeding
 from arena.audit.turns import offers
+from arena.games.descriptor import Descriptor
 
 TOLERATED = 0.03
 """Of the discards, what a pair may take beyond what both do with others."""
@@ -41,7 +42,8 @@ class _Pair(msgspec.Struct):
 class Discards:
     """Discards left and taken by pair of neighbours."""
 
-    def __init__(self, cells: int) -> None:
+    def __init__(self, about: Descriptor, cells: int) -> None:
+        self._about = about
         self._cells = cells
         self._pairs: dict[Pair, _Pair] = {}
 
@@ -52,7 +54,7 @@ class Discards:
             seats = len(record.seats)
             left, taken = [0] * seats, [0] * seats
             for hole in nine(record):
-                for giver, taker, took in offers(hole):
+                for giver, taker, took in offers(self._about, hole):
                     if taker == (giver + 1) % seats:
                         left[giver] += 1
                         taken[giver] += took

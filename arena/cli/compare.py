@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from arena import registry
 from arena.cli.flags import (
     FOLDER,
     POSITIVE,
@@ -24,12 +25,23 @@ from arena.cli.flags import (
 )
 from arena.cli.paths import BotPath
 from arena.cli.usage import need_linux
+from arena.registry import GAMES
 
 SHARE = Finite(0, 0.5, min_open=True, max_open=True)
 
 
+class CompareCommand(EventCommand):
+    """Help that asks the games what a forfeit counts."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        margins = {name: registry.game(name).about.rating.forfeit_margin for name in GAMES}
+        shown = ", ".join(f"{name} {margin:g}" for name, margin in margins.items())
+        self.help = (self.help or "").replace("MARGINS", shown)
+        super().format_help_text(ctx, formatter)
+
+
 @click.command(
-    cls=EventCommand,
+    cls=CompareCommand,
     epilog="""\b
 Examples:
   arena compare main/my-bot my-bot
@@ -72,8 +84,8 @@ Exit codes:
 @option(
     "--rate-on",
     type=click.Choice(["results", "adjusted"]),
-    default="adjusted",
-    help="Strokes less luck need a fraction of the matches.",
+    help="Strokes less luck need a fraction of the matches.  [default: adjusted, if the game's "
+    "luck is measured]",
 )
 @option("--seed", help="Deals from this seed: repeatable.")
 @limit_options
@@ -88,8 +100,8 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
     A sequential test: it asks whether NEW is ahead by --effect strokes a match or not at all, and
     stops as soon as the stated error rates allow an answer. Each deal is played in both seatings.
-    A match that is forfeited counts as lost by 123 strokes (four-card golf: 56). Before NEW is
-    called better it is also shown that it gains more than it may lose by forfeits not seen yet.
+    A match that is forfeited counts as lost by a number of strokes: MARGINS. Before NEW is called
+    better it is also shown that it gains more than it may lose by forfeits not seen yet.
     The exit code tells the answer, so a script or a pull request can depend on it.
     """
     need_linux()

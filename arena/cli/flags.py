@@ -174,7 +174,7 @@ def flags(*each: Callable[[Any], Any]) -> Callable[[F], F]:
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
 
 game_option = option(
-    "--game", type=click.Choice(list(GAMES)), default="play-nine", help="What is played."
+    "--game", type=click.Choice(list(GAMES)), default=next(iter(GAMES)), help="What is played."
 )
 
 limit_options = flags(

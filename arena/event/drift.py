@@ -15,7 +15,7 @@ from msgspec import UNSET
 from arena import registry
 from arena.bots import printable
 from arena.deals import commitment
-from arena.luck import evaluator
+from arena.luck import evaluator_name
 from arena.model import Entrant, Event, Settings, UserError
 from arena.referee import HOLES
 from arena.store import Announced
@@ -75,9 +75,11 @@ def _holes(settings: Settings) -> Iterator[str]:
 def _evaluator(settings: Settings) -> Iterator[str]:
     if not settings.evaluator:
         return
-    mine = evaluator(settings.game).name
+    mine = evaluator_name(registry.game(settings.game))
     if settings.evaluator != mine:
-        yield f"  luck: measured by {printable(settings.evaluator)}, this arena's is {mine}"
+        yield (
+            f"  luck: measured by {printable(settings.evaluator)}, this arena's is {mine or 'none'}"
+        )
 
 
 def differences(one: Event, other: Event) -> Iterator[str]:

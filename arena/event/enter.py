@@ -21,7 +21,8 @@ from arena.engine.pipes import open_pipes
 from arena.event.secrecy import refuse_shown_bots, refuse_shown_places
 from arena.executors.cores import fair_jobs
 from arena.exhaustion import ran_out_in
-from arena.luck import evaluator
+from arena.games import Game
+from arena.luck import evaluator_name
 from arena.model import (
     ADJUSTED,
     RESULTS,
@@ -87,12 +88,12 @@ def settings_of(
         raise UserError("--budget is a race's; add --until-resolved, or choose --deals")
     if close is not None and not until_resolved:
         raise UserError("--close is a race's; add --until-resolved")
-    if no_luck and rate_on == ADJUSTED:
-        raise UserError("--rate-on adjusted takes the luck off, and --no-luck doesn't measure it")
     race = Racing(budget=budget) if until_resolved else None
     if race and close is not None:
         race = msgspec.structs.replace(race, close=close)
-    if race and no_luck:
+    rules = registry.game(game)
+    measured = _measured(rules, no_luck=no_luck, rate_on=rate_on)
+    if race and not measured:
         say("note: without its luck measured, a race rates on results and needs many more matches")
     by_results = race or trial
     if move_time > match_time:
@@ -100,7 +101,6 @@ def settings_of(
             f"--move-time {move_time} ms is more than --match-time {match_time} ms, "
             "the time for all of a bot's decisions in a match"
         )
-    rules = registry.game(game)
     if not rules.min_seats <= seats <= rules.max_seats:
         raise UserError(
             f"--seats {seats}: {game} is for {rules.min_seats} to {rules.max_seats} players"
@@ -123,8 +123,8 @@ def settings_of(
         else "gauntlet"
         if gauntlet
         else "round-robin",
-        rate_on=rate_on or (ADJUSTED if by_results and not no_luck else RESULTS),
-        evaluator="" if no_luck else evaluator(game).name,
+        rate_on=rate_on or (ADJUSTED if by_results and measured else RESULTS),
+        evaluator=measured,
         racing=race,
         trial=trial,
         limits=Limits(
@@ -135,10 +135,21 @@ def settings_of(
             tasks=tasks,
             scratch_mb=scratch,
         ),
-        rating=registry.rating(game),
+        rating=rules.about.rating,
         **STATED,
         predictable=False,
     )
+
+
+def _measured(game: Game, *, no_luck: bool, rate_on: RateOn | None) -> str:
+    """The evaluator that is to measure the luck of an event; empty: its luck isn't measured."""
+    found = "" if no_luck else evaluator_name(game)
+    if not found and rate_on == ADJUSTED:
+        what = "--no-luck doesn't measure it" if no_luck else f"{game.name} has no measure of it"
+        raise UserError(f"--rate-on adjusted takes the luck off, and {what}")
+    if not found and not no_luck:
+        say(f"note: {game.name} has no measure of luck: strokes stay as they are played")
+    return found
 
 
 def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -> Settings:

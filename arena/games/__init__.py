@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from arena.games.descriptor import Descriptor
 from arena.model import Play
 
 
@@ -73,6 +74,10 @@ class Hole(Protocol):
 
 class Game(Protocol):
     """A game of nine holes; what a match is (totals, playoff) is the referee's business."""
+
+    @property
+    def about(self) -> Descriptor:
+        """Everything about it but its rules."""
 
     @property
     def name(self) -> str:

@@ -42,6 +42,7 @@ class Followed:
     """A `Game`; `moved` is called after each move, `hole` is the one in play."""
 
     def __init__(self, game: Game, moved: Callable[[Followed, Moved], None] | None = None) -> None:
+        self.about = game.about
         self.name = game.name
         self.version = game.version
         self.min_seats = game.min_seats

@@ -34,7 +34,7 @@ from arena.live.open_match import Opening
 from arena.registry import table_files
 from arena.reports import View
 from arena.site.file_names import event_slug
-from arena.site.pages.frame import GAMES
+from arena.site.pages.frame import sheets_of
 from arena.site.pages.rules import rules
 from arena.site.words import LANGUAGES, strings
 
@@ -169,7 +169,7 @@ class App:
         game, _, rest = request.path_params["name"].partition(".")
         language = rest.removesuffix(".html")
         # Of all games: a sheet has links to the others.
-        if language not in LANGUAGES or game not in GAMES:
+        if language not in sheets_of(game):
             return _missing()
         return HTMLResponse(rules(pages.SITE, game, language))
 

@@ -20,7 +20,16 @@ from arena.site import pictures
 from arena.site.clearance import Clearing
 from arena.site.file_names import event_slug
 from arena.site.markup import NOTHING, Part, Safe, join, tag, told
-from arena.site.pages.frame import Site, event_head, heading, name, page, scroll, title_of
+from arena.site.pages.frame import (
+    Site,
+    cards_of,
+    event_head,
+    heading,
+    name,
+    page,
+    scroll,
+    title_of,
+)
 from arena.site.pages.matrix import cells
 from arena.site.pages.method import facts_of
 from arena.site.pages.ranking import notes, standings
@@ -121,7 +130,7 @@ def replay(look: Look) -> str:
         game=look.event.settings.game,
         scripts=("load.js", "opened.js", "cards.js", "moments.js", "replay.js"),
         styles=("cards.css",),
-        about={"data_event": view.slug, "data_game": look.event.settings.game},
+        about={"data_event": view.slug, **cards_of(look.event.settings.game)},
     )
 
 

@@ -27,38 +27,44 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum
-from types import MappingProxyType
-from typing import Any
 
 from arena.deals import Deals
 from arena.games import Game
-from arena.luck import coefficients
+from arena.luck.coefficients import Measure, read, tables
 from arena.luck.entries import Entry, Evaluator, Kind, Ledger
-from arena.luck.walk import UNIT, Noted, Walk
+from arena.luck.walk import UNIT, Noted
 from arena.model import MatchRecord, Settings, UntrueError, UserError
 from arena.referee import HOLES
 
-__all__ = ["EVALUATORS", "Entry", "Evaluator", "Kind", "Ledger", "evaluator", "ledger", "sums"]
-
-EVALUATORS: Mapping[str, str] = MappingProxyType(
-    {
-        "play-nine": "arena.luck.play_nine:PlayNineWalk",
-        "four-card-golf": "arena.luck.four_card_golf:FourCardWalk",
-    }
-)
-"""By game, the walk that measures its luck."""
+__all__ = [
+    "Entry",
+    "Evaluator",
+    "Kind",
+    "Ledger",
+    "Measure",
+    "evaluator",
+    "evaluator_name",
+    "ledger",
+    "sums",
+]
 
 _TO_THOUSANDTHS = UNIT // 1000
 
 
-@functools.cache
-def evaluator(game: str) -> Evaluator:
-    """By what the luck of a game is measured. UserError if it isn't."""
-    module, _ = _measure(game)
-    frozen, digest = coefficients.read(module.NAME)
-    return Evaluator(game=game, version=frozen.version, digest=digest)
+def evaluator(game: Game) -> Evaluator | None:
+    """What measures the luck of a game; None if the game has no measure."""
+    if not game.about.luck:
+        return None
+    frozen, digest = read(_measure(game.about.luck).file)
+    return Evaluator(game=game.name, version=frozen.version, digest=digest)
+
+
+def evaluator_name(game: Game) -> str:
+    """As in `Settings.evaluator`; empty if the game has no measure of luck."""
+    found = evaluator(game)
+    return found.name if found else ""
 
 
 def ledger(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings) -> Ledger:
@@ -68,7 +74,7 @@ def ledger(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings)
     entries = [(hole, *noted) for hole, all_noted in enumerate(holes, 1) for noted in all_noted]
     kinds = [kind for kind in Kind if any(entry[2] is kind for entry in entries)]
     return Ledger(
-        evaluator=evaluator(game.name).name,
+        evaluator=evaluator_name(game),
         totals=_summed(seats, [entry[1:] for entry in entries]),
         kinds=tuple(
             (kind, _summed(seats, [entry[1:] for entry in entries if entry[2] is kind]))
@@ -92,16 +98,17 @@ def _noted(
     record: MatchRecord, game: Game, deals: Deals, settings: Settings
 ) -> Iterator[Sequence[Noted]]:
     """What was noted on each hole that counts."""
-    module, walk_type = _measure(game.name)
-    tables, seats = module.tables(), len(record.seats)
-    pack = game.pack(seats)
+    if not game.about.luck:
+        raise UserError(f"there is no measure of luck for {game.name!r}")
+    measure, seats = _measure(game.about.luck), len(record.seats)
+    lookup, pack = tables(measure), game.pack(seats)
     for number, hole in enumerate(record.holes[:HOLES], 1):
         if not hole.scores:
             return
         deck = deals.deck(record.pairing, record.deal, number, pack)
         try:
             start = game.start(seats=seats, order=hole.order, deck=deck, turn_cap=settings.turn_cap)
-            walk: Walk = walk_type(start, seats=seats, order=hole.order, deck=deck, tables=tables)
+            walk = measure.walk(start, seats=seats, order=hole.order, deck=deck, tables=lookup)
             scores = walk.walk(hole.moves.split(","))
         except ValueError:
             scores = ()
@@ -114,15 +121,10 @@ def _noted(
 
 
 @functools.cache
-def _measure(game: str) -> tuple[Any, Any]:
-    """The module that measures a game, and its walk."""
-    if game not in EVALUATORS:
-        raise UserError(
-            f"there is no measure of luck for {game!r}; there is for: {', '.join(EVALUATORS)}"
-        )
-    path, _, name = EVALUATORS[game].partition(":")
-    module = importlib.import_module(path)
-    return module, getattr(module, name)
+def _measure(path: str) -> Measure:
+    module, _, name = path.partition(":")
+    found: Measure = getattr(importlib.import_module(module), name)
+    return found
 
 
 def _summed(seats: int, noted: Sequence[Noted]) -> tuple[int, ...]:

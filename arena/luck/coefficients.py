@@ -1,32 +1,46 @@
-"""The frozen numbers by which luck is measured: whole ones, one file a game.
+"""The frozen numbers by which the luck of a game is measured: whole ones, one file a game.
 
-bench/train_luck makes the files. They are read when they are first wanted.
+bench/train_luck writes the files. They are read on first use.
 
-Invariant: what is read is part of the package and never written by it; the digest is that of the
-very bytes the numbers come from.
+Invariant: the numbers are part of the package and never written by it; the digest is that of the
+very bytes they come from.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from arena.model import Frozen, sha256_hex
 
+if TYPE_CHECKING:
+    from arena.luck.walk import Walk
+
 
 class Coefficients(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a file says."""
-
     about: str
-    """What the numbers are, and what has made them."""
+    """What the numbers are, and how they were made."""
     version: int
     """Goes up with any change by which a match would have had other luck."""
     weights: dict[str, int]
-    """By what is weighed, in hundredths."""
+    """By kind of weight, in hundredths."""
     rows: tuple[tuple[int, ...], ...]
     """Hundredths of a stroke; the game's module says in which order."""
+
+
+class Measure(Frozen, frozen=True):
+    """How the luck of a game is measured: what `Descriptor.luck` names."""
+
+    file: str
+    """Of the coefficients, in this package."""
+    tables: Callable[..., Any]
+    """Lookup tables, from rows and weights."""
+    walk: Callable[..., Walk]
+    """One hole: `walk(hole, seats=…, order=…, deck=…, tables=…)`."""
 
 
 @functools.cache
@@ -34,3 +48,9 @@ def read(name: str) -> tuple[Coefficients, str]:
     """A file's numbers and the SHA-256 of its bytes."""
     text = (files("arena.luck") / name).read_bytes()
     return msgspec.json.decode(text, type=Coefficients), sha256_hex(text)
+
+
+@functools.cache
+def tables(measure: Measure) -> Any:  # noqa: ANN401 - each game has its own
+    frozen, _ = read(measure.file)
+    return measure.tables(frozen.rows, frozen.weights)

@@ -20,7 +20,6 @@ Invariant: as in `walk`.
 
 from __future__ import annotations
 
-import functools
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
@@ -29,11 +28,10 @@ from typing import Final
 
 from arena.games import Hole, HoleDeck
 from arena.games.four_card_golf import CARDS, ONE_PACK
-from arena.luck import coefficients
+from arena.luck.coefficients import Measure
 from arena.luck.entries import Kind
 from arena.luck.walk import Walk
 
-NAME: Final = "four_card_golf.json"
 KINDS: Final = 11
 UNKNOWN: Final = KINDS
 KIND: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 0)
@@ -66,7 +64,7 @@ Best = tuple[list[int], list[int]]
 """By card that comes: what the hand is then worth, and the hand."""
 
 
-class Tables:
+class HandTables:
     """What hands are worth, and what follows from it."""
 
     def __init__(self, rows: Sequence[Sequence[int]], weights: dict[str, int]) -> None:
@@ -100,18 +98,11 @@ class Tables:
         return worth, hands
 
 
-@functools.cache
-def tables() -> Tables:
-    """Those of the package."""
-    frozen, _ = coefficients.read(NAME)
-    return Tables(frozen.rows, frozen.weights)
-
-
 class FourCardWalk(Walk):
     """See the module's docstring."""
 
     def __init__(
-        self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: Tables
+        self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: HandTables
     ) -> None:
         packs = 1 if seats <= ONE_PACK else 2
         super().__init__(
@@ -230,3 +221,6 @@ class FourCardWalk(Walk):
         stock: Sequence[int] = self._stock if self._left else PACK
         mean = sum(map(mul, worth, stock)) // sum(stock)
         return [value - mean if value < mean else 0 for value in worth]
+
+
+MEASURE: Final = Measure("four_card_golf.json", HandTables, FourCardWalk)

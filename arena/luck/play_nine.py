@@ -21,18 +21,16 @@ Invariant: as in `walk`.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from operator import mul
 from typing import Final
 
 from arena.games import Hole, HoleDeck
 from arena.games.play_nine import CARDS, COLUMNS
-from arena.luck import coefficients
+from arena.luck.coefficients import Measure
 from arena.luck.entries import Kind
 from arena.luck.walk import Walk
 
-NAME: Final = "play_nine.json"
 KINDS: Final = 14
 DOWN: Final = KINDS
 SQUARE: Final = KINDS + 1
@@ -64,7 +62,7 @@ def horizon(down: int, others: int) -> int:
 _HORIZON: Final = [[horizon(d, max(1, o)) for o in range(CARDS + 1)] for d in range(CARDS + 1)]
 
 
-class Tables:
+class ColumnTables:
     """What columns are worth, and what follows from it. A column's key is either way round."""
 
     def __init__(self, rows: Sequence[Sequence[int]], weights: dict[str, int]) -> None:
@@ -113,18 +111,11 @@ class Tables:
             self.flip.append(flipped)
 
 
-@functools.cache
-def tables() -> Tables:
-    """Those of the package."""
-    frozen, _ = coefficients.read(NAME)
-    return Tables(frozen.rows, frozen.weights)
-
-
 class PlayNineWalk(Walk):
     """See the module's docstring."""
 
     def __init__(
-        self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: Tables
+        self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: ColumnTables
     ) -> None:
         super().__init__(
             hole, seats=seats, order=order, deck=deck, size=CARDS, kinds=KIND, pack=PACK
@@ -284,3 +275,6 @@ class PlayNineWalk(Walk):
                     gained = tables.beside[now][beside][matched] - tables.value[now][key] + step
                 best[matched] = min(best[matched], gained + bonus)
         return best
+
+
+MEASURE: Final = Measure("play_nine.json", ColumnTables, PlayNineWalk)

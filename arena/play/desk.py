@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.games.four_card_golf import NOBODY, OWNER, OWNER_RECYCLED
+from arena import registry
 from arena.model import FaultKind, Play
-from arena.reports.cards import label
 from arena.wire.messages import Act, HoleEnd, MatchEnd, MatchStart
 
 
@@ -20,6 +19,7 @@ class Desk:
 
     def __init__(self, game: str, names: Sequence[str], seat: int) -> None:
         self.game = game
+        self.about = registry.game(game).about
         self.names = names
         """By seat, as they are to be shown."""
         self.seat = seat
@@ -106,7 +106,7 @@ class Desk:
     @property
     def size(self) -> int:
         """Cards of a player."""
-        return len(self.view.grids[self.seat]) or 8
+        return self.about.cards
 
     @property
     def down(self) -> list[int]:
@@ -135,8 +135,7 @@ class Desk:
         grid = self.view.grids[seat]
         if known is None:
             return [(card, True) for card in grid]
-        private = {NOBODY, OWNER, OWNER_RECYCLED}
-        return [(card, key not in private) for card, key in zip(grid, known[seat], strict=True)]
+        return [(card, letter == "a") for card, letter in zip(grid, known[seat], strict=True)]
 
     @property
     def drawn(self) -> int | None:
@@ -148,23 +147,16 @@ def told(desk: Desk, play: Play) -> str:
     """A play in words."""
 
     def card(value: int | None) -> str:
-        return "?" if value is None else label(desk.game, value)
+        return "?" if value is None else desk.about.label(value)
 
     word, *places = play.move.split(" ")
-    at = places[0] if places else ""
-    match word:
-        case "tee":
-            does = f"turned {at} and {places[1]}: {', '.join(map(card, play.cards))}"
-        case "take":
-            does = f"took the {card(play.card)} to {at}, the {card(play.out)} went out"
-        case "swap":
-            what = "a card" if play.card is None else f"the {card(play.card)}"
-            does = f"drew {what} to {at}, the {card(play.out)} went out"
-        case "flip":
-            does = f"drew and threw away the {card(play.out)}, turned {at}: {card(play.card)}"
-        case "knock":
-            does = "knocked"
-        case _:
-            does = f"drew and threw away the {card(play.out)}"
+    does = desk.about.move(word).past.format(
+        at=places[0] if places else "",
+        two=places[-1] if places else "",
+        drawn="a card" if play.card is None else f"the {card(play.card)}",
+        card=card(play.card),
+        out=card(play.out),
+        cards=", ".join(map(card, play.cards)),
+    )
     anew = " (the pile was shuffled anew)" if play.reshuffled else ""
     return f"{desk.names[play.seat]} {does}{anew}"

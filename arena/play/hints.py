@@ -12,16 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from arena.games.descriptor import DRAWN, TEE, TURN
 from arena.model import Frozen
 from arena.play.desk import Desk
-from arena.reports.cards import label
-
-WORDS: Mapping[str, tuple[str, ...]] = {
-    "play-nine": ("tee", "take", "draw", "swap", "flip", "skip"),
-    "four-card-golf": ("take", "draw", "swap", "discard", "knock"),
-}
-_PLACED = {"take", "swap", "flip"}
-_DRAWN = {"swap", "flip", "skip", "discard"}
 
 ENGLISH: Mapping[str, str] = {
     "not-your-turn": "it is not your turn",
@@ -69,82 +62,59 @@ def move_of(desk: Desk, text: str) -> str | None:
 def refusal(desk: Desk, text: str) -> Refusal:  # noqa: PLR0911 - one for each reason
     """Why a text is no legal move."""
     word, places = _read(text)
-    last = str(desk.size - 1) if desk.view is not None else ""
+    about = desk.about
     if not desk.legal:
         return Refusal("not-your-turn")
-    if word not in {each for words in WORDS.values() for each in words}:
-        said = text.strip()[:20] or "''"
-        return Refusal("no-such-move", {"said": said, "moves": ", ".join(WORDS[desk.game])})
+    last = str(about.cards - 1)
+    no_such = Refusal(
+        "no-such-move", {"said": text.strip()[:20] or "''", "moves": ", ".join(about.moves)}
+    )
+    if word not in about.moves and word not in about.refusals:
+        return no_such
     if found := _out_of_place(desk, word):
         return found
     if word == "tee":
         return Refusal("tee-two", {"last": last})
-    if word in _PLACED and not places:
-        return Refusal("where", {"word": word, "last": last})
-    if word in _PLACED and places[0] not in set(map(str, range(desk.size))):
-        return Refusal("position", {"said": places[0][:8], "last": last})
+    if about.move(word).shape.endswith(" N"):
+        if not places:
+            return Refusal("where", {"word": word, "last": last})
+        if places[0] not in set(map(str, range(about.cards))):
+            return Refusal("position", {"said": places[0][:8], "last": last})
     if word == "flip" and len(places) == 1:
         return Refusal("face-up", {"at": places[0], "down": _listed(desk.down)})
     if word == "skip" and not places:
         return Refusal("skip-one", {"down": str(len(desk.down))})
-    return Refusal(
-        "no-such-move", {"said": text.strip()[:20], "moves": ", ".join(WORDS[desk.game])}
-    )
+    return no_such
 
 
-def _out_of_place(desk: Desk, word: str) -> Refusal | None:  # noqa: C901, PLR0911 - as above
-    """A move that is none of this game's, or none of this moment's."""
-    nine = desk.game == "play-nine"
-    if word == "knock" and nine:
-        return Refusal("no-knock")
-    if word == "tee" and not nine:
-        return Refusal("no-tee")
-    if desk.phase == "tee":
+def _out_of_place(desk: Desk, word: str) -> Refusal | None:  # noqa: PLR0911 - as above
+    """A word that is none of this game's, or none of this moment's."""
+    about, phase = desk.about, desk.about.move(word).phase
+    foreign = about.refusals.get(word)
+    if foreign and phase != DRAWN:
+        return Refusal(foreign)
+    if desk.phase == TEE:
         return None if word == "tee" else Refusal("tee-first")
     if word == "tee":
         return Refusal("tee-done")
-    if desk.phase == "turn":
-        if word == "knock":
-            who = desk.view.ended_by
-            knocked = who is not None and "knock" not in desk.legal
-            return Refusal("last-turn", {"who": desk.names[who]}) if knocked else None
-        return Refusal("draw-first") if word in _DRAWN else None
-    if word not in _DRAWN:
+    if desk.phase == TURN:
+        if word == "knock" and "knock" not in desk.legal and desk.view.ended_by is not None:
+            return Refusal("last-turn", {"who": desk.names[desk.view.ended_by]})
+        return Refusal("draw-first") if phase == DRAWN else None
+    if phase != DRAWN:
         return Refusal("drawn-already")
-    if word == "flip" and not nine:
-        return Refusal("no-flip")
-    if word == "skip" and not nine:
-        return Refusal("discard-instead")
-    if word == "discard" and nine:
-        return Refusal("flip-instead", {"at": str(desk.down[0]) if desk.down else "0"})
-    return None
+    return Refusal(foreign, {"at": str(next(iter(desk.down), 0))}) if foreign else None
 
 
 def choices(desk: Desk) -> list[tuple[str, str]]:
     """What is legal now: (in the protocol's notation, in words), a line a kind."""
-    legal, last = desk.legal, desk.size - 1
-    if not legal:
+    if not desk.legal:
         return []
-    pile = label(desk.game, desk.view.discard)
-    if desk.phase == "tee":
-        return [("tee A B", f"turn over two of your cards, 0 to {last}")]
-    if desk.phase == "turn":
-        found = [
-            ("take N", f"the pile's {pile} to your position N, 0 to {last}"),
-            ("draw", "a card from the stock, and see it first"),
-        ]
-        if "knock" in legal:
-            found.append(("knock", "no card: everybody else has one more turn"))
-        return found
-    drawn = label(desk.game, desk.view.drawn)
-    found = [("swap N", f"put the {drawn} to your position N, 0 to {last}")]
-    if desk.game == "play-nine":
-        found.append(("flip N", f"throw the {drawn} away and turn N over: {_listed(desk.down)}"))
-    if "skip" in legal:
-        found.append(("skip", f"throw the {drawn} away and turn nothing"))
-    if "discard" in legal:
-        found.append(("discard", f"throw the {drawn} away"))
-    return found
+    about, words = desk.about, {move.partition(" ")[0] for move in desk.legal}
+    card = desk.view.drawn if desk.phase == DRAWN else desk.view.discard
+    values = {"card": about.label(card), "last": about.cards - 1, "down": _listed(desk.down)}
+    moves = [about.move(word) for word in about.moves if word in words]
+    return [(move.shape, move.offer.format(**values)) for move in moves]
 
 
 def _read(text: str) -> tuple[str, list[str]]:

@@ -29,6 +29,7 @@ from arena.play.hints import move_of, refusal
 from arena.play.seat import Left
 from arena.play.state import state_of
 from arena.registry import GAMES
+from arena.site.pages.frame import sheets_of
 from arena.site.words import LANGUAGES
 
 # So that a browser notices that we are gone, and we that it is.
@@ -43,22 +44,22 @@ _TYPES = {
     "json": "application/json",
 }
 _FILES: Mapping[str, tuple[str, str]] = {
-    "": ("arena.play", "play.html"),
-    "play.css": ("arena.play", "play.css"),
-    "play.js": ("arena.play", "play.js"),
-    "style.css": ("arena.site", "style.css"),
-    "cards.css": ("arena.site", "cards.css"),
-    "cards.js": ("arena.site", "cards.js"),
-    **{f"strings/{name}.json": ("arena.play", f"strings/{name}.json") for name in LANGUAGES},
-    **{f"site/{name}.json": ("arena.site", f"strings/{name}.json") for name in LANGUAGES},
+    "": ("arena.play", "assets/play.html"),
+    "play.css": ("arena.play", "assets/play.css"),
+    "play.js": ("arena.play", "assets/play.js"),
+    "style.css": ("arena.site", "assets/style.css"),
+    "cards.css": ("arena.site", "assets/cards.css"),
+    "cards.js": ("arena.site", "assets/cards.js"),
+    **{f"strings/{name}.json": ("arena.play", f"assets/strings/{name}.json") for name in LANGUAGES},
+    **{f"site/{name}.json": ("arena.site", f"assets/strings/{name}.json") for name in LANGUAGES},
     **{
-        f"rules/{game}.{name}.html": ("arena.site", f"rules/{game}.{name}.html")
+        f"rules/{game}.{name}.html": ("arena.games", f"sheets/{game}.{name}.html")
         for game in GAMES
-        for name in LANGUAGES
+        for name in sheets_of(game)
     },
 }
-"""What can be asked for besides the stream: package and file, below `assets`. Strings that the site
-has too, and the rule sheets, are the site's."""
+"""What can be asked for besides the stream: package and file. Strings that the site has too are the
+site's."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -198,7 +199,7 @@ class Page:
 
     async def _file(self, name: str, send: Send) -> None:
         package, path = _FILES[name]
-        body = (files(package) / "assets" / path).read_bytes()
+        body = (files(package) / path).read_bytes()
         kind = _TYPES[path.rsplit(".", 1)[1]]
         await _answer(send, 200, body, f"{kind}; charset=utf-8".encode())
 

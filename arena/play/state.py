@@ -5,13 +5,17 @@ Pure. Invariant: everything in it is the desk's; a card that the seat doesn't kn
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
+from arena import registry
 from arena.model import Play
 from arena.play.desk import Desk
 from arena.referee import HOLES
+from arena.site.pages.frame import sheets_of
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +33,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     kept: str = ""
     """Where the match is, once it is over."""
     game: str
+    about: dict[str, Any]
+    """What the page has to know of the game: `Descriptor.for_scripts`, and the languages of its
+    rules."""
     names: Sequence[str]
     seat: int
     """The person's."""
@@ -81,6 +88,7 @@ def state_of(
         turn=turn,
         kept=kept,
         game=desk.game,
+        about=_about(desk.game),
         names=desk.names,
         seat=desk.seat,
         hole=desk.hole,
@@ -101,6 +109,13 @@ def state_of(
         fallen={seat: kind.value for seat, kind in desk.fallen.items()},
         places=desk.places,
     )
+
+
+@functools.cache
+def _about(game: str) -> dict[str, Any]:
+    rules = registry.game(game)
+    about = rules.about.for_scripts(rules.pack(rules.max_seats))
+    return {**about, "sheets": sheets_of(game)}
 
 
 def _letter(card: tuple[int | None, bool]) -> str:

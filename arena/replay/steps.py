@@ -17,7 +17,7 @@ import msgspec
 from arena.deals import Deals, with_beacon
 from arena.games import Game, Hole, HoleDeck
 from arena.games.follower import Followed, Moved
-from arena.luck import evaluator, ledger
+from arena.luck import evaluator_name, ledger
 from arena.model import Entrant, Event, Fault, Frozen, MatchRecord, SeatUse, Settings, UntrueError
 from arena.referee import HOLES, Referee
 from arena.replay.moves import witnessed
@@ -160,8 +160,8 @@ def _luck(
     record: MatchRecord, settings: Settings, game: Game, deals: Deals
 ) -> Mapping[tuple[int, int], tuple[int, ...]]:
     """What chance did by seat, by hole and move."""
-    if settings.evaluator != evaluator(game.name).name:
-        return {}  # of another one nothing is known here
+    if not settings.evaluator or settings.evaluator != evaluator_name(game):
+        return {}  # luck by another evaluator can't be told here
     found: dict[tuple[int, int], list[int]] = {}
     for entry in ledger(record, game=game, deals=deals, settings=settings).entries:
         found.setdefault((entry.hole, entry.move), [0] * len(record.seats))[entry.seat] += (

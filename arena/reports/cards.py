@@ -28,14 +28,6 @@ _BOLD, _DIM, _RED, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[0m"
 _REVERSED = "\x1b[7m"
 
 
-_RANKS = {1: "A", 11: "J", 12: "Q", 13: "K"}
-
-
-def label(game: str, card: int) -> str:
-    """A card's own sign: in four-card golf cards are ranks."""
-    return _RANKS.get(card, str(card)) if game == "four-card-golf" else str(card)
-
-
 class Face(enum.Enum):
     """Who sees a card."""
 

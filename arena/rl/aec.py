@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
+from arena import registry
 from arena.deals import Deals, secret_from_seed
-from arena.games import Game, Hole, IllegalMoveError, four_card_golf, play_nine
+from arena.games import Game, Hole, IllegalMoveError
 from arena.rl.observation import MOVES, decode, mask, observe, size
 
-GAMES: Mapping[str, Game] = {game.name: game for game in (play_nine.GAME, four_card_golf.GAME)}
 HOLES = 9
 PAIRING = "practice"
 """Decks are dealt under this name, if `reset` is not told another one."""
@@ -42,9 +42,10 @@ Observation = dict[str, NDArray[Any]]
 
 def chosen_game(name: str, seats: int, holes: int, reward: str, turn_cap: int | None) -> Game:
     """The game of that name; ValueError says which of the settings it does not have."""
-    if name not in GAMES:
-        raise ValueError(f"there is no game called {name!r}; there are: {', '.join(GAMES)}")
-    game = GAMES[name]
+    if name not in MOVES:
+        what = "training for" if name in registry.GAMES else "game called"
+        raise ValueError(f"there is no {what} {name!r}; there are: {', '.join(MOVES)}")
+    game = registry.game(name)
     if not game.min_seats <= seats <= game.max_seats:
         raise ValueError(f"{name} has {game.min_seats} to {game.max_seats} seats, not {seats}")
     if not 1 <= holes <= HOLES:
@@ -80,7 +81,7 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
 
     def __init__(
         self,
-        game: str = "play-nine",
+        game: str = next(iter(MOVES)),
         *,
         seats: int = 2,
         holes: int = HOLES,

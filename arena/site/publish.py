@@ -23,13 +23,13 @@ import msgspec
 
 from arena import __version__
 from arena.model import MatchRecord, Table, UserError
-from arena.registry import table_files
+from arena.registry import GAMES, table_files
 from arena.reports import View
 from arena.site import feed, pages, segments
 from arena.site.clearance import Clearing, known_again
 from arena.site.file_names import bot_slug, event_slug
 from arena.site.folder import SiteFolder, failed
-from arena.site.pages.frame import GAMES
+from arena.site.pages.frame import sheets_of
 from arena.site.source import Part, Source, made_from, records, replayable, secret_in, source_of
 from arena.site.state import (
     Published,
@@ -316,7 +316,7 @@ def _common(site: SiteFolder, index: SiteIndex) -> None:
         site.write(f"bots/{file}", pages.career(frame, name, played, also))
         kept.add(file)
     for game in GAMES:
-        for language in LANGUAGES:
+        for language in sheets_of(game):
             site.write(f"rules/{game}.{language}.html", pages.rules(frame, game, language))
     site.write("feed.xml", feed.feed(index))
     site.write("index.html", pages.index(frame, index))

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from arena import registry
 from arena.audit import discards as feeding_
 from arena.audit import table_mates, trends
 from arena.audit.auditor import audited
@@ -55,7 +56,8 @@ def audit_folder(folder: Path) -> Audit:
     counts = Counts(folder, event=event)
     if event.finished and counts.missing:
         raise incomplete(folder, counts.missing, counts.planned)
-    return audited(event, order, place, read_by_id(folder, counts, event))
+    about = registry.game(event.settings.game).about
+    return audited(event, about, order, place, read_by_id(folder, counts, event))
 
 
 def told(audit: Audit, folder: str, *, paint: bool, everything: bool = False) -> Iterator[str]:

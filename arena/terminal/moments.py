@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Self
 
+from arena import registry
 from arena.games.follower import Moved
 from arena.model import Fault, Frozen
 from arena.replay.steps import ALL, OWNER, HoleSteps, MatchSteps, Step
-from arena.reports.cards import Face, Picture, label
+from arena.reports.cards import Face, Picture
 from arena.reports.escape import plain
 from arena.terminal.watch import player, words
 
@@ -133,7 +134,7 @@ class Album:
     def __init__(self, match: MatchSteps) -> None:
         self.match = match
         self.moments = list(moments(match))
-        self.game = match.settings.game
+        self._about = registry.game(match.settings.game).about
         self.names = [plain(entrant.id) for entrant in match.seats]
 
     def first_of(self, hole: int) -> int:
@@ -164,7 +165,7 @@ class Album:
             title=self._title(moment, watcher),
             players=tuple(
                 player(
-                    self.game,
+                    self._about,
                     name,
                     moment.cards[seat] if moment.cards else (),
                     self._faces(moment, seat, watcher),
@@ -175,10 +176,10 @@ class Album:
                 for seat, name in enumerate(self.names)
             ),
             acting=frozenset(self._acting(moment)),
-            pile=label(self.game, moment.discard) if moment.hole else "",
+            pile=self._about.label(moment.discard) if moment.hole else "",
             piled=moment.pile,
             stock=moment.stock,
-            drawn="" if drawn is None else label(self.game, drawn),
+            drawn="" if drawn is None else self._about.label(drawn),
             told=tuple(self.told(at, watcher)),
             scores=tuple(
                 tuple(
@@ -256,7 +257,7 @@ class Album:
             top=before.discard,
             before=gone,
         )
-        text = words(self.game, name, moved)
+        text = words(self._about, name, moved)
         if watcher is None and step.luck and abs(step.luck[step.seat]) >= SHOWN:
             text += f"  ({_luck([step.luck[step.seat]])})"
         if step.reshuffled:

@@ -24,7 +24,7 @@ from arena.event.search import (
     searched,
     seat_of,
 )
-from arena.luck import evaluator
+from arena.luck import evaluator_name
 from arena.model import Event, MatchRecord, UserError
 from arena.replay.steps import unfolded
 from arena.reports.cards import Style
@@ -150,9 +150,10 @@ def _list_as_json(folder: Path, event: Event, found: Found) -> None:
 
 
 def _tell_of_unlike_luck(event: Event) -> None:
-    mine = evaluator(event.settings.game).name
+    mine = evaluator_name(registry.game(event.settings.game))
     if event.settings.evaluator not in {"", mine}:
         theirs = plain(event.settings.evaluator)
+        mine = mine or "none"
         say(f"note: luck was measured by {theirs}; this arena has {mine}, and shows none")
 
 

@@ -23,10 +23,10 @@ from arena.model import MatchRecord
 from arena.play.desk import Desk
 from arena.play.hints import move_of, refusal
 from arena.play.seat import Left, Person
-from arena.reports.cards import Style, label, picture, scorecard
+from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
 from arena.reports.layout import clip, width, wrap
-from arena.terminal.desk import RULES, legal_lines, seen
+from arena.terminal.desk import legal_lines, seen
 from arena.terminal.keyboard import Keyboard
 from arena.terminal.screen import command_line, say
 
@@ -42,8 +42,8 @@ c       score card      q  leave the match      any key  back to the cards"""
 
 _TO = {"t": "take", "s": "swap", "f": "flip"}
 """Keys that are followed by a position."""
-_AT_ONCE = {"d": ("draw", "draw"), "space": ("draw", "draw"), "x": ("skip", "discard")}
-"""Keys that are a move: in play-nine, and in four-card golf."""
+_AT_ONCE = {"d": ("draw",), "space": ("draw",), "x": ("discard", "skip")}
+"""Keys that are a move: the first of these words that the game has."""
 
 
 class Seat:
@@ -116,7 +116,8 @@ class Seat:
         elif key.isdecimal() and key.isascii():
             self._place(_TO.get(pending, ""), key)
         elif key in _AT_ONCE:
-            self._try(_AT_ONCE[key][desk.game == "four-card-golf"])
+            words = _AT_ONCE[key]
+            self._try(next((word for word in words if word in desk.about.moves), words[-1]))
         elif key in _TO or key == "k":
             word = _TO.get(key, "knock")
             if any(move.split(" ")[0] == word for move in desk.legal):
@@ -176,7 +177,7 @@ class Seat:
         below = self._below(columns)
         room = max(1, rows - 1 - len(below))
         if self._page == "help":
-            lines = [*RULES[desk.game].splitlines(), "", *_KEYS.splitlines()]
+            lines = [*desk.about.rules.splitlines(), "", *_KEYS.splitlines()]
             lines += ["", *legal_lines(desk, columns)] if desk.legal else []
             lines = [clip(line, columns) for line in lines]
         elif self._page == "score":
@@ -207,11 +208,11 @@ class Seat:
         if desk.phase == "tee":
             first = f" (the first: {pending})" if pending else ""
             return [f"Your turn. Turn over two of your cards: press their numbers{first}"]
-        pile, last = label(desk.game, desk.view.discard), desk.size - 1
+        pile, last = desk.about.label(desk.view.discard), desk.size - 1
         if pending == "k":
             return ["Knock? Enter does it, any other key lets you think again"]
         if pending:
-            drawn = "" if desk.drawn is None else label(desk.game, desk.drawn)
+            drawn = "" if desk.drawn is None else desk.about.label(desk.drawn)
             what = {
                 "t": f"Take the {pile} to which position?",
                 "s": f"Put the {drawn} to which position?",
@@ -222,9 +223,9 @@ class Seat:
             knock = ", k knock" if "knock" in desk.legal else ""
             return [f"Your turn. t 0-{last} take the {pile} to a position, d draw{knock}"]
         assert desk.drawn is not None
-        drawn = label(desk.game, desk.drawn)
+        drawn = desk.about.label(desk.drawn)
         away = []
-        if desk.game == "play-nine":
+        if "flip" in desk.about.moves:
             away.append(f"f {','.join(map(str, desk.down))} throw it away and turn one")
         if "skip" in desk.legal or "discard" in desk.legal:
             away.append("x throw it away")

@@ -27,7 +27,7 @@ from arena.play.hints import move_of, refusal
 from arena.play.seat import Left, Person
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
-from arena.terminal.desk import RULES, ended, legal_lines, seen
+from arena.terminal.desk import ended, legal_lines, seen
 from arena.terminal.screen import columns, command_line
 
 READ_BYTES = 4096
@@ -76,7 +76,7 @@ class LineByLine:
                 case "quit" | "q" | "exit":
                     raise Left
                 case "?" | "help" | "h":
-                    click.echo(RULES[desk.game])
+                    click.echo(desk.about.rules)
                     self._show(desk)
                     continue
                 case "score":

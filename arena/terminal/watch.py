@@ -10,49 +10,36 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from arena.games.descriptor import Descriptor
 from arena.games.follower import Followed, Moved
-from arena.reports.cards import Card, Face, Picture, Player, label
+from arena.reports.cards import Card, Face, Picture, Player
 from arena.reports.escape import plain
 
 TOLD = 12
 """Moves that are kept in words: more than a screen has room for beside the cards."""
-_ROW = {4: 2, 8: 4}
-"""Cards in a row, by cards of a player."""
 _FACES = {"n": Face.NOBODY, "o": Face.OWNER, "r": Face.OWNER, "a": Face.ALL}
 
 
-def words(game: str, name: str, moved: Moved) -> str:
-    """A move in plain words; without a drawn card as somebody tells it who doesn't see that."""
+def words(about: Descriptor, name: str, moved: Moved) -> str:
+    """A move in plain words; without a drawn card as it looks to somebody who doesn't see that."""
     word, *places = moved.move.split(" ")
+    move = about.move(word)
 
     def card(value: int | None) -> str:
-        assert value is not None
-        return label(game, value)
+        return "" if value is None else about.label(value)
 
-    at = places[0] if places else ""
-    match word:
-        case "tee":
-            does = f"turns {at} and {places[1]}"
-        case "take":
-            does = (
-                f"takes the {card(moved.top)} to position {at}, the {card(moved.before)} goes out"
-            )
-        case "draw":
-            does = "draws a card" if moved.drawn is None else f"draws the {card(moved.drawn)}"
-        case "swap":
-            what = "what it drew" if moved.drawn is None else f"the {card(moved.drawn)}"
-            does = f"puts {what} to position {at}, the {card(moved.before)} goes out"
-        case "flip":
-            does = f"throws the {card(moved.drawn)} away and turns {at}: {card(moved.before)}"
-        case "knock":
-            does = "knocks"
-        case _:
-            does = f"throws the {card(moved.drawn)} away"
+    does = move.now.format(
+        at=places[0] if places else "",
+        two=places[-1] if places else "",
+        drawn=move.unseen if moved.drawn is None else f"the {card(moved.drawn)}",
+        top=card(moved.top),
+        before=card(moved.before),
+    )
     return f"{name} {does}"
 
 
 def player(
-    game: str,
+    about: Descriptor,
     name: str,
     cards: Sequence[int],
     faces: Sequence[Face],
@@ -61,12 +48,12 @@ def player(
     fallen: bool,
     ended: bool,
 ) -> Player:
-    """A seat, as it lies on the table; `ended`: it went out or knocked."""
-    row = _ROW.get(len(cards), len(cards) or 1)
-    shown = [Card(label(game, c), f) for c, f in zip(cards, faces, strict=True)]
+    """A seat, as it lies on the table; `ended`: it has ended the hole."""
+    row = about.across
+    shown = [Card(about.label(c), f) for c, f in zip(cards, faces, strict=True)]
     note = "failed" if fallen else ""
     if not note and ended:
-        note = "knocked" if game == "four-card-golf" else "out"
+        note = about.ended
     return Player(
         name=name,
         rows=tuple(tuple(shown[at : at + row]) for at in range(0, len(shown), row)),
@@ -92,13 +79,13 @@ class Onlooker:
     def __init__(
         self,
         title: str,
-        game: str,
+        about: Descriptor,
         names: Sequence[str],
         display: Display,
         rest: Callable[[], None] = lambda: None,
     ) -> None:
         self._title = title
-        self._game = game
+        self._about = about
         self._names = [plain(name) for name in names]
         self._display = display
         self._rest = rest
@@ -114,7 +101,7 @@ class Onlooker:
         """A move has been played."""
         self._followed = followed
         self._hole = followed.holes
-        self._tell(words(self._game, self._names[moved.seat], moved))
+        self._tell(words(self._about, self._names[moved.seat], moved))
         hole = followed.hole
         assert hole is not None
         if not hole.to_act():
@@ -156,7 +143,7 @@ class Onlooker:
         view = hole.view(order[0])
         players = [
             player(
-                self._game,
+                self._about,
                 name,
                 followed.cards[seat],
                 self._faces(view, seat, over=not acting),
@@ -171,10 +158,10 @@ class Onlooker:
             title=f"{self._title}, hole {self._hole}",
             players=tuple(players),
             acting=frozenset(acting),
-            pile=label(self._game, view.discard),
+            pile=self._about.label(view.discard),
             piled=len(view.pile),
             stock=view.stock,
-            drawn="" if drawn is None else label(self._game, drawn),
+            drawn="" if drawn is None else self._about.label(drawn),
             told=tuple(self._told),
             scores=tuple(self._scores),
         )

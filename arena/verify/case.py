@@ -16,7 +16,7 @@ from arena.deals import Deals, commitment, with_beacon
 from arena.formats import Format
 from arena.formats.shards import Shard
 from arena.games import Game
-from arena.luck import evaluator
+from arena.luck import evaluator_name
 from arena.model import Event, UserError, canonical
 from arena.referee import HOLES
 from arena.store import (
@@ -127,10 +127,10 @@ def _check_rules(folder: Path, event: Event) -> None:
             f"{folder}: played over {settings.holes} holes, this arena plays {HOLES}; verify it "
             "with the arena that it was played with"
         )
-    if settings.evaluator and settings.evaluator != evaluator(settings.game).name:
+    if settings.evaluator and settings.evaluator != (mine := evaluator_name(game)):
         raise UserError(
             f"{folder}: luck was measured by {settings.evaluator}, this arena's evaluator is "
-            f"{evaluator(settings.game).name}; verify it with the arena that it was played with"
+            f"{mine or 'none'}; verify it with the arena that it was played with"
         )
     if not game.min_seats <= settings.seats <= game.max_seats:
         raise _differs("seats", f"{game.min_seats} to {game.max_seats}", str(settings.seats))

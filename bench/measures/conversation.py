@@ -22,7 +22,7 @@ def settings_of(game: str = "play-nine", seats: int = 2, **fields: int) -> Setti
     """The settings of a measured event: nothing but the defaults."""
     rules = registry.game(game)
     return Settings(
-        game=game, seats=seats, turn_cap=rules.turn_cap, rating=registry.rating(game), **fields
+        game=game, seats=seats, turn_cap=rules.turn_cap, rating=rules.about.rating, **fields
     )
 
 

@@ -13,10 +13,10 @@ from arena.luck.four_card_golf import (
     HANDS,
     KINDS,
     LAST,
-    NAME,
+    MEASURE,
     POINTS,
     FourCardWalk,
-    Tables,
+    HandTables,
 )
 
 WAYS = list(combinations_with_replacement(range(KINDS + 1), CARDS))
@@ -47,16 +47,16 @@ class Watching(FourCardWalk):
 class Four:
     """Four-card golf as a `Course`."""
 
-    name = NAME
+    name = MEASURE.file
     weights = {"own": 1.0, "cross": 1.0, "out": 1.0, "first": 1.0}  # noqa: RUF012
     linear = frozenset({"own", "cross"})
     walk = FourCardWalk
-    tables = Tables
+    tables = HandTables
 
     def means(self, played: Any) -> Any:
         """By class and hand: the mean of what it counted in the end."""
         plain = [round(100 * value) for value in PLAIN]
-        tables = Tables([plain] * LAST, dict.fromkeys(self.weights, 1))
+        tables = HandTables([plain] * LAST, dict.fromkeys(self.weights, 1))
         total = np.zeros((LAST, len(HANDS)))
         number = np.zeros((LAST, len(HANDS)))
         for _, hole, walk in played.walks(Watching, tables):

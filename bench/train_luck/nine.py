@@ -12,12 +12,12 @@ from arena.luck.play_nine import (
     DOWN,
     HORIZONS,
     KINDS,
-    NAME,
+    MEASURE,
     OVER,
     PACK,
     SQUARE,
+    ColumnTables,
     PlayNineWalk,
-    Tables,
 )
 
 NUMBER = (*range(13), -5)
@@ -76,18 +76,18 @@ class Watching(PlayNineWalk):
 class Nine:
     """Play-nine as a `Course`."""
 
-    name = NAME
+    name = MEASURE.file
     weights = {"own": 1.0, "out": 1.0}  # noqa: RUF012
     linear = frozenset({"own"})
     walk = PlayNineWalk
-    tables = Tables
+    tables = ColumnTables
 
     def means(self, played: Any) -> Any:
         """By horizon and column: the mean of what it counted in the end."""
         plain = np.array(PLAIN)
         total = np.tile(LIKE * plain, (HORIZONS, 1))
         number = np.full(total.shape, LIKE)
-        tables = Tables(
+        tables = ColumnTables(
             [[0] * len(PAIRS)] * HORIZONS + [[0] * KINDS], dict.fromkeys(self.weights, 1)
         )
         for _, hole, walk in played.walks(Watching, tables):

@@ -8,6 +8,7 @@ import random
 import msgspec
 import pytest
 
+from arena import registry
 from arena.audit.auditor import audited
 from arena.deals import Deals, secret_from_seed
 from arena.model import (
@@ -127,7 +128,8 @@ class Invented:
     def audit(self, records=None):
         """The report."""
         records = self.records() if records is None else records
-        return audited(self.event, self.order, self.place, records)
+        about = registry.game(self.event.settings.game).about
+        return audited(self.event, about, self.order, self.place, records)
 
     def place(self, record):
         """What the matches of a series are sorted by, as they were played."""

@@ -5,8 +5,9 @@ import random
 import pytest
 
 from arena import registry
-from arena.audit.turns import at_cap, offers, turns
+from arena.audit.turns import at_cap, offers
 from arena.deals import Deals
+from arena.games.turns import turns
 from arena.model import HoleRecord
 
 
@@ -42,7 +43,7 @@ def test_the_cap_ended_a_hole_if_nobody_did(name, seats, idle):
     for seed in range(60):
         cap = 1 + seed % 12
         record, _, ended_by = played(game, seats=seats, cap=cap, seed=seed, idle=idle)
-        assert (ended_by is None) == at_cap(name, record, cap)
+        assert (ended_by is None) == at_cap(game.about, record, cap)
         seen.add(ended_by is None)
     assert {True, False} == seen or idle
 
@@ -63,15 +64,18 @@ def test_turns_are_whose_the_game_says(name):
 
 def test_who_left_what_to_whom():
     """The first discard is nobody's, a knock leaves none, and a tee-off neither."""
+    about = registry.game("four-card-golf").about
     hole = HoleRecord(order=(2, 0, 1), moves="take 0,draw,discard,knock,take 1,take 2")
-    assert [(2, 0, False), (0, 1, False), (2, 0, True)] == list(offers(hole))
+    assert [(2, 0, False), (0, 1, False), (2, 0, True)] == list(offers(about, hole))
+    about = registry.game("play-nine").about
     hole = HoleRecord(order=(0, 1), moves="tee 0 1,tee 2 3,take 0,take 1")
-    assert [(0, 1, True)] == list(offers(hole))
+    assert [(0, 1, True)] == list(offers(about, hole))
 
 
 def test_moves_of_no_game_make_no_error():
     """A log may come from a stranger: what is no move is a turn that turns nothing up."""
     assert [] == list(turns(HoleRecord(order=(), moves="take 0")))
     assert [(0, "draw", "x")] == list(turns(HoleRecord(order=(0,), moves="draw,x,draw")))
-    assert at_cap("play-nine", HoleRecord(order=(0, 0), moves="take 99,tee 8 9"), 1)
-    assert at_cap("play-nine", HoleRecord(order=(), moves=""), 1)
+    about = registry.game("play-nine").about
+    assert at_cap(about, HoleRecord(order=(0, 0), moves="take 99,tee 8 9"), 1)
+    assert at_cap(about, HoleRecord(order=(), moves=""), 1)

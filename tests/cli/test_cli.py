@@ -17,7 +17,7 @@ from arena.cli.event_file import NOT_IN_FILES
 from arena.cli.flags import Duration, Megabytes
 from arena.model import RatingSettings
 from arena.ratings.outcomes import Rated
-from arena.registry import RATINGS
+from arena.registry import GAMES, game
 from arena.terminal.progress import Bar, Lines, Progress, spoken
 from arena.terminal.screen import say, warn
 
@@ -44,8 +44,8 @@ def test_help_has_examples():
 def test_what_a_forfeit_costs_in_a_comparison_is_that_of_each_game():
     """As the games' ratings have it."""
     text = CliRunner().invoke(commands, ["compare", "--help"]).stdout
-    for game, (_, margin, _) in RATINGS.items():
-        assert f"{margin:g}" in text, game
+    for name in GAMES:
+        assert f"{name} {game(name).about.rating.forfeit_margin:g}" in text
 
 
 def test_help_loads_neither_trio_nor_the_rest():

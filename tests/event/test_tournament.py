@@ -248,7 +248,7 @@ def test_every_registered_name_loads():
     """The registry's import paths are right."""
     for name in registry.GAMES:
         assert name == registry.game(name).name
-        assert registry.rating(name).tau == 0
+        assert registry.game(name).about.rating.tau == 0
     for name in registry.SANDBOXES:
         assert name == registry.backend(name).name
     for name in registry.FORMATS:

@@ -7,6 +7,7 @@ import pytest
 from arena.games.four_card_golf import GAME as FOUR
 from arena.games.play_nine import GAME as NINE
 from arena.luck import four_card_golf, play_nine
+from arena.luck.coefficients import tables
 
 GAMES = {"play-nine": (NINE, play_nine, play_nine.PlayNineWalk, 8)}
 GAMES["four-card-golf"] = (FOUR, four_card_golf, four_card_golf.FourCardWalk, 4)
@@ -126,7 +127,7 @@ class Played:
             seats=self.seats,
             order=self.order,
             deck=deck,
-            tables=self.module.tables(),
+            tables=tables(self.module.MEASURE),
         )
         try:
             walk.walk(moves)

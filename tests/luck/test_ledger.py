@@ -7,6 +7,7 @@ import pytest
 
 from arena import luck
 from arena.deals import Deals, secret_from_seed
+from arena.games.follower import Followed
 from arena.luck import Kind
 from arena.luck.walk import Walk
 from arena.model import FaultKind, MatchSpec, Settings, UserError
@@ -66,15 +67,20 @@ def match(name, seats=2, *, deal=0, rotation=0, fails=None, playoff=False, seed=
 @pytest.mark.parametrize("name", list(GAMES))
 def test_every_game_has_an_evaluator_and_it_is_pinned(name):
     """Version and digest say by what luck was measured; both change only on purpose."""
-    found = luck.evaluator(name)
+    found = luck.evaluator(game(name))
     assert PINNED[name] == (found.version, found.digest)
     assert f"{name}/1-{found.digest[:12]}" == found.name
 
 
-def test_a_game_without_an_evaluator_is_refused():
-    """In one line that says which games have one."""
-    with pytest.raises(UserError, match="'chess'; there is for: play-nine, four-card-golf"):
-        luck.evaluator("chess")
+def test_a_game_without_an_evaluator_has_no_ledger():
+    """Its evaluator has no name, and a ledger is refused in one line."""
+    record, named = match("play-nine")
+    rules = named["game"]
+    unmeasured = Followed(rules)
+    unmeasured.about = msgspec.structs.replace(rules.about, luck="")
+    assert (None, "") == (luck.evaluator(unmeasured), luck.evaluator_name(unmeasured))
+    with pytest.raises(UserError, match="there is no measure of luck for 'play-nine'"):
+        luck.sums(record, **named | {"game": unmeasured})
 
 
 @pytest.mark.parametrize("name", list(GAMES))
@@ -95,7 +101,7 @@ def test_the_ledger_adds_up(name, seats):
     record, named = match(name, seats)
     found = luck.ledger(record, **named)
     assert found.totals == luck.sums(record, **named)
-    assert found.evaluator == luck.evaluator(name).name
+    assert found.evaluator == luck.evaluator(game(name)).name
     assert len(found.holes) == 9
     kinds = dict(found.kinds)
     own = {Kind.TEE, Kind.FLIP} if name == "play-nine" else {Kind.PEEK}

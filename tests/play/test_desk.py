@@ -8,29 +8,30 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals, secret_from_seed
+from arena.games.descriptor import VOCABULARY
 from arena.games.follower import Followed
 from arena.model import FaultKind, MatchSpec, Settings
 from arena.play.desk import Desk, told
-from arena.play.hints import ENGLISH, WORDS, choices, move_of, refusal
+from arena.play.hints import ENGLISH, choices, move_of, refusal
 from arena.referee import Failure, Referee
-from arena.reports.cards import Face, Style, label
+from arena.reports.cards import Face, Style
 from arena.reports.layout import width
-from arena.terminal.desk import RULES, brief, legal_lines, seen
+from arena.terminal.desk import brief, legal_lines, seen
 from arena.terminal.seat_keys import Seat
 from arena.wire.messages import HoleEnd
 
 PLAIN = Style(lines=False)
 
 
-@pytest.mark.parametrize("game", RULES)
+@pytest.mark.parametrize("game", registry.GAMES)
 def test_the_rules_fit_a_narrow_terminal(game):
     """A line that is too long loses its middle, and with it what it says."""
-    assert max(map(len, RULES[game].splitlines())) < 80
+    assert max(map(len, registry.game(game).about.rules.splitlines())) < 80
 
 
 def test_the_rules_except_a_hole_in_one_before_they_say_that_columns_cost_nothing():
     """A matched column of -5s costs -10, so no sentence may say that all matched columns cost 0."""
-    rules = RULES["play-nine"].replace("\n", " ")
+    rules = registry.game("play-nine").about.rules.replace("\n", " ")
     (sentence,) = (part for part in rules.split(". ") if "cost 0" in part)
     assert "-5s" in sentence[: sentence.index("cost 0")]
 
@@ -133,7 +134,7 @@ def test_a_desk_has_what_the_seat_may_know_and_nothing_else(game, seats, seat):
 @pytest.mark.parametrize(("game", "seats", "seat"), SEATS)
 def test_everything_is_a_legal_move_or_has_a_reason(game, seats, seat):
     """Whatever is typed; each reason has its words, and names no card."""
-    texts = [f"{word}{rest}" for words in WORDS.values() for word in words for rest in ENDS]
+    texts = [f"{word}{rest}" for word in VOCABULARY for rest in ENDS]
     texts += [
         "",
         "fly 3",
@@ -182,7 +183,7 @@ def test_every_reason_is_given_somewhere():
     def looks(at):
         desk = at.desk
         if desk.view is not None and not desk.grids:
-            texts = [f"{word}{rest}" for words in WORDS.values() for word in words for rest in ENDS]
+            texts = [f"{word}{rest}" for word in VOCABULARY for rest in ENDS]
             keys.update(refusal(desk, text).key for text in texts if move_of(desk, text) is None)
 
     for game, seats, seat in SEATS:
@@ -308,7 +309,7 @@ def test_faces_tell_who_knows():
     Round("four-card-golf", 2, 0, looks=look).play()
     assert {(True, Face.OWNER), (False, Face.ALL), (True, Face.HIDDEN)} <= faces
     assert (False, Face.OWNER) not in faces
-    assert "K" == label("four-card-golf", 13)
+    assert "K" == registry.game("four-card-golf").about.label(13)
 
 
 def test_the_pages_screen_is_one():

@@ -35,7 +35,7 @@ def watched(game, seats, *, fall=None):
     names = tuple(
         f"{'a-bot-with-a-long-name-' if seat == 1 else 'bot'}{seat}@1" for seat in range(seats)
     )
-    onlooker = Onlooker(f"{game}, deal 1", game, names, kept)
+    onlooker = Onlooker(f"{game}, deal 1", rules.about, names, kept)
     spec = MatchSpec(id="m", series="s", pairing="p", deal=1, rotation=0, seats=names)
     referee = Referee(
         spec,

@@ -15,7 +15,6 @@ from arena.site.file_names import bot_slug
 from arena.site.words import LANGUAGES, strings
 from arena.store import read_event, read_records, secret_of
 from arena.terminal.moments import Album
-from arena.terminal.watch import label
 from tests.site.conftest import HOSTILE, slug_of
 
 LETTERS = {Face.ALL: "a", Face.OWNER: "o", Face.NOBODY: "n", Face.HIDDEN: "h"}
@@ -362,7 +361,9 @@ def test_labels_are_those_of_the_terminal(browse, site):
     """Cards of both games, drawn by the script, have the signs that `arena replay` prints."""
     page = browse(f"e/{slug_of(site)}/replay.html")
     for game, cards in (("play-nine", (-5, *range(13))), ("four-card-golf", tuple(range(1, 14)))):
+        about = registry.game(game).about
         shown = page.evaluate(
-            "([game, cards]) => cards.map(c => Cards.label(game, c))", [game, cards]
+            "([game, cards]) => cards.map(c => Cards.label(game, c))",
+            [about.for_scripts(tuple(cards)), cards],
         )
-        assert shown == [label(game, card).replace("-", "\u2212") for card in cards]
+        assert shown == [about.label(card).replace("-", "\u2212") for card in cards]

@@ -15,13 +15,14 @@ import pytest
 from arena import registry
 from arena.event.results import table_of
 from arena.model import Duel
+from arena.registry import GAMES
 from arena.replay.steps import unfolded
 from arena.site import pages
 from arena.site.clearance import Clearing
 from arena.site.feed import badge
 from arena.site.file_names import bot_slug
 from arena.site.markup import attributes, escaped, tag
-from arena.site.pages.frame import GAMES, POLICY
+from arena.site.pages.frame import POLICY
 from arena.site.segments import A_SEGMENT, unscript
 from arena.site.source import source_of
 from arena.site.state import Published, SiteIndex

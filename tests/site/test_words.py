@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import arena.site
-from arena.site.pages.frame import GAMES
+from arena.registry import GAMES
 from arena.site.words import LANGUAGES, english, moment, number, say, strings
 
 FOLDER = Path(arena.site.__file__).parent
@@ -64,14 +64,14 @@ def test_every_string_is_asked_for_somewhere():
 
 def test_there_is_a_sheet_of_rules_for_each_game_and_language():
     """And none for anything else."""
-    there = {path.name for path in (FOLDER / "assets" / "rules").iterdir()}
+    there = {path.name for path in files("arena.games").joinpath("sheets").iterdir()}
     assert there == {f"{game}.{language}.html" for game in GAMES for language in LANGUAGES}
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_sheets_of_a_game_state_the_same_numbers(game):
     """What cards are worth is the same in every language, in the same order."""
-    folder = files("arena.site") / "assets" / "rules"
+    folder = files("arena.games") / "sheets"
     numbers = {}
     for language in LANGUAGES:
         text = (folder / f"{game}.{language}.html").read_text("utf-8")

@@ -43,7 +43,10 @@
 
   /** The rule sheet, as the site has it: our own file, its headings one level down. */
   const sheet = async () => {
-    const path = `rules/${state.game}.${language}.html`;
+    const sheets = state.about.sheets;
+    at("rules").hidden = !sheets.length;
+    if (!sheets.length) return;
+    const path = `rules/${state.game}.${sheets.includes(language) ? language : sheets[0]}.html`;
     if (at("rules").dataset.path === path) return;
     at("rules").dataset.path = path;
     const text = await (await fetch(path)).text();
@@ -190,7 +193,7 @@
     return made;
   };
 
-  const label = (card) => (card === null || card === undefined ? "?" : Cards.label(state.game, card));
+  const label = (card) => (card === null || card === undefined ? "?" : Cards.label(state.about, card));
 
   const told = (play) => {
     const [word, one, two] = play.move.split(" ");
@@ -202,7 +205,11 @@
       out: label(play.out),
       cards: (play.cards || []).map(label).join(", "),
     };
-    return t(`play_${word === "skip" ? "discard" : word}`, values) + (play.reshuffled ? ` ${t("anew")}` : "");
+    const own = state.about.sentences[word]?.past;
+    const said = own
+      ? `${values.who} ${own.replace(/{(\w+)}/g, (_, key) => values[key])}`
+      : t(`play_${word === "skip" ? "discard" : word}`, values);
+    return said + (play.reshuffled ? ` ${t("anew")}` : "");
   };
 
   /** Cards that were moved since they were last drawn, as "seat position". */
@@ -230,7 +237,7 @@
     if (state.cards[number].length) {
       const lit = mine ? targets() : [];
       const grid = Cards.grid({
-        game: state.game,
+        game: state.about,
         cards: state.cards[number],
         known: state.known[number],
         lit,
@@ -247,7 +254,7 @@
     }
     let note = "";
     if (state.fallen[number]) note = t("failed", { kind: state.fallen[number] });
-    else if (state.ended_by === number) note = t(state.game === "four-card-golf" ? "knocked" : "out");
+    else if (state.ended_by === number) note = t(state.about.ended === "knocked" ? "knocked" : "out");
     else if (!state.order.includes(number)) note = t("sits_out");
     else if (state.acting === number) note = t(mine ? "your_turn" : "to_move");
     made.append(element("p", "state", note));
@@ -259,7 +266,7 @@
     const on = choosing() && state.phase !== "tee";
     const say = (key, values) => t(key, values);
     const top = Cards.pile({
-      game: state.game,
+      game: state.about,
       card: state.discard,
       count: state.pile,
       lit: mode === "take" || (on && mode === "" && state.phase === "turn"),
@@ -282,7 +289,7 @@
       if (mode === "take") top.querySelector("button").setAttribute("aria-pressed", "true");
     }
     const made = [top, left];
-    if (state.drawn !== null) made.push(Cards.hand({ game: state.game, card: state.drawn, words: say }));
+    if (state.drawn !== null) made.push(Cards.hand({ game: state.about, card: state.drawn, words: say }));
     return made;
   };
 
@@ -320,13 +327,19 @@
     if (state.phase === "turn") {
       made.push(button("take", "do_take", pile, { pressed: mode === "take" }));
       made.push(button("draw", "do_draw", stock));
-      if (state.game === "four-card-golf" && legal("knock")) {
+      if (legal("knock")) {
         made.push(button("knock", mode === "knock" ? "knock_really" : "do_knock", knock));
       }
     } else if (state.phase === "drawn") {
       const flip = legal("flip");
       made.push(button("away", flip ? "do_flip" : "do_discard", away, flip ? { pressed: mode === "flip" } : {}));
       if (legal("skip")) made.push(button("skip", "do_skip", () => send("skip")));
+    }
+    for (const [word, { offer }] of Object.entries(state.about.sentences)) {
+      if (!legal(word)) continue;
+      const own = button(word, "do_draw", () => send(word));
+      own.textContent = `${word}: ${offer}`;
+      made.push(own);
     }
     if (mode) made.push(button("back", "think_again", () => into("")));
     return made;
@@ -443,7 +456,7 @@
     at("score").replaceChildren(...score());
     const where = state.hole > state.holes ? "where_playoff" : "where";
     put("where", state.hole ? t(where, { hole: state.hole, holes: state.holes }) : "");
-    put("title", t(state.game === "play-nine" ? "play_nine" : "four_card_golf"));
+    put("title", state.about.titles[language] || state.about.title);
     sheet().catch(() => delete at("rules").dataset.path); // asked for again with the next state
     put("commitment", state.commitment);
     at("leave").hidden = state.wanted === "gone" || state.wanted === "over";
@@ -458,7 +471,7 @@
     d: () => send("draw"),
     s: () => into(""),
     f: () => (legal("flip") ? into("flip") : send("flip")),
-    x: () => send(state.game === "four-card-golf" ? "discard" : "skip"),
+    x: () => send(state.about.moves.includes("discard") ? "discard" : "skip"),
     k: knock,
     Escape: () => into(""),
   };

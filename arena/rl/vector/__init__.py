@@ -7,16 +7,12 @@ seat can see, and all that it can't, after every move.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
 
 from arena.deals import Deals
 from arena.rl.aec import HOLES, Reward, chosen_game
 from arena.rl.vector.decks import DealtDecks, Decks, RandomDecks
-from arena.rl.vector.four_card_golf import FourCardGolf
-from arena.rl.vector.play_nine import PlayNine
 from arena.rl.vector.table import Step, VectorEnv
-
-_TABLES: Mapping[str, type[VectorEnv]] = {table.name: table for table in (PlayNine, FourCardGolf)}
 
 
 def vector_env(
@@ -35,13 +31,17 @@ def vector_env(
     Decks are numpy's from `seed`; or, at some 11 µs a deck, those of `deals`.
     """
     rules = chosen_game(game, seats, holes, reward, turn_cap)
+    if not rules.about.vector:
+        raise ValueError(f"{game} has no batches; use arena.rl.env")
     if batch < 1:
         raise ValueError(f"batch is {batch}: it must be 1 or more")
     if seed is not None and deals is not None:
         raise ValueError("give a seed or deals, not both: deals have a secret of their own")
     pack = rules.pack(seats)
     decks: Decks = RandomDecks(pack, seed) if deals is None else DealtDecks(pack, deals)
-    return _TABLES[game](
+    module, _, name = rules.about.vector.partition(":")
+    columns: type[VectorEnv] = getattr(importlib.import_module(module), name)
+    return columns(
         batch=batch,
         seats=seats,
         holes=holes,

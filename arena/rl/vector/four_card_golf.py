@@ -32,7 +32,7 @@ _WHEN = {
 """By state, whether a move is legal."""
 
 
-class FourCardGolf(VectorEnv):
+class FourCardEnv(VectorEnv):
     """See the module's docstring."""
 
     name = FOUR_CARD_GOLF

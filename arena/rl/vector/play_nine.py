@@ -58,7 +58,7 @@ _BONUS = np.array([0, -10, -20, -15, 0, 0, -20])
 pairs), four (6)."""
 
 
-class PlayNine(VectorEnv):
+class PlayNineEnv(VectorEnv):
     """See the module's docstring."""
 
     name = PLAY_NINE

@@ -3,8 +3,10 @@
    Pure: each function makes a new element from what it is given, keeps nothing and listens to
    nothing but a click on a card that may be picked. Text goes in as text, never as markup.
 
-     Cards.grid({ game: "play-nine", cards: [9, 4, 2, -5, 3, 8, 11, 6], known: "aaaannnn", words: t })
+     Cards.grid({ game, cards: [9, 4, 2, -5, 3, 8, 11, 6], known: "aaaannnn", words: t })
 
+   `game` is what the game's descriptor says of its cards: `across`, how many lie in a row; `labels`,
+   by card, what is printed on it if it isn't its number; `strokes`, by card, what it counts.
    `known` has a letter a position, as in MatchSteps: a everybody knows the card, o its owner alone,
    n nobody. `as: true` shows the grid to somebody else than an onlooker who sees everything: a
    letter h is a card that this watcher doesn't know, and such a card may be null in `cards`.
@@ -14,17 +16,15 @@
 (() => {
   "use strict";
 
-  const COURT = { 1: "A", 11: "J", 12: "Q", 13: "K" };
-  const ACROSS = { "play-nine": 4, "four-card-golf": 2 };
   const KNOWN = { a: "card_open", o: "card_owner", n: "card_nobody", h: "card_hidden" };
 
   /** What is printed on a card. */
   const label = (game, card) =>
-    (game === "four-card-golf" && COURT[card]) || String(card).replace("-", "\u2212");
+    game.labels[card] || String(card).replace("-", "\u2212");
 
   /** How a card's value looks: very good, good, middling, bad; as the game counts it. */
   const worth = (game, card) => {
-    const strokes = game === "four-card-golf" ? (card === 13 ? 0 : Math.min(card, 10)) : card;
+    const strokes = game.strokes[card];
     return strokes < 0 ? "best" : strokes <= 3 ? "good" : strokes <= 8 ? "fair" : "poor";
   };
 
@@ -60,9 +60,10 @@
     return made;
   };
 
-  /** A seat's cards, as they lie: two rows of four, or two of two. */
+  /** A seat's cards, as they lie, row by row. */
   const grid = ({ game, cards, known, lit = [], pick, open, words }) => {
-    const made = element("div", `grid across-${ACROSS[game] || 4}`);
+    const made = element("div", `grid across-${game.across}`);
+    made.style.setProperty("--across", game.across);
     const may = (position) => pick && (!open || open.includes(position));
     cards.forEach((value, position) => {
       made.append(

@@ -8,7 +8,8 @@
   const { faces, acting } = window.Moments;
   const Cards = window.Cards;
   const $ = (id) => document.getElementById(id);
-  const { event, game } = document.body.dataset;
+  const { event, cards } = document.body.dataset;
+  const game = JSON.parse(cards);
   const PACES = [2, 1, 0.5, 0.2];
 
   let match = null;
@@ -102,7 +103,9 @@
     let key = `move_${word}`;
     if (word === "tee" && theirs && moments[at].teeing) key = "move_tee_unseen";
     if (unseen) key = `move_${word}_unseen`;
-    let text = t(key, values);
+    const own = game.sentences[word]?.now;
+    const mine = { at: places[0], two: places[1], drawn: values.card, top: card(before.discard), before: out };
+    let text = own ? `${name} ${own.replace(/{(\w+)}/g, (_, key) => mine[key])}` : t(key, values);
     if (step.reshuffled) text += ` ${t("move_reshuffled")}`;
     if (step.unasked) text += ` ${t("move_unasked")}`;
     if (watcher === null && step.luck && Math.abs(step.luck[step.seat]) >= 50) {
@@ -122,7 +125,7 @@
 
   const state = (moment, seat) => {
     if (moment.fallen.includes(seat)) return t("state_failed");
-    const ended = game === "four-card-golf" ? "state_knocked" : "state_out";
+    const ended = game.ended === "knocked" ? "state_knocked" : "state_out";
     const parts = moment.endedBy === seat ? [t(ended)] : [];
     if (moment.over) {
       const hole = match.holes[moment.hole - 1];
@@ -181,10 +184,11 @@
       ["n", "card_nobody"],
       ["h", "card_hidden"],
     ];
+    const secrets = moments.some((moment) => moment.known.some((letters) => letters.includes("o")));
     const wantedFaces = watcher === null ? "aon" : "aoh";
     $("legend").replaceChildren(
       ...shown
-        .filter(([face]) => wantedFaces.includes(face) && (face !== "o" || game !== "play-nine"))
+        .filter(([face]) => wantedFaces.includes(face) && (face !== "o" || secrets))
         .map(([face, key]) => {
           const line = element("span");
           const sample = Cards.card({ game, card: 5, face, words: t });

@@ -87,7 +87,9 @@
     }
     for (const each of document.querySelectorAll("time")) each.textContent = moment(each);
     for (const each of document.querySelectorAll("a[data-rules]")) {
-      each.href = `${up}rules/${each.dataset.rules}.${language}.html`;
+      const sheets = each.dataset.languages?.split(" ");
+      const shown = sheets && !sheets.includes(language) ? sheets[0] : language;
+      each.href = `${up}rules/${each.dataset.rules}.${shown}.html`;
     }
     for (const redraw of redraws) redraw();
   };

@@ -5,9 +5,13 @@ Pure. Invariant: as in `arena.site.pages`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
+import msgspec
+
+from arena import registry
 from arena.model import Frozen
 from arena.site.markup import NOTHING, Part, Safe, escaped, join, tag, told
 from arena.site.view import EventView
@@ -18,9 +22,6 @@ POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'none'"
 )
 """What a page may load: files beside it, and the events of a server that it came from itself."""
-
-GAMES: Mapping[str, str] = {"play-nine": "Play Nine", "four-card-golf": "Four-Card Golf"}
-"""Names of the games, the same in all languages."""
 
 TABS = (
     ("index.html", "tab_ranking"),
@@ -129,16 +130,36 @@ def _bar(site: Site, up: str, game: str) -> Safe:
 
 
 def _rules_link(up: str, game: str) -> Safe | None:
-    """To the English sheet; a script puts in the page's language. A game may have no sheet."""
-    if game not in GAMES:
+    """To the English sheet, or the first; a script puts in the page's language, if it is there."""
+    sheets = sheets_of(game)
+    if not sheets:
         return None
-    return tag("a", say("rules"), href=f"{up}rules/{game}.en.html", data_rules=game)
+    return tag(
+        "a", say("rules"), href=f"{up}rules/{game}.{sheets[0]}.html", data_rules=game,
+        data_languages=" ".join(sheets) if len(sheets) < len(LANGUAGES) else None,
+    )  # fmt: skip
+
+
+@functools.cache
+def sheets_of(game: str) -> tuple[str, ...]:
+    """The languages in which there is a sheet of the game's rules."""
+    if game not in registry.GAMES:
+        return ()
+    about = registry.game(game).about
+    return tuple(language for language in LANGUAGES if about.sheet(language) is not None)
 
 
 def common_game(games: Iterable[str]) -> str:
     """The game that all of them are; the first that has a sheet where they differ, or are none."""
     found = set(games)
-    return found.pop() if len(found) == 1 else next(iter(GAMES))
+    return found.pop() if len(found) == 1 else next(filter(sheets_of, registry.GAMES), "")
+
+
+def cards_of(game: str) -> dict[str, object]:
+    """Attributes of a page that shows cards: what its scripts have to know of the game."""
+    rules = registry.game(game)
+    shown = rules.about.for_scripts(rules.pack(rules.max_seats))
+    return {"data_cards": msgspec.json.encode(shown).decode()}
 
 
 def _foot() -> Safe:
@@ -195,7 +216,7 @@ def title_of(view: EventView) -> Safe:
 
 def game_name(game: str) -> str:
     """A game as its rule sheets call it."""
-    return GAMES.get(game, game)
+    return registry.game(game).about.title if game in registry.GAMES else game
 
 
 def note(*parts: Part, warn: bool = False) -> Safe:

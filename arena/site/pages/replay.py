@@ -6,7 +6,7 @@ Pure. Invariant: as in `arena.site.pages`.
 from __future__ import annotations
 
 from arena.site.markup import NOTHING, Safe, join, tag
-from arena.site.pages.frame import Site, event_head, page, title_of
+from arena.site.pages.frame import Site, cards_of, event_head, page, title_of
 from arena.site.view import EventView
 from arena.site.words import labelled, say
 
@@ -31,7 +31,7 @@ def replay(site: Site, view: EventView) -> str:
         game=view.table.event.settings.game,
         scripts=("load.js", "cards.js", "moments.js", "replay.js"),
         styles=("cards.css",),
-        about={"data_event": view.slug, "data_game": view.table.event.settings.game},
+        about={"data_event": view.slug, **cards_of(view.table.event.settings.game)},
     )
 
 

@@ -5,37 +5,38 @@ Touches the package's files alone. Invariant: as in `arena.site.pages`; a sheet 
 
 from __future__ import annotations
 
-from importlib.resources import files
-
+from arena import registry
 from arena.site.markup import Safe, tag
-from arena.site.pages.frame import GAMES, Site, page
+from arena.site.pages.frame import Site, game_name, page, sheets_of
 from arena.site.words import LANGUAGES
 
 
 def rules(site: Site, game: str, language: str) -> str:
-    """One sheet, with the ways to all others."""
-    sheet = files("arena.site") / "assets" / "rules" / f"{game}.{language}.html"
+    """One sheet, with links to all others."""
+    sheet = registry.game(game).about.sheet(language)
+    assert sheet is not None
     games = [
         tag(
             "a",
-            GAMES[other],
-            href=f"{other}.{language}.html",
+            game_name(other),
+            href=f"{other}.{language if language in sheets else sheets[0]}.html",
             aria_current="page" if other == game else None,
         )
-        for other in GAMES
+        for other in registry.GAMES
+        if (sheets := sheets_of(other))
     ]
     others = [
-        tag("a", shown, href=f"{game}.{code}.html", lang=code, hreflang=code)
-        for code, shown in LANGUAGES.items()
+        tag("a", LANGUAGES[code], href=f"{game}.{code}.html", lang=code, hreflang=code)
+        for code in sheets_of(game)
         if code != language
     ]
     return page(
         site,
-        tag("nav", *games, class_="tabs", aria_label=GAMES[game]),
-        Safe(sheet.read_text("utf-8")),
+        tag("nav", *games, class_="tabs", aria_label=game_name(game)),
+        Safe(sheet),
         tag("p", *(part for link in others for part in (link, " "))),
         up="../",
-        title=GAMES[game],
+        title=game_name(game),
         game=game,
         about={"data_sheet": game},
         language=language,

@@ -1,0 +1,183 @@
+"""What a game says of itself to everything that isn't rules: names, cards, moves, ratings, luck.
+
+A game's module ends with one `Descriptor`, and `Game.about` is it. Terminal, pages, audit, ratings,
+luck and training ask it; nothing outside of a game's own module decides by a game's name.
+
+Moves are a word and positions. A game chooses from `VOCABULARY`, for which the pages have sentences
+in every language, and may add words of its own with English sentences. What a word does to the
+table is fixed: `take N` lays the top of the pile on position N and `swap N` the drawn card, `draw`
+takes a card from the stock and leaves the turn open; any other word completes a turn and moves no
+card onto the grid.
+
+Pure data. Invariant: the values of `Move` templates are those that `Move`'s docstring lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from typing import Any, Final, Literal
+
+from arena.model import Frozen, HoleRecord, RatingSettings
+
+TURN: Final = "turn"
+DRAWN: Final = "drawn"
+TEE: Final = "tee"
+
+
+class Move(Frozen, frozen=True, kw_only=True):
+    """A word of moves, with the sentences about it.
+
+    Templates may name {at} and {two}, the positions; {drawn}, "the 5" or what an unknown card is
+    called; {top}, the pile's top before the move; {before}, what lay at the position; {card} and
+    {cards}, what lies there since; {out}, what went onto the pile.
+    """
+
+    phase: Literal["tee", "turn", "drawn"]
+    now: str
+    """For an onlooker, as it is played."""
+    past: str
+    brief: str
+    """`past` in few words, for a crowded table."""
+    shape: str
+    """How it is typed: "take N"."""
+    offer: str
+    """What it would do, in words. {card} is the one that it is about, {last} the highest position,
+    {down} the positions that are face down."""
+    unseen: str = "a card"
+    """{drawn} in `now`, where the reader doesn't know the card."""
+    discards: bool = True
+    """Whether it leaves a new card on the pile."""
+
+
+VOCABULARY: Final[Mapping[str, Move]] = {
+    "tee": Move(
+        phase=TEE,
+        now="turns {at} and {two}",
+        past="turned {at} and {two}: {cards}",
+        brief="turned {cards}",
+        shape="tee A B",
+        offer="turn over two of your cards, 0 to {last}",
+        discards=False,
+    ),
+    "take": Move(
+        phase=TURN,
+        now="takes the {top} to position {at}, the {before} goes out",
+        past="took the {card} to {at}, the {out} went out",
+        brief="took {card} to {at}, {out} out",
+        shape="take N",
+        offer="the pile's {card} to your position N, 0 to {last}",
+    ),
+    "draw": Move(
+        phase=TURN,
+        now="draws {drawn}",
+        past="drew",
+        brief="drew",
+        shape="draw",
+        offer="a card from the stock, and see it first",
+    ),
+    "knock": Move(
+        phase=TURN,
+        now="knocks",
+        past="knocked",
+        brief="knocked",
+        shape="knock",
+        offer="no card: everybody else has one more turn",
+        discards=False,
+    ),
+    "swap": Move(
+        phase=DRAWN,
+        now="puts {drawn} to position {at}, the {before} goes out",
+        past="drew {drawn} to {at}, the {out} went out",
+        brief="drew {card} to {at}, {out} out",
+        shape="swap N",
+        offer="put the {card} to your position N, 0 to {last}",
+        unseen="what it drew",
+    ),
+    "flip": Move(
+        phase=DRAWN,
+        now="throws {drawn} away and turns {at}: {before}",
+        past="drew and threw away the {out}, turned {at}: {card}",
+        brief="threw {out} away, turned {at}: {card}",
+        shape="flip N",
+        offer="throw the {card} away and turn N over: {down}",
+    ),
+    "skip": Move(
+        phase=DRAWN,
+        now="throws {drawn} away",
+        past="drew and threw away the {out}",
+        brief="threw {out} away",
+        shape="skip",
+        offer="throw the {card} away and turn nothing",
+    ),
+    "discard": Move(
+        phase=DRAWN,
+        now="throws {drawn} away",
+        past="drew and threw away the {out}",
+        brief="threw {out} away",
+        shape="discard",
+        offer="throw the {card} away",
+    ),
+}
+
+
+class Descriptor(Frozen, frozen=True, kw_only=True):
+    """Everything about a game but its rules."""
+
+    name: str
+    """As in `--game` and in `hello`."""
+    title: str
+    titles: Mapping[str, str] = {}
+    """By language, where people call it otherwise."""
+    cards: int
+    """Of a player."""
+    across: int
+    """Cards in a row, as they lie."""
+    labels: Mapping[int, str] = {}
+    """By card, where its sign isn't its number; at most two columns wide."""
+    strokes: Callable[[int], int]
+    """What a card counts by itself: its colour on a page."""
+    moves: tuple[str, ...]
+    """Its words, in the order in which they are offered."""
+    own_moves: Mapping[str, Move] = {}
+    """Of those, the ones that are not in `VOCABULARY`."""
+    refusals: Mapping[str, str] = {}
+    """By a word of `VOCABULARY` that the game doesn't have, why: a key of `arena.play.hints`."""
+    ended: Literal["out", "knocked"] = "out"
+    """What a seat that has ended the hole is said to have done."""
+    was_ended: Callable[[HoleRecord], bool]
+    """Whether a player ended a hole that was played to its end; else the turn cap did."""
+    rules: str
+    """For `?` at a terminal: lines of at most 79 columns."""
+    rating: RatingSettings
+    luck: str = ""
+    """Import path of its `arena.luck.Measure`; empty: its luck isn't measured."""
+    vector: str = ""
+    """Import path of its `arena.rl.vector.VectorEnv`; empty: it can't be trained in batches."""
+
+    def label(self, card: int) -> str:
+        return self.labels.get(card, str(card))
+
+    def move(self, word: str) -> Move:
+        return self.own_moves.get(word) or VOCABULARY[word]
+
+    def sheet(self, language: str) -> str | None:
+        """Its rules as HTML, if sheets/ has a NAME.LANGUAGE.html."""
+        file = files("arena.games") / "sheets" / f"{self.name}.{language}.html"
+        return file.read_text("utf-8") if file.is_file() else None
+
+    def for_scripts(self, pack: tuple[int, ...]) -> dict[str, Any]:
+        """What the scripts of a page have to know, as JSON."""
+        return {
+            "title": self.title,
+            "titles": self.titles,
+            "across": self.across,
+            "labels": self.labels,
+            "strokes": {card: self.strokes(card) for card in sorted(set(pack))},
+            "moves": self.moves,
+            "sentences": {
+                word: {"now": move.now, "past": move.past, "offer": move.offer}
+                for word, move in self.own_moves.items()
+            },
+            "ended": self.ended,
+        }
