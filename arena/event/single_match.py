@@ -183,7 +183,7 @@ def _play(
                 with display(hidden=hidden, delay=delay) as shown:
                     onlooker = Onlooker(
                         f"{game}, deal {deal}",
-                        setting.game.about,
+                        context.game.about,
                         seats,
                         shown,
                         rest=lambda: shown.rest(table.look),
