@@ -24,7 +24,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from arena.store import unsealed
+from arena.store import strip_checksum
 from arena.store.index import Index
 
 BOTS = Path(__file__).parent / "bots"
@@ -168,7 +168,7 @@ def sound(log):
     """
     end = 0
     for line in bytes(log).splitlines(keepends=True):
-        if not line.endswith(b"\n") or unsealed(line[:-1]) is None:
+        if not line.endswith(b"\n") or strip_checksum(line[:-1]) is None:
             break
         end += len(line)
     return bytes(log[:end])

@@ -31,7 +31,7 @@ from arena.deals import Deals, commitment, secret_from_seed
 from arena.event.results import first_wave
 from arena.model import Entrant, Event, MatchRecord, MatchSpec, SeatUse, Settings, canonical
 from arena.referee import Referee
-from arena.store import sealed
+from arena.store import add_checksum
 
 SECRET = secret_from_seed("scale")
 BOTS = 20
@@ -104,7 +104,7 @@ def finished(record: MatchRecord) -> MatchRecord:
 
 def line_of(record: MatchRecord) -> bytes:
     """As in the log."""
-    return sealed(msgspec.json.encode(record)) + b"\n"
+    return add_checksum(msgspec.json.encode(record)) + b"\n"
 
 
 def play_chunk(chunk: tuple[Event, list[MatchSpec]]) -> bytes:
@@ -153,7 +153,7 @@ def make(folder: Path, matches: int, *, copied: bool, with_luck: bool) -> None:
     """Write a log and its event.json."""
     event = event_of(matches, with_luck=with_luck)
     folder.mkdir(parents=True)
-    (folder / "event.json").write_bytes(sealed(canonical(event)) + b"\n")
+    (folder / "event.json").write_bytes(add_checksum(canonical(event)) + b"\n")
     with (folder / "matches.jsonl").open("wb") as log:
         if copied:
             log.writelines(copied_lines(event))

@@ -32,7 +32,7 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
     from arena.event.session import settle, show
     from arena.event.tournament import Tournament
     from arena.model import UserError
-    from arena.store import Store, claimed, made_whole
+    from arena.store import Store, claim_folder, staged_folder
     from arena.terminal.progress import Progress
     from arena.terminal.screen import say
 
@@ -40,12 +40,12 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
         if folder.resolve() in out.resolve().parents:
             raise UserError(f"{out} lies in {folder}, which is only read; choose another --out")
     watcher = Progress()
-    with claimed(out):
+    with claim_folder(out):
         parts = parts_of(folders)
         first = parts[0]
         event = merged(parts)
         with (
-            made_whole(out) as fresh,
+            staged_folder(out) as fresh,
             Store.create(fresh, event, first.private, first.announced) as store,
         ):
             tournament = Tournament(store, first.secret, watcher)

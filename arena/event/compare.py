@@ -17,7 +17,7 @@ from arena.live.event import Live, opened
 from arena.machine.preflight import SETTINGS, keep_promises
 from arena.model import Entrant, Trial, UserError
 from arena.reports.escape import plain
-from arena.store import claimed
+from arena.store import claim_folder
 from arena.terminal.progress import JsonLines, Progress, progress
 
 SAME = 8
@@ -49,7 +49,7 @@ def compare_bots(
     if beacon is not None:
         raise UserError("--beacon goes with a prepared folder; leave it out")
     cache = default_cache()
-    with claimed(out) as folder, in_use(cache), opened(live) as page:
+    with claim_folder(out) as folder, in_use(cache), opened(live) as page:
         roster, contender = _both(old, new, cache)
         settings = settings_of(
             seats=2,

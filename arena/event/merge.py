@@ -178,6 +178,6 @@ def join_stderr(parts: Sequence[Part], folder: Path) -> None:
             file.seek(max(0, found.st_size - STDERR_KEPT))
             try:
                 while chunk := file.read(_CHUNK):
-                    kept.join(entrant.id, FAULTS if kind == FAULTS else LOG, chunk)
+                    kept.append(entrant.id, FAULTS if kind == FAULTS else LOG, chunk)
             except OSError as error:
                 raise HostError(f"{folder}: can't write: {error.strerror}") from error

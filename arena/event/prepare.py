@@ -38,7 +38,7 @@ from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import SETTINGS, keep_promises
 from arena.model import Bot, Event, Settings, UserError
 from arena.sandbox import Backend
-from arena.store import Private, Store, claimed, made_whole, prepare
+from arena.store import Private, Store, claim_folder, prepare, staged_folder
 from arena.terminal.progress import Progress, progress
 from arena.terminal.screen import command_line, say
 
@@ -135,7 +135,7 @@ def run_event(
     cache = default_cache()
     watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
     # A dry run needs no folder; one that was named is tried all the same.
-    place = nullcontext(Path()) if dry_run and out is None else claimed(out)
+    place = nullcontext(Path()) if dry_run and out is None else claim_folder(out)
     with place as folder, in_use(cache), opened(live) as page:
         new = entered(
             load(bots, cache=cache),
@@ -228,7 +228,7 @@ def prepare_event(
     refuse_early(settings, bots, skip_broken=skip_broken)
     room = keep_promises(settings.limits, flags=SETTINGS)  # here they only start, one by one
     cache = default_cache()
-    with claimed(out), in_use(cache):
+    with claim_folder(out), in_use(cache):
         new = entered(
             load(bots, cache=cache),
             settings,
@@ -242,7 +242,7 @@ def prepare_event(
         )
         # Without a cache: every machine that it is played on has its own.
         private = private_of(new, cache="", options={"sandbox": sandbox})
-        with made_whole(out) as folder:
+        with staged_folder(out) as folder:
             prepare(folder, new.event, private)
             carry(new.event.entrants, folder, cache=cache)
     schedule = schedule_of(new.event, new.secret)

@@ -1,25 +1,24 @@
-"""The results folder: event.json, the append-only log of matches, and the bots' stderr.
+"""The results folder: event.json, the append-only log of matches, the index, and bots' stderr.
 
-    event.json       what is played, by whom, under which limits; the secret once it is over
-    private.json     until the event is over: the secret, where the bots came from; its owner's
-    matches.jsonl    one finished match a line, in the order in which they finished
-    matches.index    beside it: where each match is, and how much of the log is durable
-    matches.damaged  lines of the log that were damaged and set aside
+    event.json       settings, entrants, commitment; the secret once the event is over
+    private.json     until then: the secret and the bots' paths; for the owner alone
+    matches.jsonl    the log: a line a finished match, in the order in which they finished
+    matches.index    where each match is, and how much of the log is durable
+    matches.damaged  damaged lines that were moved out of the log
     stderr/          what each bot wrote to stderr last, by match, and when it failed
-    epoch-1/ …       what bots played that came to the event when it was over: results folders too
-    lock             held while somebody writes; a killed writer's lock is gone with it
+    epoch-1/ …       results folders of bots that were added to the finished event
+    lock             held by the writer; the kernel releases a killed writer's
 
-Everything else in the folder (tables) is derived and can be made again; so is the index.
+All other files (tables) are derived and can be made again; so can the index.
 
-`lines` are what the log consists of, `index` finds them; `folder` has the other files, `lock` keeps
-to one writer; `destination` makes the folder of a new event; `reading` is for everybody; `opening`
-mends what a crash has left, `writing` goes on.
+Modules: `lines` (the log's lines), `index`, `log_reader`, `log_writer`, `recovery` (after a crash),
+`folder` (event.json, private.json), `destination` (a new folder), `lock`, `stderr`, `files`.
 
-Invariant: a line once synced is never changed; one writer at a time; what is damaged is never
-believed, and never passed over in silence.
+Invariant: a line once synced is never changed; there is one writer at a time; damage is never
+believed, and never ignored in silence.
 """
 
-from arena.store.destination import claimed
+from arena.store.destination import claim_folder
 from arena.store.folder import (
     Announced,
     EventFile,
@@ -27,16 +26,24 @@ from arena.store.folder import (
     Private,
     decode_event_file,
     is_results_folder,
-    made_whole,
     others_read_private,
     prepare,
     read_event,
     read_event_file,
     read_private,
     secret_of,
+    staged_folder,
     write_atomically,
 )
-from arena.store.lines import Head, Line, canonical_line, read_lines, record_line, sealed, unsealed
+from arena.store.lines import (
+    Head,
+    LogLine,
+    add_checksum,
+    canonical_line,
+    read_lines,
+    record_line,
+    strip_checksum,
+)
 from arena.store.lock import await_writer, writer
 from arena.store.log_reader import (
     DamagedError,
@@ -58,19 +65,19 @@ __all__ = [
     "DamagedError",
     "EventFile",
     "Head",
-    "Line",
+    "LogLine",
     "OtherVersionError",
     "Private",
     "Store",
+    "add_checksum",
     "await_writer",
     "canonical_line",
-    "claimed",
+    "claim_folder",
     "damage",
     "decode_event_file",
     "is_indexed",
     "is_results_folder",
     "log_size",
-    "made_whole",
     "others_read_private",
     "prepare",
     "read_at",
@@ -85,9 +92,9 @@ __all__ = [
     "record_line",
     "records_of_match",
     "records_of_series",
-    "sealed",
     "secret_of",
-    "unsealed",
+    "staged_folder",
+    "strip_checksum",
     "write_atomically",
     "writer",
 ]

@@ -1,7 +1,7 @@
-"""Where the results of a command go: a folder that is made before anything is spent on them.
+"""Create the folder that a command writes its results into, before anything is spent on them.
 
-Invariant: whoever is given a folder here has it empty and may write there; a default one is no
-other command's. What is still empty at the end is gone again, with every folder made on the way.
+Invariant: a folder given out here is empty and writable; a default one belongs to no other command.
+A folder that is still empty at the end is removed, with every parent that was created for it.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from itertools import count
 from pathlib import Path
 
 from arena.model import UserError
-from arena.store.folder import not_writable, see_empty
+from arena.store.folder import not_writable, refuse_nonempty
 
 RESULTS = "arena-results"
 
 
 @contextmanager
-def claimed(out: Path | None, prefix: str = "") -> Iterator[Path]:
-    """The folder that was asked for, or a new one of this moment: `arena-results/PREFIX-TIME`."""
-    made: list[Path] = []
+def claim_folder(out: Path | None, prefix: str = "") -> Iterator[Path]:
+    """The folder `out`, or a new one named after the time: `arena-results/PREFIX-TIME`."""
+    created: list[Path] = []
     try:
-        yield _new(prefix, made) if out is None else _asked(out, made)
+        yield _default(prefix, created) if out is None else _requested(out, created)
     finally:
-        for path in reversed(made):
-            with suppress(OSError):  # there is something in it
+        for path in reversed(created):
+            with suppress(OSError):  # it isn't empty
                 path.rmdir()
 
 
-def _new(prefix: str, made: list[Path]) -> Path:
+def _default(prefix: str, created: list[Path]) -> Path:
     first = Path(RESULTS, time.strftime(f"{prefix}%Y%m%d-%H%M%S"))
     try:
-        _make_all(first.parent, made)
+        _make_all(first.parent, created)
         for number in count(1):
             folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
-            with suppress(FileExistsError):  # of another command of this second
+            with suppress(FileExistsError):  # another command started in the same second
                 folder.mkdir()
-                made.append(folder)
+                created.append(folder)
                 return folder
     except OSError as error:
         trouble = not_writable(first.parent, error)
@@ -49,11 +49,11 @@ def _new(prefix: str, made: list[Path]) -> Path:
     raise AssertionError
 
 
-def _asked(out: Path, made: list[Path]) -> Path:
+def _requested(out: Path, created: list[Path]) -> Path:
     try:
-        _make_all(out, made)
-        see_empty(out)
-        if out not in made:
+        _make_all(out, created)
+        refuse_nonempty(out)
+        if out not in created:
             with tempfile.TemporaryFile(dir=out):
                 pass
     except OSError as error:
@@ -61,7 +61,7 @@ def _asked(out: Path, made: list[Path]) -> Path:
     return out
 
 
-def _make_all(folder: Path, made: list[Path]) -> None:
+def _make_all(folder: Path, created: list[Path]) -> None:
     missing = []
     while not folder.exists():
         missing.append(folder)
@@ -69,6 +69,6 @@ def _make_all(folder: Path, made: list[Path]) -> None:
     if not folder.is_dir():
         raise NotADirectoryError(20, "a file is in its place", str(folder))
     for path in reversed(missing):
-        with suppress(FileExistsError):  # another command has just made it
+        with suppress(FileExistsError):  # another command has just created it
             path.mkdir()
-            made.append(path)
+            created.append(path)

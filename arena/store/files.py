@@ -1,9 +1,9 @@
-"""Opening the files of a folder that may come from a stranger.
+"""Open the files of a results folder, which may come from a stranger.
 
-In the place of a file there may be a pipe that nobody writes to, a device without an end, a link
-to a file of the reader's, or far more bytes than memory.
+A path may lead to a pipe that nobody writes to, to an endless device, through a link to a file of
+the reader's own, or to more bytes than memory holds.
 
-Invariant: what is read is a regular file; what is written lies in the folder itself.
+Invariant: only regular files are read; what is written lies in the folder itself.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from arena.model import UserError
 
 UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises for bytes that are not what they should be."""
-# Of what is wrong with them: it may quote them.
+# Of a decoder's message, which may quote the bytes.
 _REASON = 200
 
 # An event of ten thousand bots has five megabytes.
 MOST_CONTENT = 16 << 20
-# Folders of ours within a results folder: the bots' stderr, and bots that travel with an event.
+# Subfolders that we write: the bots' stderr, and bots that travel with an event.
 _INNER = ("stderr", "bots")
 _FILES = ("event.json", "private.json", "matches.jsonl", "matches.index", "lock")
 
 
-def opened(path: Path) -> BinaryIO:
-    """A regular file, or a link to one, for reading; UserError if it is something else."""
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file, or a link to one, for reading; UserError for anything else."""
     try:
-        file = open(path, "rb", opener=_at_once)  # noqa: SIM115 - a path's own has no opener
+        file = open(path, "rb", opener=_nonblocking)  # noqa: SIM115 - a path's own has no opener
     except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as error:
@@ -44,9 +44,9 @@ def opened(path: Path) -> BinaryIO:
     return file
 
 
-def content(path: Path) -> bytes:
-    """All of a file that can't be large."""
-    with opened(path) as file:
+def read_small(path: Path) -> bytes:
+    """All of a file that is never large; UserError if it is."""
+    with open_regular(path) as file:
         data = file.read(MOST_CONTENT + 1)
     if len(data) > MOST_CONTENT:
         raise UserError(f"{path}: larger than {MOST_CONTENT >> 20} MB")
@@ -54,14 +54,14 @@ def content(path: Path) -> bytes:
 
 
 def reason(error: Exception) -> str:
-    """What is wrong with undecodable bytes, in one short line."""
+    """Why bytes could not be decoded, in one short line."""
     return str(error)[:_REASON]
 
 
 def refuse_links(folder: Path) -> None:
-    """See that whatever is written into a folder stays in it.
+    """UserError unless everything in a folder is a file or folder of its own.
 
-    A link in the place of a log or a lock would have us write into, or cut off, another file.
+    Through a link in the place of a log or a lock we would write into another file, or truncate it.
     """
     inner = [entry for name in _INNER for entry in _entries(folder / name)]
     for entry in (*_entries(folder), *inner):
@@ -81,6 +81,6 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
         return
 
 
-def _at_once(path: str, flags: int) -> int:
-    """Open without waiting: a pipe has no writer, perhaps for ever."""
+def _nonblocking(path: str, flags: int) -> int:
+    # A pipe may never get a writer.
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -1,4 +1,4 @@
-"""A results folder's other files: what is played, and what only its owner knows until the end."""
+"""event.json and private.json: read them, write them atomically, create the folder for them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import msgspec
 
 from arena.exhaustion import ran_out, why_not
 from arena.model import DERIVATION, FORMAT, Event, HostError, UserError, canonical
-from arena.store.files import UNDECODABLE, content, reason
-from arena.store.lines import sealed, unsealed
+from arena.store.files import UNDECODABLE, read_small, reason
+from arena.store.lines import add_checksum, strip_checksum
 from arena.store.lock import lock, writer
 from arena.validate import event_fault
 
-# What a file is called until it is whole; a killed writer leaves it behind.
+# Suffix of a file that is being written; a killed writer leaves it behind.
 _UNFINISHED = ".new"
-# What a preparation that was killed before it came to event.json has left.
-_BEFORE = {"lock", "private.json", f".private.json{_UNFINISHED}", f".event.json{_UNFINISHED}"}
+# Left by a preparation that was killed before it wrote event.json.
+_LEFTOVERS = {"lock", "private.json", f".private.json{_UNFINISHED}", f".event.json{_UNFINISHED}"}
 
 
 class OtherVersionError(UserError):
-    """An event that this arena is too old, or too new, to read."""
+    """The event was written in a format, or by a rule, that this arena doesn't know."""
 
 
 class _Rule(msgspec.Struct, frozen=True):
@@ -38,10 +38,10 @@ class _Version(msgspec.Struct):
 
 
 class Announced(msgspec.Struct, frozen=True):
-    """What was committed to, byte for byte as it stands in event.json.
+    """What the commitment covers, byte for byte as it stands in event.json.
 
-    The commitment is over these bytes, so they are carried along whenever the file is written
-    again: decoded and encoded by a later arena they may be others.
+    These bytes are copied whenever the file is rewritten: a later arena could encode them
+    otherwise.
     """
 
     settings: msgspec.Raw
@@ -49,24 +49,23 @@ class Announced(msgspec.Struct, frozen=True):
 
 
 class Private(msgspec.Struct, frozen=True, kw_only=True):
-    """What is nobody else's business until the event is over, or ever."""
+    """private.json: for the owner alone until the event is over."""
 
     secret: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
     sources: Mapping[str, str]
-    """Entrant id -> the path it was named by; where a lost snapshot can be found again."""
+    """Entrant id -> the path it was entered by, to restore a lost snapshot from."""
     cache: str
-    """Where its bots' snapshots were when it was begun; for people."""
+    """Where the snapshots of its bots were; for people."""
     entered: Event | None = None
-    """The event as it was entered, to show what is no longer the same."""
+    """The event as it was entered, to show what differs now."""
     options: Mapping[str, str | int | bool | None] = {}
-    """How this run was asked to behave (jobs, sandbox); a resume starts from it."""
+    """Flags of the run (jobs, sandbox); the defaults of a resume."""
 
 
 def is_results_folder(folder: Path) -> bool:
-    """Whether a folder holds an event."""
     try:
         return (folder / "event.json").is_file()
-    except OSError:  # not to be entered, so not to be told
+    except OSError:  # no permission to look
         return False
 
 
@@ -84,7 +83,6 @@ class EventFile(NamedTuple):
 
 
 def read_event(folder: Path) -> Event:
-    """The event of a results folder."""
     return read_event_file(folder).event
 
 
@@ -92,7 +90,7 @@ def read_event_file(folder: Path) -> EventFile:
     """The event of a results folder, and the bytes that it was decoded from."""
     path = folder / "event.json"
     try:
-        line = content(path)
+        line = read_small(path)
     except OSError as error:
         if not folder.exists():
             raise UserError(f"{folder}: there is no such folder") from None
@@ -105,8 +103,8 @@ def read_event_file(folder: Path) -> EventFile:
 
 
 def decode_event_file(path: Path, line: bytes) -> EventFile:
-    """event.json from its bytes; UserError, which names `path`, if they are none."""
-    body = unsealed(line.rstrip(b"\n"))
+    """Decode event.json; UserError, which names `path`, if it can't be."""
+    body = strip_checksum(line.rstrip(b"\n"))
     if body is None:
         raise UserError(f"{path}: damaged: its checksum does not match its content")
     if b"\n" in body:
@@ -131,10 +129,10 @@ def decode_event_file(path: Path, line: bytes) -> EventFile:
 
 
 def read_private(folder: Path) -> Private | None:
-    """What only the owner may read; None where there is nothing (a published folder)."""
+    """private.json; None if there is none, as in a finished event's folder."""
     path = folder / "private.json"
     try:
-        private = msgspec.json.decode(content(path), type=Private)
+        private = msgspec.json.decode(read_small(path), type=Private)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -147,7 +145,7 @@ def read_private(folder: Path) -> Private | None:
 
 
 def others_read_private(folder: Path) -> bool:
-    """Whether somebody else on this machine can read what is the owner's."""
+    """Whether other users of this machine can read private.json."""
     try:
         return bool((folder / "private.json").stat().st_mode & 0o077)
     except OSError:
@@ -155,7 +153,7 @@ def others_read_private(folder: Path) -> bool:
 
 
 def secret_of(folder: Path, event: Event) -> bytes:
-    """The secret, from wherever it is."""
+    """The event's secret: revealed in event.json, or still in private.json."""
     private = read_private(folder)
     secret = event.secret or (private.secret if private else "")
     if not secret:
@@ -166,7 +164,7 @@ def secret_of(folder: Path, event: Event) -> bytes:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
+    """Make the names of a folder's files durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -175,7 +173,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Write a file so that a reader, or a power cut, sees the old or the new one."""
+    """Write a file so that readers, also after a power cut, see the old one or the new one."""
     temporary = path.with_name(f".{path.name}{_UNFINISHED}")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
@@ -191,37 +189,36 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
 
 
 def write_event(folder: Path, event: Event, announced: Announced | None = None) -> None:
-    """Write event.json; of an event that was announced before, with what was announced as it is."""
+    """Write event.json. `announced`: of an event that was published before, to be kept as it is."""
     if announced is not None:
         event = msgspec.structs.replace(
             event, settings=announced.settings, entrants=announced.entrants
         )
-    write_atomically(folder / "event.json", sealed(canonical(event)) + b"\n")
+    write_atomically(folder / "event.json", add_checksum(canonical(event)) + b"\n")
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what a killed writer had not finished; for who holds the lock."""
+    """Remove what a killed writer left; the caller holds the lock."""
     for path in folder.glob(f".*{_UNFINISHED}"):
         path.unlink(missing_ok=True)
 
 
-def trouble(path: Path, error: OSError) -> HostError:
-    """The machine's trouble in writing somewhere."""
+def write_failed(path: Path, error: OSError) -> HostError:
     return HostError(f"{path}: can't write: {why_not(error)}")
 
 
 def prepare(
     folder: Path, event: Event, private: Private, announced: Announced | None = None
 ) -> None:
-    """Make a new or empty folder one of an event that has not begun."""
+    """Write a new event into a new or empty folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         sync_folder(folder.parent)
         if writer(folder):
             raise UserError(f"{folder}: an event is being played into it right now")
-        see_empty(folder)  # before a lock is left there
+        refuse_nonempty(folder)  # before a lock is left there
         with lock(folder):
-            see_empty(folder)  # whoever had it may have made an event there
+            refuse_nonempty(folder)  # another arena may have just written an event there
             write_atomically(folder / "private.json", canonical(private), mode=0o600)
             write_event(folder, event, announced)
     except OSError as error:
@@ -229,13 +226,13 @@ def prepare(
 
 
 @contextmanager
-def made_whole(folder: Path) -> Iterator[Path]:
-    """A new folder, to be filled under another name: it gets its own when all is in it, so that
-    whoever dies on the way leaves no half of an event that looks like one.
+def staged_folder(folder: Path) -> Iterator[Path]:
+    """A staging folder, renamed to `folder` at the end: a killed process leaves no half of an
+    event that looks like a whole one.
     """
     try:
         if folder.exists():
-            see_empty(folder)
+            refuse_nonempty(folder)
         fresh = folder.with_name(f".{folder.name}{_UNFINISHED}")
         if writer(fresh):
             raise UserError(f"{folder}: another arena is making it right now")
@@ -256,22 +253,22 @@ def _discard(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def see_empty(folder: Path) -> None:
-    """UserError if an event can't be made there; a killed preparation's leavings don't matter."""
+def refuse_nonempty(folder: Path) -> None:
+    """UserError if the folder has files, but for what a killed preparation left."""
     if is_results_folder(folder):
-        raise UserError(_taken(folder))
-    if any(entry.name not in _BEFORE for entry in folder.iterdir()):
+        raise UserError(_what_it_holds(folder))
+    if any(entry.name not in _LEFTOVERS for entry in folder.iterdir()):
         raise UserError(f"{folder} is not empty; choose another folder with --out")
 
 
 def not_writable(folder: Path, error: OSError) -> HostError | UserError:
-    """Whose trouble it is that a folder can't be opened for writing."""
+    """The error for a folder that can't be opened for writing: the host's fault, or the user's."""
     if ran_out(error):
-        return trouble(folder, error)
+        return write_failed(folder, error)
     return UserError(f"{folder}: can't write there: {error.strerror}")
 
 
-def _taken(folder: Path) -> str:
+def _what_it_holds(folder: Path) -> str:
     event = read_event(folder)
     if not event.sandbox:
         return f"{folder} holds a prepared event; play it: arena run {folder}"

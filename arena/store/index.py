@@ -1,20 +1,20 @@
-"""The index beside the log: where a match or a series is, and how much of the log is durable.
+"""The index beside the log: where each match and series is, and how much of the log is durable.
 
     header   magic, the synced mark, a checksum of the two
     entry    where a line begins, hash of its series, hash of its match, a running checksum
 
-An entry for each line, in the order of the lines, all of one width: so one match is found by a
-search for eight bytes (a million matches are 28 MB of index beside some 2 GB of log). The running
-checksum is that of all entries up to there, so the last one vouches for all, and entries can be
-added without touching others. The synced mark is how many bytes of the log are known to be on
-the disk; what is damaged behind it was durable once.
+One entry a line, in the order of the lines, all of one width: a match is found by a search for
+eight bytes (a million matches have 28 MB of index beside some 2 GB of log). The running checksum
+covers all entries up to its own, so the last one vouches for all, and entries are appended without
+touching others. The synced mark is the number of the log's bytes known to be on disk; damage before
+it is damage to what was durable.
 
 The index is derived. It may lag behind the log (its entries are written when the log is synced),
-it may be missing, damaged or another log's: what it says is checked against the lines themselves,
-and whoever writes next makes it again. So does a reader who looks for a match in a large log, if
-the folder is the reader's own: such an index doesn't know how much of the log is durable.
+be missing, be damaged or belong to another log: what it says is checked against the lines, and the
+next writer rebuilds it. So does a reader that looks for a match in a large log, if the folder is
+the reader's own; such an index doesn't know how much of the log is durable.
 
-Invariant: an index that is believed names every line up to its last entry.
+Invariant: a trusted index names every line up to its last entry.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import blake2b
@@ -29,9 +30,9 @@ from pathlib import Path
 from typing import Self
 
 from arena.model import UserError
-from arena.store.files import opened, refuse_links
+from arena.store.files import open_regular, refuse_links
 from arena.store.folder import write_atomically
-from arena.store.lines import LOG, Head, head_of, line_at, read_lines
+from arena.store.lines import LOG, head_of, line_at, read_lines
 from arena.store.lock import writer
 
 INDEX = "matches.index"
@@ -47,20 +48,20 @@ def _hash(name: str) -> bytes:
 
 
 class Index:
-    """An index as it is in its file, open for looking; `load` checks it."""
+    """An index as read from its file; `load` checks it."""
 
     def __init__(self, data: bytes, mark: int | None, count: int) -> None:
         self._data = data
         self.mark = mark
-        """How many bytes of the log are durable; None: not known."""
+        """How many bytes of the log are durable; None: unknown."""
         self.count = count
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what can be believed; an index that can't be has neither mark nor entries."""
+        """Read what can be trusted; a bad index has neither mark nor entries."""
         try:
-            with opened(folder / INDEX) as file, opened(folder / LOG) as log:
-                # No line is as short as an entry: an index that is larger than its log is none.
+            with open_regular(folder / INDEX) as file, open_regular(folder / LOG) as log:
+                # Lines are longer than entries: an index is never larger than its log.
                 data = file.read(_HEADER.size + os.fstat(log.fileno()).st_size)
         except (OSError, UserError):
             return cls(b"", None, 0)
@@ -80,9 +81,9 @@ class Index:
         return zlib.crc32(memoryview(self._data)[_HEADER.size : end - 4]) == self.check
 
     def _fits(self, folder: Path) -> bool:
-        """Whether the last line that it knows, within the log's size, is where it says."""
+        """Whether its last line within the log's size is where it says."""
         try:
-            with opened(folder / LOG) as log:
+            with open_regular(folder / LOG) as log:
                 count = self.within(os.fstat(log.fileno()).st_size)
                 return not count or self.names(count - 1, line_at(log, self.start(count - 1)))
         except OSError:
@@ -90,7 +91,7 @@ class Index:
 
     @property
     def check(self) -> int:
-        """The running checksum."""
+        """The running checksum of all entries."""
         return self._entry(self.count - 1)[3] if self.count else 0
 
     def _entry(self, number: int) -> tuple[int, bytes, bytes, int]:
@@ -104,29 +105,20 @@ class Index:
         return self._entry(number)[0]
 
     def names(self, number: int, body: bytes | None) -> bool:
-        """Whether an entry is the one of this line."""
-        if body is None:
-            return False
+        """Whether an entry belongs to this line."""
         head = head_of(body)
-        return self._entry(number)[1:3] == (_hash(head.series), _hash(head.id))
+        return body is not None and self._entry(number)[1:3] == (_hash(head.series), _hash(head.id))
 
     def within(self, size: int) -> int:
-        """How many entries are of lines that begin within so many bytes of the log."""
-        low, high = 0, self.count
-        while low < high:
-            middle = (low + high) // 2
-            if self.start(middle) < size:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        """How many entries are for lines that begin within the first `size` bytes of the log."""
+        return bisect_left(range(self.count), size, key=self.start)
 
     def match(self, match: str) -> Iterator[int]:
-        """The numbers of the entries that may be of a match."""
+        """The numbers of the entries that may belong to a match."""
         return self._search(_hash(match), _MATCH_AT)
 
     def series(self, series: str) -> Iterator[int]:
-        """The numbers of the entries that may be of a series."""
+        """The numbers of the entries that may belong to a series."""
         return self._search(_hash(series), _SERIES_AT)
 
     def _search(self, wanted: bytes, place: int) -> Iterator[int]:
@@ -139,17 +131,17 @@ class Index:
             at = self._data.find(wanted, at + 1, end)
 
 
-def made(folder: Path) -> Index:
-    """Make the index of a log; write it if the folder is ours and nobody plays there."""
+def build_index(folder: Path) -> Index:
+    """Build the index of a log; write it if the folder is ours and has no writer."""
     entries = bytearray()
     check = 0
     for line in read_lines(folder):
         if not line.torn:
-            head = head_of(line.body) if line.body is not None else Head(id="", series="")
+            head = head_of(line.body)
             entry, check = _packed(check, line.start, head.series, head.id)
             entries += entry
     head_bytes = struct.pack(">8sQ", _MAGIC, 0)
-    # Not its checksum: a reader knows of no byte that it is durable.
+    # Not its checksum: a reader doesn't know how much of the log is durable.
     unknown = zlib.crc32(head_bytes) ^ 0xFFFFFFFF
     data = head_bytes + unknown.to_bytes(4) + bytes(entries)
     with suppress(OSError, UserError):
@@ -160,7 +152,7 @@ def made(folder: Path) -> Index:
 
 
 def _packed(check: int, start: int, series: str, match: str) -> tuple[bytes, int]:
-    """An entry behind others whose checksum goes on; and what it goes on with."""
+    """The next entry after others with this running checksum, and the new checksum."""
     body = struct.pack(">Q8s8s", start, _hash(series), _hash(match))
     check = zlib.crc32(body, check)
     tail = check.to_bytes(4)
@@ -168,7 +160,7 @@ def _packed(check: int, start: int, series: str, match: str) -> tuple[bytes, int
 
 
 class IndexWriter:
-    """The index of a log that is open for writing; brought up to the log's size when made."""
+    """Brings the index up to a log's size, and writes its entries as the log grows."""
 
     def __init__(self, folder: Path, size: int) -> None:
         index = Index.load(folder)
@@ -177,29 +169,28 @@ class IndexWriter:
         try:
             index.count = count
             self._end = _HEADER.size + count * _ENTRY.size
-            # What the next entry's checksum goes on from: all bytes before it.
+            # The next entry's checksum continues from all bytes before it.
             self._check = zlib.crc32(index.check.to_bytes(4), index.check) if count else 0
             self._pending = bytearray()
             self._file.truncate(self._end)
             for line in read_lines(folder, index.start(count - 1) if count else 0, size):
-                # A damaged line has no names; who looks for a match will come upon it.
-                head = head_of(line.body) if line.body is not None else Head(id="", series="")
-                if count and line.start == index.start(count - 1):
-                    continue
-                self.add(line.start, head.series, head.id)
+                # A damaged line gets an entry without names.
+                if not (count and line.start == index.start(count - 1)):
+                    head = head_of(line.body)
+                    self.add(line.start, head.series, head.id)
         except BaseException:
             self._file.close()
             raise
 
     def add(self, start: int, series: str, match: str) -> None:
-        """An entry for the next line; written by the next `write`."""
+        """Add an entry for the next line; `write` writes it."""
         entry, self._check = _packed(self._check, start, series, match)
         self._pending += entry
 
     def write(self, mark: int) -> None:
-        """Write the entries that are new, and how much of the log is durable."""
+        """Write the new entries, and how much of the log is durable."""
         descriptor = self._file.fileno()
-        while self._pending:  # what is written in part fails with its reason at the next try
+        while self._pending:  # after a partial write the next one raises the reason
             written = os.pwrite(descriptor, self._pending, self._end)
             self._end += written
             del self._pending[:written]
@@ -207,9 +198,7 @@ class IndexWriter:
         os.pwrite(descriptor, head + zlib.crc32(head).to_bytes(4), 0)
 
     def sync(self) -> None:
-        """Make it durable."""
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Close its file."""
         self._file.close()

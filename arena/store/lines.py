@@ -1,4 +1,4 @@
-"""The log's lines: a record as JSON with a checksum of its own, read from any of them on.
+"""The log's lines: a record as JSON, each line with a checksum of its own.
 
 Invariant: a line is believed only if its checksum fits its bytes.
 """
@@ -13,10 +13,10 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 
 from arena.model import FaultHost, MatchRecord
-from arena.store.files import UNDECODABLE, opened
+from arena.store.files import UNDECODABLE, open_regular
 
 LOG = "matches.jsonl"
-# What is longer was not written by us: a record with eight faults and all they may hold has half.
+# We write no longer line: a record with eight faults and the longest texts has half of this.
 LONGEST_LINE = 16 << 20
 
 _BLOCK = 65_536
@@ -26,7 +26,7 @@ _TAIL = len(_CHECK) + len('00000000"}')
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What tells a record from others; a tenth of the time that decoding all of it takes."""
+    """The identity of a record; decoded in a tenth of the time that the whole record takes."""
 
     id: str
     series: str
@@ -34,19 +34,21 @@ class Head(msgspec.Struct, frozen=True):
     digest: str = ""
 
 
+NO_HEAD = Head(id="", series="")
+
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(MatchRecord).decode
 _head = msgspec.json.Decoder(Head).decode
 
 
-def sealed(encoded: bytes) -> bytes:
+def add_checksum(encoded: bytes) -> bytes:
     """A JSON object with the checksum of its bytes as its last field."""
     body = encoded[:-1]
     return body + _CHECK + b'%08x"}' % zlib.crc32(body)
 
 
-def unsealed(line: bytes) -> bytes | None:
-    """The object without its checksum, or None when the bytes are not what was written."""
+def strip_checksum(line: bytes) -> bytes | None:
+    """The object without its checksum; None if the checksum doesn't fit."""
     body, tail = line[:-_TAIL], line[-_TAIL:]
     if tail != _CHECK + b'%08x"}' % zlib.crc32(body):
         return None
@@ -59,7 +61,7 @@ def record_line(record: MatchRecord) -> bytes:
 
 
 def canonical_line(record: MatchRecord) -> bytes:
-    """The same on every machine: without timings, attempts and what a process said."""
+    """The same on every machine: without timings, attempts and a process's own output."""
     faults = tuple(
         msgspec.structs.replace(fault, stderr="", status="", host=FaultHost())
         for fault in record.faults
@@ -67,28 +69,30 @@ def canonical_line(record: MatchRecord) -> bytes:
     return record_line(msgspec.structs.replace(record, faults=faults, use=(), ended=0.0, attempt=0))
 
 
-def head_of(body: bytes) -> Head:
-    """The head of a line's record; a line that is none has no names."""
+def head_of(body: bytes | None) -> Head:
+    """The head of a line's record; NO_HEAD for a damaged line, or one that is no record."""
     try:
-        return _head(body)
+        return NO_HEAD if body is None else _head(body)
     except UNDECODABLE:
-        return Head(id="", series="")
+        return NO_HEAD
 
 
-class Line(NamedTuple):
-    """A line of the log: where it begins, and its object without the checksum."""
+class LogLine(NamedTuple):
+    """A line of the log."""
 
     start: int
+    """The byte at which it begins."""
     body: bytes | None
-    """None: damaged, its checksum doesn't fit, or longer than any of ours."""
+    """Its object without the checksum. None: damaged, that is, the checksum doesn't fit, or the
+    line is longer than LONGEST_LINE."""
     torn: bool
-    """The last one, without its newline: the trace of a killed writer."""
+    """The last line, without its newline: a writer was killed."""
 
 
-def read_lines(folder: Path, start: int = 0, stop: int | None = None) -> Iterator[Line]:
-    """The lines that begin within a range of bytes; `start` is where one begins. Streams."""
+def read_lines(folder: Path, start: int = 0, stop: int | None = None) -> Iterator[LogLine]:
+    """The lines that begin within a range of bytes; a line must begin at `start`. Streams."""
     try:
-        file = opened(folder / LOG)
+        file = open_regular(folder / LOG)
     except FileNotFoundError:
         return
     with file:
@@ -103,9 +107,9 @@ def read_lines(folder: Path, start: int = 0, stop: int | None = None) -> Iterato
                 while torn and (more := file.readline(_BLOCK)):
                     size += len(more)
                     torn = not more.endswith(b"\n")
-                yield Line(start, None, torn)
+                yield LogLine(start, None, torn)
             else:
-                yield Line(start, None if torn else unsealed(line[:-1]), torn)
+                yield LogLine(start, None if torn else strip_checksum(line[:-1]), torn)
             start += size
 
 
@@ -113,4 +117,4 @@ def line_at(log: BinaryIO, start: int) -> bytes | None:
     """The object of the whole line that begins at a byte; None if no such line does."""
     log.seek(start)
     line = log.readline(LONGEST_LINE)
-    return unsealed(line[:-1]) if line.endswith(b"\n") else None
+    return strip_checksum(line[:-1]) if line.endswith(b"\n") else None

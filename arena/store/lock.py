@@ -1,9 +1,9 @@
-"""One writer: the lock on a results folder.
+"""The lock on a results folder: one writer at a time.
 
-It is the kernel's (`flock`), so a killed writer's lock is gone with it. The file holds the writer's
+It is the kernel's (`flock`), so it vanishes with a killed writer. The file holds the writer's
 process id, for `arena stop`.
 
-Invariant: nothing in a folder is written by who doesn't hold its lock.
+Invariant: only the holder of a folder's lock writes into the folder.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arena.model import UserError
-from arena.store.files import content, opened, refuse_links
+from arena.store.files import open_regular, read_small, refuse_links
 
-# Who only asks whether somebody writes holds the lock for a moment.
+# A process that only asks for the writer's id holds the lock for a moment.
 _TRIES = 5
 _BETWEEN_S = 0.01
 
 
 def lock(folder: Path) -> BinaryIO:
-    """Take the lock; UserError if somebody has it. Closing the file lets it go."""
+    """Take the lock; UserError if another process holds it. Closing the file releases it."""
     import fcntl  # noqa: PLC0415 - reading a folder works where this module is missing
 
     refuse_links(folder)
     file = (folder / "lock").open("ab+", buffering=0)
     try:
-        for _ in range(_TRIES - 1):
+        for left in reversed(range(_TRIES)):
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
+                if not left:
+                    raise
                 time.sleep(_BETWEEN_S)
-        else:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         file.close()
         if error.errno not in {errno.EWOULDBLOCK, errno.EACCES}:
@@ -59,17 +59,17 @@ def lock(folder: Path) -> BinaryIO:
 
 def _holder(folder: Path) -> int:
     try:
-        return int(content(folder / "lock") or b"0")
+        return int(read_small(folder / "lock") or b"0")
     except (OSError, ValueError):
         return 0
 
 
 def writer(folder: Path) -> int | None:
-    """The process id of whoever is writing, or None."""
+    """The process id of the writer, if there is one."""
     import fcntl  # noqa: PLC0415 - as above
 
     try:
-        with opened(folder / "lock") as file:
+        with open_regular(folder / "lock") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -80,8 +80,8 @@ def writer(folder: Path) -> int | None:
 
 
 def await_writer(folder: Path) -> None:
-    """Return when nobody writes any more."""
+    """Return when the folder has no writer."""
     import fcntl  # noqa: PLC0415 - as above
 
-    with opened(folder / "lock") as file:
+    with open_regular(folder / "lock") as file:
         fcntl.flock(file, fcntl.LOCK_SH)

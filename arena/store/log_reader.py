@@ -1,8 +1,8 @@
-"""Records out of a log: all of them, one match's, one series'.
+"""Read records from a log: all of them, those of a match, those of a series.
 
-What the index says is checked against the lines; where it says nothing, or something else than
-they do, the log is read from its beginning. Each function takes the folder's `Event`, so that
-event.json is read once by a command; it is read here if the caller has not done so.
+What the index says is checked against the lines; where the two disagree, or the index is missing,
+the log is read from its beginning. Each function takes the folder's `Event` if the caller has read
+it, so that a command reads event.json once.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from arena.model import Event, MatchRecord, UserError
-from arena.store.files import UNDECODABLE, opened, reason
+from arena.store.files import UNDECODABLE, open_regular, reason
 from arena.store.folder import read_event
-from arena.store.index import Index, made
+from arena.store.index import Index, build_index
 from arena.store.lines import LOG, Head, decode, head_of, line_at, read_lines
 from arena.validate import record_fault
 
-# A smaller log is read as fast as its index is made.
+# A smaller log is read as fast as its index is built.
 _WORTH_AN_INDEX = 1 << 20
 _NUL = b"\0"  # sorts before everything that can follow in a longer id
 
 
 class DamagedError(UserError):
-    """A log has a damaged line before its end."""
+    """A log has a damaged line."""
 
 
 def read_records(
@@ -53,7 +53,7 @@ def read_placed(
     """The same, each record with the byte at which its line begins."""
     entrants = _entrants(folder, event)
     for place, body in _bodies(folder, start, damaged):
-        yield place, _sound(folder, entrants, place, body)
+        yield place, _record(folder, entrants, place, body)
 
 
 def read_some(
@@ -63,7 +63,7 @@ def read_some(
     entrants = _entrants(folder, event)
     for start, body in _bodies(folder):
         if wanted(head_of(body)):
-            yield _sound(folder, entrants, start, body)
+            yield _record(folder, entrants, start, body)
 
 
 def read_by_id(
@@ -71,7 +71,7 @@ def read_by_id(
 ) -> Iterator[MatchRecord]:
     """The wanted records of a log, sorted by their ids.
 
-    Holds of each its id and its place, some 80 bytes, and reads the log twice.
+    Reads the log twice, and keeps some 80 bytes of each record: its id and its place.
     """
     yield from read_at(
         folder,
@@ -83,22 +83,22 @@ def read_by_id(
 def read_at(
     folder: Path, places: Iterable[tuple[str, int]], event: Event | None = None
 ) -> Iterator[MatchRecord]:
-    """The records whose lines begin at these bytes, sorted by the names that stand beside them."""
+    """The records whose lines begin at these bytes, sorted by the name beside each."""
     found = sorted(name.encode() + _NUL + start.to_bytes(8) for name, start in places)
     if not found:
         return
     entrants = _entrants(folder, event)
-    with opened(folder / LOG) as log:
+    with open_regular(folder / LOG) as log:
         for place in found:
             start = int.from_bytes(place[-8:])
-            body_there = line_at(log, start)
-            if body_there is None:
+            body = line_at(log, start)
+            if body is None:
                 raise UserError(f"{folder / LOG}: it was changed while it was read")
-            yield _sound(folder, entrants, start, body_there)
+            yield _record(folder, entrants, start, body)
 
 
 def log_size(folder: Path) -> int:
-    """Bytes of a log; 0 where there is none, or none that can be looked at."""
+    """Bytes of a log; 0 if it is missing or can't be read."""
     try:
         return (folder / LOG).stat().st_size
     except OSError:
@@ -120,14 +120,14 @@ def _bodies(
             damaged(line.start)
 
 
-def _sound(folder: Path, entrants: frozenset[str], start: int, body: bytes) -> MatchRecord:
-    """The record of a line; UserError if it is none of this event's."""
+def _record(folder: Path, entrants: frozenset[str], start: int, body: bytes) -> MatchRecord:
+    """Decode a line; UserError if it is no record of this event."""
     try:
         record = decode(body)
     except UNDECODABLE as error:
-        raise _strange(folder, start, reason(error)) from None
+        raise _no_record(folder, start, reason(error)) from None
     if wrong := record_fault(record, entrants):
-        raise _strange(folder, start, wrong)
+        raise _no_record(folder, start, wrong)
     return record
 
 
@@ -135,8 +135,8 @@ def _entrants(folder: Path, event: Event | None) -> frozenset[str]:
     return frozenset(entrant.id for entrant in (event or read_event(folder)).entrants)
 
 
-def _strange(folder: Path, start: int, wrong: str) -> UserError:
-    """What to say about a line that is whole, but was not written by an arena."""
+def _no_record(folder: Path, start: int, wrong: str) -> UserError:
+    """The error for a whole line that no arena wrote for this event."""
     number = 1 + sum(1 for _ in read_lines(folder, 0, start))
     return UserError(
         f"{folder / LOG}: line {number} (byte {start}) is no record of this event: {wrong}"
@@ -158,15 +158,15 @@ def damage(folder: Path, start: int) -> DamagedError:
 
 
 def records_of_match(folder: Path, match: str, event: Event | None = None) -> list[MatchRecord]:
-    """Every playing of one match, in the order of the file."""
-    return _meant(
+    """All attempts at a match, in the order of the file."""
+    return _find(
         folder, event, lambda index: index.match(match), wanted=lambda record: record.id == match
     )
 
 
 def records_of_series(folder: Path, series: str, event: Event | None = None) -> list[MatchRecord]:
-    """Every playing of the matches of a series, in the order of the file."""
-    return _meant(
+    """All attempts at the matches of a series, in the order of the file."""
+    return _find(
         folder,
         event,
         lambda index: index.series(series),
@@ -175,11 +175,11 @@ def records_of_series(folder: Path, series: str, event: Event | None = None) -> 
 
 
 def is_indexed(folder: Path) -> bool:
-    """Whether a match is found without reading the log."""
+    """Whether a match can be found without reading the log."""
     return Index.load(folder).count > 0
 
 
-def _meant(
+def _find(
     folder: Path,
     event: Event | None,
     look: Callable[[Index], Iterator[int]],
@@ -188,24 +188,24 @@ def _meant(
 ) -> list[MatchRecord]:
     index = Index.load(folder)
     if not index.count and log_size(folder) >= _WORTH_AN_INDEX:
-        index = made(folder)
-    return (_looked_up(folder, event, index, list(look(index)), wanted) if index.count else []) or [
+        index = build_index(folder)
+    return (_by_index(folder, event, index, list(look(index)), wanted) if index.count else []) or [
         record for record in read_records(folder, event) if wanted(record)
     ]
 
 
-def _looked_up(
+def _by_index(
     folder: Path,
     event: Event | None,
     index: Index,
     numbers: list[int],
     wanted: Callable[[MatchRecord], bool],
 ) -> list[MatchRecord]:
-    """By the index, and from its last line on by the log; none where the two disagree."""
+    """By the index, and from its last line on by the log; empty if the two disagree."""
     last = index.count - 1
     found = []
     try:
-        with opened(folder / LOG) as log:
+        with open_regular(folder / LOG) as log:
             for number in numbers:
                 body = line_at(log, index.start(number))
                 if body is None or not index.names(number, body):

@@ -1,9 +1,9 @@
-"""A results folder open for writing.
+"""Write a results folder: append records, keep stderr, restate and conclude the event.
 
-Theory of operation. A record is appended with one write, and is safe from our own death from then
-on. From a power cut it is safe when it has been synced: a thread does that for all that came within
-GROUP_S, also when nothing comes after it, and then writes their places to the index. A sync that
-fails is final: what it was about may be lost, and is written again when the folder is opened next.
+Theory of operation. A record is appended with one write; from then on it survives our own death.
+It survives a power cut once it is synced: a thread syncs all records of the last GROUP_S, also when
+none follows, and then writes their entries to the index. A failed sync is final: its records may be
+lost, and are written again when the folder is opened next.
 
 Invariant: a line once synced is never changed; a line is appended whole or not at all.
 """
@@ -27,18 +27,18 @@ from arena.store.folder import (
     prepare,
     read_event_file,
     remove_unfinished,
-    trouble,
     write_atomically,
     write_event,
+    write_failed,
 )
 from arena.store.index import IndexWriter
-from arena.store.lines import encode, sealed
+from arena.store.lines import add_checksum, encode
 from arena.store.lock import lock
 from arena.store.recovery import DAMAGED, counted, open_log, repair
 from arena.store.stderr import Stderr
 
-# A power cut costs at most the last second: this long records wait for others, the rest is the
-# sync's own.
+# A power cut costs at most the last second: records wait this long for others, and the sync takes
+# the rest.
 GROUP_S = 0.5
 
 
@@ -50,7 +50,7 @@ class Store:
         self.event = event = file.event
         self._announced = file.announced
         self.mended = ""
-        """What was wrong with the log, and what was done about it; for people."""
+        """What was wrong with the log, and what was done about it, in words."""
         self._lock = held
         self._stderr = Stderr(folder / "stderr", bots=len(event.entrants))
         self.writing = False
@@ -66,7 +66,7 @@ class Store:
             self._syncer = _Syncer(self._log, IndexWriter(folder, self._size), self._size)
         except OSError as error:
             held.close()
-            raise trouble(folder, error) from error
+            raise write_failed(folder, error) from error
         except BaseException:
             held.close()
             raise
@@ -76,13 +76,13 @@ class Store:
     def create(
         cls, folder: Path, event: Event, private: Private, announced: Announced | None = None
     ) -> Self:
-        """Start an event in a new or empty folder."""
+        """Begin an event in a new or empty folder."""
         prepare(folder, event, private, announced)
         return cls.open(folder)
 
     @classmethod
     def open(cls, folder: Path, *, mend: bool = False) -> Self:
-        """Go on with an event. `mend`: set damaged lines aside, wherever they are."""
+        """Go on with an event. `mend`: move damaged lines out of the log, wherever they are."""
         if not is_results_folder(folder):
             read_event_file(folder)  # raises before a lock file is made there
         try:
@@ -109,7 +109,7 @@ class Store:
 
     def append(self, record: MatchRecord) -> None:
         """Add a finished match; durable within a second."""
-        line = sealed(encode(record)) + b"\n"
+        line = add_checksum(encode(record)) + b"\n"
         self._write_line(line)
         start, self._size = self._size, self._size + len(line)
         self._syncer.appended(record, start, self._size)
@@ -121,59 +121,59 @@ class Store:
 
     @property
     def durable(self) -> int:
-        """Bytes of it that no power cut takes away."""
+        """Bytes of it that survive a power cut."""
         return self._syncer.synced
 
     def add_stderr(self, entrant: str, match: str, text: str, *, failed: bool = False) -> None:
-        """Keep what a bot wrote to stderr in a match. `failed`: the bot did, in that match."""
+        """Keep a bot's stderr of a match. `failed`: the bot did, in that match."""
         try:
             self._stderr.add(entrant, match, text, failed=failed)
         except OSError as error:
-            raise trouble(self.folder / "stderr", error) from error
+            raise write_failed(self.folder / "stderr", error) from error
 
     def sync(self) -> None:
-        """Make everything that was appended durable."""
+        """Make all records durable."""
         try:
             self._syncer.sync()
         except OSError as error:
-            raise trouble(self.folder, error) from error
+            raise write_failed(self.folder, error) from error
 
     def restate(self, event: Event) -> None:
-        """Replace event.json of an event that goes on: how and where it is played."""
+        """Replace event.json: how and where the event is played has changed."""
         known = self.event
         assert (event.settings, event.entrants) == (known.settings, known.entrants), "announced"
         try:
             write_event(self.folder, event, self._announced)
         except OSError as error:
-            raise trouble(self.folder, error) from error
+            raise write_failed(self.folder, error) from error
         self.event = event
 
     def conclude(self, event: Event) -> None:
-        """Replace event.json by one that reveals the secret; nothing private is left."""
+        """Reveal the secret in event.json, and remove private.json."""
         self.reveal(event)
         self.forget()
 
     def reveal(self, event: Event) -> None:
-        """Replace event.json by one that reveals the secret."""
+        """Reveal the secret in event.json."""
         self.sync()
         self.restate(event)
 
     def forget(self) -> None:
-        """Remove what is private; whoever finds it in a finished event's folder has more to do."""
+        """Remove private.json: the last step of an event's conclusion."""
         try:
             (self.folder / "private.json").unlink(missing_ok=True)
         except OSError as error:
-            raise trouble(self.folder, error) from error
+            raise write_failed(self.folder, error) from error
 
     def write(self, name: str, text: str) -> None:
-        """Write a derived file."""
+        """Write a derived file atomically."""
         try:
             write_atomically(self.folder / name, text.encode())
         except OSError as error:
-            raise trouble(self.folder, error) from error
+            raise write_failed(self.folder, error) from error
 
     def close(self) -> None:
-        """Sync, and let the next writer in."""
+        """Sync, and release the lock."""
         if self.writing:
             self.writing = False
             with suppress(HostError):
@@ -183,21 +183,21 @@ class Store:
             self._lock.close()
 
     def _write_line(self, line: bytes) -> None:
-        """All of the line or none of it: a disk that is full must not leave half a record."""
+        """Write all of the line or nothing: a full disk must not leave half a record."""
         if failed := self._syncer.failed:
-            raise trouble(self.folder, failed)
+            raise write_failed(self.folder, failed)
         try:
-            # A write that ends early gives no reason; the one for the rest of it does.
+            # A short write gives no reason; writing the rest raises it.
             while line := line[self._log.write(line) :]:
                 pass
         except OSError as error:
             with suppress(OSError):
                 self._log.truncate(self._size)
-            raise trouble(self.folder, error) from error
+            raise write_failed(self.folder, error) from error
 
 
 class _Syncer:
-    """Whoever makes the log durable: a thread of its own, since a sync may take its time."""
+    """A thread that makes the log durable, since a sync may take long."""
 
     def __init__(self, log: BinaryIO, index: IndexWriter, size: int) -> None:
         self.failed: OSError | None = None
@@ -207,7 +207,7 @@ class _Syncer:
         self.synced = -1
         self._state = threading.Lock()  # of the sizes and the index
         self._one = threading.Lock()  # one sync at a time
-        self._some = threading.Event()  # something is to be synced
+        self._some = threading.Event()  # something is unsynced
         self._over = threading.Event()
         self.sync()
         index.sync()
@@ -218,14 +218,12 @@ class _Syncer:
             raise HostError(f"can't start a thread: {error}") from error
 
     def appended(self, record: MatchRecord, start: int, end: int) -> None:
-        """A record has been written there."""
         with self._state:
             self._index.add(start, record.series, record.id)
             self._size = end
         self._some.set()
 
     def sync(self) -> None:
-        """Make durable what has been written."""
         with self._one:
             if self.failed:
                 raise self.failed
@@ -242,7 +240,6 @@ class _Syncer:
                 raise
 
     def close(self) -> None:
-        """Come to an end."""
         self._over.set()
         self._some.set()
         self._thread.join()
@@ -253,5 +250,5 @@ class _Syncer:
             self._some.wait()
             self._over.wait(GROUP_S)
             self._some.clear()
-            with suppress(OSError):  # the next append tells
+            with suppress(OSError):  # the next append raises it
                 self.sync()

@@ -1,14 +1,14 @@
-"""What a log is fit for before somebody writes on: what is damaged at its end is cut off.
+"""Recover a log before it is appended to: truncate what a crash damaged at its end.
 
 Theory of operation. A killed writer leaves half a line. A power cut can leave more: what was
-written since the last sync may be there, be zeros or be anything. So behind the synced mark the
-log ends before its first damaged line. And whatever was durable, damaged lines at the very end
-are cut off too: nothing is lost by it, their matches are played again. What is cut off, but for
-half a line, is kept beside the log. A damaged line with whole ones after it, all of them durable
-once, is neither's trace: that is told, and `repair` is asked for by name.
+written since the last sync may be intact, zeros or anything. So after the synced mark the log is
+truncated at its first damaged line. Damaged lines at the very end are truncated even if they were
+durable: their matches are played again. What is truncated, except half a line, is kept beside the
+log. A damaged line before durable whole ones is not the trace of a crash: reading reports it, and
+`repair` runs only when it is asked for.
 
-Invariant: no whole line that was durable is ever cut off. A damaged line may be of any length, so
-what is damaged is gone through, and moved, a block at a time.
+Invariant: no whole durable line is ever truncated. A damaged line may have any length, so damage is
+read and moved a block at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 from arena.store.folder import sync_folder
 from arena.store.index import INDEX, Index
-from arena.store.lines import LOG, LONGEST_LINE, read_lines, unsealed
+from arena.store.lines import LOG, LONGEST_LINE, read_lines, strip_checksum
 
 DAMAGED = "matches.damaged"
 
@@ -29,7 +29,7 @@ _LF = b"\n"
 
 
 def open_log(folder: Path) -> tuple[BinaryIO, str]:
-    """The log, unbuffered, behind its last whole line; and in words what was wrong with it."""
+    """The log, unbuffered, positioned after its last whole line; and what was wrong, in words."""
     path = folder / LOG
     new = not path.exists()
     file = path.open("ab+", buffering=0)
@@ -40,38 +40,38 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
         mark = Index.load(folder).mark
         if mark is not None and not _after_line(file, mark):
             mark = None
-        told = ""
+        note = ""
         if mark is not None and mark > size:
-            told = f"{mark - size} bytes at the log's end are gone; what they held is played again"
+            note = f"{mark - size} bytes at the log's end are gone; what they held is played again"
             mark = None
-        end = _sound_end(folder, file, size if mark is None else mark)
+        end = _whole_end(folder, file, size if mark is None else mark)
         if end < size:
             newlines = sum(block.count(_LF) for block in _blocks(file, end, size))
             if newlines:
-                _set_aside(folder, file, [(end, size)])
+                _keep_damaged(folder, file, [(end, size)])
                 lines = newlines + (_read(file, size - 1, size) != _LF)
-                told = (
+                note = (
                     f"the log's end is damaged from byte {end} on: "
                     f"{counted(lines)} moved to {DAMAGED}; what they held is played again"
                 )
-            elif not told:
-                told = (
+            elif not note:
+                note = (
                     f"half a line at the log's end (byte {end}) is cut off, as a killed writer "
                     "leaves it; its match is played again"
                 )
             file.truncate(end)
         if mark is not None and mark < end:
-            _write_again(path, file, mark, end)
+            _rewrite(path, file, mark, end)
         os.fsync(file.fileno())
         file.seek(0, os.SEEK_END)
     except BaseException:
         file.close()
         raise
-    return file, told
+    return file, note
 
 
 def repair(folder: Path) -> int:
-    """Set the damaged lines of a log aside; how many. For who holds the lock."""
+    """Move the damaged lines out of a log; how many. The caller holds the lock."""
     ranges, count = _damaged(folder)
     if not count:
         return 0
@@ -83,7 +83,7 @@ def repair(folder: Path) -> int:
             for block in _blocks(log, at, start):
                 whole.write(block)
             at = end
-        _set_aside(folder, log, ranges)
+        _keep_damaged(folder, log, ranges)
         whole.flush()
         os.fsync(whole.fileno())
     (folder / INDEX).unlink(missing_ok=True)
@@ -93,7 +93,7 @@ def repair(folder: Path) -> int:
 
 
 def _damaged(folder: Path) -> tuple[list[tuple[int, int]], int]:
-    """Where damaged lines lie, neighbours as one range; and how many they are."""
+    """The ranges of damaged lines, adjacent ones joined; and how many lines they have."""
     ranges: list[tuple[int, int]] = []
     begun: int | None = None
     count = 0
@@ -110,12 +110,11 @@ def _damaged(folder: Path) -> tuple[list[tuple[int, int]], int]:
 
 
 def counted(lines: int) -> str:
-    """A number of lines, in words."""
     return f"{lines} damaged line{'' if lines == 1 else 's'}"
 
 
-def _sound_end(folder: Path, log: BinaryIO, mark: int) -> int:
-    """Where the log is to end."""
+def _whole_end(folder: Path, log: BinaryIO, mark: int) -> int:
+    """Where the log is to be truncated."""
     end = log.seek(0, os.SEEK_END)
     for line in read_lines(folder, mark):
         if line.body is None:
@@ -130,11 +129,11 @@ def _sound_end(folder: Path, log: BinaryIO, mark: int) -> int:
 
 
 def _is_whole(line: bytes) -> bool:
-    return line.endswith(b"\n") and unsealed(line[:-1]) is not None
+    return line.endswith(b"\n") and strip_checksum(line[:-1]) is not None
 
 
 def _line_start(log: BinaryIO, end: int) -> int:
-    """Where the line begins that ends at a byte."""
+    """Where the line that ends at a byte begins."""
     at = end - 1  # its own newline, if it has one
     while at > 0:
         start = max(0, at - _BLOCK)
@@ -158,9 +157,9 @@ def _blocks(log: BinaryIO, start: int, end: int) -> Iterator[bytes]:
         yield _read(log, at, min(at + _BLOCK, end))
 
 
-def _write_again(path: Path, log: BinaryIO, start: int, end: int) -> None:
-    """Write what is there once more: after a sync that failed the system takes it for written."""
-    # Not by the log's own descriptor, which can only append.
+def _rewrite(path: Path, log: BinaryIO, start: int, end: int) -> None:
+    """Rewrite a range: after a failed sync the kernel takes its pages for written."""
+    # The log's own descriptor can only append.
     descriptor = os.open(path, os.O_WRONLY)
     try:
         for block in _blocks(log, start, end):
@@ -171,8 +170,8 @@ def _write_again(path: Path, log: BinaryIO, start: int, end: int) -> None:
         os.close(descriptor)
 
 
-def _set_aside(folder: Path, log: BinaryIO, ranges: Iterable[tuple[int, int]]) -> None:
-    """Append ranges of whole lines, or of what is damaged of them, to the file for those."""
+def _keep_damaged(folder: Path, log: BinaryIO, ranges: Iterable[tuple[int, int]]) -> None:
+    """Append ranges of the log to the file of damaged lines."""
     with (folder / DAMAGED).open("ab") as file:
         for start, end in ranges:
             for block in _blocks(log, start, end):

@@ -42,7 +42,7 @@ from arena.play.desk import Desk
 from arena.play.seat import Left, Person, sit
 from arena.reports.escape import plain
 from arena.sandbox import Backend
-from arena.store import Private, Store, claimed, made_whole
+from arena.store import Private, Store, claim_folder, staged_folder
 from arena.terminal.replay import can_step, style
 from arena.terminal.screen import command_line, say
 
@@ -78,7 +78,7 @@ def play_against(
         def place(number: int) -> AbstractContextManager[Path]:
             """The folder for a match of this evening."""
             named = out.with_name(f"{out.name}-{number}") if out and number > 1 else out
-            return claimed(named, "play-")
+            return claim_folder(named, "play-")
 
         with place(1) as folder:
             pass  # it can be had; one that is killed before the end of a match leaves none
@@ -213,7 +213,7 @@ class Evening:
     def keep(self, folder: Path, event: Event, secret: bytes, played: Played) -> None:
         """Make a finished match a results folder, with the secret revealed."""
         private = Private(secret=secret.hex(), sources={}, cache="")
-        with made_whole(folder) as fresh, Store.create(fresh, event, private) as store:
+        with staged_folder(folder) as fresh, Store.create(fresh, event, private) as store:
             store.append(played.record)
             for entrant, text in played.stderr.items():
                 failed = entrant in played.record.fallen

@@ -26,9 +26,9 @@ from arena.store import (
     decode_event_file,
     read_event_file,
     read_private,
-    unsealed,
+    strip_checksum,
 )
-from arena.store.files import content
+from arena.store.files import read_small
 from arena.verify.findings import EVENT, Difference, DiffersError, shown, unlike_bytes
 
 _SECRET = re.compile(r"[0-9a-f]{64}")
@@ -92,10 +92,10 @@ def open_case(folder: Path, *, published: str | None = None) -> Case:
 
 def _event_file(folder: Path) -> EventFile:
     try:
-        line = content(folder / EVENT)
+        line = read_small(folder / EVENT)
     except (OSError, UserError):
         return read_event_file(folder)  # says what is wrong
-    body = unsealed(line[:-1])
+    body = strip_checksum(line[:-1])
     if body is None or not line.endswith(b"\n"):
         raise _differs("checksum", "one that fits the file", "another: the file is damaged")
     try:

@@ -15,7 +15,7 @@ import msgspec
 
 from arena.model import MatchRecord
 from arena.ratings.archive import packed
-from arena.store import Line, read_lines
+from arena.store import LogLine, read_lines
 from arena.store.files import UNDECODABLE
 from arena.store.lines import decode, encode
 from arena.validate import record_fault
@@ -91,7 +91,7 @@ class Reader:
                 moves += sum(hole.moves.count(",") + 1 for hole in record.holes if hole.moves)
         return Part(lines, torn, moves, kept, differing, first)
 
-    def _record(self, line: Line) -> MatchRecord | Difference:
+    def _record(self, line: LogLine) -> MatchRecord | Difference:
         """The record of a line; from rule 2 on a line is what encoding its record gives."""
         if line.body is None:
             return Difference(
@@ -111,7 +111,7 @@ class Reader:
             )
         return record
 
-    def _kept(self, number: int, line: Line, record: MatchRecord) -> Kept | Difference | None:
+    def _kept(self, number: int, line: LogLine, record: MatchRecord) -> Kept | Difference | None:
         """What is needed of a record, how it differs, or nothing if that can't be said yet."""
         judge = self._judge
         if wrong := record_fault(record, self._entrants):

@@ -14,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from arena.model import HostError
-from arena.store.files import opened
+from arena.store.files import open_regular
 from arena.verify.case import Case
 from arena.verify.findings import LOG
 from arena.verify.lines import Part, Reader, begin, decode_part, read_part
@@ -71,7 +71,7 @@ def _first(waiting: deque[tuple[int, Future[bytes]]]) -> tuple[int, Part]:
 def parts(log: Path) -> Iterator[tuple[int, int]]:
     """Ranges of bytes that begin where lines begin, and cover the file."""
     try:
-        file = opened(log)
+        file = open_regular(log)
     except FileNotFoundError:
         return
     with file:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from arena import __version__
 from arena.model import Event
 from arena.store import Announced
-from arena.store.files import opened
+from arena.store.files import open_regular
 from arena.verify.findings import Difference, clipped, first_unlike
 
 OLDER: Mapping[int, str] = MappingProxyType(
@@ -31,7 +31,7 @@ and one in the table of rules in protocol/DEALS.md."""
 def unlike_table(path: Path, text: str, event: Event, announced: Announced) -> Difference | None:
     """How a published table differs from what it should be."""
     right = text.encode()
-    with opened(path) as file:
+    with open_regular(path) as file:
         found = file.read(len(right) + 1)  # one more is too many already
     if found == right:
         return None

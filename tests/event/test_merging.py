@@ -31,10 +31,10 @@ from arena.ratings.counts import FAULTS_IN_A_ROW
 from arena.store import (
     Private,
     Store,
+    add_checksum,
     prepare,
     read_event,
     read_private,
-    sealed,
 )
 from arena.terminal.progress import Progress
 from tests.records import match_record
@@ -307,7 +307,7 @@ def other_secret(folder):
 def restated(**changes):
     def change(folder):
         event = structs.replace(read_event(folder), **changes)
-        (folder / "event.json").write_bytes(sealed(canonical(event)) + b"\n")
+        (folder / "event.json").write_bytes(add_checksum(canonical(event)) + b"\n")
 
     return change
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from arena.model import Limits, canonical
-from arena.store import read_event, read_records, sealed
+from arena.store import add_checksum, read_event, read_records
 
 pytestmark = pytest.mark.process
 
@@ -134,7 +134,7 @@ def test_settings_that_drifted_are_shown(prepared, refused, tmp_path):
     settings = structs.replace(
         event.settings, game_version=99, turn_cap=9, limits=Limits(move_ms=500)
     )
-    changed = sealed(canonical(structs.replace(event, settings=settings))) + b"\n"
+    changed = add_checksum(canonical(structs.replace(event, settings=settings))) + b"\n"
     (tmp_path / "prepared" / "event.json").write_bytes(changed)
     told = refused("run", "prepared")
     assert "game: play-nine rules 99, this arena plays 1" in told

@@ -15,7 +15,7 @@ from arena.model import FaultKind
 from arena.referee import Failure, Referee
 from arena.registry import table_files
 from arena.replay.moves import replayed, spec_of
-from arena.store import read_event, read_records, sealed
+from arena.store import add_checksum, read_event, read_records
 
 pytestmark = pytest.mark.process
 
@@ -80,7 +80,7 @@ def test_a_forgery_that_keeps_to_the_rules_is_found_by_the_bots_alone(arena, eve
     moved, failed = sorted(fine[:2], key=lambda n: (records[n].series, n))
     records[moved] = forged(records[moved], info.settings, deals, fault=False)
     records[failed] = forged(records[failed], info.settings, deals, fault=True)
-    log = b"".join(sealed(msgspec.json.encode(record)) + b"\n" for record in records)
+    log = b"".join(add_checksum(msgspec.json.encode(record)) + b"\n" for record in records)
     (event / "matches.jsonl").write_bytes(log)
     (event / "matches.index").unlink(missing_ok=True)
     for name, report in table_files().items():

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from arena.model import UserError
-from arena.store import claimed
+from arena.store import claim_folder
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +17,7 @@ def test_what_stays_empty_is_gone_again(tmp_path):
     """With the folders above it that were made for it, and no others."""
     (tmp_path / "mine").mkdir()
     for out in (None, tmp_path / "mine" / "a" / "b", tmp_path / "mine"):
-        with claimed(out) as folder:
+        with claim_folder(out) as folder:
             assert [] == list(folder.iterdir())
     assert [tmp_path / "mine"] == list(tmp_path.rglob("*"))
 
@@ -26,7 +26,7 @@ def test_what_was_filled_stays_also_after_an_error(tmp_path):
     """The command's results are nobody else's to remove."""
 
     def interrupted():
-        with claimed(tmp_path / "a" / "b") as folder:
+        with claim_folder(tmp_path / "a" / "b") as folder:
             (folder / "event.json").write_text("{}")
             raise KeyboardInterrupt
 
@@ -38,7 +38,7 @@ def test_what_was_filled_stays_also_after_an_error(tmp_path):
 def test_two_of_one_second_have_folders_of_their_own(monkeypatch):
     """By a number behind the time."""
     monkeypatch.setattr(time, "strftime", lambda form: f"{form.partition('%')[0]}now")
-    with claimed(None) as one, claimed(None) as two, claimed(None, "play-") as three:
+    with claim_folder(None) as one, claim_folder(None) as two, claim_folder(None, "play-") as three:
         assert ["now", "now-2", "play-now"] == [one.name, two.name, three.name]
 
 
@@ -54,6 +54,6 @@ def test_what_can_t_hold_results_is_refused(tmp_path, out, said):
     """Before anything is spent on them."""
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
-    with pytest.raises(UserError) as refusal, claimed((tmp_path / out).relative_to(tmp_path)):
+    with pytest.raises(UserError) as refusal, claim_folder((tmp_path / out).relative_to(tmp_path)):
         pytest.fail("it was given a folder")
     assert str(refusal.value).startswith(said)

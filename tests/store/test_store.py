@@ -129,9 +129,9 @@ def test_a_damaged_event_file_is_refused(folder):
 
 def test_a_later_format_is_refused(folder):
     """A folder of a newer arena is not misread."""
-    from arena.store import sealed
+    from arena.store import add_checksum
 
-    (folder / "event.json").write_bytes(sealed(b'{"format":99}') + b"\n")
+    (folder / "event.json").write_bytes(add_checksum(b'{"format":99}') + b"\n")
     with pytest.raises(UserError, match="format 99"):
         read_event(folder)
 

@@ -15,7 +15,7 @@ from arena.executors import Finished, SeriesEnd
 from arena.model import DERIVATION, Entrant, Event, FaultKind, SeatUse, Settings, sha256_hex
 from arena.referee import Failure, Referee
 from arena.registry import table_files
-from arena.store import Private, Store, read_event, read_records, sealed
+from arena.store import Private, Store, add_checksum, read_event, read_records
 
 SECRET = secret_from_seed("verify")
 
@@ -171,7 +171,7 @@ def line_of(record, *, digest=True):
     """A record as a forger writes it, with a checksum and a digest that fit."""
     if digest:
         record = msgspec.structs.replace(record, digest=record.computed_digest())
-    return sealed(msgspec.json.encode(record)) + b"\n"
+    return add_checksum(msgspec.json.encode(record)) + b"\n"
 
 
 def forge(folder, number, change, *, digest=True):
@@ -188,4 +188,4 @@ def restate(folder, **fields):
     event = msgspec.structs.replace(read_event(folder), **fields)
     from arena.model import canonical
 
-    (folder / "event.json").write_bytes(sealed(canonical(event)) + b"\n")
+    (folder / "event.json").write_bytes(add_checksum(canonical(event)) + b"\n")

@@ -34,7 +34,7 @@ from arena.model import (
     UserError,
     canonical,
 )
-from arena.store import Private, Store, read_event, read_event_file, sealed, write_atomically
+from arena.store import Private, Store, add_checksum, read_event, read_event_file, write_atomically
 from arena.verify.whole import verify
 
 from .conftest import SECRET, lines, make, restate, rewrite
@@ -71,7 +71,7 @@ def write_text(folder, change):
     """Change the text of event.json, and seal it again."""
     path = folder / "event.json"
     body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", path.read_bytes())
-    path.write_bytes(sealed(change(body)) + b"\n")
+    path.write_bytes(add_checksum(change(body)) + b"\n")
 
 
 def respell(folder, old, new):
@@ -190,7 +190,7 @@ def test_a_line_is_what_encoding_its_record_gives(change, old, folder):
         body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", log[1])
         changed = re.sub(pattern, new, body, count=1)
         assert changed != body
-        rewrite(place, [log[0], sealed(changed) + b"\n", *log[2:]])
+        rewrite(place, [log[0], add_checksum(changed) + b"\n", *log[2:]])
     assert verify(old, jobs=1).difference is None
     assert re.match("matches.jsonl, line 2 .*spelling: expected ", found(folder))
 
@@ -356,7 +356,7 @@ def test_the_machines_waits_have_a_range(old):
     log = lines(old)
     body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", log[0])
     changed = body.replace(b'"waited_ms":0.0', b'"waited_ms":-1000000000.0', 1)
-    rewrite(old, [sealed(changed) + b"\n", *log[1:]])
+    rewrite(old, [add_checksum(changed) + b"\n", *log[1:]])
     assert "waited_ms" in found(old)
 
 

@@ -337,10 +337,10 @@ def test_a_line_of_another_event_is_found(folder, tmp_path):
 
 def test_a_line_that_is_no_record_is_found(folder):
     """Its checksum is right."""
-    from arena.store import sealed
+    from arena.store import add_checksum
 
     for body, told in ((b'{"id":3}', "a record"), (b'{"id":"\\ud800"}', "a record")):
-        rewrite(folder, [sealed(body) + b"\n", *lines(folder)])
+        rewrite(folder, [add_checksum(body) + b"\n", *lines(folder)])
         assert f"line 1 (byte 0): line: expected {told}" in found(folder)
         rewrite(folder, lines(folder)[1:])
 
@@ -420,13 +420,13 @@ def test_entrants_of_the_same_name_are_found(folder):
 
 def test_an_event_of_wrong_types_is_found(folder):
     """Its checksum is right."""
-    from arena.store import sealed
+    from arena.store import add_checksum
 
-    (folder / "event.json").write_bytes(sealed(b'{"format":1,"settings":3}') + b"\n")
+    (folder / "event.json").write_bytes(add_checksum(b'{"format":1,"settings":3}') + b"\n")
     assert "event.json: content: expected an event" in found(folder)
-    (folder / "event.json").write_bytes(sealed(b'[{"format":1}]') + b"\n")
+    (folder / "event.json").write_bytes(add_checksum(b'[{"format":1}]') + b"\n")
     assert "event.json: content: expected an event" in found(folder)
-    (folder / "event.json").write_bytes(sealed(b'{"format":2}') + b"\n")
+    (folder / "event.json").write_bytes(add_checksum(b'{"format":2}') + b"\n")
     with pytest.raises(UserError, match="written in format 2"):
         verify(folder, jobs=1)
 
