@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arena.formats import Format
     from arena.games import Game
     from arena.model import Entrant, Settings, Table
-    from arena.reports import Report
+    from arena.reports import TableReport
     from arena.sandbox import Backend
 
 GAMES: Mapping[str, str] = MappingProxyType(
@@ -86,9 +86,9 @@ def schedule(settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> F
     return format_class(settings.format)(settings, entrants, deals)
 
 
-def report(name: str) -> Report:
+def report(name: str) -> TableReport:
     """The report of that name: what `--format` chooses among."""
-    return cast("Report", _load("report format", REPORTS, name))
+    return cast("TableReport", _load("report format", REPORTS, name))
 
 
 def render(
@@ -106,6 +106,6 @@ def render(
     return report(name).render(table, View(width, canonical, color, more))
 
 
-def table_files() -> dict[str, Report]:
+def table_files() -> dict[str, TableReport]:
     """The reports that are written beside an event's log, by the names of their files."""
     return {found.file: found for name in REPORTS if (found := report(name)).file}

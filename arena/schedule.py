@@ -76,7 +76,7 @@ class Wave(msgspec.Struct, frozen=True, kw_only=True):
     """What is still open, for people."""
 
 
-class End(msgspec.Struct, frozen=True):
+class ScheduleEnd(msgspec.Struct, frozen=True):
     """Nothing more is to be played."""
 
     note: str = ""
@@ -85,11 +85,11 @@ class End(msgspec.Struct, frozen=True):
     """What has been shown, if something was to be."""
 
 
-Schedule = Callable[[Sequence[Wave], Results], Wave | End]
+Schedule = Callable[[Sequence[Wave], Results], Wave | ScheduleEnd]
 """Decides the wave after those that are given."""
 
 
-class Nothing:
+class NoResults:
     """What is known before the first match."""
 
     withdrawn: Collection[str] = ()
@@ -128,7 +128,7 @@ def step_down(leads: Iterable[Lead], pairs: int, separation: Callable[[int], flo
 
 def at_once(wave: Wave) -> Schedule:
     """A schedule of which all is known from the beginning."""
-    return lambda before, results: End() if before else wave  # noqa: ARG005 - as they are asked
+    return lambda before, results: ScheduleEnd() if before else wave  # noqa: ARG005 - as they are asked
 
 
 def wave_of(blocks: Callable[[], Iterable[Block]]) -> Wave:

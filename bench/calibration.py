@@ -50,9 +50,9 @@ from arena.ratings.evidence import Evidence, separation
 from arena.ratings.fit import Fit, fit
 from arena.ratings.intervals import Z95, Moments, average, half_width
 from arena.ratings.likelihood import draw_margin
-from arena.ratings.linear import fit_strokes, skill_of_a_stroke
-from arena.ratings.outcomes import Forfeited, PairCount, Tally
-from arena.schedule import End, Nothing, Results, Wave, step_down
+from arena.ratings.outcomes import ForfeitSums, PairCount, Tally
+from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
+from arena.schedule import NoResults, Results, ScheduleEnd, Wave, step_down
 
 RATING = RatingSettings()
 RACING = Racing()
@@ -323,7 +323,7 @@ class Raced:
         race = Race(settings, entrants, DEALS)
         seated = {pairing_id(pair): pair for pair in itertools.combinations(names(size), 2)}
         self.waves: list[Wave] = []
-        self.evidence: Results = Nothing()
+        self.evidence: Results = NoResults()
         while isinstance(wave := race.wave(self.waves, self.evidence), Wave):
             for pairing, dealt in wave.deals.items():
                 one, two = seated[pairing]
@@ -468,8 +468,8 @@ def tried(test: Test, lead: float, sd: float, chance: Chance) -> Tried:
     gap = tally.gaps[old, new] = Moments()
     trial = Trial(settings, entrants, DEALS)
     waves: list[Wave] = []
-    evidence: Results = Nothing()
-    while not isinstance(wave := trial.wave(waves, evidence), End):
+    evidence: Results = NoResults()
+    while not isinstance(wave := trial.wave(waves, evidence), ScheduleEnd):
         chance.play(gap, -lead, sd, wave.matches // 2)
         waves.append(wave)
         evidence = Evidence(event, tally, {})
@@ -498,12 +498,12 @@ def forfeited(test: Test, rare: Rare, sd: float, draw: np.random.Generator) -> T
     tally = Tally(margin=RATING.forfeit_margin)
     old, new = names(2)
     gap = tally.gaps[old, new] = Moments()
-    apart = tally.forfeited[old, new] = Forfeited()
+    apart = tally.forfeited[old, new] = ForfeitSums()
     margin = round(THOUSANDTHS * RATING.forfeit_margin)
     trial = Trial(settings, entrants, DEALS)
     waves: list[Wave] = []
-    evidence: Results = Nothing()
-    while not isinstance(wave := trial.wave(waves, evidence), End):
+    evidence: Results = NoResults()
+    while not isinstance(wave := trial.wave(waves, evidence), ScheduleEnd):
         size = (wave.matches // 2, 2)
         leads = rare.lead + math.sqrt(2) * sd * draw.standard_normal(size)
         gaps = np.rint(THOUSANDTHS * leads).astype(np.int64)  # by which the old one is above

@@ -26,7 +26,7 @@ from arena.model import Trial as Test
 from arena.ratings.evidence import Evidence
 from arena.ratings.intervals import Moments
 from arena.ratings.outcomes import THOUSANDTHS, Tally
-from arena.schedule import End, Nothing, Results, Wave
+from arena.schedule import NoResults, Results, ScheduleEnd, Wave
 
 CLOSE = 5.0
 """Strokes a match: of pairs that are further apart the first look tells."""
@@ -39,8 +39,8 @@ def tried(event: Event, gaps: Sequence[int], draw: random.Random) -> tuple[Verdi
     moments = tally.gaps[old, new] = Moments()
     trial = Trial(event.settings, event.entrants, Deals(bytes(32)))
     waves: list[Wave] = []
-    evidence: Results = Nothing()
-    while not isinstance(wave := trial.wave(waves, evidence), End):
+    evidence: Results = NoResults()
+    while not isinstance(wave := trial.wave(waves, evidence), ScheduleEnd):
         for gap in draw.choices(gaps, k=wave.matches // 2):
             moments.add(gap, 2)
         waves.append(wave)

@@ -34,7 +34,7 @@ from arena.ratings import normal
 from arena.ratings.evidence import Evidence, separation
 from arena.ratings.intervals import Z95, Moments
 from arena.ratings.outcomes import THOUSANDTHS, Tally
-from arena.schedule import End, Nothing, Wave
+from arena.schedule import NoResults, ScheduleEnd, Wave
 from arena.store import read_event, read_records
 
 CLOSE = 2.0
@@ -121,9 +121,9 @@ def race(event: Event, pools: dict[tuple[str, str], Pool], draw: random.Random) 
     tally = Tally(margin=event.settings.rating.forfeit_margin)
     waves: list[Wave] = []
     while True:
-        results = Evidence(event, tally, {}) if waves else Nothing()
+        results = Evidence(event, tally, {}) if waves else NoResults()
         wave = format_.wave(waves, results)
-        if isinstance(wave, End):
+        if isinstance(wave, ScheduleEnd):
             return sum(wave.matches for wave in waves)
         waves.append(wave)
         for pairing, deals in wave.deals.items():

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from arena.model import Block, MatchSpec, Series
-from arena.schedule import End, Lead, Nothing, all_blocks, at_once, step_down, wave_of
+from arena.schedule import Lead, NoResults, ScheduleEnd, all_blocks, at_once, step_down, wave_of
 
 
 def block(name, *tables):
@@ -19,7 +19,7 @@ def block(name, *tables):
 
 def test_before_the_first_match_nothing_is_known():
     """Nobody is ahead, nobody is out, and no number of errors is enough."""
-    nothing = Nothing()
+    nothing = NoResults()
     assert () == nothing.order() == nothing.withdrawn
     assert Lead(0.0, math.inf) == nothing.lead("a", "b")
     assert math.inf == nothing.separation(2, 1)
@@ -40,8 +40,8 @@ def test_what_is_known_from_the_beginning_is_one_wave():
     """After it there is no other, and nothing to say."""
     wave = wave_of(list)
     schedule = at_once(wave)
-    assert wave == schedule((), Nothing())
-    assert End() == schedule((wave,), Nothing())
+    assert wave == schedule((), NoResults())
+    assert ScheduleEnd() == schedule((wave,), NoResults())
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from arena.audit.discards import Discards
 from arena.audit.groups import rated_events
 from arena.audit.hosts import Hosts
 from arena.audit.luck import Fortune
-from arena.audit.report import UNUSUAL, Audit, Part, Question
+from arena.audit.report import UNUSUAL, Audit, AuditPart, Question
 from arena.audit.rotations import Order, Rotations
 from arena.audit.seats import Seats
 from arena.audit.table_mates import Company
@@ -61,14 +61,14 @@ def audited(
             company.add(rated)
             discards.add(rated)
     seed = f"nine-arena/1/audit/{event.commitment}/".encode()
-    found: dict[Part, Sequence[Any]] = {
-        Part.CAPS: caps.pairs(),
-        Part.LUCK: fortune.rows(),
-        Part.LATER: rotations.rows(seed + b"later"),
-        Part.LIFT: company.rows(seed + b"lift") if settings.seats > 2 and events else (),
-        Part.FEEDING: discards.rows(seed + b"feeding"),
-        Part.SERIES: blocks.together(seed + b"series"),
-        Part.TREND: trends.rows(seed + b"trend"),
+    found: dict[AuditPart, Sequence[Any]] = {
+        AuditPart.CAPS: caps.pairs(),
+        AuditPart.LUCK: fortune.rows(),
+        AuditPart.LATER: rotations.rows(seed + b"later"),
+        AuditPart.LIFT: company.rows(seed + b"lift") if settings.seats > 2 and events else (),
+        AuditPart.FEEDING: discards.rows(seed + b"feeding"),
+        AuditPart.SERIES: blocks.together(seed + b"series"),
+        AuditPart.TREND: trends.rows(seed + b"trend"),
     }
     asked = sum(map(bool, found.values()))
     found = {part: _together(rows, asked) for part, rows in found.items()}
@@ -86,16 +86,16 @@ def audited(
         tied_matches=tied_matches,
         tied_events=tied_events,
         capped=caps.share(),
-        capped_pairs=_first(found[Part.CAPS]),
-        luck=tuple(sorted(found[Part.LUCK], key=lambda row: row.bot)),
-        adjusted=bool(found[Part.LUCK]),
-        later=tuple(sorted(found[Part.LATER], key=lambda row: row.bot)),
-        lift=_first(found[Part.LIFT]),
-        feeding=_first(found[Part.FEEDING]),
+        capped_pairs=_first(found[AuditPart.CAPS]),
+        luck=tuple(sorted(found[AuditPart.LUCK], key=lambda row: row.bot)),
+        adjusted=bool(found[AuditPart.LUCK]),
+        later=tuple(sorted(found[AuditPart.LATER], key=lambda row: row.bot)),
+        lift=_first(found[AuditPart.LIFT]),
+        feeding=_first(found[AuditPart.FEEDING]),
         blocks=blocks.many,
         single=blocks.alone,
-        together=tuple(sorted(found[Part.SERIES], key=lambda row: row.bot)),
-        trends=tuple(sorted(found[Part.TREND], key=lambda row: row.bot)),
+        together=tuple(sorted(found[AuditPart.SERIES], key=lambda row: row.bot)),
+        trends=tuple(sorted(found[AuditPart.TREND], key=lambda row: row.bot)),
         time=hosts.time(),
         faults=hosts.faults(),
         load=hosts.load,
@@ -113,7 +113,7 @@ def _together(rows: Sequence[Any], parts: int) -> list[Any]:
     return sorted(scaled, key=lambda row: (row.p, row.p_alone))
 
 
-def _tested(found: dict[Part, Sequence[Any]]) -> tuple[Question, ...]:
+def _tested(found: dict[AuditPart, Sequence[Any]]) -> tuple[Question, ...]:
     tested = [
         Question(part=part, rows=len(rows), bots=_bots(rows[0]), p=rows[0].p)
         for part, rows in found.items()

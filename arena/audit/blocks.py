@@ -31,7 +31,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise, zip_longest
 from operator import mul, truediv
 
-from arena.audit.chance import Answer, answered, numbers, tries_for
+from arena.audit.chance import PValues, answered, numbers, tries_for
 from arena.audit.groups import RatedEvent, strokes
 from arena.audit.report import Together
 
@@ -162,7 +162,7 @@ class _Shown:
 
 def _answers(
     asked: Sequence[Sequence[_Shown]], bots: Sequence[Sequence[_Shown]], seed: bytes
-) -> list[Answer]:
+) -> list[PValues]:
     """How often chance has a bot's blocks differ as much; `asked` has each pairing's rows."""
     freedoms = [sum(own.freedom for own in some) for some in bots]
 
@@ -198,7 +198,7 @@ def _normal(sum_: float, freedom: int) -> float:
     return (math.cbrt(max(0.0, sum_ / freedom)) - 1 + spread) / math.sqrt(spread)
 
 
-def _row(bot: str, some: Sequence[_Shown], answer: Answer) -> Together:
+def _row(bot: str, some: Sequence[_Shown], answer: PValues) -> Together:
     """What a bot's pairings show together, in strokes, as they make its error in the table."""
     blocks, events = sum(len(own.sizes) for own in some), sum(own.events for own in some)
     squares = sum(size * size for own in some for size in own.sizes)

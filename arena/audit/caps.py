@@ -12,7 +12,7 @@ import msgspec
 
 from arena.audit.chance import as_many, holm
 from arena.audit.groups import RatedEvent, nine
-from arena.audit.report import Capped, Share
+from arena.audit.report import Capped, Proportion
 from arena.audit.seats import share
 from arena.audit.turns import at_cap
 from arena.games.descriptor import Descriptor
@@ -55,7 +55,7 @@ class Caps:
             found.holes += holes
             found.capped += capped
 
-    def share(self) -> Share:
+    def share(self) -> Proportion:
         """Of all holes."""
         return share(self._moments)
 

@@ -32,7 +32,7 @@ _SLACK = 1e-9
 """What rounding may take from a draw that is the observed one."""
 
 
-class Answer:
+class PValues:
     """What permutations say of one question."""
 
     __slots__ = ("alone", "family", "score")
@@ -70,7 +70,7 @@ def tries_for(values: int) -> int:
     return max(FEWEST_TRIES, min(TRIES, _WORK // max(1, values)))
 
 
-def permuted(rows: Sequence[array[float]], seed: bytes, *, ways: int) -> list[Answer]:
+def permuted(rows: Sequence[array[float]], seed: bytes, *, ways: int) -> list[PValues]:
     """The answers to questions that are asked together."""
     cells = len(rows[0]) // ways if rows else 0
     spread = [math.sqrt(sum(value * value for value in row) / ways) or 1.0 for row in rows]
@@ -82,9 +82,9 @@ def permuted(rows: Sequence[array[float]], seed: bytes, *, ways: int) -> list[An
     return answered(observed, drawn if rows else ())
 
 
-def answered(observed: Sequence[float], drawn: Iterable[Sequence[float]]) -> list[Answer]:
+def answered(observed: Sequence[float], drawn: Iterable[Sequence[float]]) -> list[PValues]:
     """The answers to questions by the scores of what was observed and of each permutation."""
-    found = list(map(Answer, observed))
+    found = list(map(PValues, observed))
     order = sorted(range(len(found)), key=lambda at: found[at].score)
     alone, family = [0] * len(found), [0] * len(found)
     tries = 0

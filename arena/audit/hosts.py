@@ -12,7 +12,7 @@ from bisect import bisect_right
 
 import msgspec
 
-from arena.audit.report import Faults, TimeUse
+from arena.audit.report import FaultCounts, TimeUse
 from arena.model import Limits, MatchRecord
 
 
@@ -71,12 +71,12 @@ class Hosts:
             for bot, use in sorted(self._uses.items())
         )
 
-    def faults(self) -> tuple[Faults, ...]:
+    def faults(self) -> tuple[FaultCounts, ...]:
         """By bot and kind, in the half of the matches that ended first and in the other."""
         ended = sorted(self._ended) if self._faults else [0.0]
         middle = ended[(len(ended) - 1) // 2]
         found = []
         for (bot, kind), times in sorted(self._faults.items()):
             early = bisect_right(sorted(times), middle)
-            found.append(Faults(bot=bot, kind=kind, early=early, late=len(times) - early))
+            found.append(FaultCounts(bot=bot, kind=kind, early=early, late=len(times) - early))
         return tuple(found)

@@ -17,7 +17,7 @@ STRICT = 0.01
 """What `--strict` counts as unusual."""
 
 
-class Part(enum.StrEnum):
+class AuditPart(enum.StrEnum):
     """What can be unusual."""
 
     CAPS = "caps"
@@ -39,7 +39,7 @@ class Part(enum.StrEnum):
 class Question(Frozen, frozen=True, kw_only=True):
     """A part of the report that could be tested, and its most unusual row."""
 
-    part: Part
+    part: AuditPart
     rows: int
     """How many bots or pairs were asked about."""
     bots: tuple[str, ...]
@@ -57,7 +57,7 @@ class Effect(Frozen, frozen=True, kw_only=True):
     high: float | None
 
 
-class Share(Frozen, frozen=True, kw_only=True):
+class Proportion(Frozen, frozen=True, kw_only=True):
     """How many of how many."""
 
     count: int
@@ -177,7 +177,7 @@ class TimeUse(Frozen, frozen=True, kw_only=True):
     """A match, CPU time while it wasn't asked."""
 
 
-class Faults(Frozen, frozen=True, kw_only=True):
+class FaultCounts(Frozen, frozen=True, kw_only=True):
     """A bot's faults of one kind."""
 
     bot: str
@@ -210,10 +210,10 @@ class Audit(Frozen, frozen=True, kw_only=True):
     rotation: float
     """What the seats are worth to the bot that they favour most, over all its matches that count:
     0 where all rotations do."""
-    tied_matches: Share
+    tied_matches: Proportion
     """With more than one first."""
-    tied_events: Share
-    capped: Share
+    tied_events: Proportion
+    capped: Proportion
     """Holes that nobody ended."""
     capped_pairs: tuple[Capped, ...]
     luck: tuple[Luck, ...]
@@ -233,6 +233,6 @@ class Audit(Frozen, frozen=True, kw_only=True):
     trends: tuple[Trend, ...]
     """By bot, of those with ten blocks of several deals."""
     time: tuple[TimeUse, ...]
-    faults: tuple[Faults, ...]
+    faults: tuple[FaultCounts, ...]
     load: float
     """The greatest load average that a fault was recorded with; 0: none."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 
 from arena.audit.groups import RatedEvent, nine
-from arena.audit.report import Effect, Share
+from arena.audit.report import Effect, Proportion
 from arena.model import MatchRecord
 from arena.ratings.intervals import Z95, Average, Moments, average, half_width
 
@@ -68,7 +68,7 @@ class Seats:
         """By place in the order of play, strokes a hole."""
         return tuple(map(_effect, self._by_place))
 
-    def ties(self) -> tuple[Share, Share]:
+    def ties(self) -> tuple[Proportion, Proportion]:
         """Of matches, and of rated events."""
         return share(self._tied_matches), share(self._tied_events)
 
@@ -101,13 +101,13 @@ def _effect(moments: Moments) -> Effect:
     )
 
 
-def share(moments: Moments) -> Share:
+def share(moments: Moments) -> Proportion:
     """A share with its 95 % interval by rated event."""
     found = average([moments])
     if found is None:
-        return Share(count=0, of=0, share=0.0, low=0.0, high=1.0)
+        return Proportion(count=0, of=0, share=0.0, low=0.0, high=1.0)
     low, high = _wilson(found.mean, moments.weight, found)
-    return Share(
+    return Proportion(
         count=moments.value,
         of=moments.weight,
         share=round(found.mean, 6),

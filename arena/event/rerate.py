@@ -36,14 +36,14 @@ from arena.ratings.archive import DIGEST_HEX
 from arena.ratings.incremental import Counting
 from arena.ratings.pool import (
     Aliases,
-    Named,
+    NamedEvent,
     Pool,
-    field_of,
-    in_common,
-    left_out,
+    aliases_of,
+    common_event,
+    excluded_entrants,
     nothing_left_out,
+    pooled_field,
     refuse_unlike,
-    same_bots,
 )
 from arena.ratings.standings import table
 from arena.store import DamagedError, read_event, read_placed, secret_of
@@ -112,13 +112,13 @@ def rated(
     """
     every = _every(folders, events)
     held = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
-    named = [Named(str(each.folder), each.event) for each in held]
+    named = [NamedEvent(str(each.folder), each.event) for each in held]
     refuse_unlike(named, wanted.rate_on)
-    aliases = same_bots(named, wanted.without)
-    field = field_of(named, aliases)
-    gone = left_out(field, aliases, only=wanted.only, without=wanted.without)
+    aliases = aliases_of(named, wanted.without)
+    field = pooled_field(named, aliases)
+    gone = excluded_entrants(field, aliases, only=wanted.only, without=wanted.without)
     rest = [entrant for entrant in field if entrant.id not in gone]
-    event = in_common([each.event for each in held], rest, wanted.rate_on)
+    event = common_event([each.event for each in held], rest, wanted.rate_on)
     if len(held) > 1:
         event = _everywhere(event, [each.event for each in held])
     pool = Pool(margin=event.settings.rating.forfeit_margin, gone=gone)

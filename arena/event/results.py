@@ -15,12 +15,12 @@ from arena.formats import Format
 from arena.formats.shards import Shard
 from arena.model import Event, Table, UserError
 from arena.ratings.archive import DIGEST_HEX
-from arena.ratings.counts import Withdrawing
+from arena.ratings.counts import WithdrawalRule
 from arena.ratings.evidence import Evidence
 from arena.ratings.incremental import Counting
-from arena.ratings.outcomes import Rated
+from arena.ratings.outcomes import RatedOutcome
 from arena.ratings.standings import table
-from arena.schedule import Nothing, Wave, at_once, wave_of
+from arena.schedule import NoResults, Wave, at_once, wave_of
 from arena.store import Head, read_event, read_records, secret_of
 
 
@@ -33,7 +33,7 @@ def schedule_of(event: Event, secret: bytes) -> Format:
 
 def first_wave(schedule: Format) -> Wave:
     """All of an event whose format doesn't decide by results; else what it begins with."""
-    wave = schedule.wave((), Nothing())
+    wave = schedule.wave((), NoResults())
     assert isinstance(wave, Wave), "there is something to play"
     return wave
 
@@ -47,14 +47,17 @@ def counting_of(
     event: Event,
     secret: bytes,
     *,
-    rated: Callable[[Rated], None] | None = None,
+    rated: Callable[[RatedOutcome], None] | None = None,
     decided: Callable[[Wave], None] | None = None,
     shard: Shard | None = None,
 ) -> Counting:
     """A count of an event, or of a shard of it, with nothing counted yet."""
     schedule = schedule_of(event, secret)
     settings = event.settings
-    rating, rule = settings.rating, Withdrawing(settings.withdrawn_after, settings.annulled_below)
+    rating, rule = (
+        settings.rating,
+        WithdrawalRule(settings.withdrawn_after, settings.annulled_below),
+    )
     if shard:
         if schedule.adaptive:
             raise UserError(

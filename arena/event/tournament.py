@@ -33,7 +33,7 @@ from arena.model import (
     Series,
     Table,
 )
-from arena.ratings.outcomes import Rated
+from arena.ratings.outcomes import RatedOutcome
 from arena.ratings.standings import table
 from arena.schedule import Wave
 from arena.store import Store, read_records
@@ -52,7 +52,7 @@ class Watcher(Protocol):
     def match(self, record: MatchRecord) -> None:
         """A match is finished."""
 
-    def rated(self, rated: Rated) -> None:
+    def rated(self, rated: RatedOutcome) -> None:
         """A rated event is settled."""
 
     def wave(self, wave: Wave) -> None:

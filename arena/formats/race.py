@@ -26,7 +26,7 @@ from arena.formats import Format
 from arena.formats.blocks import MOST_MATCHES, Dealing
 from arena.formats.tables import all_tables, field_of
 from arena.model import Entrant, MatchSpec, Racing, Settings, UserError
-from arena.schedule import End, Results, Wave, step_down
+from arena.schedule import Results, ScheduleEnd, Wave, step_down
 
 MOST_DEALS = 100_000
 """Of one pair: then even a tenth of a stroke has been told."""
@@ -89,7 +89,7 @@ class Race(Format):
         self._budget = self._racing.budget or MOST_MATCHES
         _refuse_below(self._budget, warm_up, self._first.matches)
 
-    def wave(self, before: Sequence[Wave], results: Results) -> Wave | End:
+    def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:
         """The pairs whose order is open, in the groups that are."""
         if not before:
             return self._first
@@ -97,16 +97,16 @@ class Race(Format):
         pairs = [pair for group in standing.open_groups() for pair in standing.open_pairs(group)]
         if not pairs:
             waves = "one wave" if len(before) == 1 else f"{len(before)} waves"
-            return End(f"all neighbours told apart or shown to be close, in {waves}")
+            return ScheduleEnd(f"all neighbours told apart or shown to be close, in {waves}")
         played = _played(before)
         chosen = {name for pair in pairs for name in self._through(pair, standing.order)}
         deals = {name: some for name in sorted(chosen) if (some := self._more(played[name]))}
         if not deals:
-            return End(f"nobody can be told apart by playing on, with {standing.told()}")
+            return ScheduleEnd(f"nobody can be told apart by playing on, with {standing.told()}")
         left = self._budget - sum(wave.matches for wave in before)
         deals = self._within(left, deals)
         if not deals:
-            return End(f"the budget of {self._budget} matches, with {standing.told()}")
+            return ScheduleEnd(f"the budget of {self._budget} matches, with {standing.told()}")
         likely = standing.likely(pairs, {pair: played[n] for pair, n in self._seated.items()})
         more = min(likely, left) - 2 * sum(map(len, deals.values()))
         return self._dealing.wave(deals, more=max(0, more), note=standing.told())

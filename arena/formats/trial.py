@@ -30,7 +30,7 @@ from arena.formats.forfeits import evidence
 from arena.formats.tables import all_tables, field_of
 from arena.model import ADJUSTED, Entrant, MatchSpec, Settings, UserError, Verdict
 from arena.model import Trial as Test
-from arena.schedule import End, Lead, Results, Wave
+from arena.schedule import Lead, Results, ScheduleEnd, Wave
 
 CHUNK = 5
 """Deals of a series in an event that `arena compare` makes: its settings state them."""
@@ -116,7 +116,7 @@ class Trial(Format):
                 f"{2 * self._first} matches, are played before the first look"
             )
 
-    def wave(self, before: Sequence[Wave], results: Results) -> Wave | End:
+    def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:
         """Some more deals, until it is known."""
         played = before[-1].deals[self._pairing].stop if before else 0
         if results.withdrawn:
@@ -124,15 +124,15 @@ class Trial(Format):
         note, more = f"{self._first} deals before the first look", 0
         if before:
             found = self._open(results, played)
-            if isinstance(found, End):
+            if isinstance(found, ScheduleEnd):
                 return found
             note, more = found
         deals = range(played, played + (self._step if before else self._first))
         if 2 * deals.stop > self._most:
-            return End(f"the budget of {self._most} matches", Verdict.UNDECIDED)
+            return ScheduleEnd(f"the budget of {self._most} matches", Verdict.UNDECIDED)
         return self._dealing.wave({self._pairing: deals}, note=note, more=more)
 
-    def _open(self, results: Results, played: int) -> End | tuple[str, int]:
+    def _open(self, results: Results, played: int) -> ScheduleEnd | tuple[str, int]:
         """The verdict; or what is open, and how many matches that is likely to take."""
         lead = results.lead(self._new, self._old)
         stand = bounds(self._test, lead)
@@ -154,15 +154,15 @@ class Trial(Format):
                     f"{proven:.2f} < {self._proof:.2f}"
                 )
                 return note, self._likely((self._proof - proven) / max(proven, 0.5), played)
-        return End(f"{self._new} is {stand.verdict}", stand.verdict)
+        return ScheduleEnd(f"{self._new} is {stand.verdict}", stand.verdict)
 
-    def _without(self, withdrawn: Collection[str]) -> End:
+    def _without(self, withdrawn: Collection[str]) -> ScheduleEnd:
         """Who is left is the better one."""
         if len(withdrawn) > 1:
-            return End("both were withdrawn", Verdict.UNDECIDED)
+            return ScheduleEnd("both were withdrawn", Verdict.UNDECIDED)
         (out,) = withdrawn
         verdict = Verdict.NOT_BETTER if out == self._new else Verdict.BETTER
-        return End(f"{out} was withdrawn", verdict)
+        return ScheduleEnd(f"{out} was withdrawn", verdict)
 
     def _likely(self, far: float, played: int) -> int:
         """How many matches are to come after the next wave, if there are so many times as many."""

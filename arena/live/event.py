@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arena.live.event_state import Show
     from arena.live.open_match import Opening
     from arena.model import Event, MatchRecord, Table
-    from arena.ratings.outcomes import Rated
+    from arena.ratings.outcomes import RatedOutcome
     from arena.schedule import Wave
     from arena.terminal.progress import Progress
 
@@ -140,7 +140,7 @@ class Both:
         for watcher in self._watchers:
             watcher.match(record)
 
-    def rated(self, rated: Rated) -> None:
+    def rated(self, rated: RatedOutcome) -> None:
         """A rated event is settled."""
         for watcher in self._watchers:
             watcher.rated(rated)

@@ -25,7 +25,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from arena.model import Event, MatchRecord, Table
-from arena.ratings.outcomes import Rated
+from arena.ratings.outcomes import RatedOutcome
 from arena.schedule import Wave
 
 # On the page of an event; whoever wants more can have the log.
@@ -130,7 +130,7 @@ class Show:
             )
         )
 
-    def rated(self, rated: Rated) -> None:
+    def rated(self, rated: RatedOutcome) -> None:
         """A deal is over: it has been counted in all its rotations, and stays so."""
         if rated.again:
             return

@@ -31,7 +31,7 @@ class Forfeit(msgspec.Struct, frozen=True, array_like=True):
     kind: str
 
 
-class Played(msgspec.Struct, frozen=True, array_like=True):
+class MatchSummary(msgspec.Struct, frozen=True, array_like=True):
     """One match as the ratings see it; tuples are by seat."""
 
     id: str
@@ -51,7 +51,7 @@ class Played(msgspec.Struct, frozen=True, array_like=True):
     """Thousandths of strokes; empty where nobody keeps a ledger."""
 
 
-def reduced(record: MatchRecord) -> Played:
+def summarize(record: MatchRecord) -> MatchSummary:
     """The part of a record that ratings and tables derive from."""
     seats = range(len(record.seats))
     fell = {fault.seat: fault.hole for fault in reversed(record.faults)}
@@ -60,7 +60,7 @@ def reduced(record: MatchRecord) -> Played:
         [hole[seat] for hole in scores[: max(0, fell.get(seat, HOLES + 1) - 1)] if hole]
         for seat in seats
     ]
-    return Played(
+    return MatchSummary(
         id=record.id,
         attempt=record.attempt,
         digest=record.digest[:DIGEST_HEX],
@@ -79,9 +79,9 @@ def reduced(record: MatchRecord) -> Played:
 _pack = msgspec.msgpack.Encoder().encode
 
 
-def packed(record: MatchRecord) -> bytes:
+def pack_summary(record: MatchRecord) -> bytes:
     """The reduced record as the archive keeps it."""
-    return _pack(reduced(record))
+    return _pack(summarize(record))
 
 
 class Archive:
@@ -94,16 +94,16 @@ class Archive:
     def __init__(self) -> None:
         self._open: dict[str, list[bytes]] = {}
         self._sealed: dict[str, bytes] = {}
-        self._unpack = msgspec.msgpack.Decoder(Played).decode
-        self._unpack_all = msgspec.msgpack.Decoder(list[Played]).decode
+        self._unpack = msgspec.msgpack.Decoder(MatchSummary).decode
+        self._unpack_all = msgspec.msgpack.Decoder(list[MatchSummary]).decode
 
     def add(self, series: str, playing: bytes) -> None:
-        """Keep a `packed` record."""
+        """Keep a `pack_summary` record."""
         if series in self._sealed:
             self._reopen(series)
         self._open.setdefault(series, []).append(playing)
 
-    def of(self, series: str) -> Iterable[Played]:
+    def of(self, series: str) -> Iterable[MatchSummary]:
         """Every playing of the matches of a series, in no particular order."""
         if sealed := self._sealed.get(series):
             return self._unpack_all(zlib.decompress(sealed))

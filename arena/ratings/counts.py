@@ -39,18 +39,18 @@ from arena.model import (
     UserError,
     Withdrawal,
 )
-from arena.ratings.archive import Played
+from arena.ratings.archive import MatchSummary
 from arena.ratings.outcomes import Tally
-from arena.schedule import End, Wave
+from arena.schedule import ScheduleEnd, Wave
 
 Blocks = Callable[[], Iterable[Block]]
 """Gives the blocks of the event, as far as they have been decided, each time it is called."""
 
-Lookup = Callable[[str], Iterable[Played]]
+Lookup = Callable[[str], Iterable[MatchSummary]]
 """Gives every playing of the matches of a series, in any order."""
 
 
-class Withdrawing(msgspec.Struct, frozen=True):
+class WithdrawalRule(msgspec.Struct, frozen=True):
     """When a bot is withdrawn, and annulled."""
 
     after: int = FAULTS_IN_A_ROW
@@ -59,7 +59,7 @@ class Withdrawing(msgspec.Struct, frozen=True):
     """The share of its planned matches before which all its results are annulled."""
 
 
-class Plan(msgspec.Struct):
+class PlannedMatches(msgspec.Struct):
     """How many matches there are to be, in all and for each entrant, as far as is decided."""
 
     matches: int = 0
@@ -72,18 +72,18 @@ class Plan(msgspec.Struct):
             self.by_entrant[entrant] = self.by_entrant.get(entrant, 0) + matches
 
 
-class Chosen(msgspec.Struct, frozen=True):
+class CountedSeries(msgspec.Struct, frozen=True):
     """The matches of a series that count: one attempt, less the void ones."""
 
     series: Series
     attempt: int
-    matches: tuple[tuple[MatchSpec, Played, frozenset[str]], ...]
+    matches: tuple[tuple[MatchSpec, MatchSummary, frozenset[str]], ...]
     """With the entrants that had been withdrawn before: they have forfeited."""
     void: tuple[tuple[MatchSpec, frozenset[str]], ...]
     """Void matches, with the entrants that had been withdrawn before."""
 
 
-def count_in(tally: Tally, chosen: Chosen, gone: frozenset[str]) -> None:
+def count_in(tally: Tally, chosen: CountedSeries, gone: frozenset[str]) -> None:
     """Count a series: all results of those who are `gone` vanish, their faults don't."""
     for spec, played, out in chosen.matches:
         for forfeit in played.forfeits:
@@ -96,29 +96,29 @@ def count_in(tally: Tally, chosen: Chosen, gone: frozenset[str]) -> None:
             tally.void(spec, out)
 
 
-class Counted(msgspec.Struct, frozen=True):
+class EventCount(msgspec.Struct, frozen=True):
     """The result of a count."""
 
-    plan: Plan
+    plan: PlannedMatches
     tally: Tally
     missing: int
     """Matches that are still to be played."""
     withdrawn: tuple[Withdrawal, ...]
     not_reproducible: frozenset[str]
-    end: End = End()
+    end: ScheduleEnd = ScheduleEnd()
     """Why nothing more is played, where that was decided by results."""
 
 
-class Walk:
+class ScheduleWalk:
     """One walk along the schedule, with `take` for each series in its order."""
 
     def __init__(
         self,
-        plan: Plan,
+        plan: PlannedMatches,
         tally: Tally,
         annulled: frozenset[str] = frozenset(),
         *,
-        rule: Withdrawing = Withdrawing(),  # noqa: B008 - frozen
+        rule: WithdrawalRule = WithdrawalRule(),  # noqa: B008 - frozen
         apart: bool = False,
     ) -> None:
         """`apart`: each series by itself, as in a part of an event, where nobody can be withdrawn
@@ -139,7 +139,7 @@ class Walk:
         self._passed: Counter[str] = Counter()
         """Matches of an entrant that lie behind, by the schedule."""
 
-    def take(self, series: Series, playings: Iterable[Played]) -> Chosen | None:
+    def take(self, series: Series, playings: Iterable[MatchSummary]) -> CountedSeries | None:
         """Count a series; None, and no change, if no attempt is complete."""
         attempts = self._attempts(series, playings)
         for number in sorted(attempts) or [0]:
@@ -168,12 +168,12 @@ class Walk:
         self.missing += self._plan.matches - self.passed
         self.passed = self._plan.matches
 
-    def settled(self, series: Series, playings: Iterable[Played]) -> bool:
+    def settled(self, series: Series, playings: Iterable[MatchSummary]) -> bool:
         """Whether a series further ahead needs no more playing, as far as is known here.
 
         Who has enough faults in a row in it is withdrawn by then, whatever comes before it.
         """
-        attempts: dict[int, dict[str, Played]] = {}
+        attempts: dict[int, dict[str, MatchSummary]] = {}
         for played in playings:
             attempts.setdefault(played.attempt, {})[played.id] = played
         nobody = dict.fromkeys(series.entrants, 0)
@@ -182,9 +182,9 @@ class Walk:
             for number in attempts or [0]
         )
 
-    def result(self, tally: Tally, end: End = End()) -> Counted:  # noqa: B008 - frozen
+    def result(self, tally: Tally, end: ScheduleEnd = ScheduleEnd()) -> EventCount:  # noqa: B008 - frozen
         """What was found on the way."""
-        return Counted(
+        return EventCount(
             plan=self._plan,
             tally=tally,
             missing=self.missing,
@@ -203,10 +203,12 @@ class Walk:
         for spec in series.matches:
             self._passed.update(spec.seats)
 
-    def _attempts(self, series: Series, playings: Iterable[Played]) -> dict[int, dict[str, Played]]:
+    def _attempts(
+        self, series: Series, playings: Iterable[MatchSummary]
+    ) -> dict[int, dict[str, MatchSummary]]:
         """Sort the playings by attempt, and compare those of the same match."""
         specs = {spec.id: spec for spec in series.matches}
-        attempts: dict[int, dict[str, Played]] = {}
+        attempts: dict[int, dict[str, MatchSummary]] = {}
         digests: dict[str, str] = {}
         for played in playings:
             spec = specs.get(played.id)
@@ -225,13 +227,17 @@ class Walk:
         return attempts
 
     def _judge(
-        self, series: Series, attempt: int, playings: Mapping[str, Played], before: dict[str, int]
-    ) -> tuple[Chosen, dict[str, int], dict[str, Withdrawal]] | None:
+        self,
+        series: Series,
+        attempt: int,
+        playings: Mapping[str, MatchSummary],
+        before: dict[str, int],
+    ) -> tuple[CountedSeries, dict[str, int], dict[str, Withdrawal]] | None:
         """What an attempt would change, after so many faults in a row; None if not complete."""
         rows = dict(before)
         passed = {entrant: self._passed[entrant] for entrant in series.entrants}
         withdrawn: dict[str, Withdrawal] = {}
-        matches: list[tuple[MatchSpec, Played, frozenset[str]]] = []
+        matches: list[tuple[MatchSpec, MatchSummary, frozenset[str]]] = []
         void: list[tuple[MatchSpec, frozenset[str]]] = []
         for spec in series.matches:
             for entrant in spec.seats:
@@ -257,14 +263,16 @@ class Walk:
                     withdrawn[entrant] = Withdrawal(
                         entrant=entrant, after=spec.id, annulled=annulled
                     )
-        chosen = Chosen(series, attempt, tuple(matches), tuple(void))
+        chosen = CountedSeries(series, attempt, tuple(matches), tuple(void))
         return chosen, rows, withdrawn
 
 
 _encoded = msgspec.msgpack.Encoder().encode
 
 
-def reached(blocks: Blocks, recorded: Collection[str] | None, walk: Walk) -> Iterator[Series]:
+def reachable_series(
+    blocks: Blocks, recorded: Collection[str] | None, walk: ScheduleWalk
+) -> Iterator[Series]:
     """The series of a schedule, as far as anything can count there; the walk leaves the rest.
 
     Behind the last record only matches of withdrawn bots do.
@@ -283,12 +291,12 @@ def count(
     blocks: Blocks,
     lookup: Lookup,
     *,
-    plan: Plan,
+    plan: PlannedMatches,
     rating: RatingSettings,
-    rule: Withdrawing = Withdrawing(),  # noqa: B008 - frozen
+    rule: WithdrawalRule = WithdrawalRule(),  # noqa: B008 - frozen
     annulled: frozenset[str] = frozenset(),
     recorded: Collection[str] | None = None,
-) -> Counted:
+) -> EventCount:
     """Count an event. Holds the sums and one series at a time, however long the log is.
 
     Walks once more when it finds others annulled than it was told. `recorded`: the series of which
@@ -296,8 +304,8 @@ def count(
     """
     while True:
         tally = Tally(margin=rating.forfeit_margin)
-        walk = Walk(plan, tally, annulled, rule=rule)
-        for series in reached(blocks, recorded, walk):
+        walk = ScheduleWalk(plan, tally, annulled, rule=rule)
+        for series in reachable_series(blocks, recorded, walk):
             if walk.take(series, lookup(series.id)) is None:
                 walk.skip(series)
         if walk.annulled == annulled:

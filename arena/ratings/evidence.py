@@ -17,8 +17,8 @@ from arena.model import ADJUSTED, Event, RatingSettings, Withdrawal
 from arena.ratings import normal
 from arena.ratings.fit import Fit, fit
 from arena.ratings.intervals import Moments
-from arena.ratings.linear import fit_strokes, skill_of_a_stroke
-from arena.ratings.outcomes import Forfeited, Tally
+from arena.ratings.outcomes import ForfeitSums, Tally
+from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
 from arena.schedule import Forfeits, Lead
 
 Sums = TypeVar("Sums")
@@ -90,7 +90,7 @@ class Evidence:
         """What two have shown against each other, forfeits apart from strokes."""
         pair = (min(one, two), max(one, two))
         gap = self._tally.gaps.get(pair, Moments())
-        apart = self._tally.forfeited.get(pair, Forfeited())
+        apart = self._tally.forfeited.get(pair, ForfeitSums())
         strokes = gap.plus(apart.whole, -1).plus(apart.rest)
         lead = Lead(0.0, math.inf)
         if strokes.events:

@@ -31,10 +31,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import msgspec
 
 from arena.model import Block, MatchRecord, RatingSettings, Series, UserError, Withdrawal
-from arena.ratings.archive import Archive, Played, packed
-from arena.ratings.counts import Chosen, Counted, Plan, Walk, Withdrawing, count, count_in, reached
-from arena.ratings.outcomes import Rated, Tally
-from arena.schedule import End, Nothing, Results, Schedule, Wave, all_blocks
+from arena.ratings.archive import Archive, MatchSummary, pack_summary
+from arena.ratings.counts import (
+    CountedSeries,
+    EventCount,
+    PlannedMatches,
+    ScheduleWalk,
+    WithdrawalRule,
+    count,
+    count_in,
+    reachable_series,
+)
+from arena.ratings.outcomes import RatedOutcome, Tally
+from arena.schedule import NoResults, Results, Schedule, ScheduleEnd, Wave, all_blocks
 
 
 class Counting:
@@ -48,9 +57,9 @@ class Counting:
         schedule: Schedule,
         *,
         rating: RatingSettings,
-        rule: Withdrawing = Withdrawing(),  # noqa: B008 - frozen
+        rule: WithdrawalRule = WithdrawalRule(),  # noqa: B008 - frozen
         judge: Callable[[Tally, Mapping[str, Withdrawal]], Results] | None = None,
-        rated: Callable[[Rated], None] | None = None,
+        rated: Callable[[RatedOutcome], None] | None = None,
         decided: Callable[[Wave], None] | None = None,
         apart: bool = False,
     ) -> None:
@@ -77,10 +86,10 @@ class Counting:
         self._tally = Tally(
             margin=self._rating.forfeit_margin, rated=self._tell if self._rated else None
         )
-        self.plan = Plan()
-        self._end = End()
+        self.plan = PlannedMatches()
+        self._end = ScheduleEnd()
         """Why nothing more is played, once that is so, where it follows from results."""
-        self._front = Walk(self.plan, self._tally, rule=self._rule, apart=self._apart)
+        self._front = ScheduleWalk(self.plan, self._tally, rule=self._rule, apart=self._apart)
         self._annulled = frozenset[str]()
         """Whose results the sums for a look leave out."""
         self._without = self._tally
@@ -104,11 +113,11 @@ class Counting:
 
     def _decide(self) -> bool:
         """All that was decided has been counted: have the next wave decided. False: it is over."""
-        results: Results = Nothing()
+        results: Results = NoResults()
         if self._judge is not None and self._waves:
             results = self._judge(self._tally, self._front.withdrawn)
         wave = self._schedule(self._waves, results)
-        if isinstance(wave, End):
+        if isinstance(wave, ScheduleEnd):
             self._end = wave
             return False
         self._waves.append(wave)
@@ -141,7 +150,7 @@ class Counting:
             self._begin()
         self._advance()
 
-    def _tell(self, rated: Rated) -> None:
+    def _tell(self, rated: RatedOutcome) -> None:
         self._heard += 1
         if self._heard > self._told:
             self._told = self._heard
@@ -150,7 +159,7 @@ class Counting:
 
     def add(self, record: MatchRecord) -> None:
         """Take in a finished match."""
-        self.take_in(record.series, record.id, packed(record), faulted=bool(record.faults))
+        self.take_in(record.series, record.id, pack_summary(record), faulted=bool(record.faults))
 
     def take_in(self, series: str, match: str, playing: bytes, *, faulted: bool) -> None:
         """Take in a finished match that somebody else has packed."""
@@ -211,7 +220,7 @@ class Counting:
             return None
         return 1 + max((played.attempt for played in playings), default=-1)
 
-    def so_far(self) -> Counted:
+    def so_far(self) -> EventCount:
         """What lies behind the front, as it is now: for a look while more is counted.
 
         It costs the same however many matches there are, except the first time after a bot was
@@ -222,7 +231,7 @@ class Counting:
         if self._front.annulled != self._annulled:
             self._leave_out(self._front.annulled)
         counted = self._front.result(self._without.copied(), self._end)
-        plan = Plan(self.plan.matches, dict(self.plan.by_entrant))
+        plan = PlannedMatches(self.plan.matches, dict(self.plan.by_entrant))
         missing = plan.matches - self._front.passed
         return msgspec.structs.replace(counted, plan=plan, missing=missing)
 
@@ -230,13 +239,13 @@ class Counting:
         """Count what lies behind the front again, without those who are annulled."""
         self._annulled = annulled
         self._without = Tally(margin=self._rating.forfeit_margin)
-        walk = Walk(self.plan, self._without, annulled, rule=self._rule)
+        walk = ScheduleWalk(self.plan, self._without, annulled, rule=self._rule)
         for series in (series for block in self._known() for series in block.series):
             if self._next is not None and series.id == self._next.id:
                 return
             walk.take(series, self._archive.of(series.id))
 
-    def counted(self) -> Counted:
+    def counted(self) -> EventCount:
         """Count everything that has been added: what the published table derives from."""
         self._settle()
         if self._next is None:
@@ -247,7 +256,7 @@ class Counting:
             return self._count(self._archive.of, annulled)
         strange = self._archive.series
 
-        def lookup(series: str) -> Iterable[Played]:
+        def lookup(series: str) -> Iterable[MatchSummary]:
             strange.discard(series)
             return self._archive.of(series)
 
@@ -256,8 +265,8 @@ class Counting:
         return counted
 
     def _count(
-        self, lookup: Callable[[str], Iterable[Played]], annulled: frozenset[str]
-    ) -> Counted:
+        self, lookup: Callable[[str], Iterable[MatchSummary]], annulled: frozenset[str]
+    ) -> EventCount:
         counted = count(
             self._known,
             lookup,
@@ -287,7 +296,7 @@ class Counting:
                 "it belongs to another event, or event.json was changed"
             )
 
-    def chosen(self) -> Iterator[Chosen]:
+    def chosen(self) -> Iterator[CountedSeries]:
         """What counts, series by series, in the order of the schedule; less annulled matches.
 
         A match counts while two of its table are left who are not annulled.
@@ -297,13 +306,13 @@ class Counting:
             if len(annulled.intersection(chosen.series.entrants)) < len(chosen.series.entrants) - 1:
                 yield chosen
 
-    def complete(self) -> Iterator[Chosen]:
+    def complete(self) -> Iterator[CountedSeries]:
         """Every series with a complete attempt, in the order of the schedule, with the matches of
         annulled entrants.
         """
         self._settle()
-        walk = Walk(self.plan, Tally(margin=self._rating.forfeit_margin), rule=self._rule)
-        for series in reached(self._known, self._archive.series, walk):
+        walk = ScheduleWalk(self.plan, Tally(margin=self._rating.forfeit_margin), rule=self._rule)
+        for series in reachable_series(self._known, self._archive.series, walk):
             chosen = walk.take(series, self._archive.of(series.id))
             if chosen is None:
                 walk.skip(series)

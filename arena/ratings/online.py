@@ -25,7 +25,7 @@ import trueskill
 from arena.model import RatingSettings
 from arena.ratings import normal
 from arena.ratings.likelihood import draw_margin, tie
-from arena.ratings.outcomes import Rated
+from arena.ratings.outcomes import RatedOutcome
 
 TIE_FLOOR = 1e-4
 
@@ -64,7 +64,7 @@ def environment(settings: RatingSettings) -> Any:  # noqa: ANN401 - the package 
     )
 
 
-class Live:
+class OnlineRatings:
     """Online ratings of a field, event by event."""
 
     def __init__(self, settings: RatingSettings) -> None:
@@ -76,7 +76,7 @@ class Live:
         self._prior = (settings.mu, settings.sigma)
         self._ratings: dict[str, tuple[float, float]] = {}
 
-    def update(self, outcome: Rated) -> None:
+    def update(self, outcome: RatedOutcome) -> None:
         """Take in a rated event."""
         if len(outcome.entrants) == 2:
             (one, two), (first, second) = outcome.entrants, outcome.places

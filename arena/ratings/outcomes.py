@@ -39,7 +39,7 @@ from typing import TypeVar
 import msgspec
 
 from arena.model import MatchSpec
-from arena.ratings.archive import Played
+from arena.ratings.archive import MatchSummary
 from arena.ratings.intervals import Moments
 
 THOUSANDTHS = 1000
@@ -49,7 +49,7 @@ _Key = TypeVar("_Key")
 _BEFORE_THE_MATCH = (-1, -1)
 
 
-class Rated(msgspec.Struct, frozen=True):
+class RatedOutcome(msgspec.Struct, frozen=True):
     """A rated event in which everybody's place is known: for ratings that are made live."""
 
     entrants: tuple[str, ...]
@@ -78,7 +78,7 @@ class PairCount(msgspec.Struct):
     second_places: int = 0
 
 
-class Forfeited(msgspec.Struct):
+class ForfeitSums(msgspec.Struct):
     """Rated events of a pair in which either forfeited a match; the first is the smaller id."""
 
     first: int = 0
@@ -109,12 +109,12 @@ class Account(msgspec.Struct):
     """The same, less luck."""
 
 
-class _Part(msgspec.Struct):
+class _Rotation(msgspec.Struct):
     """One rotation of an event."""
 
     seats: tuple[str, ...]
     deal: int
-    played: Played | None
+    played: MatchSummary | None
     out: frozenset[str]
     """Withdrawn before."""
     gone: frozenset[str]
@@ -142,19 +142,21 @@ class _Showing(msgspec.Struct):
 class Tally:
     """The sums of everything that counts. See the module's rules."""
 
-    def __init__(self, *, margin: float, rated: Callable[[Rated], None] | None = None) -> None:
+    def __init__(
+        self, *, margin: float, rated: Callable[[RatedOutcome], None] | None = None
+    ) -> None:
         self.pairs: dict[tuple[str, str], PairCount] = {}
         self.gaps: dict[tuple[str, str], Moments] = {}
         """By pair, the smaller id first: by how many thousandths of a stroke, luck taken off, that
         was above the other, against comparisons made; while neither was withdrawn.
         """
-        self.forfeited: dict[tuple[str, str], Forfeited] = {}
+        self.forfeited: dict[tuple[str, str], ForfeitSums] = {}
         """By pair, of the events in `gaps`; of a pair that never forfeited there is nothing."""
         self.accounts: dict[str, Account] = {}
         self.matches = 0
         self._margin = round(margin * THOUSANDTHS)
         self._rated = rated
-        self._parts: dict[tuple[str, int], list[_Part]] = {}
+        self._parts: dict[tuple[str, int], list[_Rotation]] = {}
 
     def account(self, entrant: str) -> Account:
         """The account of an entrant, opened when there is none."""
@@ -169,7 +171,7 @@ class Tally:
     def match(
         self,
         spec: MatchSpec,
-        played: Played,
+        played: MatchSummary,
         *,
         out: frozenset[str] = frozenset(),
         gone: frozenset[str] = frozenset(),
@@ -189,11 +191,11 @@ class Tally:
             account.decisions += played.decisions[seat]
             account.think_us += played.think_us[seat]
             account.off_turn_us += played.off_turn_us[seat]
-        self._add(spec, _Part(spec.seats, spec.deal, played, out, gone, whole))
+        self._add(spec, _Rotation(spec.seats, spec.deal, played, out, gone, whole))
 
     def void(self, spec: MatchSpec, out: frozenset[str]) -> None:
         """Count a match that is void because the entrants in `out` had been withdrawn."""
-        self._add(spec, _Part(spec.seats, spec.deal, None, out, frozenset(), whole=False))
+        self._add(spec, _Rotation(spec.seats, spec.deal, None, out, frozenset(), whole=False))
 
     def copied(self) -> Tally:
         """The sums as they are now, for somebody who reads them while more is counted here."""
@@ -202,7 +204,7 @@ class Tally:
         tally.pairs = {pair: copy(count) for pair, count in self.pairs.items()}
         tally.gaps = _copied(self.gaps)
         tally.forfeited = {
-            pair: Forfeited(each.first, each.second, copy(each.whole), copy(each.rest))
+            pair: ForfeitSums(each.first, each.second, copy(each.whole), copy(each.rest))
             for pair, each in self.forfeited.items()
         }
         tally.accounts = {
@@ -223,7 +225,7 @@ class Tally:
         """
         self._parts.clear()
 
-    def _add(self, spec: MatchSpec, part: _Part) -> None:
+    def _add(self, spec: MatchSpec, part: _Rotation) -> None:
         key = (spec.pairing, spec.deal)
         parts = self._parts.setdefault(key, [])
         parts.append(part)
@@ -231,7 +233,7 @@ class Tally:
             del self._parts[key]
             self._settle(spec.pairing, parts)
 
-    def _settle(self, pairing: str, parts: list[_Part]) -> None:
+    def _settle(self, pairing: str, parts: list[_Rotation]) -> None:
         """All rotations of an event are in."""
         entrants = sorted(set(parts[0].seats) - parts[0].gone)
         void = any(part.played is None for part in parts)
@@ -242,10 +244,10 @@ class Tally:
             keys = [showings[entrant].key for entrant in entrants]
             places = tuple(1 + sum(other < key for other in keys) for key in keys)
             again = not all(part.whole for part in parts)
-            self._rated(Rated(tuple(entrants), places, pairing, parts[0].deal, again))
+            self._rated(RatedOutcome(tuple(entrants), places, pairing, parts[0].deal, again))
 
     def _count_results(
-        self, pairing: str, parts: list[_Part], showings: dict[str, _Showing]
+        self, pairing: str, parts: list[_Rotation], showings: dict[str, _Showing]
     ) -> None:
         """Who beat whom, for every pair."""
         points = dict.fromkeys(showings, 0)
@@ -261,7 +263,7 @@ class Tally:
             account.deals += 1
             account.beaten.setdefault(pairing, Moments()).add(points[entrant], stake)
 
-    def _count_strokes(self, pairing: str, parts: list[_Part]) -> None:
+    def _count_strokes(self, pairing: str, parts: list[_Rotation]) -> None:
         """By how many, for every pair and match: as played, and less luck."""
         seated = [entrant for entrant in sorted(parts[0].seats) if entrant not in parts[0].gone]
         lead = {entrant: [0, 0, 0] for entrant in seated}
@@ -286,7 +288,7 @@ class Tally:
             account.margin.setdefault(pairing, Moments()).add(played, comparisons)
             account.adjusted.setdefault(pairing, Moments()).add(adjusted, comparisons)
 
-    def _compared(self, part: _Part, one: str, two: str) -> tuple[int, int]:
+    def _compared(self, part: _Rotation, one: str, two: str) -> tuple[int, int]:
         """By how many thousandths of strokes the first was above the second, with luck and
         without.
         """
@@ -301,9 +303,9 @@ class Tally:
             return strokes, strokes
         return strokes, strokes - played.luck[first] + played.luck[second]
 
-    def _set_apart(self, one: str, two: str, parts: list[_Part], gap: int) -> None:
+    def _set_apart(self, one: str, two: str, parts: list[_Rotation], gap: int) -> None:
         """Count an event in which either forfeited: what of it is strokes, and what isn't."""
-        apart = self.forfeited.setdefault((one, two), Forfeited())
+        apart = self.forfeited.setdefault((one, two), ForfeitSums())
         apart.whole.add(gap, len(parts))
         strokes = matches = 0
         for part in parts:
@@ -317,7 +319,9 @@ class Tally:
         if matches:
             apart.rest.add(strokes, matches)
 
-    def _pair(self, one: str, two: str, parts: list[_Part], showings: dict[str, _Showing]) -> int:
+    def _pair(
+        self, one: str, two: str, parts: list[_Rotation], showings: dict[str, _Showing]
+    ) -> int:
         """Count a pair's result; the half points of the first."""
         if (one, two) not in self.pairs:
             self.pairs[one, two] = PairCount()
@@ -339,7 +343,7 @@ class Tally:
         return 1
 
 
-def _forfeiters(part: _Part) -> frozenset[str]:
+def _forfeiters(part: _Rotation) -> frozenset[str]:
     """Who forfeited a match that was played, by a fault in it."""
     if part.played is None:
         return frozenset()
@@ -350,7 +354,7 @@ def _copied(moments: Mapping[_Key, Moments]) -> dict[_Key, Moments]:
     return {key: copy(sums) for key, sums in moments.items()}
 
 
-def _playoffs_won(parts: list[_Part], one: str, two: str) -> int:
+def _playoffs_won(parts: list[_Rotation], one: str, two: str) -> int:
     """How many more playoffs the first won than the second, of those between the two."""
     won = 0
     for part in parts:
@@ -362,7 +366,7 @@ def _playoffs_won(parts: list[_Part], one: str, two: str) -> int:
     return won
 
 
-def _showings(parts: list[_Part]) -> dict[str, _Showing]:
+def _showings(parts: list[_Rotation]) -> dict[str, _Showing]:
     """What everybody did over the rotations of an event."""
     showings = {entrant: _Showing() for entrant in parts[0].seats}
     for part in parts:
@@ -375,7 +379,7 @@ def _showings(parts: list[_Part]) -> dict[str, _Showing]:
     return showings
 
 
-def _show(showings: dict[str, _Showing], part: _Part, played: Played) -> None:
+def _show(showings: dict[str, _Showing], part: _Rotation, played: MatchSummary) -> None:
     seats = part.seats
     for seat, entrant in enumerate(seats):
         showings[entrant].strokes += played.totals[seat]

@@ -34,9 +34,9 @@ from arena.model import (
     canonical,
     pairing_id,
 )
-from arena.ratings.counts import Chosen, Counted, Plan, count_in
+from arena.ratings.counts import CountedSeries, EventCount, PlannedMatches, count_in
 from arena.ratings.outcomes import Tally
-from arena.schedule import End
+from arena.schedule import ScheduleEnd
 
 _HASH_SHOWN = 12
 MOST_BOTS = 500
@@ -46,14 +46,14 @@ Aliases = Mapping[str, str]
 """Ids of an event -> the ids in the table, where they differ."""
 
 
-class Named(NamedTuple):
+class NamedEvent(NamedTuple):
     """An event, and what it is called when something is to be said of it."""
 
     name: str
     event: Event
 
 
-def refuse_unlike(events: Sequence[Named], rate_on: RateOn | None) -> None:
+def refuse_unlike(events: Sequence[NamedEvent], rate_on: RateOn | None) -> None:
     """See that events can be rated together, on what is asked for if they don't agree on it."""
     first = events[0]
     if rate_on == ADJUSTED:
@@ -77,7 +77,7 @@ def refuse_unlike(events: Sequence[Named], rate_on: RateOn | None) -> None:
         _refuse_unlike_evaluators(events)
 
 
-def _refuse_unlike_evaluators(events: Sequence[Named]) -> None:
+def _refuse_unlike_evaluators(events: Sequence[NamedEvent]) -> None:
     """Luck of two measures has no sum. Who rates on results without a doubt can do without."""
     known: dict[str, str] = {}
     for name, event in events:
@@ -115,7 +115,7 @@ def _told(value: Any, other: Any) -> str:  # noqa: ANN401 - any setting
     return str(value) or "none"
 
 
-def same_bots(events: Sequence[Named], without: Collection[str] = ()) -> list[Aliases]:
+def aliases_of(events: Sequence[NamedEvent], without: Collection[str] = ()) -> list[Aliases]:
     """For each event those of its bots that have another id in the table. UserError if two bots
     have one id, unless it is left out anyway.
     """
@@ -146,7 +146,7 @@ def same_bots(events: Sequence[Named], without: Collection[str] = ()) -> list[Al
     ]
 
 
-def field_of(events: Sequence[Named], aliases: Sequence[Aliases]) -> tuple[Entrant, ...]:
+def pooled_field(events: Sequence[NamedEvent], aliases: Sequence[Aliases]) -> tuple[Entrant, ...]:
     """The bots of all events, each once, by their ids in the table."""
     found: dict[str, Entrant] = {}
     for (_, event), other in zip(events, aliases, strict=True):
@@ -160,7 +160,7 @@ def field_of(events: Sequence[Named], aliases: Sequence[Aliases]) -> tuple[Entra
     return tuple(entrant for _, entrant in sorted(found.items()))
 
 
-def left_out(
+def excluded_entrants(
     field: Sequence[Entrant],
     aliases: Sequence[Aliases],
     *,
@@ -190,7 +190,7 @@ def _called(calls: Mapping[str, set[str]], names: Collection[str], flag: str) ->
     return {entrant for name in names for entrant in calls[name]}
 
 
-def in_common(
+def common_event(
     events: Sequence[Event], field: Sequence[Entrant], rate_on: RateOn | None = None
 ) -> Event:
     """What can be said of all events at once; of one, all but its bots."""
@@ -244,13 +244,13 @@ class Pool:
         self._gone = gone
         self._missing = 0
         self._not_reproducible: set[str] = set()
-        self._end = End()
+        self._end = ScheduleEnd()
 
     def take(
         self,
         event: Event,
-        counted: Counted,
-        series: Iterable[Chosen],
+        counted: EventCount,
+        series: Iterable[CountedSeries],
         *,
         aliases: Aliases,
         unwanted: Callable[[MatchSpec], bool] = nothing_left_out,
@@ -278,7 +278,7 @@ class Pool:
         self._tally.close()
         self._missing += counted.missing
         # Of all together there is none.
-        self._end = End() if self.sources else counted.end
+        self._end = ScheduleEnd() if self.sources else counted.end
         self._not_reproducible.update(aliases.get(name, name) for name in counted.not_reproducible)
         self.sources.append(
             Source(
@@ -293,7 +293,7 @@ class Pool:
             )
         )
 
-    def counted(self) -> Counted:
+    def counted(self) -> EventCount:
         """All that was taken in. Annulled are those of whom nothing is left in any event."""
         withdrawn: dict[str, Withdrawal] = {}
         for source in self.sources:
@@ -304,8 +304,8 @@ class Pool:
                     withdrawn.setdefault(
                         out.entrant, msgspec.structs.replace(out, annulled=annulled)
                     )
-        return Counted(
-            plan=Plan(matches=sum(source.planned for source in self.sources)),
+        return EventCount(
+            plan=PlannedMatches(matches=sum(source.planned for source in self.sources)),
             tally=self._tally,
             missing=self._missing,
             withdrawn=tuple(out for _, out in sorted(withdrawn.items())),
@@ -314,7 +314,9 @@ class Pool:
         )
 
 
-def _as_wanted(chosen: Chosen, aliases: Aliases, unwanted: Callable[[MatchSpec], bool]) -> Chosen:
+def _as_wanted(
+    chosen: CountedSeries, aliases: Aliases, unwanted: Callable[[MatchSpec], bool]
+) -> CountedSeries:
     """A series with the ids of the table, less the matches that are left out."""
 
     def ids(entrants: Iterable[str]) -> frozenset[str]:

@@ -26,7 +26,7 @@ from arena.model import (
     Table,
     Withdrawal,
 )
-from arena.ratings.counts import Counted
+from arena.ratings.counts import EventCount
 from arena.ratings.evidence import fitted, lead_of, separation
 from arena.ratings.fit import DECIMALS, Fit
 from arena.ratings.intervals import Z95, Moments, average, half_width, win_interval
@@ -40,7 +40,7 @@ WITHDRAWN = "withdrawn"
 ANNULLED = "annulled"
 
 
-def table(event: Event, counted: Counted, *, rule: int = DERIVATION) -> Table:
+def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table:
     """The table of an event, from what counts in it. `rule`: of derivation; today's, but for the
     files of an event that names an older one.
     """
@@ -108,7 +108,7 @@ def _of_matches(row: Standing, account: Account) -> Standing:
 class _Measured:
     """What is known of those who are rated."""
 
-    def __init__(self, event: Event, counted: Counted, found: Fit, order: Sequence[int]) -> None:
+    def __init__(self, event: Event, counted: EventCount, found: Fit, order: Sequence[int]) -> None:
         """`order`: the numbers of those who are rated, the best first."""
         settings, names = event.settings, found.entrants
         self._settings = settings

@@ -1,6 +1,6 @@
 """From a `Table` to text: for a terminal, Markdown, CSV, JSON.
 
-A report is a module here that defines a `Report`, and a line of `arena.registry.REPORTS`: then
+A report is a module here that defines a `TableReport`, and a line of `arena.registry.REPORTS`: then
 every `--format` offers it. One that names a file is also written beside the log of each event,
 verified there and published.
 
@@ -28,7 +28,7 @@ class View(NamedTuple):
     """For a screen: what prints the facts below the table, of which it then has two lines."""
 
 
-class Report(NamedTuple):
+class TableReport(NamedTuple):
     """One way to show a table."""
 
     render: Callable[[Table, View], str]

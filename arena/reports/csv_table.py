@@ -6,7 +6,7 @@ import csv
 import io
 
 from arena.model import Standing, Table
-from arena.reports import Report, View
+from arena.reports import TableReport, View
 from arena.reports.escape import cell
 from arena.reports.first_rule import LATER
 from arena.reports.rows import listed, reasons
@@ -97,4 +97,4 @@ def _fields(row: Standing, author: str, why: str) -> dict[str, str | int | float
     }
 
 
-REPORT = Report(render, file="table.csv")
+REPORT = TableReport(render, file="table.csv")

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from arena.model import Table
-from arena.reports import Report, View
+from arena.reports import TableReport, View
 from arena.reports.first_rule import LATER
 from arena.reports.rows import listed, reasons
 
@@ -56,4 +56,4 @@ def _settle(event: dict[str, Any], *, canonical: bool) -> None:
             del event[key]
 
 
-REPORT = Report(render, file="table.json")
+REPORT = TableReport(render, file="table.json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tabulate import tabulate
 
 from arena.model import Table
-from arena.reports import Report, View
+from arena.reports import TableReport, View
 from arena.reports.columns import BOT, NOTHING, WIDEST_MATRIX, Matrix, columns, share
 from arena.reports.escape import markdown_name, markdown_sentence
 from arena.reports.footer import UNCONFINED, facts, unconfined
@@ -73,4 +73,4 @@ def _matrix(table: Table) -> str:
     return f"Rated events won by the row against the column, % (W-T-L):\n\n{made}"
 
 
-REPORT = Report(render, file="table.md", for_people=True)
+REPORT = TableReport(render, file="table.md", for_people=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tabulate import tabulate
 
 from arena.model import Standing, Table
-from arena.reports import Report, View
+from arena.reports import TableReport, View
 from arena.reports.columns import (
     BOT,
     FAULTS,
@@ -154,4 +154,4 @@ def _matrix(table: Table, *, room: int | None) -> list[str]:
     return [*title, *_table([heads, *body], ["right", "left", *["right"] * len(numbers)])]
 
 
-REPORT = Report(render, file="table.txt", for_people=True)
+REPORT = TableReport(render, file="table.txt", for_people=True)

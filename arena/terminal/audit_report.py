@@ -13,7 +13,17 @@ from arena.audit import discards as feeding_
 from arena.audit import table_mates, trends
 from arena.audit.auditor import audited
 from arena.audit.luck import FEWEST
-from arena.audit.report import UNUSUAL, Audit, Capped, Effect, Feeding, Lift, Part, Question, Share
+from arena.audit.report import (
+    UNUSUAL,
+    Audit,
+    AuditPart,
+    Capped,
+    Effect,
+    Feeding,
+    Lift,
+    Proportion,
+    Question,
+)
 from arena.deals import Deals, with_beacon
 from arena.event.results import Counts, incomplete
 from arena.model import SHUFFLED, MatchRecord
@@ -32,13 +42,13 @@ _FEW = 3
 """Pairs that are shown even if nothing is unusual about them."""
 
 _TITLES = {
-    Part.CAPS: "pairs with capped holes",
-    Part.LUCK: "luck",
-    Part.LATER: "rotations played later",
-    Part.LIFT: "pairs that do better together",
-    Part.FEEDING: "discards for a neighbour",
-    Part.SERIES: "results that hang together within a series",
-    Part.TREND: "better or worse within a series",
+    AuditPart.CAPS: "pairs with capped holes",
+    AuditPart.LUCK: "luck",
+    AuditPart.LATER: "rotations played later",
+    AuditPart.LIFT: "pairs that do better together",
+    AuditPart.FEEDING: "discards for a neighbour",
+    AuditPart.SERIES: "results that hang together within a series",
+    AuditPart.TREND: "better or worse within a series",
 }
 
 
@@ -116,7 +126,7 @@ def _verdict(audit: Audit, *, paint: bool) -> Iterator[str]:
 
 
 def _in_order(tested: Sequence[Question]) -> list[Question]:
-    return sorted(tested, key=lambda one: list(Part).index(one.part))
+    return sorted(tested, key=lambda one: list(AuditPart).index(one.part))
 
 
 def _odds(p: float) -> str:
@@ -174,7 +184,7 @@ def _ties(audit: Audit) -> Iterator[str]:
         )
 
 
-def _share(share: Share) -> tuple[str, str, str]:
+def _share(share: Proportion) -> tuple[str, str, str]:
     return (
         f"{share.count:,} of {share.of:,}",
         f"{share.share:.2%}",

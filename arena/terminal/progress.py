@@ -17,7 +17,7 @@ import msgspec
 from wcwidth import wcswidth
 
 from arena.model import MatchRecord, RatingSettings
-from arena.ratings.outcomes import Rated
+from arena.ratings.outcomes import RatedOutcome
 from arena.reports.escape import json_line, plain, visible
 from arena.reports.faults import headline
 from arena.schedule import Wave
@@ -65,7 +65,7 @@ class Progress:
         while now - self._marks[0][0] > WINDOW_S and len(self._marks) > 2:
             self._marks.popleft()
 
-    def rated(self, rated: Rated) -> None:
+    def rated(self, rated: RatedOutcome) -> None:
         """A rated event is settled."""
 
     def wave(self, wave: Wave) -> None:
@@ -170,17 +170,17 @@ class Bar(Lines):
 
     def __init__(self, rating: RatingSettings, out: TextIO) -> None:
         # Loaded here: it is the only display that rates, and the package takes a while to load.
-        from arena.ratings.online import Live
+        from arena.ratings.online import OnlineRatings
 
         super().__init__(out)
-        self._live = Live(rating)
+        self._live = OnlineRatings(rating)
         self._drawn = 0
 
     def wave(self, wave: Wave) -> None:
         """It is drawn, not said again and again."""
         Progress.wave(self, wave)
 
-    def rated(self, rated: Rated) -> None:
+    def rated(self, rated: RatedOutcome) -> None:
         """A rated event is settled."""
         self._live.update(rated)
 

@@ -21,7 +21,7 @@ from arena.reports.layout import wrap
 from arena.terminal.screen import say
 from arena.verify.findings import LOG
 from arena.verify.tables import OLDER
-from arena.verify.whole import Verdict, verify, verify_epoch
+from arena.verify.whole import FolderVerdict, verify, verify_epoch
 
 if TYPE_CHECKING:
     from arena.verify.rerun_bots import Rerun
@@ -46,7 +46,7 @@ class _Judged(NamedTuple):
     """A folder, and what was found."""
 
     folder: Path
-    verdict: Verdict
+    verdict: FolderVerdict
     seconds: float
     played: Rerun | None
 
@@ -86,7 +86,7 @@ def verify_folder(
     return 0
 
 
-def _epochs(folder: Path, verdict: Verdict, jobs: int) -> Iterator[_Judged]:
+def _epochs(folder: Path, verdict: FolderVerdict, jobs: int) -> Iterator[_Judged]:
     """What is to be said of an event's epochs, if the event can be believed."""
     before = [verdict.event] if verdict.event is not None else []
     # Who was withdrawn follows from a log that is true.
@@ -157,7 +157,7 @@ class _Bar:
             click.echo("\r" + " " * 20 + "\r", nl=False, err=True)
 
 
-def _tell_difference(folder: Path, verdict: Verdict, played: Rerun | None) -> None:
+def _tell_difference(folder: Path, verdict: FolderVerdict, played: Rerun | None) -> None:
     found = verdict.difference
     assert found is not None
     say(f"arena: {plain(str(folder))} is not as it should be:")
@@ -174,7 +174,9 @@ def _tell_difference(folder: Path, verdict: Verdict, played: Rerun | None) -> No
         say(f"  lines of the log that differ: {verdict.differing:,}")
 
 
-def _lines(folder: Path, verdict: Verdict, seconds: float, played: Rerun | None) -> Iterator[str]:
+def _lines(
+    folder: Path, verdict: FolderVerdict, seconds: float, played: Rerun | None
+) -> Iterator[str]:
     event = verdict.event
     assert event is not None
     if verdict.proven and event.finished:
@@ -191,7 +193,7 @@ def _lines(folder: Path, verdict: Verdict, seconds: float, played: Rerun | None)
 
 
 def _facts(
-    verdict: Verdict, event: Event, seconds: float, played: Rerun | None
+    verdict: FolderVerdict, event: Event, seconds: float, played: Rerun | None
 ) -> Iterator[tuple[str, str]]:
     settings = event.settings
     if not verdict.proven:
@@ -238,7 +240,7 @@ def _facts(
     yield "not proven", "; ".join(_unproven(verdict, played))
 
 
-def _unproven(verdict: Verdict, played: Rerun | None) -> Iterator[str]:
+def _unproven(verdict: FolderVerdict, played: Rerun | None) -> Iterator[str]:
     """What no folder can prove, or this one has not."""
     if played is None:
         yield "that the bots made these moves (--rerun N)"
@@ -260,7 +262,7 @@ def _all_as_json(judged: Sequence[_Judged]) -> dict[str, Any]:
     return {**first, "verified": verified, "epochs": epochs}
 
 
-def _as_json(verdict: Verdict, seconds: float, played: Rerun | None) -> dict[str, Any]:
+def _as_json(verdict: FolderVerdict, seconds: float, played: Rerun | None) -> dict[str, Any]:
     return {
         "v": VERSION,
         "verified": verdict.difference is None and verdict.proven,

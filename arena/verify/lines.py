@@ -14,17 +14,17 @@ import threading
 import msgspec
 
 from arena.model import MatchRecord
-from arena.ratings.archive import packed
+from arena.ratings.archive import pack_summary
 from arena.store import LogLine, read_lines
 from arena.store.files import UNDECODABLE
 from arena.store.lines import decode, encode
 from arena.validate import record_fault
-from arena.verify.case import Case
+from arena.verify.event import VerifiedEvent
 from arena.verify.findings import LOG, Difference, shown, unlike_bytes
 from arena.verify.records import Judge
 
 
-class Kept(msgspec.Struct, frozen=True, array_like=True):
+class VerifiedRecord(msgspec.Struct, frozen=True, array_like=True):
     """What the count of the log needs of a record that is true."""
 
     line: int
@@ -39,14 +39,14 @@ class Kept(msgspec.Struct, frozen=True, array_like=True):
     faulted: bool
 
 
-class Part(msgspec.Struct, frozen=True, array_like=True):
+class LogPart(msgspec.Struct, frozen=True, array_like=True):
     """What was found in a part of the log."""
 
     lines: int
     torn: int | None
     """Where a last line begins that has no newline."""
     moves: int
-    kept: list[Kept]
+    kept: list[VerifiedRecord]
     differing: int
     """Lines that aren't what they should be."""
     first: Difference | None
@@ -56,7 +56,7 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
 class Reader:
     """Reads parts of one log."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: VerifiedEvent) -> None:
         self._case = case
         self._entrants = frozenset(entrant.id for entrant in case.event.entrants)
         self._spelled = case.event.settings.rule > 1
@@ -70,9 +70,9 @@ class Reader:
                 settings=case.event.settings,
             )
 
-    def read(self, start: int, stop: int) -> Part:
+    def read(self, start: int, stop: int) -> LogPart:
         """The lines that begin in these bytes."""
-        kept: list[Kept] = []
+        kept: list[VerifiedRecord] = []
         lines = moves = differing = 0
         first, torn = None, None
         for line in read_lines(self._case.folder, start, stop):
@@ -82,14 +82,14 @@ class Reader:
             lines += 1
             record = self._record(line)
             found = record if isinstance(record, Difference) else self._kept(lines, line, record)
-            if isinstance(found, Kept):
+            if isinstance(found, VerifiedRecord):
                 kept.append(found)
             elif found is not None:
                 differing += 1
                 first = first or msgspec.structs.replace(found, line=lines, byte=line.start)
             if isinstance(record, MatchRecord):
                 moves += sum(hole.moves.count(",") + 1 for hole in record.holes if hole.moves)
-        return Part(lines, torn, moves, kept, differing, first)
+        return LogPart(lines, torn, moves, kept, differing, first)
 
     def _record(self, line: LogLine) -> MatchRecord | Difference:
         """The record of a line; from rule 2 on a line is what encoding its record gives."""
@@ -111,7 +111,9 @@ class Reader:
             )
         return record
 
-    def _kept(self, number: int, line: LogLine, record: MatchRecord) -> Kept | Difference | None:
+    def _kept(
+        self, number: int, line: LogLine, record: MatchRecord
+    ) -> VerifiedRecord | Difference | None:
         """What is needed of a record, how it differs, or nothing if that can't be said yet."""
         judge = self._judge
         if wrong := record_fault(record, self._entrants):
@@ -131,14 +133,14 @@ class Reader:
             return place
         if found := judge.difference(record):
             return found
-        return Kept(
+        return VerifiedRecord(
             number,
             line.start,
             record.id,
             place,
             record.attempt,
             record.series,
-            packed(record),
+            pack_summary(record),
             bool(record.faults),
         )
 
@@ -152,14 +154,14 @@ def _no_record(found: str, match: str = "") -> Difference:
 # ---------------------------------------------------------------------- in another process
 
 _encode = msgspec.msgpack.Encoder().encode
-decode_part = msgspec.msgpack.Decoder(Part).decode
+decode_part = msgspec.msgpack.Decoder(LogPart).decode
 """What `read_part` returns."""
 
 _readers: list[Reader] = []
 """This process's own, if it is one of those that read parts."""
 
 
-def begin(case: Case) -> None:
+def begin(case: VerifiedEvent) -> None:
     """What such a process does first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     threading.Thread(target=_end_with_parent, daemon=True).start()

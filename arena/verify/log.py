@@ -15,9 +15,9 @@ from pathlib import Path
 
 from arena.model import HostError
 from arena.store.files import open_regular
-from arena.verify.case import Case
+from arena.verify.event import VerifiedEvent
 from arena.verify.findings import LOG
-from arena.verify.lines import Part, Reader, begin, decode_part, read_part
+from arena.verify.lines import LogPart, Reader, begin, decode_part, read_part
 
 # Some hundred matches a part: half a second's work, and little to keep of each.
 PART_BYTES = 1 << 20
@@ -28,14 +28,14 @@ AHEAD = 2
 _LOOK_BYTES = 1 << 16
 
 
-def processes(case: Case, jobs: int) -> int:
+def processes(case: VerifiedEvent, jobs: int) -> int:
     """How many of `jobs` processes are worth their start."""
     log = case.folder / LOG
     size = log.stat().st_size if log.is_file() else 0
     return max(1, min(jobs, size // ALONE_BYTES))
 
 
-def read_log(case: Case, jobs: int) -> Iterator[tuple[int, Part]]:
+def read_log(case: VerifiedEvent, jobs: int) -> Iterator[tuple[int, LogPart]]:
     """Every part in the order of the file, each with the byte at which the next one begins."""
     ranges = parts(case.folder / LOG)
     if jobs == 1:
@@ -63,7 +63,7 @@ def read_log(case: Case, jobs: int) -> Iterator[tuple[int, Part]]:
         pool.shutdown(cancel_futures=True)
 
 
-def _first(waiting: deque[tuple[int, Future[bytes]]]) -> tuple[int, Part]:
+def _first(waiting: deque[tuple[int, Future[bytes]]]) -> tuple[int, LogPart]:
     stop, future = waiting.popleft()
     return stop, decode_part(future.result())
 

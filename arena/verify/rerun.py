@@ -16,7 +16,7 @@ from arena import registry
 from arena.deals import Deals, with_beacon
 from arena.games.follower import Followed, Moved
 from arena.model import Event, MatchRecord, Series, sha256_hex
-from arena.ratings.counts import Chosen
+from arena.ratings.counts import CountedSeries
 from arena.ratings.incremental import Counting
 from arena.replay.moves import replayed
 from arena.store import records_of_series
@@ -36,12 +36,12 @@ class Again(msgspec.Struct, frozen=True, kw_only=True):
 def choose(counting: Counting, folder: Path, event: Event, number: int, seed: str) -> list[Again]:
     """Draw that many of the matches that count, and find what is to be played for them."""
 
-    def drawn() -> Iterator[tuple[str, str, Chosen]]:
+    def drawn() -> Iterator[tuple[str, str, CountedSeries]]:
         for chosen in counting.chosen():
             for spec, _, _ in chosen.matches:
                 yield sha256_hex(f"{seed}/{spec.id}".encode()), spec.id, chosen
 
-    by_series: dict[str, tuple[Chosen, set[str]]] = {}
+    by_series: dict[str, tuple[CountedSeries, set[str]]] = {}
     for _, match, chosen in heapq.nsmallest(number, drawn(), key=lambda one: one[:2]):
         by_series.setdefault(chosen.series.id, (chosen, set()))[1].add(match)
     return [
@@ -50,7 +50,7 @@ def choose(counting: Counting, folder: Path, event: Event, number: int, seed: st
     ]
 
 
-def _again(folder: Path, event: Event, chosen: Chosen, matches: frozenset[str]) -> Again:
+def _again(folder: Path, event: Event, chosen: CountedSeries, matches: frozenset[str]) -> Again:
     series = chosen.series
     last = max(at for at, spec in enumerate(series.matches) if spec.id in matches)
     specs = series.matches[: last + 1]

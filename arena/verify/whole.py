@@ -18,9 +18,9 @@ from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
 from arena.registry import table_files
 from arena.store import read_records
-from arena.verify.case import Case, open_case
+from arena.verify.event import VerifiedEvent, verified_event
 from arena.verify.findings import EVENT, LOG, Difference, DiffersError
-from arena.verify.lines import Kept, Part
+from arena.verify.lines import LogPart, VerifiedRecord
 from arena.verify.log import processes, read_log
 from arena.verify.tables import unlike_table
 
@@ -31,7 +31,7 @@ Progress = Callable[[int], None]
 _PAGE = 4096
 
 
-class Verdict(Frozen, frozen=True, kw_only=True):
+class FolderVerdict(Frozen, frozen=True, kw_only=True):
     """What was found."""
 
     event: Event | None = None
@@ -90,22 +90,22 @@ def verify(
     jobs: int,
     commitment: str | None = None,
     progress: Progress | None = None,
-) -> Verdict:
+) -> FolderVerdict:
     """Derive everything in a folder again. UserError if it can't be judged here at all.
 
     `commitment`: as it was published before the event, if that is known.
     """
     try:
-        case = open_case(folder, published=commitment)
+        case = verified_event(folder, published=commitment)
     except DiffersError as error:
-        return Verdict(difference=error.difference)
+        return FolderVerdict(difference=error.difference)
     log = _Log(case)
     jobs = processes(case, jobs)
     for stop, part in read_log(case, jobs):
         log.take(part)
         if progress is not None:
             progress(stop)
-    verdict = Verdict(
+    verdict = FolderVerdict(
         event=case.event,
         difference=log.first,
         differing=log.differing,
@@ -128,7 +128,7 @@ def verify_epoch(
     *,
     jobs: int,
     progress: Progress | None = None,
-) -> Verdict:
+) -> FolderVerdict:
     """The same of an epoch, which must also be one. `before`: the event and its epochs so far;
     `withdrawn`: who was in these, None where their logs didn't tell.
     """
@@ -144,7 +144,7 @@ def verify_epoch(
 class _Log:
     """What has been found in the log so far."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: VerifiedEvent) -> None:
         self.first: Difference | None = None
         self.differing = 0
         self.lines = 0
@@ -162,7 +162,7 @@ class _Log:
                 blocks = self._shard.blocks(first_wave(case.schedule(case.deals)).blocks)
                 self._in_shard = frozenset(series.id for block in blocks for series in block.series)
 
-    def take(self, part: Part) -> None:
+    def take(self, part: LogPart) -> None:
         """Take in the next part."""
         found = [] if part.first is None else [part.first]
         self.differing += part.differing
@@ -193,7 +193,7 @@ class _Log:
         self.moves += part.moves
 
 
-def _misplaced(kept: Kept, expected: str, found: str) -> Difference:
+def _misplaced(kept: VerifiedRecord, expected: str, found: str) -> Difference:
     return Difference(
         file=LOG,
         line=kept.line,
@@ -205,7 +205,7 @@ def _misplaced(kept: Kept, expected: str, found: str) -> Difference:
     )
 
 
-def _torn(part: Part) -> Difference:
+def _torn(part: LogPart) -> Difference:
     return Difference(
         file=LOG,
         line=part.lines + 1,
@@ -216,7 +216,9 @@ def _torn(part: Part) -> Difference:
     )
 
 
-def _as_a_whole(case: Case, counting: Counting, places: Places, verdict: Verdict) -> Verdict:
+def _as_a_whole(
+    case: VerifiedEvent, counting: Counting, places: Places, verdict: FolderVerdict
+) -> FolderVerdict:
     """What all lines together tell, each of which is true."""
     counted = counting.counted()
     if strange := counting.strange:
@@ -246,7 +248,7 @@ def _as_a_whole(case: Case, counting: Counting, places: Places, verdict: Verdict
     return msgspec.structs.replace(verdict, tables=tuple(tables), absent=tuple(absent))
 
 
-def _undecided(case: Case, strange: set[str]) -> Difference:
+def _undecided(case: VerifiedEvent, strange: set[str]) -> Difference:
     """The first line with a match that could have been played, had results been others."""
     records = enumerate(read_records(case.folder, case.event), 1)
     line, record = next((n, record) for n, record in records if record.series in strange)
@@ -260,7 +262,7 @@ def _undecided(case: Case, strange: set[str]) -> Difference:
     )
 
 
-def _missing(case: Case, counting: Counting, places: Places, missing: int) -> Difference:
+def _missing(case: VerifiedEvent, counting: Counting, places: Places, missing: int) -> Difference:
     """The first match of the schedule that should be there."""
     schedule = case.schedule(case.deals)
     for block in counting.ahead():

@@ -115,7 +115,7 @@ WORDS = {
         "p": "How often chance alone shows as much anywhere in a report.",
     },
     "Effect": {"high": "Its other end."},
-    "Share": {
+    "Proportion": {
         "count": "How many.",
         "of": "Of how many.",
         "share": "The one by the other.",
@@ -171,7 +171,7 @@ WORDS = {
         "matches": "Matches of it that count.",
         "max_ms": "The longest.",
     },
-    "Faults": {
+    "FaultCounts": {
         "bot": "The entrant's id.",
         "kind": "Which fault: SPEC.md, section 7.",
         "late": "In the other half.",

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from arena.audit import chance, discards, table_mates
-from arena.audit.report import Part
+from arena.audit.report import AuditPart
 from arena.model import Fault, FaultHost, FaultKind
 
 
@@ -40,7 +40,7 @@ def planted(event, **changes):
 
 def alarms(audits):
     """How many reports call something unusual, and how often each part does by itself."""
-    reports, parts, asked = 0, dict.fromkeys(Part, 0), dict.fromkeys(Part, 0)
+    reports, parts, asked = 0, dict.fromkeys(AuditPart, 0), dict.fromkeys(AuditPart, 0)
     for audit in audits:
         reports += any(one.p <= audit.unusual for one in audit.tested)
         for one in audit.tested:
@@ -60,11 +60,17 @@ def test_fair_events_of_two_are_called_unusual_as_seldom_as_is_said(invented):
     """In 200 fair events of unequal bots no part, and no report, is unusual more often than 5 %."""
     reports, parts, asked = alarms(invented(seed, deals=8, series=2).audit() for seed in range(200))
     assert no_more_than(0.05, reports, 200)
-    for part in (Part.CAPS, Part.LUCK, Part.LATER, Part.SERIES, Part.TREND):
+    for part in (
+        AuditPart.CAPS,
+        AuditPart.LUCK,
+        AuditPart.LATER,
+        AuditPart.SERIES,
+        AuditPart.TREND,
+    ):
         assert asked[part] > 100
         assert no_more_than(0.05, parts[part], asked[part])
-    assert parts[Part.LUCK] + parts[Part.LATER] > 4
-    assert parts[Part.SERIES] + parts[Part.TREND] > 4
+    assert parts[AuditPart.LUCK] + parts[AuditPart.LATER] > 4
+    assert parts[AuditPart.SERIES] + parts[AuditPart.TREND] > 4
 
 
 @pytest.mark.usefixtures("brief", "intolerant")
@@ -75,10 +81,10 @@ def test_fair_events_of_three_are_called_unusual_as_seldom_as_is_said(invented):
         invented(seed, bots=4, seats=3, deals=8, series=2).audit() for seed in range(100)
     )
     assert no_more_than(0.05, reports, 100)
-    for part in Part:
+    for part in AuditPart:
         assert asked[part] > 80
         assert no_more_than(0.05, parts[part], asked[part])
-    assert parts[Part.LIFT] + parts[Part.FEEDING] > 0
+    assert parts[AuditPart.LIFT] + parts[AuditPart.FEEDING] > 0
 
 
 # ---------------------------------------------------------------------------------- what is found
@@ -96,7 +102,7 @@ def test_a_bot_that_is_better_on_later_rotations_is_found(invented):
     assert later["bot1@1"].p <= 0.01
     assert -5 == pytest.approx(later["bot1@1"].strokes, abs=3 * later["bot1@1"].error)
     assert all(row.p > 0.05 for bot, row in later.items() if bot != "bot1@1")
-    assert ("bot1@1",) == next(one.bots for one in audit.tested if one.part is Part.LATER)
+    assert ("bot1@1",) == next(one.bots for one in audit.tested if one.part is AuditPart.LATER)
 
 
 def test_it_is_found_at_a_table_of_three(invented):
@@ -137,7 +143,7 @@ def test_a_pair_that_plays_better_together_is_found(invented):
     assert ("bot0@1", "bot5@1") == audit.lift[0].bots
     assert audit.lift[0].p <= 0.01
     assert audit.lift[0].strokes < -1
-    assert odds(audit)[Part.LIFT] == audit.lift[0].p
+    assert odds(audit)[AuditPart.LIFT] == audit.lift[0].p
 
 
 def test_a_biased_seat_is_found_and_the_rotation_leaves_nothing_of_it(invented):
@@ -242,7 +248,7 @@ def test_many_bots_have_fewer_cells_and_a_short_list(invented, monkeypatch):
     monkeypatch.setattr(chance, "_WORK", 1)
     audit = invented(12, bots=6, seats=3, deals=2).audit()
     assert 10 == len(audit.feeding) == len(audit.lift)
-    assert 30 == next(one.rows for one in audit.tested if one.part is Part.FEEDING)
+    assert 30 == next(one.rows for one in audit.tested if one.part is AuditPart.FEEDING)
 
 
 def test_ties_are_counted_by_match_and_by_rated_event(invented, without):
@@ -261,7 +267,7 @@ def test_nobody_ever_takes_anything(invented):
     audit = event.audit()
     assert {0} == {row.taken for row in audit.feeding}
     assert {0.0} == {row.expected for row in audit.feeding}
-    assert Part.FEEDING in odds(audit)
+    assert AuditPart.FEEDING in odds(audit)
 
 
 def test_a_stranger_who_skips_seats_feeds_nobody(invented, without):

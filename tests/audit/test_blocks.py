@@ -8,7 +8,7 @@ import pytest
 from arena.audit import blocks, chance
 from arena.audit.blocks import Blocks
 from arena.audit.groups import rated_events
-from arena.audit.report import Part
+from arena.audit.report import AuditPart
 from arena.audit.trends import Trends, _Slope
 from arena.model import match_id
 from arena.ratings.intervals import Moments, average
@@ -69,7 +69,7 @@ def test_processes_with_a_mood_are_found_and_how_wide_its_intervals_would_be(inv
     assert (16, 160) == (rows["bot2@1"].blocks, rows["bot2@1"].events)
     assert rows["bot2@1"].p <= 0.01
     assert (("bot2@1",), 5) == next(
-        (one.bots, one.rows) for one in audit.tested if one.part is Part.SERIES
+        (one.bots, one.rows) for one in audit.tested if one.part is AuditPart.SERIES
     )
     assert rows["bot2@1"].wider == max(row.wider for row in audit.together)
     # The table's own arithmetic, with a rated event and with a block as what is independent.
@@ -113,7 +113,7 @@ def test_a_bot_that_learns_in_every_series_alike_is_a_trend_and_nothing_else(inv
     assert rows["bot3@1"].p <= 0.01
     assert -6 == pytest.approx(rows["bot3@1"].strokes, abs=3 * rows["bot3@1"].error)
     assert (("bot3@1",), 4) == next(
-        (one.bots, one.rows) for one in audit.tested if one.part is Part.TREND
+        (one.bots, one.rows) for one in audit.tested if one.part is AuditPart.TREND
     )
     assert all(row.p > 0.05 for row in audit.together)
 
@@ -237,7 +237,7 @@ def test_a_pairing_with_a_single_block_tells_nothing(invented):
     audit = invented(4, bots=3, deals=5).audit()
     assert (3, 3) == (audit.blocks, audit.single)
     assert () == audit.together == audit.trends
-    assert not {Part.SERIES, Part.TREND} & {one.part for one in audit.tested}
+    assert not {AuditPart.SERIES, AuditPart.TREND} & {one.part for one in audit.tested}
 
 
 def test_series_of_one_match_tell_nothing(invented):

@@ -9,7 +9,17 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from arena.audit.report import Audit, Feeding, Lift, Luck, Part, Question, Share, Together, Trend
+from arena.audit.report import (
+    Audit,
+    AuditPart,
+    Feeding,
+    Lift,
+    Luck,
+    Proportion,
+    Question,
+    Together,
+    Trend,
+)
 from arena.cli import commands
 from arena.model import UserError
 from arena.reports.layout import width
@@ -83,7 +93,7 @@ def strange(report: Audit, p: float) -> Audit:
     bots = ("ann@1", "bob@1")
     return msgspec.structs.replace(
         report,
-        tested=(Question(part=Part.FEEDING, rows=12, bots=bots, p=p),),
+        tested=(Question(part=AuditPart.FEEDING, rows=12, bots=bots, p=p),),
         luck=(Luck(bot="ann@1", strokes=1.0, error=0.5, z=2.0, p_alone=0.05, p=0.2),),
         adjusted=True,
         lift=(Lift(bots=bots, events=3, strokes=-3.0, p_alone=0.2, p=1.0),),
@@ -127,7 +137,7 @@ def test_what_was_left_out_is_told(four):
         feeding=(),
         capped_pairs=(),
         rotation=0.25,
-        tied_events=Share(count=0, of=0, share=0.0, low=0.0, high=1.0),
+        tied_events=Proportion(count=0, of=0, share=0.0, low=0.0, high=1.0),
         by_seat=tuple(
             msgspec.structs.replace(effect, low=None, high=None)
             for effect in audit_folder(four).by_seat
@@ -147,7 +157,7 @@ def test_whose_results_hang_together_is_told_with_how_wide_its_intervals_would_b
         audit_folder(two),
         blocks=1234,
         single=2,
-        tested=(Question(part=Part.SERIES, rows=2, bots=(name,), p=0.004),),
+        tested=(Question(part=AuditPart.SERIES, rows=2, bots=(name,), p=0.004),),
         together=tuple(
             Together(
                 bot=bot,

@@ -16,7 +16,7 @@ from arena.cli import commands, main
 from arena.cli.event_file import NOT_IN_FILES
 from arena.cli.flags import Duration, Megabytes
 from arena.model import RatingSettings
-from arena.ratings.outcomes import Rated
+from arena.ratings.outcomes import RatedOutcome
 from arena.registry import GAMES, game
 from arena.terminal.progress import Bar, Lines, Progress, spoken
 from arena.terminal.screen import say, warn
@@ -235,7 +235,9 @@ def test_the_bar_fits_the_terminal_and_erases_itself(monkeypatch):
         bar = Bar(RatingSettings(), out)
         bar.begin(1_000, 0)
         for n in range(30):
-            bar.rated(Rated(entrants=(f"bot-with-a-long-name-{n:02d}@1", "z@1"), places=(1, 2)))
+            bar.rated(
+                RatedOutcome(entrants=(f"bot-with-a-long-name-{n:02d}@1", "z@1"), places=(1, 2))
+            )
         bar.done = 400
         bar.tick()
         drawn = out.text.splitlines()

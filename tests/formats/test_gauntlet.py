@@ -4,7 +4,7 @@ import pytest
 
 from arena.formats.gauntlet import Gauntlet
 from arena.model import Settings, UserError
-from arena.schedule import End, Nothing
+from arena.schedule import NoResults, ScheduleEnd
 
 
 def made(drawn, entrants, heroes=("a",), **settings):
@@ -24,10 +24,10 @@ def test_heroes_meet_all_others(drawn, entered, checked, heroes, seats, tables):
     """And the others only at a hero's table."""
     gauntlet = made(drawn, entered("abcd"), tuple(heroes), seats=seats, deals=3, series=2)
     assert tables == ["".join(table) for table in gauntlet.tables]
-    wave = gauntlet.wave((), Nothing())
+    wave = gauntlet.wave((), NoResults())
     checked(gauntlet, [wave], seats)
     assert len(tables) * 3 * seats == wave.matches
-    assert End() == gauntlet.wave([wave], Nothing())
+    assert ScheduleEnd() == gauntlet.wave([wave], NoResults())
     assert not gauntlet.adaptive
 
 

@@ -7,7 +7,7 @@ import pytest
 from arena.formats import race as formats_race
 from arena.formats.race import Race, refuse_small_budget
 from arena.model import Racing, Settings, UserError, pairing_id
-from arena.schedule import Nothing, Wave
+from arena.schedule import NoResults, Wave
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def dealt(wave, pair):
 
 def test_the_warm_up_is_everybody(race):
     """Every pair plays the event's deals, whatever is known."""
-    first = race().wave((), Nothing())
+    first = race().wave((), NoResults())
     assert dict.fromkeys(["ab", "ac", "ad", "bc", "bd", "cd"], 10) == met(first)
     assert "warm-up: every pair" == first.note
     assert race().adaptive
@@ -55,7 +55,7 @@ def test_the_warm_up_is_everybody(race):
 )
 def test_the_warm_up_is_cut_into_series_of_one_length(race, deals, series, chunk, warm_up):
     """So that later waves go on where series end, and it is hardly longer than was asked for."""
-    first = race("ab", deals=deals, series=series).wave((), Nothing())
+    first = race("ab", deals=deals, series=series).wave((), NoResults())
     assert {"ab": warm_up} == met(first)
     assert {chunk} == {len(b.series[0].matches) for b in first.blocks()}
 
@@ -63,7 +63,7 @@ def test_the_warm_up_is_cut_into_series_of_one_length(race, deals, series, chunk
 def test_only_groups_that_are_open_play_on(race, shown, checked):
     """Those who are cut off from all others by their results have met enough."""
     made = race("abcde")
-    waves = [made.wave((), Nothing())]
+    waves = [made.wave((), NoResults())]
     results = shown({"e": 20.0, "c": 11.0, "a": 10.5, "d": 3.0, "b": 2.0})
     waves.append(made.wave(waves, results))
     assert {"ac": 10, "bd": 10} == met(waves[1])
@@ -75,7 +75,7 @@ def test_only_groups_that_are_open_play_on(race, shown, checked):
 def test_all_whose_order_is_open_in_a_group_play_on_not_only_neighbours(race, shown):
     """Who will be neighbours isn't known yet; a pair that is apart or close needs no more."""
     made = race()
-    first = made.wave((), Nothing())
+    first = made.wave((), NoResults())
     results = shown({"a": 4.0, "b": 2.5, "c": 1.0, "d": 0.5})
     results.errors = {frozenset("cd"): 0.1}
     assert {"ab": 10, "ac": 10, "bc": 10, "bd": 10} == met(made.wave([first], results))
@@ -87,7 +87,7 @@ def test_all_whose_order_is_open_in_a_group_play_on_not_only_neighbours(race, sh
 def test_who_is_shown_to_be_close_needs_no_order(race, shown, close, error, over):
     """The whole interval has to be within it."""
     made = race("abc", close=close)
-    first = made.wave((), Nothing())
+    first = made.wave((), NoResults())
     results = shown({"a": 8.0, "b": 0.6, "c": 0.0}, error=error)
     end = made.wave([first], results)
     assert over == (not isinstance(end, Wave))
@@ -98,7 +98,7 @@ def test_who_is_shown_to_be_close_needs_no_order(race, shown, close, error, over
 def test_those_who_are_told_apart_are_no_burden_for_the_others(race, shown):
     """The last pair that is open has to be sure for itself alone."""
     made = race("abcd", close=0.0)
-    first = made.wave((), Nothing())
+    first = made.wave((), NoResults())
     results = shown({"a": 30.0, "b": 20.0, "c": 10.0, "d": 8.5})
     results.separation = lambda pairs, looks: float(pairs)
     assert "all neighbours told apart" in made.wave([first], results).note
@@ -109,7 +109,7 @@ def test_those_who_are_told_apart_are_no_burden_for_the_others(race, shown):
 def test_it_is_over_when_all_are_told_apart(race, shown):
     """However many waves it took."""
     made = race("abc")
-    waves = [made.wave((), Nothing())]
+    waves = [made.wave((), NoResults())]
     waves.append(made.wave(waves, shown(dict.fromkeys("abc", 0.0))))
     end = made.wave(waves, shown({"a": 9.0, "b": 5.0, "c": 0.0}))
     assert "all neighbours told apart or shown to be close, in 2 waves" == end.note
@@ -119,7 +119,7 @@ def test_it_is_over_when_all_are_told_apart(race, shown):
 def test_a_withdrawn_bot_plays_no_more(race, shown):
     """Its rank is nobody's question."""
     made = race("abcd")
-    waves = [made.wave((), Nothing())]
+    waves = [made.wave((), NoResults())]
     results = shown(dict.fromkeys("abcd", 0.0), withdrawn={"b"})
     assert {"ac": 10, "ad": 10, "cd": 10} == met(made.wave(waves, results))
     results.withdrawn = {"b", "c", "d"}
@@ -131,7 +131,7 @@ def test_waves_grow_by_half_in_whole_series_and_no_deal_comes_twice(race, shown,
     made = race("abc", deals=4, series=2)
     open_ = shown({"a": 1.0, "b": 0.5, "c": 0.0})
     closed = shown({"a": 1.0, "b": 0.5, "c": -9.0})
-    waves = [made.wave((), Nothing())]
+    waves = [made.wave((), NoResults())]
     for results in (open_, closed, open_, closed, open_):
         waves.append(made.wave(waves, results))
     assert [4, 2, 4, 4, 8, 12] == [len(dealt(wave, "ab")) for wave in waves]
@@ -194,7 +194,7 @@ def test_a_pair_has_an_end(race, shown, checked, monkeypatch):
 def test_two_that_may_not_meet_are_compared_through_the_nearest_whom_both_may(race, shown):
     """Else their order would stay open for ever, or be told to be known."""
     made = race("abcde", authors="xxyzw", same_author=False)
-    first = made.wave((), Nothing())
+    first = made.wave((), NoResults())
     assert "ab" not in met(first)
     results = shown({"d": 30.0, "c": 12.0, "a": 1.0, "b": 0.5, "e": -30.0})
     assert {"ac": 10, "bc": 10} == met(made.wave([first], results))
@@ -203,9 +203,9 @@ def test_two_that_may_not_meet_are_compared_through_the_nearest_whom_both_may(ra
 def test_two_with_nobody_between_them_stay_where_they_are(race, shown):
     """It is said that their order is open."""
     made = race("abc", authors="xxx", same_author=True)
-    assert 3 == len(met(made.wave((), Nothing())))
+    assert 3 == len(met(made.wave((), NoResults())))
     made = race("abc", authors=["x", "x", "y"], same_author=False)
-    first = made.wave((), Nothing())
+    first = made.wave((), NoResults())
     results = shown({"a": 1.0, "b": 0.5, "c": -30.0}, withdrawn={"c"})
     end = made.wave([first], results)
     assert "nobody can be told apart by playing on, with open: a to b (2)" == end.note
@@ -214,7 +214,7 @@ def test_two_with_nobody_between_them_stay_where_they_are(race, shown):
 def test_what_is_likely_to_come_follows_from_the_errors(race, shown):
     """An error falls with the root of the deals; the next wave is not counted again."""
     made = race("ab", close=0.0)
-    first = made.wave((), Nothing())
+    first = made.wave((), NoResults())
     wave = made.wave([first], shown({"a": 3.0, "b": 0.0}, error=4.0))
     assert 2 * 10 * (16 - 1) - 20 == wave.more
     assert 0 == made.wave([first], shown({"a": 3.0, "b": 0.0}, error=1.1)).more

@@ -9,7 +9,7 @@ import pytest
 from arena.deals import Deals, secret_from_seed
 from arena.formats.round_robin import RoundRobin
 from arena.model import Entrant, Settings, UserError
-from arena.schedule import End, Nothing
+from arena.schedule import NoResults, ScheduleEnd
 
 DEALS = Deals(secret_from_seed("formats"))
 
@@ -35,7 +35,7 @@ def schedule(bots=4, authors=None, **settings):
 
 def whole(format_):
     """Its only wave's blocks."""
-    return list(format_.wave((), Nothing()).blocks())
+    return list(format_.wave((), NoResults()).blocks())
 
 
 def specs(format_):
@@ -49,7 +49,7 @@ def test_every_table_plays_every_deal_in_every_rotation(bots, seats):
     made = schedule(bots, seats=seats, deals=3)
     played = specs(made)
     assert math.comb(bots, seats) * 3 * seats == len(played)
-    wave = made.wave((), Nothing())
+    wave = made.wave((), NoResults())
     assert len(played) == wave.matches
     assert len(played) == len({spec.id for spec in played})
     for (_, _), group in itertools.groupby(
@@ -120,7 +120,7 @@ def test_adding_a_bot_leaves_the_other_pairings_deals_alone():
 def test_there_is_one_wave():
     """A round robin decides nothing on the way."""
     made = schedule()
-    assert End() == made.wave([made.wave((), Nothing())], Nothing())
+    assert ScheduleEnd() == made.wave([made.wave((), NoResults())], NoResults())
 
 
 def test_a_balanced_design_seats_everybody_about_equally():

@@ -4,7 +4,7 @@ import pytest
 
 from arena.formats.single import Single
 from arena.model import Settings, UserError
-from arena.schedule import End, Nothing
+from arena.schedule import NoResults, ScheduleEnd
 
 
 def made(drawn, entrants, heroes=(), **settings):
@@ -17,13 +17,13 @@ def made(drawn, entrants, heroes=(), **settings):
 def test_seats_are_those_that_were_chosen(drawn, entered, checked, heroes, seats):
     """The others follow by their ids; nothing comes after the match."""
     single = made(drawn, entered("bca"), tuple(heroes), seats=3)
-    wave = single.wave((), Nothing())
+    wave = single.wave((), NoResults())
     ((spec,),) = ((match for s in block.series for match in s.matches) for block in wave.blocks())
     assert tuple(seats) == spec.seats
     assert (1, {"a": 1, "b": 1, "c": 1}) == (wave.matches, wave.by_entrant)
     assert (0, spec) == single.find(spec.pairing, 0, 0)
     assert single.find(spec.pairing, 0, 1) is None
-    assert End() == single.wave([wave], Nothing())
+    assert ScheduleEnd() == single.wave([wave], NoResults())
     assert not single.adaptive
 
 

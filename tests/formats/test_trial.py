@@ -9,7 +9,7 @@ from arena.formats import trial
 from arena.formats.trial import FORFEITS, SKEW, Trial, bounds
 from arena.model import ADJUSTED, RESULTS, Settings, UserError, Verdict
 from arena.model import Trial as Question
-from arena.schedule import End, Lead, Nothing, Wave
+from arena.schedule import Lead, NoResults, ScheduleEnd, Wave
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_the_bounds_are_wald_s():
 def test_it_goes_on_until_it_is_known(made, shown, checked):
     """So many deals before the first look, so many before each other, in whole series."""
     format_ = made()
-    waves = [format_.wave((), Nothing())]
+    waves = [format_.wave((), NoResults())]
     unsure = shown({"new": 1.1, "old": 0.0}, error=1.0)
     waves.append(format_.wave(waves, unsure))
     waves.append(format_.wave(waves, unsure))
@@ -57,9 +57,9 @@ def test_it_goes_on_until_it_is_known(made, shown, checked):
     assert behind.note.endswith("; behind by 0.5 ± 6.0 strokes")
     checked(format_, waves)
     better = format_.wave(waves, shown({"new": 3.0, "old": 0.0}, error=0.5))
-    assert End("new is better", Verdict.BETTER) == better
+    assert ScheduleEnd("new is better", Verdict.BETTER) == better
     worse = format_.wave(waves, shown({"new": 0.0, "old": 3.0}, error=0.5))
-    assert End("new is not better", Verdict.NOT_BETTER) == worse
+    assert ScheduleEnd("new is not better", Verdict.NOT_BETTER) == worse
     assert format_.adaptive
 
 
@@ -71,12 +71,12 @@ def apart(**more):
 def test_better_takes_a_proof_that_forfeits_cost_less(made, shown):
     """Until then it goes on, and says why; an event that doesn't ask for it, ends."""
     ahead = shown({"new": 3.0, "old": 0.0}, error=0.5, fell=(40, 0, 0))
-    wave, older = (f.wave([f.wave((), Nothing())], ahead) for f in (made(test=apart()), made()))
-    assert End("new is better", Verdict.BETTER) == older
+    wave, older = (f.wave([f.wave((), NoResults())], ahead) for f in (made(test=apart()), made()))
+    assert ScheduleEnd("new is better", Verdict.BETTER) == older
     assert "; 0 forfeits in 40 matches may yet cost that: 0.95 < 3.54" in wave.note
     assert wave.more > 0
     enough = shown({"new": 3.0, "old": 0.0}, error=0.5, fell=(160, 0, 0))
-    assert End("new is better", Verdict.BETTER) == made(test=apart()).wave([wave], enough)
+    assert ScheduleEnd("new is better", Verdict.BETTER) == made(test=apart()).wave([wave], enough)
     fell = shown({"new": 3.0, "old": 0.0}, error=0.5, fell=(160, 2, 0))
     assert "2 forfeits in 160" in made(test=apart()).wave([wave], fell).note
 
@@ -85,11 +85,11 @@ def test_other_verdicts_take_no_such_proof(made, shown):
     """Nor does an event that rates on results, where a forfeit is lost like any other match."""
     behind = shown({"new": 0.0, "old": 3.0}, error=0.5)
     format_ = made(test=apart())
-    first = format_.wave((), Nothing())
-    assert End("new is not better", Verdict.NOT_BETTER) == format_.wave([first], behind)
+    first = format_.wave((), NoResults())
+    assert ScheduleEnd("new is not better", Verdict.NOT_BETTER) == format_.wave([first], behind)
     ahead = shown({"new": 3.0, "old": 0.0}, error=0.5)
     by_results = made(test=apart(), rate_on=RESULTS)
-    assert End("new is better", Verdict.BETTER) == by_results.wave([first], ahead)
+    assert ScheduleEnd("new is better", Verdict.BETTER) == by_results.wave([first], ahead)
 
 
 def test_rare_large_losses_are_allowed_for():
@@ -114,7 +114,7 @@ def test_rare_large_losses_are_allowed_for():
 def test_how_often_it_looks_is_the_event_s(made, shown):
     """What a later arena would do is no matter."""
     format_ = made(test=Question(new="new", first=10, step=30))
-    waves = [format_.wave((), Nothing())]
+    waves = [format_.wave((), NoResults())]
     waves.append(format_.wave(waves, shown({"new": 1.0, "old": 0.0})))
     assert [range(10), range(10, 40)] == [deals for w in waves for deals in w.deals.values()]
 
@@ -122,7 +122,7 @@ def test_how_often_it_looks_is_the_event_s(made, shown):
 def test_looks_come_where_series_end(made):
     """A series of seven deals makes it 21 before the first."""
     format_ = made(deals=7, series=7)
-    first = format_.wave((), Nothing())
+    first = format_.wave((), NoResults())
     assert 42 == first.matches
     assert format_.find(next(iter(first.deals)), trial.MOST_DEALS, 0) is None
 
@@ -139,7 +139,7 @@ def test_the_budget_is_never_exceeded(made, shown, budget, waves):
         played.append(wave)
     assert waves == len(played)
     if waves < 5:
-        assert End(f"the budget of {budget} matches", Verdict.UNDECIDED) == wave
+        assert ScheduleEnd(f"the budget of {budget} matches", Verdict.UNDECIDED) == wave
 
 
 def test_a_pair_has_an_end(made, shown, monkeypatch):
@@ -149,7 +149,9 @@ def test_a_pair_has_an_end(made, shown, monkeypatch):
     results = shown({"new": 1.0, "old": 0.0})
     waves = [format_.wave((), results)]
     waves.append(format_.wave(waves, results))
-    assert End("the budget of 100 matches", Verdict.UNDECIDED) == format_.wave(waves, results)
+    assert ScheduleEnd("the budget of 100 matches", Verdict.UNDECIDED) == format_.wave(
+        waves, results
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,15 +165,15 @@ def test_a_pair_has_an_end(made, shown, monkeypatch):
 def test_who_is_withdrawn_has_lost(made, shown, withdrawn, note, verdict):
     """Whatever the strokes say."""
     format_ = made()
-    waves = [format_.wave((), Nothing())]
+    waves = [format_.wave((), NoResults())]
     results = shown({"new": 30.0, "old": 0.0}, withdrawn=withdrawn)
-    assert End(note, verdict) == format_.wave(waves, results)
+    assert ScheduleEnd(note, verdict) == format_.wave(waves, results)
 
 
 def test_what_is_likely_to_come(made, shown):
     """To the bound it is heading for, at the pace so far, less the next wave; never over budget."""
     format_ = made()
-    waves = [format_.wave((), Nothing())]
+    waves = [format_.wave((), NoResults())]
     bound = math.log(19)
     for lead in (2.0, 0.0):  # a ratio of 1 either way
         wave = format_.wave(waves, shown({"new": lead, "old": 0.0}, error=math.sqrt(2)))
@@ -187,7 +189,7 @@ def test_what_is_likely_to_come(made, shown):
 def test_without_a_word_the_second_is_the_new_one(made, shown):
     """In the order of ids."""
     format_ = made(test=False)
-    waves = [format_.wave((), Nothing())]
+    waves = [format_.wave((), NoResults())]
     end = format_.wave(waves, shown({"new": 0.0, "old": 9.0}, error=0.5))
     assert "old is better" == end.note
 

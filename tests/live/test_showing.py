@@ -7,7 +7,7 @@ import pytest
 from arena.event.results import counting_of
 from arena.live.event_state import POINTS, SHOWN, Show
 from arena.live.pages import quick_fragments
-from arena.ratings.outcomes import Rated
+from arena.ratings.outcomes import RatedOutcome
 from arena.schedule import Wave
 from arena.store import read_event, read_records, secret_of
 
@@ -53,9 +53,9 @@ def test_an_event_that_is_over_shows_all(event):
     """Also deals of which a rotation was void."""
     show = Show(event.event)
     assert not show.shows("0" * 12, 3)
-    show.rated(Rated(("a", "b"), (1, 2), "0" * 12, 5))
+    show.rated(RatedOutcome(("a", "b"), (1, 2), "0" * 12, 5))
     assert [show.shows("0" * 12, deal) for deal in (3, 5, 6)] == [False, True, False]
-    show.rated(Rated(("a", "b"), (1, 2), "0" * 12, 7, again=True))
+    show.rated(RatedOutcome(("a", "b"), (1, 2), "0" * 12, 7, again=True))
     assert not show.shows("0" * 12, 7)
     show.state = "over"
     assert show.shows("0" * 12, 3)

@@ -15,10 +15,10 @@ from arena.model import ADJUSTED, RESULTS, RatingSettings
 from arena.ratings.fit import fit
 from arena.ratings.incremental import Counting
 from arena.ratings.intervals import Moments
-from arena.ratings.linear import fit_strokes
-from arena.ratings.online import Live
-from arena.ratings.outcomes import PairCount, Rated
+from arena.ratings.online import OnlineRatings
+from arena.ratings.outcomes import PairCount, RatedOutcome
 from arena.ratings.standings import table
+from arena.ratings.stroke_fit import fit_strokes
 from arena.registry import REPORTS, render
 from arena.schedule import at_once, wave_of
 from arena.validate import event_fault
@@ -127,11 +127,11 @@ def test_strokes_of_the_largest_event_can_be_fitted(lab):
 def test_the_progress_display_can_rate_with_every_sound_constant(lab):
     """Long rows of wins, upsets after them, ties, at tables of two and three."""
     for rating in sound_and_not(lab, 60)[0]:
-        live = Live(rating)
+        live = OnlineRatings(rating)
         for places in [(1, 2)] * 20 + [(2, 1)] * 3 + [(1, 1)] * 5:
-            live.update(Rated(("a", "b"), places))
+            live.update(RatedOutcome(("a", "b"), places))
         for places in [(1, 2, 3)] * 5 + [(3, 1, 1)] * 2 + [(1, 1, 1)]:
-            live.update(Rated(("a", "b", "c"), places))
+            live.update(RatedOutcome(("a", "b", "c"), places))
         assert all(math.isfinite(mu) and sigma > 0 for _, mu, sigma in live.ranking())
 
 

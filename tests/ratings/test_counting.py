@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.model import FaultKind, RatingSettings, Settings, UserError, Withdrawal
-from arena.ratings.counts import Plan, Withdrawing
+from arena.ratings.counts import PlannedMatches, WithdrawalRule
 from arena.ratings.incremental import Counting
 from arena.schedule import at_once, wave_of
 
@@ -32,7 +32,7 @@ def test_every_match_counts_once(lab):
     records = [lab.record(spec) for spec in lab.specs(blocks)]
     counted = lab.count(blocks, records + records).counted()
     assert (counted.tally.matches, counted.missing) == (12, 0)
-    assert counted.plan == Plan(12, {"a": 8, "b": 8, "c": 8})
+    assert counted.plan == PlannedMatches(12, {"a": 8, "b": 8, "c": 8})
     assert counted.not_reproducible == frozenset()
 
 
@@ -252,7 +252,7 @@ def test_when_a_bot_is_withdrawn_is_the_events_to_say(lab):
         counting = Counting(
             at_once(wave_of(lambda: blocks)),
             rating=RatingSettings(),
-            rule=Withdrawing(after, below),
+            rule=WithdrawalRule(after, below),
         )
         for record in records:
             counting.add(record)

@@ -20,14 +20,14 @@ def tally(lab, names, strokes, deals=4, out=()):
             continue
         totals = {name: strokes[name] + (number + place) % 3 for place, name in enumerate(names)}
         played = lab.record(spec, totals)
-        found.match(spec, reduced(played))
+        found.match(spec, summarize(played))
     return found
 
 
-def reduced(record):
-    from arena.ratings.archive import reduced
+def summarize(record):
+    from arena.ratings.archive import summarize
 
-    return reduced(record)
+    return summarize(record)
 
 
 @pytest.mark.parametrize("rate_on", [RESULTS, ADJUSTED])
@@ -94,7 +94,7 @@ def fallen(lab, fell, names="ab", deals=3):
     for spec in lab.specs(lab.round_robin(names, deals=deals)):
         who = fell.get((spec.deal, spec.rotation), "") if set(spec.seats) == set("ab") else ""
         totals = dict.fromkeys(names, 90) | {"a": 80}
-        found.match(spec, reduced(lab.record(spec, totals, fell=dict.fromkeys(who, (2, 9)))))
+        found.match(spec, summarize(lab.record(spec, totals, fell=dict.fromkeys(who, (2, 9)))))
     return found
 
 

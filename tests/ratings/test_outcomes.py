@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.model import Fault, FaultKind, HoleRecord
-from arena.ratings.archive import reduced
+from arena.ratings.archive import summarize
 from arena.ratings.outcomes import PairCount, Tally
 from tests.records import match_record
 
@@ -17,7 +17,7 @@ def tally(lab, records, blocks, **changes):
     found = Tally(margin=100, **changes)
     specs = {spec.id: spec for spec in lab.specs(blocks)}
     for record in records:
-        found.match(specs[record.id], reduced(record))
+        found.match(specs[record.id], summarize(record))
     return found
 
 
@@ -123,8 +123,8 @@ def test_at_a_bigger_table_a_withdrawn_seat_forfeits_and_the_others_count(lab):
     found = Tally(margin=100)
     scores = {"a": 10, "b": 80, "c": 90}
     for spec in specs[:2]:
-        found.match(spec, reduced(lab.record(spec, scores)))
-    found.match(specs[2], reduced(lab.record(specs[2], scores, fell={"a": (1, 1)})), out=A)
+        found.match(spec, summarize(lab.record(spec, scores)))
+    found.match(specs[2], summarize(lab.record(specs[2], scores, fell={"a": (1, 1)})), out=A)
     assert found.pairs == {
         ("a", "b"): PairCount(second=1),
         ("a", "c"): PairCount(second=1),
@@ -145,7 +145,7 @@ def test_an_annulled_seat_vanishes_and_the_others_count(lab):
     told = []
     found = Tally(margin=100, rated=told.append)
     for spec in lab.specs(blocks):
-        found.match(spec, reduced(lab.record(spec, {"a": 10, "b": 80, "c": 90})), gone=A)
+        found.match(spec, summarize(lab.record(spec, {"a": 10, "b": 80, "c": 90})), gone=A)
     assert found.pairs == {("b", "c"): PairCount(first=1)}
     assert set(found.accounts) == {"b", "c"}
     assert [(event.entrants, event.places) for event in told] == [(("b", "c"), (1, 2))]
@@ -156,7 +156,7 @@ def test_a_forfeit_of_ones_own_is_later_than_one_by_withdrawal(lab):
     blocks = lab.schedule(["ab"], deals=1)
     specs = list(lab.specs(blocks))
     found = Tally(margin=100)
-    found.match(specs[0], reduced(lab.record(specs[0], fell={"b": (0, 0)})))
+    found.match(specs[0], summarize(lab.record(specs[0], fell={"b": (0, 0)})))
     found.void(specs[1], frozenset("a"))
     assert found.pairs == {("a", "b"): PairCount(second=1)}
 
@@ -176,7 +176,7 @@ def test_events_are_rated_when_complete_in_any_order(lab):
 def test_own_holes_are_those_before_the_fault(lab):
     """What the fallback played on, and the hole of the fault, are not the bot's own."""
     spec = next(lab.specs(lab.schedule(["abc"], deals=1)))
-    played = reduced(lab.record(spec, {"a": 91, "b": 90, "c": 90}, fell={"a": (3, 7)}))
+    played = summarize(lab.record(spec, {"a": 91, "b": 90, "c": 90}, fell={"a": (3, 7)}))
     assert (played.strokes, played.holes) == ((21, 90, 90), (2, 9, 9))
     assert played.think_us == (20_000, 20_000, 20_000)
 
@@ -191,6 +191,6 @@ def test_a_hole_that_a_forfeit_cut_short_is_nobodys():
         places=(2, 1),
         faults=(Fault(kind=FaultKind.EXIT, seat=0, hole=2, turn=30, message="left"),),
     )
-    played = reduced(record)
+    played = summarize(record)
     assert (3, 4) == played.strokes
     assert (1, 1) == played.holes

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from arena.model import FaultKind, RatingSettings
-from arena.ratings.archive import Archive, packed, reduced
-from arena.ratings.counts import Plan, count
+from arena.ratings.archive import Archive, pack_summary, summarize
+from arena.ratings.counts import PlannedMatches, count
 from arena.ratings.incremental import Counting
 from arena.schedule import at_once, wave_of
 
@@ -30,7 +30,7 @@ class Watched:
 
 def planned(blocks):
     """How much there is to play."""
-    plan = Plan()
+    plan = PlannedMatches()
     plan.add(wave_of(lambda: blocks))
     return plan
 
@@ -45,7 +45,7 @@ def afresh(blocks, records):
     """What a whole count of the schedule finds, the archive apart."""
     played = {}
     for record in records:
-        played.setdefault(record.series, []).append(reduced(record))
+        played.setdefault(record.series, []).append(summarize(record))
     return count(
         lambda: blocks,
         lambda series: played.get(series, ()),
@@ -247,7 +247,7 @@ def test_sealed_records_are_the_same_records(lab):
     archive, blocks = Archive(), lab.round_robin("ab", deals=3)
     records = [lab.record(spec, {"a": 60 + n}) for n, spec in enumerate(lab.specs(blocks))]
     for record in records:
-        archive.add(record.series, packed(record))
+        archive.add(record.series, pack_summary(record))
     series = records[0].series
     before = list(archive.of(series))
     archive.seal(series)
@@ -256,7 +256,7 @@ def test_sealed_records_are_the_same_records(lab):
     assert before == list(archive.of(series))
     assert [] == list(archive.of("nobody's"))
     assert {records[-1].series} == archive.open
-    archive.add(records[0].series, packed(records[0]))
+    archive.add(records[0].series, pack_summary(records[0]))
     assert [*before, before[0]] == list(archive.of(series))
     assert not archive.sealed(series)
     archive.reopen()

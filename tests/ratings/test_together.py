@@ -18,7 +18,15 @@ from arena.model import (
     sha256_hex,
 )
 from arena.ratings import pool
-from arena.ratings.pool import Named, Pool, field_of, in_common, left_out, refuse_unlike, same_bots
+from arena.ratings.pool import (
+    NamedEvent,
+    Pool,
+    aliases_of,
+    common_event,
+    excluded_entrants,
+    pooled_field,
+    refuse_unlike,
+)
 from arena.ratings.standings import table
 
 MARGIN = RatingSettings().forfeit_margin
@@ -34,13 +42,15 @@ def named(lab, name, bots="ab", *, contents=None, **changes):
         for entrant in event.entrants
     )
     commitment = sha256_hex(name.encode())
-    return Named(name, msgspec.structs.replace(event, entrants=entrants, commitment=commitment))
+    return NamedEvent(
+        name, msgspec.structs.replace(event, entrants=entrants, commitment=commitment)
+    )
 
 
 def pooled(lab, parts, *, gone=frozenset(), **changes):
     """The table of parts: (event, blocks, records[, what is unwanted])."""
     events = [part[0] for part in parts]
-    aliases = same_bots(events)
+    aliases = aliases_of(events)
     pool = Pool(margin=MARGIN, gone=gone)
     for (event, blocks, records, *unwanted), other in zip(parts, aliases, strict=True):
         counting = lab.count(blocks, records)
@@ -51,8 +61,8 @@ def pooled(lab, parts, *, gone=frozenset(), **changes):
             aliases=other,
             **({"unwanted": unwanted[0]} if unwanted else {}),
         )
-    field = [e for e in field_of(events, aliases) if e.id not in gone]
-    common = in_common([event for _, event in events], field)
+    field = [e for e in pooled_field(events, aliases) if e.id not in gone]
+    common = common_event([event for _, event in events], field)
     return table(common, pool.counted()), pool
 
 
@@ -223,31 +233,31 @@ def test_two_ids_of_one_content_in_one_event_are_two_bots(lab):
         named(lab, "one", "ab", contents=contents),
         named(lab, "two", "zc", contents=contents),
     ]
-    assert [{}, {}] == same_bots(events)
+    assert [{}, {}] == aliases_of(events)
 
 
 def test_one_id_with_two_contents_is_refused_by_name(lab):
     """With both events and the beginnings of both hashes."""
     events = [named(lab, "one"), named(lab, "two", contents={"b": "new"})]
     with pytest.raises(UserError, match="b is one bot in one .* and another in two") as refused:
-        same_bots(events)
+        aliases_of(events)
     assert sha256_hex(b"new")[:12] in str(refused.value)
 
 
 def test_one_id_with_two_contents_is_no_matter_if_it_is_left_out(lab):
     """By its name or its id."""
     events = [named(lab, "one"), named(lab, "two", contents={"b": "new"})]
-    assert [{}, {}] == same_bots(events, without=["b"])
+    assert [{}, {}] == aliases_of(events, without=["b"])
 
 
 def test_the_field_has_each_bot_once(lab, monkeypatch):
     """In whatever order the events come, and no more than can be rated."""
     events = [named(lab, "one", "ab"), named(lab, "two", "bc")]
     for order in (events, events[::-1]):
-        assert ["a", "b", "c"] == [e.id for e in field_of(order, same_bots(order))]
+        assert ["a", "b", "c"] == [e.id for e in pooled_field(order, aliases_of(order))]
     monkeypatch.setattr(pool, "MOST_BOTS", 2)
     with pytest.raises(UserError, match="3 bots are more than 2"):
-        field_of(events, same_bots(events))
+        pooled_field(events, aliases_of(events))
 
 
 def test_bots_are_chosen_by_name_or_id(lab):
@@ -257,16 +267,16 @@ def test_bots_are_chosen_by_name_or_id(lab):
         for name, version in (("ann", "1"), ("ann", "2"), ("bob", "1"), ("cyd", "1"))
     ]
     aliases = [{"old-cyd@1": "cyd@1"}]
-    assert frozenset() == left_out(field, aliases)
-    assert {"bob@1", "cyd@1"} == left_out(field, aliases, only=["ann"])
-    assert {"ann@2", "bob@1"} == left_out(field, aliases, without=["ann@2", "bob"])
-    assert {"ann@2", "bob@1"} == left_out(field, aliases, only=["ann@1", "old-cyd@1"])
+    assert frozenset() == excluded_entrants(field, aliases)
+    assert {"bob@1", "cyd@1"} == excluded_entrants(field, aliases, only=["ann"])
+    assert {"ann@2", "bob@1"} == excluded_entrants(field, aliases, without=["ann@2", "bob"])
+    assert {"ann@2", "bob@1"} == excluded_entrants(field, aliases, only=["ann@1", "old-cyd@1"])
     with pytest.raises(UserError, match="--only dan: none of the bots is called so"):
-        left_out(field, aliases, only=["dan"])
+        excluded_entrants(field, aliases, only=["dan"])
     with pytest.raises(UserError, match="1 bot is left"):
-        left_out(field, aliases, only=["ann"], without=["ann@1"])
+        excluded_entrants(field, aliases, only=["ann"], without=["ann@1"])
     with pytest.raises(UserError, match="no bot is left"):
-        left_out(field, aliases, only=["bob"], without=["bob"])
+        excluded_entrants(field, aliases, only=["bob"], without=["bob"])
 
 
 # ----------------------------------------------------------------------------- what is refused
@@ -289,7 +299,7 @@ def test_unlike_events_are_refused_with_the_reason(lab, changes, reason):
     """Both named, and what it is of each."""
     two = named(lab, "two")
     settings = msgspec.structs.replace(two.event.settings, **changes)
-    two = Named("two", msgspec.structs.replace(two.event, settings=settings))
+    two = NamedEvent("two", msgspec.structs.replace(two.event, settings=settings))
     with pytest.raises(UserError, match=reason):
         refuse_unlike([named(lab, "one"), two], None)
 
@@ -323,7 +333,7 @@ def test_the_evaluator_matters_where_it_is_rated_on(lab):
 def test_one_event_twice_is_refused(lab):
     """It would count double."""
     with pytest.raises(UserError, match="one and copy are the same event"):
-        refuse_unlike([named(lab, "one"), Named("copy", named(lab, "one").event)], None)
+        refuse_unlike([named(lab, "one"), NamedEvent("copy", named(lab, "one").event)], None)
 
 
 # ----------------------------------------------------------------------- what is said of all
@@ -336,7 +346,7 @@ def test_what_events_have_in_common(lab):
     one = msgspec.structs.replace(one, not_run=(absent,), predictable=True)
     two = named(lab, "two", "bc", deals=6, series=7, format="gauntlet", heroes=("c",)).event
     two = msgspec.structs.replace(two, not_run=(absent,), finished=False)
-    found = in_common([one, two], two.entrants, "adjusted")
+    found = common_event([one, two], two.entrants, "adjusted")
     assert (
         Settings(game="play-nine", format="gauntlet+round-robin", series=7, rate_on="adjusted")
         == found.settings
@@ -349,6 +359,6 @@ def test_what_events_have_in_common(lab):
 def test_of_one_event_all_but_its_bots_is_kept(lab):
     """Its commitment and secret too; what it is rated on may be another."""
     event = named(lab, "one", "abc", deals=3).event
-    found = in_common([event], event.entrants[:2])
+    found = common_event([event], event.entrants[:2])
     assert msgspec.structs.replace(event, entrants=event.entrants[:2]) == found
-    assert "adjusted" == in_common([event], event.entrants, "adjusted").settings.rate_on
+    assert "adjusted" == common_event([event], event.entrants, "adjusted").settings.rate_on

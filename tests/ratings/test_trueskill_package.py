@@ -12,8 +12,8 @@ import trueskill
 from arena.model import RatingSettings
 from arena.ratings.fit import fit
 from arena.ratings.likelihood import draw_margin
-from arena.ratings.online import Live, environment
-from arena.ratings.outcomes import PairCount, Rated
+from arena.ratings.online import OnlineRatings, environment
+from arena.ratings.outcomes import PairCount, RatedOutcome
 
 SETTINGS = RatingSettings()
 
@@ -26,7 +26,7 @@ def log_of(rng, skills, rounds):
             lead = rng.gauss(skills[one] - skills[two], math.sqrt(2) * SETTINGS.beta)
             tied = abs(lead) <= draw_margin(SETTINGS)
             places = (1, 1) if tied else ((1, 2) if lead > 0 else (2, 1))
-            events.append(Rated((one, two), places))
+            events.append(RatedOutcome((one, two), places))
     return events
 
 
@@ -58,7 +58,7 @@ def test_the_average_over_shuffles_agrees_with_the_fit():
     gaps = []
     for _ in range(runs):
         rng.shuffle(events)
-        live = Live(SETTINGS)
+        live = OnlineRatings(SETTINGS)
         for event in events:
             live.update(event)
         for name in skills:
@@ -72,8 +72,8 @@ def test_the_average_over_shuffles_agrees_with_the_fit():
 
 def test_one_event_agrees_with_the_closed_form():
     """A single win moves mu by sigma²/c · v, as the paper says."""
-    live = Live(SETTINGS)
-    live.update(Rated(("a", "b"), (1, 2)))
+    live = OnlineRatings(SETTINGS)
+    live.update(RatedOutcome(("a", "b"), (1, 2)))
     assert live.rating("a")[0] == pytest.approx(29.21, abs=0.05)
     assert live.rating("a")[0] + live.rating("b")[0] == pytest.approx(50)
     assert [name for name, _, _ in live.ranking()] == ["a", "b"]
@@ -83,12 +83,12 @@ def test_one_event_agrees_with_the_closed_form():
 def test_two_are_rated_as_the_package_rates_them(settings):
     """The closed form is the package's result, win or tie, upset or not."""
     rng = random.Random(8)
-    live, env = Live(settings), environment(settings)
+    live, env = OnlineRatings(settings), environment(settings)
     theirs = {name: env.create_rating() for name in "abcd"}
     for _ in range(200):
         one, two = sorted(rng.sample("abcd", 2))
         places = rng.choice([(1, 2), (2, 1), (1, 1)])
-        live.update(Rated((one, two), places))
+        live.update(RatedOutcome((one, two), places))
         rated = env.rate([(theirs[one],), (theirs[two],)], ranks=list(places))
         (theirs[one],), (theirs[two],) = rated
         for name in (one, two):
@@ -105,9 +105,9 @@ def test_the_draw_margin_is_the_packages():
 
 def test_a_tie_without_draw_probability_does_not_raise_sigma():
     """The package's own trap is shut."""
-    live = Live(RatingSettings(draw_probability=0.0))
+    live = OnlineRatings(RatingSettings(draw_probability=0.0))
     for _ in range(5):
-        live.update(Rated(("a", "b"), (1, 1)))
+        live.update(RatedOutcome(("a", "b"), (1, 1)))
     assert live.rating("a")[1] < SETTINGS.sigma
     assert live.rating("a")[0] == pytest.approx(25.0)
 
@@ -122,8 +122,8 @@ def test_a_great_upset_does_not_fail():
 
 def test_ratings_do_not_depend_on_how_a_table_is_listed():
     """Tied entrants are rated in the order of their ids."""
-    one, two = Live(SETTINGS), Live(SETTINGS)
-    one.update(Rated(("a", "b", "c"), (1, 1, 3)))
-    two.update(Rated(("c", "b", "a"), (3, 1, 1)))
+    one, two = OnlineRatings(SETTINGS), OnlineRatings(SETTINGS)
+    one.update(RatedOutcome(("a", "b", "c"), (1, 1, 3)))
+    two.update(RatedOutcome(("c", "b", "a"), (3, 1, 1)))
     assert one.ranking() == two.ranking()
     assert one.rating("unseen") == (SETTINGS.mu, SETTINGS.sigma)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from arena.model import RatingSettings
 from arena.ratings.intervals import Z95, Moments, student95
-from arena.ratings.linear import fit_strokes, skill_of_a_stroke
+from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
 
 SETTINGS = RatingSettings(event_sd=20.0)
 STROKE = skill_of_a_stroke(SETTINGS)

@@ -1,6 +1,6 @@
 """An event as it was announced: event.json, held against the commitment in it.
 
-Invariant: what a `Case` holds has been checked as far as that goes without the log.
+Invariant: what a `VerifiedEvent` holds has been checked as far as that goes without the log.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from arena.verify.findings import EVENT, Difference, DiffersError, shown, unlike
 _SECRET = re.compile(r"[0-9a-f]{64}")
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class VerifiedEvent(msgspec.Struct, frozen=True, kw_only=True):
     """What everything in a folder has to follow from."""
 
     folder: Path
@@ -59,7 +59,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return registry.schedule(self.event.settings, self.event.entrants, deals)
 
 
-def open_case(folder: Path, *, published: str | None = None) -> Case:
+def verified_event(folder: Path, *, published: str | None = None) -> VerifiedEvent:
     """Check event.json, against the commitment that was `published` too.
 
     DiffersError if it isn't true; UserError if it can't be judged here.
@@ -75,7 +75,7 @@ def open_case(folder: Path, *, published: str | None = None) -> Case:
         private = read_private(folder)
         secret = private.secret if private else ""
     if not secret:
-        return Case(folder=folder, event=event, announced=announced, secret=None)
+        return VerifiedEvent(folder=folder, event=event, announced=announced, secret=None)
     if not _SECRET.fullmatch(secret):
         raise _differs("secret", "64 hex digits", secret)
     revealed = bytes.fromhex(secret)
@@ -84,7 +84,7 @@ def open_case(folder: Path, *, published: str | None = None) -> Case:
         raise _differs(
             "commitment", f"that of secret, settings and entrants, {bound}", event.commitment
         )
-    case = Case(folder=folder, event=event, announced=announced, secret=revealed)
+    case = VerifiedEvent(folder=folder, event=event, announced=announced, secret=revealed)
     if event.shard and case.schedule(case.deals).adaptive:
         raise _differs("shard", f"none, as {event.settings.format} is played whole", event.shard)
     return case
