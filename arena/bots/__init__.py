@@ -1,27 +1,26 @@
-"""Who takes part: from the paths that a user names to bots that can be started.
+"""Bots: from the paths that a user names to programs that can be started.
 
-    load(paths)  ->  Roster   what each path is; its content safe in the cache, under its hash
+    load(paths)  ->  Roster   snapshots of bots in the cache, under their content hashes
     fetch(...)   ->  Fetched  the packages that bots' lock files name, into the cache
-    build(...)   ->  Built    the builds that are needed, in the sandbox; how each bot is run
+    build(...)   ->  Built    the builds that are needed, in the sandbox; how each bot is started
     restore(...) ->  Roster   the entrants of an earlier event, found again by content
-    carry, unload             their snapshots in the event's own folder, to be taken elsewhere
-    pack, unpack              they and their packages as bytes, for machines without one
+    copy_to_event, remove_from_event      snapshots in an event's folder, for another machine
+    pack, unpack              snapshots and packages as bytes, for a machine without that folder
 
-Entrants (names, versions, hashes) are known before any build runs. Nothing here raises for a
-bad entrant: whatever is wrong with each is collected, so that the caller shows all of it at
-once, or goes on without them. UserError is raised for trouble with the cache, HostError for
-trouble with the sandbox.
+Entrants (names, versions, hashes) are known before any build runs. A bad entrant raises nothing:
+its problems are collected, so that the caller can show all at once, or go on without it. UserError
+is raised for trouble with the cache, HostError for the sandbox. See docs/design/bots.md.
 """
 
 from arena.bots.build import BuildLimits, build
 from arena.bots.bundles import Bundle, lacking, pack, unpack
 from arena.bots.cache import clean_cache, default_cache, in_use
 from arena.bots.discovery import at_least, load, restore
-from arena.bots.entries import Built, Candidate, Problem, Roster
-from arena.bots.event_copy import carry, unload
 from arena.bots.manifest import Asked
-from arena.bots.packages import Fetched, fetch, unfetched
+from arena.bots.packages import fetch, unfetched
 from arena.bots.plain_text import printable
+from arena.bots.roster import Built, Candidate, Fetched, Problem, Roster
+from arena.bots.snapshot import copy_to_event, remove_from_event
 
 __all__ = [
     "Asked",
@@ -34,8 +33,8 @@ __all__ = [
     "Roster",
     "at_least",
     "build",
-    "carry",
     "clean_cache",
+    "copy_to_event",
     "default_cache",
     "fetch",
     "in_use",
@@ -43,8 +42,8 @@ __all__ = [
     "load",
     "pack",
     "printable",
+    "remove_from_event",
     "restore",
     "unfetched",
-    "unload",
     "unpack",
 ]

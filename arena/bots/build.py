@@ -1,15 +1,15 @@
 """Builds: from candidates to bots that can be started.
 
-Runs authors' build commands in the sandbox, in a copy of the snapshot, through the spawner.
-A build runs once for the same content, commands, packages and toolchain; its result lies in the
-cache beside the snapshots. Bots without a build are resolved and passed on; one that only needs
-packages has a build without commands, so that they lie in its own folder.
+Runs authors' build commands in the sandbox, in a copy of the snapshot, through the spawner. A build
+runs once for the same content, commands, packages and toolchain; the cache keeps its result. A bot
+without a build is only resolved; one that needs packages has a build without commands, so that they
+lie in its own folder.
 
     key known? -- yes --> take the cached result
          no --> copy the snapshot, its packages --> each command in turn --> settle --> rename
 
-Invariant: what a build made is looked at only after its whole process tree has ended, and no
-link in it is followed out of its folder.
+Invariant: what a build made is read only after its whole process tree has ended, and no link in it
+is followed out of its folder.
 """
 
 from __future__ import annotations
@@ -22,38 +22,40 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.bots import disk_space
-from arena.bots.build_process import Spawns, run
+from arena.bots.build_process import run
 from arena.bots.cache import BUILDS, publish, scratch, there, writing
 from arena.bots.commands import INSIDE, Command, CommandError, resolve
-from arena.bots.discovery import missing_tool
-from arena.bots.entries import Built, Candidate, FailedError, Problem
 from arena.bots.fetchers import HOME
 from arena.bots.folder import SnapshotError, opened
-from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
-from arena.bots.locks import LockError
+from arena.bots.interpreters import Toolbox
 from arena.bots.packages import RESERVED, Packages, find, place
 from arena.bots.plain_text import printable
+from arena.bots.roster import Built, Candidate, FailedError, Issues
 from arena.bots.snapshot import copy, keep_times, listing, mark_programs, settle
 from arena.bots.trees import ShapeError, measure, remove
 from arena.exhaustion import ran_out, ran_out_in
-from arena.model import Bot, Frozen, HostError, NotRun, UserError, canonical, sha256_hex
+from arena.model import Bot, Frozen, HostError, UserError, canonical, sha256_hex
 from arena.sandbox import Backend, Exited, Launch, inherited_limits
 
+if TYPE_CHECKING:
+    from arena.sandbox.client import Spawner
+
 RESULT_FILES = 100_000
-"""What a build may leave besides what it was given: a Rust target folder fits."""
+"""What a build may add to its input: a Rust target folder fits."""
 _FORMAT = 2
-"""Raised when builds are run differently, so that older results are not taken."""
+"""Raised when builds run differently, so that older results are not used."""
 _ENVIRONMENT = {
-    # A home to write to; it doesn't become part of the result.
+    # A home to write to; it is no part of the result.
     "HOME": f"{INSIDE}/{HOME}",
     "TMPDIR": f"{INSIDE}/{HOME}",
-    # Without network, say so at once instead of waiting for a name server.
+    # There is no network: fail at once instead of waiting for a name server.
     "CARGO_NET_OFFLINE": "true",
     "GOPROXY": "off",
     "GOTOOLCHAIN": "local",
-    # Compilers that stamp their output stamp it alike.
+    # For compilers that put a time into their output.
     "SOURCE_DATE_EPOCH": "0",
 }
 
@@ -77,25 +79,24 @@ def build(
     *,
     cache: Path,
     backend: Backend,
-    spawner: Spawns,
+    spawner: Spawner,
     limits: BuildLimits | None = None,
     scratch_mb: int = 0,
     results: Path | None = None,
     report: Callable[[str], None] = lambda _: None,
 ) -> Built:
-    """Build what has to be built and say how each bot is started.
+    """Build what has to be built; resolve how each bot is started.
 
-    `scratch_mb`: the most that a bot gets of the scratch space it asks for. `results`: the event's
+    `scratch_mb`: the most scratch space that a bot gets of what it asks for. `results`: the event's
     folder, which no tool may show. `report` gets a line before each build that really runs.
     HostError when the sandbox, not an author, is at fault.
     """
     closed = [cache, *(Path(candidate.source) for candidate in candidates)]
     toolbox = Toolbox([*closed, *([results] if results else [])])
     bots: list[Bot] = []
-    problems: list[Problem] = []
-    skipped: list[NotRun] = []
+    issues = Issues()
     for candidate in candidates:
-        try:
+        with issues.of(candidate, "after its build: " if candidate.build else ""):
             root = Path(candidate.snapshot)
             packages = find(candidate, cache=cache, toolbox=toolbox)
             if candidate.build or packages:
@@ -110,20 +111,6 @@ def build(
                 )
                 root = work.result(report)
             command = resolve(candidate.run, root, toolbox)
-        except MissingToolError as e:
-            missing = missing_tool(candidate, e)
-            if isinstance(missing, NotRun):
-                skipped.append(missing)
-            else:
-                problems.append(missing)
-        except FailedError as e:
-            problems.append(_problem(candidate, *e.lines))
-        except LockError as e:
-            problems.append(_problem(candidate, str(e)))
-        except (CommandError, HiddenToolError) as e:
-            after = "after its build: " if candidate.build else ""
-            problems.append(_problem(candidate, f"{after}{e}"))
-        else:
             bots.append(
                 Bot(
                     entrant=candidate.entrant,
@@ -135,11 +122,7 @@ def build(
                     source=candidate.source,
                 )
             )
-    return Built(bots=tuple(bots), problems=tuple(problems), skipped=tuple(skipped))
-
-
-def _problem(candidate: Candidate, *lines: str) -> Problem:
-    return Problem(name=candidate.entrant.id, path=candidate.shown, lines=lines)
+    return Built(bots=tuple(bots), problems=tuple(issues.problems), skipped=tuple(issues.skipped))
 
 
 class _Build:
@@ -152,7 +135,7 @@ class _Build:
         *,
         cache: Path,
         backend: Backend,
-        spawner: Spawns,
+        spawner: Spawner,
         limits: BuildLimits,
         toolbox: Toolbox,
     ) -> None:
@@ -163,11 +146,11 @@ class _Build:
         self.spawner = spawner
         self.limits = limits
         self.toolbox = toolbox
-        self.given = (0, 0)
-        """Files and bytes that the commands begin with."""
+        self.input = (0, 0)
+        """Files and bytes before the first command."""
 
     def result(self, report: Callable[[str], None]) -> Path:
-        """The folder that the build made, now or earlier."""
+        """The folder that this build, or an earlier one, made."""
         final = self.cache / BUILDS / self._key()
         if not there(final):
             doing = "building" if self.candidate.build else "preparing the packages of"
@@ -177,7 +160,7 @@ class _Build:
         return final
 
     def _key(self) -> str:
-        """What the result depends on, as far as it is named: not what `make` calls in turn."""
+        """What the result depends on, as far as it is named: not programs that `make` calls."""
         tools = [command.identity for command in self._known(Path(self.candidate.snapshot))]
         return sha256_hex(
             canonical(
@@ -196,7 +179,7 @@ class _Build:
         )
 
     def _known(self, folder: Path) -> Iterator[Command]:
-        """The commands whose program is there before the build begins."""
+        """The commands whose program exists before the build."""
         for argv in self.candidate.build:
             # A later command may be a program that an earlier one makes.
             with contextlib.suppress(CommandError):
@@ -211,7 +194,7 @@ class _Build:
             try:
                 with opened(Path(self.candidate.snapshot)) as snapshot:
                     copy(listing(snapshot), made, self.cache)
-            except SnapshotError as e:  # somebody has just cleaned the cache
+            except SnapshotError as e:  # the cache has just been cleaned
                 raise UserError(f"{printable(self.cache)}: a bot's snapshot: {e}; try again") from e
             for name in RESERVED:
                 if os.path.lexists(made / name):
@@ -220,25 +203,25 @@ class _Build:
                 place(self.packages, made, self.cache)
             with writing(self.cache):
                 (made / HOME).mkdir(exist_ok=True)
-            self.given = measure(made)
+            self.input = measure(made)
             if self.packages and self.packages.compile:
-                # Sources that can't be compiled (templates, other versions') are no matter.
-                self._started(self.packages.compile, made, deadline)
+                # It may fail: some sources (templates, other versions') can't be compiled.
+                self._run_command(self.packages.compile, made, deadline)
                 self._check(made)
             for argv in self.candidate.build:
                 self._run(argv, made, deadline)
-            # Whatever its exit says: what a full disk has cut off must not be kept.
-            self._not_full(made)
+            # Also after exit 0: a result that a full disk has cut off must not be kept.
+            self._check_room(made)
             with writing(self.cache):
                 self._settle(made)
                 publish(made, final)
 
     def _run(self, argv: tuple[str, ...], made: Path, deadline: float) -> None:
-        ended, output = self._started(argv, made, deadline)
+        ended, output = self._run_command(argv, made, deadline)
         if ended.code != 0:
             if not ended.overstepped:
-                self._not_full(made, output)
-            if short := self._starved(output):
+                self._check_room(made, output)
+            if short := self._host_limit(output):
                 raise HostError(
                     f"the build of {self.candidate.entrant.id} has failed for want of what this "
                     f"machine limits: {short}"
@@ -248,9 +231,9 @@ class _Build:
         with writing(self.cache):
             mark_programs(made)
 
-    def _not_full(self, made: Path, said: bytes = b"") -> None:
-        """See that the cache's disk has given what a build is promised."""
-        if what := disk_space.full(made) or disk_space.short([made], self._disk_mb() << 20, said):
+    def _check_room(self, made: Path, output: bytes = b"") -> None:
+        """HostError if the cache's disk could not give what a build is promised."""
+        if what := disk_space.full(made) or disk_space.short([made], self._disk_mb() << 20, output):
             raise HostError(
                 f"the build of {self.candidate.entrant.id} could not write to the cache "
                 f"{printable(self.cache)}: {what}; make room there, or set XDG_CACHE_HOME to "
@@ -258,13 +241,12 @@ class _Build:
             )
 
     def _disk_mb(self) -> int:
-        return self.limits.disk_mb + (self.given[1] >> 20) + 1
+        return self.limits.disk_mb + (self.input[1] >> 20) + 1
 
-    def _starved(self, output: bytes) -> str:
-        """What a build that has failed was not given: if it complains of a want, and there is one.
-
-        Either alone says little: most builds get by with far less than they may use, and output
-        is its author's.
+    def _host_limit(self, output: bytes) -> str:
+        """The limit of this machine that a failed build ran into: only if its output complains, and
+        the machine does limit. Most builds need far less than they may use, and the output is the
+        author's.
         """
         if not ran_out_in(output.decode(errors="replace")):
             return ""
@@ -280,10 +262,10 @@ class _Build:
         return inherited_limits.lack(inherited_limits.read_limits(), promise)
 
     def _check(self, made: Path) -> None:
-        """See that what a command left can be walked through, before anything else does."""
+        """FailedError if what a command left can't be walked through."""
         try:
-            # Files may lie in as many folders; what its home holds is counted, too.
-            measure(made, most=2 * (self.given[0] + RESULT_FILES))
+            # As many folders as files; the home counts, too.
+            measure(made, most=2 * (self.input[0] + RESULT_FILES))
         except ShapeError as e:
             raise FailedError(f"build: made {e}") from e
         except OSError as e:
@@ -291,8 +273,10 @@ class _Build:
                 raise HostError(f"what a build has made can't be read: {what}") from e
             raise FailedError(f"build: made what can't be read: {e.strerror}") from e
 
-    def _started(self, argv: tuple[str, ...], made: Path, deadline: float) -> tuple[Exited, bytes]:
-        """Run one command to its end, whatever that is."""
+    def _run_command(
+        self, argv: tuple[str, ...], made: Path, deadline: float
+    ) -> tuple[Exited, bytes]:
+        """Run one command to its end."""
         try:
             command = resolve(argv, made, self.toolbox)
         except CommandError as e:
@@ -309,12 +293,12 @@ class _Build:
                 file_mb=self.limits.file_mb,
                 scratch_mb=self.limits.scratch_mb,
                 disk_mb=self._disk_mb(),
-                disk_files=self.given[0] + RESULT_FILES,
+                disk_files=self.input[0] + RESULT_FILES,
             )
         )
         ended, output = run(plan, self.spawner, deadline)
         if ended is None:
-            self._not_full(made)
+            self._check_room(made)
             raise FailedError(
                 f"build: {_shown(argv)} took longer than {self.limits.seconds:g} s", output
             )
@@ -333,12 +317,12 @@ class _Build:
             return f"was ended by signal {ended.signal}"
 
     def _settle(self, made: Path) -> None:
-        """Make a build's result fit for the cache, if it is within bounds."""
+        """Check the size of a build's result, and make it fit for the cache."""
         remove(made / HOME)
         files, size = settle(made)
         if (
-            size > self.given[1] + (self.limits.disk_mb << 20)
-            or files > self.given[0] + RESULT_FILES
+            size > self.input[1] + (self.limits.disk_mb << 20)
+            or files > self.input[0] + RESULT_FILES
         ):
             raise FailedError(
                 f"build: made {size / (1 << 20):.1f} MB in {files} files; "

@@ -1,7 +1,7 @@
-"""One program run to its end through the spawner, its output kept from the end.
+"""Run one build command to its end through the spawner; keep the end of its output.
 
-Invariant: when `run` returns or raises, the program's whole tree has ended and our ends of its
-pipes are closed.
+Invariant: when `run` returns or raises, the command's whole process tree has ended and our ends of
+its pipes are closed.
 """
 
 from __future__ import annotations
@@ -9,58 +9,23 @@ from __future__ import annotations
 import os
 import selectors
 import time
-from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from arena.model import HostError
-from arena.sandbox import Exited, Plan, Started
+from arena.sandbox import Exited, Plan
+
+if TYPE_CHECKING:
+    from arena.sandbox.client import BotProcess, Spawner
 
 OUTPUT_BYTES = 16_384
 """Kept of a build's output, from its end: the error stands there, and it may be endless."""
 END_SECONDS = 10.0
-"""For the news of a killed program's end; beyond it the spawner itself is in trouble."""
+"""For a killed command to end; after that the spawner itself is in trouble."""
 
 
-class Process(Protocol):
-    """A started program, as the spawner's client gives it."""
-
-    @property
-    def id(self) -> int:
-        """Its name in `Exited`."""
-
-    @property
-    def stdin(self) -> int:
-        """Descriptor of our end."""
-
-    @property
-    def stdout(self) -> int:
-        """Descriptor of our end."""
-
-    @property
-    def stderr(self) -> int:
-        """Descriptor of our end."""
-
-
-class Spawns(Protocol):
-    """The part of the spawner's client that builds need."""
-
-    def spawn(self, plan: Plan, /) -> Process:
-        """Start a program."""
-
-    def kill(self, number: int, /) -> None:
-        """End a program and its tree."""
-
-    def receive(self) -> Sequence[Started | Exited]:
-        """What has happened since; called when `fileno` is readable."""
-
-    def fileno(self) -> int:
-        """Readable when something has happened."""
-
-
-def run(plan: Plan, spawner: Spawns, deadline: float) -> tuple[Exited | None, bytes]:
-    """Run one program; None when it had to be killed at the deadline (monotonic).
-
-    Gives the end of what it wrote on both of its outputs, in the order of arrival.
+def run(plan: Plan, spawner: Spawner, deadline: float) -> tuple[Exited | None, bytes]:
+    """Run one command; None if it had to be killed at the deadline (monotonic). Also return the end
+    of its stdout and stderr together, in the order of arrival.
     """
     process = spawner.spawn(plan)
     pipes = (process.stdout, process.stderr)
@@ -75,7 +40,7 @@ def run(plan: Plan, spawner: Spawns, deadline: float) -> tuple[Exited | None, by
         try:
             if ended is None:
                 _kill(process, spawner)
-            # Its tree has ended, so whatever it wrote is in the pipes by now.
+            # Its tree has ended: all its output is in the pipes.
             for pipe in pipes:
                 while _read(pipe, output):
                     pass
@@ -85,7 +50,9 @@ def run(plan: Plan, spawner: Spawns, deadline: float) -> tuple[Exited | None, by
     return ended, bytes(output)
 
 
-def _wait(process: Process, spawner: Spawns, deadline: float, output: bytearray) -> Exited | None:
+def _wait(
+    process: BotProcess, spawner: Spawner, deadline: float, output: bytearray
+) -> Exited | None:
     with selectors.DefaultSelector() as waiting:
         for descriptor in (process.stdout, process.stderr, spawner.fileno()):
             waiting.register(descriptor, selectors.EVENT_READ)
@@ -101,7 +68,7 @@ def _wait(process: Process, spawner: Spawns, deadline: float, output: bytearray)
 
 
 def _read(pipe: int, output: bytearray) -> bool:
-    """Take what is there; False at the end, or when there is nothing for now."""
+    """Read what is there; False at the end, or if there is nothing now."""
     try:
         data = os.read(pipe, 65_536)
     except BlockingIOError:
@@ -111,14 +78,15 @@ def _read(pipe: int, output: bytearray) -> bool:
     return bool(data)
 
 
-def _end_of(process: Process, spawner: Spawns) -> Exited | None:
-    news = spawner.receive()
-    ends = (each for each in news if isinstance(each, Exited) and each.id == process.id)
-    return next(ends, None)
+def _end_of(process: BotProcess, spawner: Spawner) -> Exited | None:
+    for each in spawner.receive():
+        if isinstance(each, Exited) and each.id == process.id:
+            return each
+    return None
 
 
-def _kill(process: Process, spawner: Spawns) -> None:
-    """End it, and wait for the news: its folder is removed next."""
+def _kill(process: BotProcess, spawner: Spawner) -> None:
+    """Kill it and wait for its end: its folder is removed next."""
     spawner.kill(process.id)
     deadline = time.monotonic() + END_SECONDS
     with selectors.DefaultSelector() as waiting:

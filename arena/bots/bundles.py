@@ -1,4 +1,4 @@
-"""Entries of the cache as bytes: bots, and their packages, for machines that share no folder.
+"""Pack entries of the cache (bots, packages) as bytes, for machines that share no folder.
 
     pack      <cache>/bots/<content hash>  or  <cache>/packages/<key>  -->  its sum, its bytes
     unpack    the bytes, beside the cache's entries --> checked --> published under that name
@@ -6,7 +6,7 @@
 A bundle lists files, links and empty folders, in the order of their paths' bytes. Its sum is the
 SHA-256 that a bot's content hash is, of the same lines; a link is one with `l` and what it leads
 to, an empty folder one with `d`. So a bot's sum is its name. A key names what packages were made
-of, not their bytes: their sum has to come from whoever has packed them, by another way than they.
+of, not their bytes: the packing machine has to send their sum separately from the bundle.
 
 Invariant: what `unpack` publishes has that sum, read from its files; nothing is written through a
 link, and none leads outside.
@@ -32,17 +32,15 @@ from arena.exhaustion import ran_out
 from arena.model import Entrant, HostError, UserError
 
 MAX_BYTES = 512 << 20
-"""What packages may hold to travel: numpy and scipy have 170 MB, a neural network's library for
-processors 450 MB. A bundle takes three times its size of a Dask worker's memory for a moment, and
-such a worker is ended at its core's share of the machine's: 2 GB are usual."""
+"""Largest packages that are packed: numpy and scipy have 170 MB, a neural network's library for
+processors 450 MB. A bundle briefly takes three times its size of a Dask worker's memory, and a
+worker is ended at its core's share of the machine's memory: usually 2 GB."""
 
 _ODD_NAMES = {errno.EEXIST, errno.ENOTDIR, errno.ENOENT, errno.ENAMETOOLONG}
-"""How a file system says no to names that no folder holds."""
+"""Errors of a file system for impossible names."""
 
 
 class Bundle(NamedTuple):
-    """An entry of the cache, packed."""
-
     sum: str
     content: bytes
 
@@ -56,18 +54,18 @@ class _Item(msgspec.Struct, frozen=True, array_like=True):
 
 
 _pack = msgspec.msgpack.Encoder().encode
-# Contents are views of the bundle, no copies.
+# Contents are views of the bundle, not copies.
 _items = msgspec.msgpack.Decoder(tuple[_Item, ...]).decode
 
 
 def lacking(entrants: Iterable[Entrant], *, cache: Path) -> tuple[str, ...]:
-    """The names of bots that are not in the cache."""
+    """The names of the entrants' snapshots that are not in the cache."""
     wanted = sorted({entrant.hash for entrant in entrants})
     return tuple(f"{BOTS}/{content}" for content in wanted if find(cache, content) is None)
 
 
 def pack(name: str, *, cache: Path) -> Bundle | None:
-    """An entry of the cache; None: no such packages, or too large; UserError: it can't be read."""
+    """Pack an entry of the cache; None: no such packages, or too large; UserError: unreadable."""
     area, _, key = name.partition("/")
     folder = cache / area / key
     if area == BOTS and find(cache, key) is None:
@@ -86,7 +84,7 @@ def pack(name: str, *, cache: Path) -> Bundle | None:
 
 
 def unpack(name: str, bundle: Bundle, *, cache: Path) -> None:
-    """Make a bundle an entry of the cache; UserError: it is not what was packed, or hostile."""
+    """Add a bundle to the cache; UserError if it was changed on the way, or is hostile."""
     area, _, key = name.partition("/")
     if area not in {BOTS, PACKAGES} or not HASH.fullmatch(key):
         raise _refused("it has no place in the cache")
@@ -111,7 +109,7 @@ def _refused(why: str) -> UserError:
 
 
 def _listed(folder: Path) -> Iterator[_Item]:
-    """All that a folder holds, sorted, one file's content at a time."""
+    """The content of a folder, sorted, one file at a time."""
     found = {
         os.fsencode(path.relative_to(folder)): (path, info.st_mode) for path, info in inside(folder)
     }
@@ -136,7 +134,7 @@ def _sum(items: Iterable[_Item]) -> str:
 
 
 def _lay(bundle: bytes, made: Path) -> None:
-    """Write what a bundle lists below an empty folder: links last, when all files are there."""
+    """Write a bundle's files into an empty folder, then its links."""
     links = []
     try:
         for item in _items(bundle):

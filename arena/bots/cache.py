@@ -1,14 +1,14 @@
-"""The folder where snapshots and builds are kept, by hash.
+"""The cache: a folder of snapshots, builds and packages, by hash.
 
     <cache>/bots/<content hash>/      a bot's files as they were, read-only
     <cache>/builds/<build key>/       the same after its build
-    <cache>/packages/<key>/           packages that `arena fetch` has got, as they are laid
-                                      over a bot's files before its build
+    <cache>/packages/<key>/           packages from `arena fetch`, copied over a bot's files
+                                      before its build
 
-Touches only that folder. Invariant: an entry appears whole, by one rename, and is never
-changed afterwards; several arenas may fill and read the same cache at once. It is this user's own:
-what others could have put there isn't taken. What a killed
-arena leaves behind is a folder with the temporary prefix, which the next one removes.
+Invariant: an entry appears whole, by one rename, and is never changed afterwards; several arenas
+may fill and read the same cache at once. The cache is this user's own: entries that other users
+could have made are refused. A killed arena leaves folders with the temporary prefix, which the next
+one removes.
 """
 
 from __future__ import annotations
@@ -37,17 +37,16 @@ _AREAS = (BOTS, BUILDS, PACKAGES)
 _LOCK = "lock"
 _TEMPORARY = "tmp-arena-"
 _HELD = f"{_TEMPORARY}held-"
-"""Of folders that their makers hold a lock on; other versions' have none."""
+"""Prefix of folders that their makers lock; older versions did not."""
 _ENTRY = re.compile(rf"[0-9a-f]{{64}}|{_TEMPORARY}.*")
 
 
 def default_cache() -> Path:
-    """The cache of this user: $XDG_CACHE_HOME/nine-arena, or ~/.cache/nine-arena; root's, if its
-    home is another's (sudo), or the spare users that its bots run as can't enter it,
-    /var/cache/nine-arena.
+    """$XDG_CACHE_HOME/nine-arena, or ~/.cache/nine-arena; for root /var/cache/nine-arena if its
+    home is another user's (sudo), or closed to the spare users that its bots run as.
     """
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The specification of that variable says that relative paths are to be ignored.
+    # Its specification says to ignore relative paths.
     if named.is_absolute():
         return named / "nine-arena"
     home = Path.home()
@@ -60,7 +59,7 @@ def default_cache() -> Path:
 
 @contextlib.contextmanager
 def scratch(cache: Path, area: str) -> Iterator[Path]:
-    """A private folder on the cache's own file system, gone afterwards with what it holds."""
+    """A private folder on the cache's own file system, removed afterwards."""
     with writing(cache):
         (cache / area).mkdir(mode=_mode(), parents=True, exist_ok=True)
         held = contextlib.ExitStack()
@@ -73,8 +72,8 @@ def scratch(cache: Path, area: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def writing(cache: Path) -> Iterator[None]:
-    """Turn trouble with the cache into one line: the machine's if something has run out, else for
-    the user to see to. No bot is to blame for it.
+    """Turn an error of writing to the cache into a HostError if the machine has run out of
+    something, else a UserError; no bot is to blame for it.
     """
     try:
         yield
@@ -87,7 +86,7 @@ def writing(cache: Path) -> Iterator[None]:
 
 
 def publish(made: Path, final: Path) -> None:
-    """Make a finished folder an entry; if another arena was faster, its entry stays."""
+    """Rename a finished folder to an entry; if another arena was faster, its entry stays."""
     try:
         made.rename(final)
     except OSError as e:
@@ -96,9 +95,9 @@ def publish(made: Path, final: Path) -> None:
 
 
 def there(entry: Path) -> bool:
-    """Whether an entry is in the cache; UserError for what another user has put in its place.
+    """Whether an entry is in the cache; UserError for one that another user has made.
 
-    It isn't removed: whoever owns it could exchange what lies in it meanwhile.
+    It isn't removed: its owner could exchange its content meanwhile.
     """
     try:
         own = is_own(entry)
@@ -113,14 +112,14 @@ def there(entry: Path) -> bool:
 
 
 def discard(entry: Path) -> None:
-    """Take a damaged entry away, in one step for everybody else."""
+    """Remove a damaged entry, for other arenas in one step."""
     with scratch(entry.parent.parent, entry.parent.name) as aside, contextlib.suppress(OSError):
         entry.rename(aside / entry.name)
 
 
 @contextlib.contextmanager
 def in_use(cache: Path) -> Iterator[None]:
-    """Keep `clean_cache` out while bots are started from here; sweep what killed arenas left."""
+    """Lock out `clean_cache` while bots are started from here; remove what killed arenas left."""
     with writing(cache):
         cache.mkdir(mode=_mode(), parents=True, exist_ok=True)
         _closed_to_others(cache)
@@ -134,7 +133,7 @@ def in_use(cache: Path) -> Iterator[None]:
 
 
 def _closed_to_others(cache: Path) -> None:
-    """UserError if others can exchange what a cache holds: under its hash or key it is believed."""
+    """UserError if other users can change the cache: an entry is trusted by its name alone."""
     for place in (cache, *(cache / area for area in _AREAS)):
         if os.path.lexists(place) and (why := others(place)):
             raise UserError(
@@ -144,14 +143,14 @@ def _closed_to_others(cache: Path) -> None:
 
 
 def _mode() -> int:
-    """Of the cache and its areas, since bots are their authors' business. The spare users that
-    root's bots run as must come through where there are no mounts; they know where to.
+    """Of the cache and its areas: bots are private to their authors. Where there are no mounts, the
+    spare users that root's bots run as must be able to pass through.
     """
     return 0o711 if os.geteuid() == 0 else 0o700
 
 
 def _unlisted(cache: Path) -> None:
-    """Take others' right to look into the cache, which older versions gave them."""
+    """Take away the right of other users to list the cache, which older versions gave."""
     for place in (cache, *(cache / area for area in _AREAS)):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             info = place.lstat()
@@ -161,10 +160,9 @@ def _unlisted(cache: Path) -> None:
 
 
 def clean_cache(cache: Path) -> tuple[int, int]:
-    """Remove all snapshots, builds and packages; return how many files and bytes they were.
+    """Remove all snapshots, builds and packages; return the number of files and bytes.
 
-    Removes nothing that doesn't bear a name that this module gives, and nothing at all while an
-    event is being played from here.
+    Removes only names that this module gives, and nothing while an event is played from here.
     """
     if not cache.is_dir():
         return 0, 0
@@ -190,7 +188,7 @@ def _clean(cache: Path) -> tuple[int, int]:
                         count, total = measure(entry)
                     except (OSError, ShapeError):  # of a build that was killed
                         count, total = 0, 0
-                    # Renamed first: half an entry must not be taken for a whole one.
+                    # Renamed first: half an entry must not pass for a whole one.
                     gone = entry.with_name(f"{_TEMPORARY}gone-{entry.name}")
                     with contextlib.suppress(OSError):
                         entry = entry.rename(gone)  # noqa: PLW2901 - it is the same entry

@@ -1,11 +1,11 @@
-"""From paths to candidates: what each path is, what is wrong with it, who enters.
+"""Load bots: from the paths that a user names to candidates whose content is in the cache.
 
-Reads what the paths name, fills the cache with snapshots. Bad entrants never raise: each
-becomes a Problem, so that the caller can show all together. Only trouble with the cache
-itself does (UserError).
+`load` takes new paths, `restore` the entrants of an earlier event. A bad bot never raises: it
+becomes a Problem, so that the caller can show all problems together. Trouble with the cache itself
+raises UserError.
 
-Invariant: everything known of a candidate was read from its snapshot, not from the folder
-that its author may be editing.
+Invariant: everything known of a candidate was read from its snapshot, not from the folder that its
+author may be editing.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import os
 import stat
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.bots import kinds, locks, manifest
+from arena.bots import locks, manifest
 from arena.bots.commands import (
     HEAD,
     LANGUAGES,
@@ -30,42 +31,43 @@ from arena.bots.commands import (
     resolve,
     shebang,
 )
-from arena.bots.entries import Candidate, Problem, Roster
-from arena.bots.event_copy import carried
 from arena.bots.folder import Folder, Found, SnapshotError, opened, reach
-from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
-from arena.bots.locks import LEFT_OUT, LockError
+from arena.bots.hints import folder_hint, hint
+from arena.bots.interpreters import Toolbox
+from arena.bots.locks import LEFT_OUT
 from arena.bots.manifest import Manifest, ManifestError
 from arena.bots.plain_text import did_you_mean, printable
+from arena.bots.roster import Candidate, Issues, Roster
 from arena.bots.snapshot import (
     IGNORED,
     MAX_BYTES,
     File,
     Snapshot,
     content_hash,
+    event_copy,
     find,
     listing,
     take,
 )
 from arena.exhaustion import ran_out
-from arena.model import Entrant, HostError, NotRun, label_fault
+from arena.model import Entrant, HostError, label_fault
 
 VERSION_DIGITS = 8
 """Digits of the content hash that stand for a version."""
 _HASH_SHOWN = 12
-"""And of one that is told."""
+"""And of a content hash in a message."""
 _SHOWN = 6
 """Names listed in a note before it says how many more there are."""
 _NEAR = 500
-"""Names that are looked through for a misspelt bot.toml."""
+"""Names that are compared with bot.toml."""
 _LITTER = frozenset(
     {"AUTHORS", "CHANGELOG", "CONTRIBUTING", "COPYING", "Dockerfile", "INSTALL", "LICENCE"}
     | {"LICENSE", "Makefile", "NOTICE", "README", "TODO", "VERSION"}
 )
 _RESULTS = "arena-results"
-"""Where events go that no other folder was named for."""
+"""The default folder of events."""
 _MARKS = ("event.json", "arena-site.json")
-"""What tells a folder of results, and a published site."""
+"""Files of a results folder, and of a published site."""
 _LIBRARIES = (".so", ".o", ".a", ".dylib")
 
 
@@ -73,31 +75,31 @@ class PathError(Exception):
     """Why a path names no bot: one line."""
 
 
-class _Stray(Exception):  # noqa: N818 - not an error: something in a glob that is no bot
-    """A file of another kind, left out with a note."""
+class _StrayError(Exception):
+    """A file of another kind in a glob: left out with a note."""
 
 
 class _Content(NamedTuple):
-    """What would be snapshot: the files, and the name they suggest."""
+    """The files of a snapshot to be, and the name they suggest."""
 
     files: list[File]
     name: str
 
 
 def load(paths: Sequence[Path], *, cache: Path) -> Roster:
-    """Look at every path; snapshot what is a bot; collect what isn't."""
-    # What names no path names no place either; that it is one of a bot's problems is told below.
-    look = _Look(cache, [_absolute(path) for path in paths if "\0" not in str(path)])
+    """Take a snapshot of every path that is a bot; collect the problems of the others."""
+    # A text with a zero byte is no path; it becomes a problem below.
+    loader = _Loader(cache, [_absolute(path) for path in paths if "\0" not in str(path)])
     for path in paths:
-        look.at(path)
-    return look.roster()
+        loader.load(path)
+    return loader.roster()
 
 
 def at_least(paths: Sequence[Path]) -> int:
-    """How many bots the paths hold at least, unless one of these has something wrong with it.
+    """Count the bots that the paths hold at least, if nothing is wrong with one of them.
 
-    From manifests alone, so before anything is copied: folders of different names, none of which
-    may be left out for want of a tool.
+    Reads manifests alone, before anything is copied: folders of different names, none of which may
+    be left out for a missing tool.
     """
     names = set()
     for path in paths:
@@ -112,20 +114,20 @@ def at_least(paths: Sequence[Path]) -> int:
 def restore(
     entrants: Sequence[tuple[Entrant, str]], *, cache: Path, folder: Path | None = None
 ) -> Roster:
-    """Find the entrants of an earlier event again, by content, each with its recorded path.
+    """Find the entrants of an earlier event by content, each with its recorded path.
 
     A snapshot that is no longer in the cache is taken again, from the event's own folder if it
     lies there, else from that path, and must have the same hash. An empty path: none is known.
     """
-    look = _Look(cache, [Path(source) for _, source in entrants if source])
+    loader = _Loader(cache, [Path(source) for _, source in entrants if source])
     for entrant, source in entrants:
-        place = carried(folder, entrant.hash) if folder else None
-        look.again(entrant, str(place or source))
-    return look.roster()
+        place = event_copy(folder, entrant.hash) if folder else None
+        loader.restore(entrant, str(place or source))
+    return loader.roster()
 
 
-class _Look:
-    """One pass over paths; what it finds goes into one Roster."""
+class _Loader:
+    """One pass over paths, collected into one Roster."""
 
     def __init__(self, cache: Path, sources: Sequence[Path]) -> None:
         self.cache = cache
@@ -134,11 +136,9 @@ class _Look:
         self.out: set[str] = set()
         self.strays: list[str] = []
         self.notes: list[str] = []
-        self.problems: list[Problem] = []
-        self.skipped: list[NotRun] = []
+        self.issues = Issues()
 
     def roster(self) -> Roster:
-        """Everything found so far."""
         notes = list(self.notes)
         if self.strays:
             more = len(self.strays) - _SHOWN
@@ -149,76 +149,71 @@ class _Look:
         return Roster(
             candidates=tuple(c for c in self.found.values() if c.entrant.id not in self.out),
             notes=tuple(notes),
-            problems=tuple(self.problems),
-            skipped=tuple(self.skipped),
+            problems=tuple(self.issues.problems),
+            skipped=tuple(self.issues.skipped),
         )
 
-    def at(self, path: Path) -> None:
-        """Look at a path that the user gave."""
+    def load(self, path: Path) -> None:
+        """Load a path that the user gave."""
         shown = printable(path)
-        name = printable(_absolute(path).name)
         try:
-            with _content(path) as content:
-                snapshot = take(content.files, self.cache)
-            candidate = _candidate(content.name, snapshot, path)
-            name = candidate.entrant.id
-            if self._enters(candidate):
-                self._check_tools(candidate)
-        except _Stray as what:
+            with self._collect(printable(_absolute(path).name), shown):
+                with _content(path) as content:
+                    snapshot = take(content.files, self.cache)
+                candidate = _candidate(content.name, snapshot, path)
+                with self._collect(candidate.entrant.id, shown):
+                    if self._enter(candidate):
+                        self._check_tools(candidate)
+        except _StrayError as what:
             self.strays.append(f"{shown} ({what})" if what.args else shown)
-        except ManifestError as e:
-            self._problem(name, shown, *e.lines)
-        except (PathError, SnapshotError, CommandError) as e:
-            self._problem(name, shown, str(e))
-        except OSError as e:
-            self._problem(name, shown, _unreadable(e))
 
-    def again(self, entrant: Entrant, source: str) -> None:
-        """Look for an entrant that is known by its content hash."""
+    def restore(self, entrant: Entrant, source: str) -> None:
+        """Find an entrant by its content hash."""
         shown = printable(source or entrant.id)
         try:
-            snapshot = find(self.cache, entrant.hash)
-            if snapshot is None and not source:
-                self._problem(
-                    entrant.id,
-                    shown,
-                    f"what was entered ({entrant.hash[:_HASH_SHOWN]}…) is no longer in the cache, "
-                    "and no path to it is known",
+            with self._collect(entrant.id, shown):
+                snapshot = find(self.cache, entrant.hash) or self._again(entrant, source)
+                stated = manifest.of_folder(snapshot.folder)
+                candidate = _entered(entrant, stated, snapshot, Path(source or snapshot.folder))
+                self.found[entrant.id] = candidate
+                self._check_tools(candidate)
+        except _StrayError:
+            self.issues.add(entrant.id, shown, "is no longer a bot")
+
+    def _again(self, entrant: Entrant, source: str) -> Snapshot:
+        """Take the snapshot of a known entrant again."""
+        if not source:
+            raise PathError(
+                f"what was entered ({entrant.hash[:_HASH_SHOWN]}…) is no longer in the cache, and "
+                "no path to it is known"
+            )
+        with _content(Path(source)) as content:
+            # Nothing else is copied: a stranger's folder may name any path.
+            now = content_hash(content.files)
+            if now == entrant.hash:
+                snapshot = take(content.files, self.cache)
+                now = snapshot.hash
+            if now != entrant.hash:
+                raise PathError(
+                    f"its content is not what was entered: entered {entrant.hash}, now {now}; put "
+                    "the old content back"
                 )
-                return
-            if snapshot is None:
-                with _content(Path(source)) as content:
-                    # Nothing else is copied: a stranger's folder may name any path.
-                    now = content_hash(content.files)
-                    if now == entrant.hash:
-                        snapshot = take(content.files, self.cache)
-                        now = snapshot.hash
-                if snapshot is None or now != entrant.hash:
-                    self._problem(
-                        entrant.id,
-                        shown,
-                        "its content is not what was entered: "
-                        f"entered {entrant.hash}, now {now}; put the old content back",
-                    )
-                    return
-            stated = manifest.of_folder(snapshot.folder)
-            candidate = _entered(entrant, stated, snapshot, Path(source or snapshot.folder))
-            self.found[entrant.id] = candidate
-            self._check_tools(candidate)
-        except _Stray:
-            self._problem(entrant.id, shown, "is no longer a bot")
+        return snapshot
+
+    @contextlib.contextmanager
+    def _collect(self, name: str, shown: str) -> Iterator[None]:
+        """Turn an error of reading a bot into a problem."""
+        try:
+            yield
         except ManifestError as e:
-            self._problem(entrant.id, shown, *e.lines)
+            self.issues.add(name, shown, *e.lines)
         except (PathError, SnapshotError, CommandError) as e:
-            self._problem(entrant.id, shown, str(e))
+            self.issues.add(name, shown, str(e))
         except OSError as e:
-            self._problem(entrant.id, shown, _unreadable(e))
+            self.issues.add(name, shown, _unreadable(e))
 
-    def _problem(self, name: str, shown: str, *lines: str) -> None:
-        self.problems.append(Problem(name=name, path=shown, lines=lines))
-
-    def _enters(self, candidate: Candidate) -> bool:
-        """Take it in, unless it is there already."""
+    def _enter(self, candidate: Candidate) -> bool:
+        """Add a candidate, unless it is there already."""
         entrant = candidate.entrant
         earlier = self.found.setdefault(entrant.id, candidate)
         if earlier is candidate:
@@ -229,7 +224,7 @@ class _Look:
             )
         else:
             self.out.add(entrant.id)
-            self._problem(
+            self.issues.add(
                 entrant.id,
                 candidate.shown,
                 f"is {entrant.id} too, as {earlier.shown} is, but with different content; "
@@ -238,46 +233,20 @@ class _Look:
         return False
 
     def _check_tools(self, candidate: Candidate) -> None:
-        """See that what it needs is on this machine; what its build makes, or what is fetched
-        for it, can't be seen yet.
+        """Check that this machine has the candidate's tools. Programs that its build makes, or that
+        come with its packages (node_modules/.bin/tsc), can't be checked yet.
         """
         snapshot = Path(candidate.snapshot)
-        try:
+        field = "build" if candidate.build else "run" if candidate.run else ""
+        self.out.add(candidate.entrant.id)
+        with self.issues.of(candidate, manifest.place(snapshot, field) if field else ""):
             if candidate.lock:
                 locks.read(candidate.lock, snapshot)
             first = candidate.build[0] if candidate.build else candidate.run
-            # A program may be one of its packages': node_modules/.bin/tsc.
-            unseen = (
-                contextlib.suppress(CommandError) if candidate.lock else contextlib.nullcontext()
-            )
-            with unseen:
+            unknown = contextlib.suppress(CommandError) if candidate.lock else nullcontext()
+            with unknown:
                 resolve(first, snapshot, self.toolbox)
-        except MissingToolError as e:
-            self.out.add(candidate.entrant.id)
-            missing = missing_tool(candidate, e)
-            if isinstance(missing, NotRun):
-                self.skipped.append(missing)
-            else:
-                self.problems.append(missing)
-        except LockError as e:
-            self.out.add(candidate.entrant.id)
-            self._problem(candidate.entrant.id, candidate.shown, str(e))
-        except (CommandError, HiddenToolError) as e:
-            self.out.add(candidate.entrant.id)
-            field = "build" if candidate.build else "run" if candidate.run else ""
-            where = manifest.place(snapshot, field) if field else ""
-            self._problem(candidate.entrant.id, candidate.shown, f"{where}{e}")
-
-
-def missing_tool(candidate: Candidate, error: MissingToolError) -> NotRun | Problem:
-    """What a missing toolchain means: an optional bot is left out, another one is a problem."""
-    if candidate.optional:
-        return NotRun(name=candidate.entrant.id, reason=f"optional, and {error}")
-    return Problem(
-        name=candidate.entrant.id,
-        path=candidate.shown,
-        lines=(f"{error}; or set optional = true in bot.toml to leave the bot out without it",),
-    )
+            self.out.remove(candidate.entrant.id)
 
 
 def _candidate(default_name: str, snapshot: Snapshot, path: Path) -> Candidate:
@@ -329,7 +298,7 @@ def _absolute(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _content(path: Path) -> Iterator[_Content]:
-    """Say what a path holds, and keep it open; PathError or _Stray when it isn't a bot."""
+    """Open a bot and list its files; PathError or _StrayError when the path holds none."""
     whole = _absolute(path)
     with contextlib.ExitStack() as held:
         try:
@@ -338,7 +307,7 @@ def _content(path: Path) -> Iterator[_Content]:
             raise PathError(_absent(whole, e)) from e
         if stat.S_ISDIR(reached.info.st_mode):
             if whole.name in IGNORED or (whole.name.startswith(".") and path.name == whole.name):
-                raise _Stray
+                raise _StrayError
             yield _folder(whole, Folder(reached.descriptor))
         elif stat.S_ISREG(reached.info.st_mode):
             found = Found(reached.name, reached.info)
@@ -374,7 +343,7 @@ def _folder(path: Path, folder: Folder) -> _Content:
     stated = manifest.read(folder)
     if stated is None and entry(folder) is None:
         if _holds_results(path, folder):
-            raise _Stray("results")
+            raise _StrayError("results")
         raise PathError(_no_bot(path, folder))
     if stated and stated.run is None and not stated.build and entry(folder) is None:
         raise PathError("its bot.toml has no `run`, and there is no entry file such as bot.py")
@@ -383,7 +352,7 @@ def _folder(path: Path, folder: Folder) -> _Content:
 
 
 def _holds_results(path: Path, folder: Folder) -> bool:
-    """Whether it is what arena itself writes beside bots: an event, events, or a site of theirs."""
+    """Whether arena wrote this folder: an event, a folder of events, or their site."""
     if path.name == _RESULTS:
         return True
     names = folder.names()
@@ -391,7 +360,7 @@ def _holds_results(path: Path, folder: Folder) -> bool:
     def marked(place: str) -> bool:
         return any(folder.find(f"{place}{mark}") for mark in _MARKS)
 
-    with contextlib.suppress(SnapshotError):  # a link that leads outside is none of ours
+    with contextlib.suppress(SnapshotError):  # a link that leads outside
         return marked("") or (
             any(marked(f"{name}/") for name in names)
             and not any(_looks_like_bot(name, folder) for name in names)
@@ -400,7 +369,7 @@ def _holds_results(path: Path, folder: Folder) -> bool:
 
 
 def _no_bot(path: Path, folder: Folder) -> str:
-    """Tell a folder of bots from one that lacks its manifest."""
+    """The message for a folder of bots, or for one without a manifest."""
     names = folder.names()
     if not names:
         return "is an empty folder"
@@ -409,7 +378,7 @@ def _no_bot(path: Path, folder: Folder) -> str:
         if not name.startswith(".") and name not in IGNORED:
             bots += _looks_like_bot(name, folder)
             scripts += Path(name).suffix in LANGUAGES
-    what = kinds.of_folder([name for name in names if not name.startswith(".")])
+    what = folder_hint([name for name in names if not name.startswith(".")])
     if bots or scripts > 1:
         return (
             f"is not a bot but holds {bots + scripts} that look like bots; "
@@ -424,7 +393,7 @@ def _no_bot(path: Path, folder: Folder) -> str:
 
 
 def _looks_like_bot(name: str, folder: Folder) -> bool:
-    """Whether a folder within is a bot; one that can't be read, or leads outside, may be."""
+    """Whether a folder within is a bot; True for one that can't be read, or leads outside."""
     try:
         found = folder.find(name)
         if found is None or not found.is_folder:
@@ -437,9 +406,9 @@ def _looks_like_bot(name: str, folder: Folder) -> bool:
 
 
 def _single(path: Path, folder: Folder, found: Found) -> _Content:
-    """A script or program by itself; its snapshot is a folder with bot.<suffix> or bot."""
+    """A single script or program; its snapshot is a folder with bot.<suffix> or bot."""
     if path.name.startswith("."):
-        raise _Stray
+        raise _StrayError
     suffix = path.suffix
     if path.name == manifest.NAME:
         raise PathError(f"is the manifest of a bot; name its folder, {printable(path.parent)}")
@@ -449,7 +418,7 @@ def _single(path: Path, folder: Folder, found: Found) -> _Content:
         shebang(folder.read(found, HEAD), printable(path.name))
         return _Content([File(f"bot{suffix}", folder, found, executable=False)], path.stem)
     if suffix in _LIBRARIES or ".so." in path.name:
-        raise _Stray
+        raise _StrayError
     beginning = folder.read(found, HEAD)
     executable = bool(found.info.st_mode & stat.S_IXUSR)
     if is_script(beginning):
@@ -460,5 +429,5 @@ def _single(path: Path, folder: Folder, found: Found) -> _Content:
     elif executable and not suffix and path.name not in _LITTER:
         raise PathError("is executable, but neither a program nor a script with a #! line")
     else:
-        raise _Stray(*filter(None, [kinds.told(path.name)]))
+        raise _StrayError(*filter(None, [hint(path.name)]))
     return _Content([File("bot", folder, found, executable=True)], path.name)

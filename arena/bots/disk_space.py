@@ -1,9 +1,8 @@
-"""Room on a disk: whether a program that has failed, or says that it hasn't, was given what it was
-promised.
+"""Tell whether a full disk was the reason why a build or a package tool failed.
 
-Who meets a full disk is a compiler or pip. What they say is told in words that a bot's author may
-have written, and what they had written is often removed by then. So a disk that is full now is
-proof enough; words count only where there is less room than the program was promised.
+A compiler or pip meets the full disk, and its output may be the bot author's words; the files that
+filled the disk are often gone by then. So a disk that is full now is proof enough; output counts
+only where there is less room than the program was promised.
 """
 
 from __future__ import annotations
@@ -16,23 +15,23 @@ from pathlib import Path
 from arena.exhaustion import NO_QUOTA, NO_SPACE, ran_out, ran_out_in
 
 LITTLE = 256 << 10
-"""With less than this nothing can be built: a disk is full."""
+"""A disk with less room than this is full."""
 _FILES = 16
-"""And with fewer files that can be made."""
+"""Or with fewer free files."""
 
 
 def full(folder: Path) -> str:
-    """What has run out where a folder lies, if nothing more can be written there."""
-    # As root a build is another user's, to whom the blocks that are kept for root aren't given.
+    """What has run out on a folder's disk, if nothing more can be written there."""
+    # Not the blocks kept for root: a build runs as another user.
     disk = os.statvfs(folder)
     if disk.f_bavail * disk.f_frsize < LITTLE or (disk.f_files and disk.f_favail < _FILES):
         return NO_SPACE
     return _refused(folder, LITTLE)
 
 
-def short(folders: Iterable[Path], promised: int, said: bytes) -> str:
-    """What has run out by a program's words, if one of these places can't give so many bytes."""
-    what = ran_out_in(said.decode(errors="replace"))
+def short(folders: Iterable[Path], promised: int, output: bytes) -> str:
+    """What has run out by a program's output, if one of the folders lacks the promised bytes."""
+    what = ran_out_in(output.decode(errors="replace"))
     for folder in folders:
         disk = os.statvfs(folder)
         if what == NO_SPACE and disk.f_bavail * disk.f_frsize < promised:
@@ -43,7 +42,7 @@ def short(folders: Iterable[Path], promised: int, said: bytes) -> str:
 
 
 def _refused(folder: Path, size: int) -> str:
-    """What stands in the way of a file of that size: a quota is seen only by trying."""
+    """Why a file of that size can't be made: only trying shows a quota."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             os.posix_fallocate(file.fileno(), 0, size)

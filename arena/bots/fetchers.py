@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Protocol
 
 from arena.bots.commands import INSIDE, CommandError, resolve
-from arena.bots.entries import Candidate, FailedError
 from arena.bots.interpreters import Toolbox
 from arena.bots.locks import CARGO_LOCK, PACKAGE_LOCK, REQUIREMENTS, Locked, canonical_name
 from arena.bots.plain_text import printable
+from arena.bots.roster import Candidate, FailedError
 from arena.bots.tools import ToolError, ask, run
 
 HOME = ".arena-home"

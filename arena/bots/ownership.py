@@ -1,7 +1,7 @@
-"""Who can change what a path leads to: for places whose content is believed.
+"""Can other users change what a path leads to? For folders whose content is trusted.
 
-A folder is this user's own only if nobody but this user and root can write to it, or to any folder
-on the way to it, where the next one could be exchanged. That is what ssh asks of its keys' folders.
+A folder is this user's own only if no user but this one and root can write to it, or to any folder
+on the way to it, where the next one could be exchanged: the rule of ssh for folders of keys.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from arena.bots.folder import reach, trusted_users
 
 
 def others(path: Path) -> str:
-    """By what others can change a folder, in words; nothing if they can't."""
+    """Why other users can change a folder; empty if they can't."""
     try:
         with reach(path) as reached:
             for shown, info in reached.passed:
@@ -27,12 +27,12 @@ def others(path: Path) -> str:
             why = _why(reached.info, writable=True)
             return f"{path} {why}" if why else ""
     except PermissionError as e:
-        return e.strerror or "it can't be looked at"
+        return e.strerror or "it can't be read"
 
 
 def is_own(path: Path) -> bool:
-    """Whether a path is a folder, no link, that this user or root has made and nobody else can
-    write to; FileNotFoundError if nothing is there.
+    """Whether a path is a folder, not a link, of this user or root that no other user can write to;
+    FileNotFoundError if it does not exist.
     """
     info = path.lstat()
     return stat.S_ISDIR(info.st_mode) and not _why(info, writable=True)
@@ -58,7 +58,7 @@ def _user(uid: int) -> str:
 
 
 def _private(gid: int, uid: int) -> bool:
-    """Whether a group is its user's alone, as many systems give everybody one of that name."""
+    """Whether a group has only its user, of the same name, as many systems create it."""
     try:
         group, user = grp.getgrgid(gid), pwd.getpwuid(uid)
     except KeyError:

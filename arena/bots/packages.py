@@ -1,14 +1,12 @@
-"""Packages that bots need: fetched once, on the user's word; laid out for builds ever after.
+"""Packages that bots need: fetched once into the cache, then copied into builds.
 
     arena fetch:  lock file --> checked --> key --> in the cache? -- no --> fetcher --> cache
     arena run:    lock file --> checked --> key --> in the cache? -- no --> a problem, one line
-                                                       yes --> laid over the bot's files
+                                                       yes --> copied over the bot's files
 
-To a cluster's nodes entries travel (bundles.py), since they have the same key there, or no use.
-
-Touches the cache, and on `fetch` alone the network, through the user's own tools. The key covers
-the lock file, what its tool reads beside it, and the toolchain, so that another content of one of
-them is fetched anew and an event never gets packages that its bots' hashes don't name.
+Only `fetch` uses the network, through the user's own tools. The key covers the lock file, the files
+that its tool reads beside it, and the toolchain: a change of any is fetched again, and an event
+never gets packages that its bots' hashes don't name. Cluster nodes get entries as bundles.
 
 Invariant: an entry of the cache is whole and holds plain files and links; nothing of it has been
 run outside of the sandbox.
@@ -26,15 +24,14 @@ from pathlib import Path
 
 from arena.bots import disk_space, locks
 from arena.bots.cache import PACKAGES, publish, scratch, there, writing
-from arena.bots.discovery import missing_tool
-from arena.bots.entries import Candidate, FailedError, Problem
 from arena.bots.fetchers import HOME, PYTHON, Fetcher, choose
 from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
 from arena.bots.locks import Locked, LockError
 from arena.bots.plain_text import printable
+from arena.bots.roster import Candidate, FailedError, Fetched, Issues
 from arena.bots.snapshot import settle
 from arena.bots.trees import ShapeError, inside, measure
-from arena.model import Frozen, HostError, NotRun, canonical, sha256_hex
+from arena.model import Frozen, HostError, canonical, sha256_hex
 
 MAX_BYTES = 2 << 30
 """What one bot's packages may hold: numpy has 60 MB, a neural network's library without a
@@ -47,24 +44,15 @@ _FORMAT = 2
 
 
 class Packages(Frozen, frozen=True, kw_only=True):
-    """A bot's packages, in the cache."""
-
     folder: str
     key: str
     env: tuple[tuple[str, str], ...] = ()
     compile: tuple[str, ...] = ()
-    """A command for the sandbox, once they are in place; if it fails they are only slower."""
-
-
-class Fetched(Frozen, frozen=True, kw_only=True):
-    """What came of fetching, for the bots it was done for."""
-
-    problems: tuple[Problem, ...] = ()
-    skipped: tuple[NotRun, ...] = ()
+    """Run in the sandbox once they are in place; if it fails they only start slower."""
 
 
 def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | None:
-    """The packages of a bot; None when it wants none; FailedError when they aren't there."""
+    """The packages of a bot; None if it needs none; FailedError if they were not fetched."""
     if not candidate.lock:
         return None
     wanted = _Wanted(candidate, cache, toolbox)
@@ -82,8 +70,8 @@ def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | N
 
 
 def unfetched(candidates: Sequence[Candidate], *, cache: Path) -> tuple[str, ...]:
-    """The names of packages that are not in the cache, as `<area>/<key>`. What else stands
-    between a bot and its packages is for `find` to tell.
+    """Names of the packages that are not in the cache, as `<area>/<key>`; errors are `find`'s to
+    report.
     """
     toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
     names = set()
@@ -99,16 +87,15 @@ def unfetched(candidates: Sequence[Candidate], *, cache: Path) -> tuple[str, ...
 def fetch(
     candidates: Sequence[Candidate], *, cache: Path, report: Callable[[str], None]
 ) -> Fetched:
-    """Get the packages of all bots that name a lock file; `report` gets a line for each."""
+    """Fetch the packages of all bots that name a lock file; `report` gets a line for each."""
     toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
-    problems: list[Problem] = []
-    skipped: list[NotRun] = []
+    issues = Issues()
     for candidate in candidates:
         name = candidate.entrant.id
         if not candidate.lock:
             report(f"{name}: names no lock file in bot.toml, nothing to fetch")
             continue
-        try:
+        with issues.of(candidate):
             wanted = _Wanted(candidate, cache, toolbox)
             if there(wanted.folder):
                 report(f"{name}: already here")
@@ -118,22 +105,12 @@ def fetch(
             files, size = wanted.fetch()
             count = "1 file" if files == 1 else f"{files} files"
             report(f"{name}: fetched, {size / 1e6:.1f} MB in {count}")
-        except MissingToolError as e:
-            missing = missing_tool(candidate, e)
-            if isinstance(missing, NotRun):
-                skipped.append(missing)
-            else:
-                problems.append(missing)
-        except FailedError as e:
-            problems.append(Problem(name=name, path=candidate.shown, lines=e.lines))
-        except (LockError, HiddenToolError) as e:
-            problems.append(Problem(name=name, path=candidate.shown, lines=(str(e),)))
-    return Fetched(problems=tuple(problems), skipped=tuple(skipped))
+    return Fetched(problems=tuple(issues.problems), skipped=tuple(issues.skipped))
 
 
 def place(packages: Packages, made: Path, cache: Path) -> None:
-    """Lay a bot's packages over the copy of its files, for its build to change."""
-    # By hand: copytree goes on after an error, and loses which one it was.
+    """Copy a bot's packages over the copy of its files; its build may change them."""
+    # Not copytree: it goes on after an error, and loses which one it was.
     folder = Path(packages.folder)
     with writing(cache):
         for path, info in inside(folder):
@@ -148,7 +125,7 @@ def place(packages: Packages, made: Path, cache: Path) -> None:
 
 
 class _Wanted:
-    """What one bot wants, and where it belongs in the cache."""
+    """The packages of one bot, and their place in the cache."""
 
     def __init__(self, candidate: Candidate, cache: Path, toolbox: Toolbox) -> None:
         self.cache = cache
@@ -175,7 +152,7 @@ class _Wanted:
                 with writing(self.cache):
                     self.fetcher.fetch(self.locked, work, made)
             except FailedError as e:
-                self._not_full(work, e)
+                self._check_room(work, e)
                 raise
             with writing(self.cache):
                 try:
@@ -191,8 +168,8 @@ class _Wanted:
                 publish(made, self.folder)
         return files, size
 
-    def _not_full(self, work: Path, error: FailedError) -> None:
-        """See that a tool didn't fail for want of room: in the cache, or where it keeps its own."""
+    def _check_room(self, work: Path, error: FailedError) -> None:
+        """HostError if the tool failed because its own disk, or the cache's, is full."""
         places = [work, Path.home(), Path(tempfile.gettempdir())]
         said = "\n".join(error.lines).encode()
         if what := disk_space.full(work) or disk_space.short(places, MAX_BYTES, said):

@@ -1,7 +1,7 @@
-"""Untrusted text made fit for a terminal: paths, names, build output.
+"""Make untrusted text (paths, names, build output) fit for a terminal. Pure.
 
-Touches nothing. Invariant: what comes out is one line of printable characters, so that no
-bot's name or compiler message can move a cursor, hide text or forge a second line.
+Invariant: the result is one line of printable characters, so that no bot's name or compiler message
+can move a cursor, hide text or forge a second line.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import re
 from collections.abc import Iterable
 
 LINE = 300
-"""Characters shown of any piece of foreign text: a screen's worth, not a novel."""
+"""Characters shown of any foreign text: a few lines of a screen."""
 OUTPUT_LINES = 20
 """Lines shown of a program's output."""
 
 _WORD, _WORDS = 80, 500
-"""Letters of words that are compared with each other, and words: each pair takes up to 1 ms."""
+"""Longest and most words that are compared: each pair takes up to 1 ms."""
 
 # CSI, OSC and two-byte escapes, removed whole so that their letters don't stay behind.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 
 
 def printable(text: object, limit: int = LINE) -> str:
-    """Strip escape sequences, turn what can't be printed into `?`, and shorten."""
+    """Strip escape sequences, replace unprintable characters by `?`, shorten."""
     line = _ESCAPE.sub("", str(text)[: 16 * limit])
     line = "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in line)
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,20 +1,24 @@
-r"""A bot's content: listed, hashed, and copied to where edits no longer reach it.
+r"""A bot's content: list it, hash it, copy it to where edits no longer reach it.
 
-Reads the bot's folder, writes the cache. Invariant: the hash that a snapshot is filed under
-was computed from the snapshot's own bytes, so an edit during the copy can only lead to
-another hash, never to a wrong one.
+Reads the bot's folder, writes the cache. Invariant: the hash that names a snapshot was computed
+from the snapshot's own bytes, so an edit during the copy can only lead to another hash, never to a
+wrong one.
 
-The content hash is the SHA-256 of the line `nine-arena bot 1\n` and then, for every file in
-the order of its path's bytes: `x` or `-` (executable or not), a space, the hex SHA-256 of the
-content, a space, the path within the folder, a zero byte. Times, owners and empty folders
-don't count.
+The content hash is the SHA-256 of the line `nine-arena bot 1\n` and then, for every file in the
+order of its path's bytes: `x` or `-` (executable or not), a space, the hex SHA-256 of the content,
+a space, the path within the folder, a zero byte. Times, owners and empty folders don't count.
 
-Left out, by name, wherever they lie: version control, caches of Python and its tools, desktop
-litter, and virtual environments (they hold absolute paths and work only where they were made;
-whoever runs the event may activate one). Beside a lock file what its tool makes is left out too
-(see locks): it is made anew. Everything else belongs to the bot, `node_modules` and compiled
-files too. Links are followed as long as they stay inside, and only there: see folder.py, which also
-holds against an author who exchanges files meanwhile.
+Left out, by name, in every folder: version control, caches of Python and its tools, desktop litter,
+and virtual environments (they hold absolute paths; the organiser may activate one). Beside
+a lock file the output of its tool is left out too (see locks). Everything else belongs to the bot,
+`node_modules` and compiled files too. Links are followed only within the folder: see folder.py,
+which also defends against an author who exchanges files meanwhile.
+
+A prepared event carries its bots' snapshots in its own folder, until it has been played:
+
+    <event's folder>/bots/<content hash>/
+
+A snapshot taken from there goes through the cache under the hash of its bytes, like any other.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ import contextlib
 import hashlib
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -31,33 +36,24 @@ from typing import NamedTuple
 from arena.bots.cache import BOTS, discard, publish, scratch, there, writing
 from arena.bots.folder import MAX_ENTRIES, Folder, Found, SnapshotError, opened
 from arena.bots.plain_text import printable
-from arena.bots.trees import MAX_DEPTH, MAX_PATH, inside
+from arena.bots.trees import MAX_DEPTH, MAX_PATH, inside, remove
+from arena.exhaustion import ran_out, ran_out_in
+from arena.model import Entrant, HostError, UserError
 
 MAX_BYTES = 256 << 20
-"""A bot with a neural network's weights fits; a data set or a disk image given by mistake
-doesn't fill the disk."""
+"""Room for a neural network's weights; a data set or a disk image given by mistake is refused."""
 MAX_FILES = 20_000
 """Twice a large node_modules."""
 
 IGNORED = frozenset(
-    {
-        ".git",
-        ".hg",
-        ".svn",
-        ".jj",
-        "__pycache__",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".DS_Store",
-        "Thumbs.db",
-    }
+    {".git", ".hg", ".svn", ".jj", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
+    | {".DS_Store", "Thumbs.db"}
 )
 
 HASH = re.compile(r"[0-9a-f]{64}")
 READ_NS = 2_145_830_400 * 10**9
-"""When all that lies in the cache was last read: in 2037. Where a kernel keeps that time at all, it
-does so only if it is older than the last change, or older than a day (relatime)."""
+"""The access time of everything in the cache, in 2037: kernels update that time only if it is older
+than the last change, or than a day (relatime)."""
 HEADER = b"nine-arena bot 1\n"
 _ELF = b"\x7fELF"
 _ELF_TYPE = 16
@@ -65,7 +61,7 @@ _PROGRAMS = (b"\x02", b"\x03")  # at a fixed address, or at any
 
 
 class File(NamedTuple):
-    """One file of a bot: `path` within it, and where its bytes are to be had."""
+    """One file of a bot: `path` within it, and where its bytes are."""
 
     path: str
     folder: Folder
@@ -74,16 +70,14 @@ class File(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """Content that no longer changes."""
-
     hash: str
     folder: Path
 
 
 def listing(folder: Folder, left_out: frozenset[str] = frozenset()) -> list[File]:
-    """All files of a folder, sorted by path; SnapshotError for what can't be snapshot.
+    """All files of a folder, sorted by path; SnapshotError if one can't be copied.
 
-    `left_out`: names right below it that don't count.
+    `left_out`: names directly in it that don't count.
     """
     top = folder.find("")
     assert top is not None, "an open folder is there"
@@ -94,22 +88,17 @@ def listing(folder: Folder, left_out: frozenset[str] = frozenset()) -> list[File
         size += file.found.info.st_size
         if len(os.fsencode(file.path)) > MAX_PATH:
             raise SnapshotError(
-                f"{printable(file.path)} has more than {MAX_PATH} bytes to its path"
+                f"{printable(file.path)} has more than {MAX_PATH} bytes in its path"
             )
-        if len(files) > MAX_FILES:
-            raise SnapshotError(
-                f"holds more than {MAX_FILES} files; leave out what it doesn't need"
-            )
-        if size > MAX_BYTES:
-            raise SnapshotError(
-                f"holds more than {MAX_BYTES >> 20} MB; leave out what it doesn't need"
-            )
+        if len(files) > MAX_FILES or size > MAX_BYTES:
+            most = f"{MAX_FILES} files" if len(files) > MAX_FILES else f"{MAX_BYTES >> 20} MB"
+            raise SnapshotError(f"holds more than {most}; leave out what it doesn't need")
     return sorted(files, key=lambda file: os.fsencode(file.path))
 
 
 class _Walk:
-    """One way through a folder. Links may lead to the same folders again and again, so that what
-    is walked through is counted, be it empty.
+    """One walk through a folder. Links may lead to the same folders many times, so every name is
+    counted.
     """
 
     def __init__(self, folder: Folder, top: Found, left_out: frozenset[str]) -> None:
@@ -119,7 +108,7 @@ class _Walk:
         self.left = MAX_ENTRIES
 
     def files(self, at: Found, below: str, above: tuple[str, ...]) -> Iterator[File]:
-        """Files of the folder found there, called `below`; `above`: the folders it lies in."""
+        """The files of one folder; `below`: its path, `above`: the folders it lies in."""
         names = self.folder.names(at.place, self.left)
         self.left -= len(names)
         if below and "pyvenv.cfg" in names:
@@ -150,13 +139,13 @@ class _Walk:
                 raise SnapshotError(f"{shown} is neither a file nor a folder; remove it")
 
     def _is_strangers(self, found: Found) -> bool:
-        """Whether the folder's owner may have linked what that user can't read: root can."""
+        """Whether the folder's owner may have linked a file that only root can read."""
         info = found.info
         return info.st_nlink > 1 and info.st_uid != self.owner and not info.st_mode & stat.S_IROTH
 
 
 def content_hash(files: Iterable[File]) -> str:
-    """The hash of sorted files, as the module's text defines it."""
+    """The hash of sorted files, as defined at the top of the module."""
     total = hashlib.sha256(HEADER)
     for file in files:
         content = hashlib.sha256()
@@ -169,7 +158,7 @@ def content_hash(files: Iterable[File]) -> str:
 
 
 def copy(files: Iterable[File], folder: Path, cache: Path) -> None:
-    """Write the files below a folder of the cache, for their owner alone as yet."""
+    """Write the files below a folder of the cache, readable by their owner alone."""
     for file in files:
         target = folder / file.path
         with writing(cache):
@@ -181,9 +170,9 @@ def copy(files: Iterable[File], folder: Path, cache: Path) -> None:
 
 
 def set_modes(folder: Path, *, folders: int, files: int) -> None:
-    """Give every folder and file its mode and its times, without following links.
+    """Set the mode and times of every folder and file, without following links.
 
-    An executable file gets the execute bits of `folders` on top.
+    An executable file also gets the execute bits of `folders`.
     """
     for path, info in inside(folder):
         if stat.S_ISREG(info.st_mode):
@@ -195,8 +184,8 @@ def set_modes(folder: Path, *, folders: int, files: int) -> None:
 
 
 def keep_times(folder: Path) -> None:
-    """Have no reading of an entry change its times, by which a later bot could tell what an earlier
-    one has read. An entry of an arena that didn't do so is brought up to date.
+    """Set access times that no read changes: a later bot could tell from them what an earlier one
+    has read. Entries of older versions are brought up to date.
     """
     if folder.lstat().st_atime_ns == READ_NS:
         return
@@ -207,7 +196,7 @@ def keep_times(folder: Path) -> None:
 
 
 def mark_programs(made: Path) -> None:
-    """Make executable what a linker has made: some sandboxes don't let it set modes itself."""
+    """Make linked programs executable: some sandboxes don't let a linker set modes."""
     for path, info in inside(made):
         if not stat.S_ISREG(info.st_mode) or info.st_mode & stat.S_IXUSR:
             continue
@@ -219,8 +208,8 @@ def mark_programs(made: Path) -> None:
 
 
 def settle(made: Path) -> tuple[int, int]:
-    """Make what foreign programs wrote fit for the cache: plain files of ours, read-only, no
-    link followed; return how many files and bytes they are.
+    """Make the output of foreign programs fit for the cache: plain files of ours, read-only, no
+    link followed; return the number of files and bytes.
     """
     files = size = 0
     for path, info in inside(made):
@@ -236,15 +225,15 @@ def settle(made: Path) -> tuple[int, int]:
 
 
 def _own(path: Path, info: os.stat_result) -> None:
-    """Take back what the sandbox gave to the builder's uid."""
+    """Take back ownership from the builder's uid."""
     if os.geteuid() == 0 and info.st_uid != 0:
         os.chown(path, 0, 0, follow_symlinks=False)
 
 
 def find(cache: Path, content: str) -> Snapshot | None:
-    """An intact snapshot with that content hash. One that was damaged is thrown away."""
+    """The snapshot with that content hash, if it is intact; a damaged one is discarded."""
     folder = cache / BOTS / content
-    # A stranger's event may state any text for a hash: `..` too, and that must not be thrown away.
+    # A stranger's event may state any text as a hash: `..` too, which must not be discarded.
     if not HASH.fullmatch(content) or not there(folder):
         return None
     with contextlib.suppress(SnapshotError), opened(folder) as intact:
@@ -256,7 +245,7 @@ def find(cache: Path, content: str) -> Snapshot | None:
 
 
 def take(files: list[File], cache: Path) -> Snapshot:
-    """Put the files into the cache, unless they are there already."""
+    """Copy the files into the cache, unless they are there already."""
     kept = find(cache, content_hash(files))
     if kept is not None:
         return kept
@@ -271,3 +260,36 @@ def take(files: list[File], cache: Path) -> Snapshot:
             set_modes(made, folders=0o755, files=0o444)
             publish(made, cache / BOTS / content)
     return Snapshot(content, cache / BOTS / content)
+
+
+def copy_to_event(entrants: Iterable[Entrant], folder: Path, *, cache: Path) -> None:
+    """Copy the entrants' snapshots into an event's folder, for its owner alone to read."""
+    try:
+        (folder / BOTS).mkdir(mode=0o700)
+        for content in sorted({entrant.hash for entrant in entrants}):
+            snapshot = find(cache, content)
+            if snapshot is None:
+                raise UserError(
+                    f"{printable(cache)}: a bot's snapshot has just vanished from there; try again"
+                )
+            shutil.copytree(snapshot.folder, folder / BOTS / content)
+    except OSError as error:  # shutil.Error is one, with a list in the place of the reason
+        if what := ran_out(error) or ran_out_in(str(error)):
+            raise HostError(f"{printable(folder)}: can't write there: {what}") from None
+        reason = error.strerror or "a bot's files can't be copied"
+        raise UserError(f"{printable(folder)}: can't write there: {reason}") from None
+
+
+def event_copy(folder: Path, content: str) -> Path | None:
+    """The snapshot with that hash in an event's folder, if it is there."""
+    place = folder / BOTS / content
+    return place if HASH.fullmatch(content) and place.is_dir() else None
+
+
+def remove_from_event(entrants: Iterable[Entrant], folder: Path) -> None:
+    """Remove the entrants' snapshots from an event's folder, and nothing else."""
+    with contextlib.suppress(OSError):
+        for entrant in entrants:
+            if place := event_copy(folder, entrant.hash):
+                remove(place)
+        (folder / BOTS).rmdir()

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from arena.bots.entries import FailedError
 from arena.bots.plain_text import printable
+from arena.bots.roster import FailedError
 from arena.bots.trees import remove
 from arena.exhaustion import ran_out_at_start, why_not, why_not_started
 from arena.model import HostError

@@ -1,9 +1,8 @@
-"""Folders that foreign programs have filled: walked through, measured, removed.
+"""Walk, measure and remove folders that foreign programs have filled.
 
-Touches only what lies in the folder that it is given. A build or a package may hold anything:
-folders nested by the thousand, folders that their owner can't open, links to anywhere.
-
-Invariant: no link is followed, at the top either, and nothing here recurses.
+A build or a package may hold anything: folders nested by the thousand, folders that their owner
+can't open, links to anywhere. Invariant: no link is followed, not even the top folder, nothing
+recurses, and only what lies in the given folder is changed.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from pathlib import Path
 from arena.sandbox import mounts
 
 MAX_DEPTH = 64
-"""Folders within folders: bounds the recursion of whatever walks through them later."""
+"""Folders within folders: bounds the recursion of later walks."""
 MAX_PATH = 2048
-"""Bytes of a path within the folder: half of what kernels take, the rest is for the way to it."""
+"""Bytes of a path within the folder: half of the kernel's limit."""
 
 
 class ShapeError(Exception):
-    """A tree that can't be kept, whoever made it: what of it is too much."""
+    """A tree that can't be kept: what there is too much of."""
 
 
 def inside(folder: Path, most: int | None = None) -> Iterator[tuple[Path, os.stat_result]]:
-    """What a folder holds, folders before what lies in them; ShapeError beyond the limits.
+    """Every file and folder within, parents first; ShapeError beyond the limits.
 
-    Folders that their owner can't use are opened on the way. `most`: files and folders.
+    Folders that their owner can't enter are opened up. `most`: of files and folders.
     """
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise ShapeError("something else in the place of its folder")
@@ -38,7 +37,7 @@ def inside(folder: Path, most: int | None = None) -> Iterator[tuple[Path, os.sta
     while waiting:
         below, depth = waiting.pop()
         here = folder / below
-        with contextlib.suppress(OSError):  # another's: then reading it fails, and says why
+        with contextlib.suppress(OSError):  # another user's: reading it fails and says why
             if (mode := stat.S_IMODE(here.lstat().st_mode)) & 0o700 != 0o700:
                 here.chmod(mode | 0o700)
         with os.scandir(here) as found:
@@ -58,7 +57,7 @@ def inside(folder: Path, most: int | None = None) -> Iterator[tuple[Path, os.sta
 
 
 def measure(folder: Path, most: int | None = None) -> tuple[int, int]:
-    """How many files a folder holds, and how many bytes."""
+    """The number of files in a folder, and of bytes."""
     files = size = 0
     for _, info in inside(folder, most):
         if not stat.S_ISDIR(info.st_mode):
@@ -68,7 +67,7 @@ def measure(folder: Path, most: int | None = None) -> tuple[int, int]:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder, however deep or locked; of a link or a file only itself."""
+    """Remove a folder, however deep or locked; a link or a file itself."""
     if folder.is_symlink() or not folder.is_dir():
         folder.unlink(missing_ok=True)
         return

@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from arena import registry
-from arena.bots import Roster, at_least, carry, default_cache, in_use, load, printable
+from arena.bots import Roster, at_least, copy_to_event, default_cache, in_use, load, printable
 from arena.deals import commitment, secret_from_seed
 from arena.engine.match import MatchContext
 from arena.event.cluster import Where, playing
@@ -244,7 +244,7 @@ def prepare_event(
         private = private_of(new, cache="", options={"sandbox": sandbox})
         with staged_folder(out) as folder:
             prepare(folder, new.event, private)
-            carry(new.event.entrants, folder, cache=cache)
+            copy_to_event(new.event.entrants, folder, cache=cache)
     schedule = schedule_of(new.event, new.secret)
     # None at all is never taken from a folder.
     shown = command_line("run", out) + (" --sandbox none" if sandbox == "none" else "")

@@ -11,7 +11,7 @@ import click
 import msgspec
 import trio
 
-from arena.bots import unload
+from arena.bots import remove_from_event
 from arena.event.tournament import Tournament
 from arena.executors import Executor
 from arena.live.event import LivePage
@@ -100,7 +100,7 @@ def conclude(store: Store, tournament: Tournament, watcher: Progress) -> int:
     if tournament.shard:
         # The others are still being played: nothing is revealed, and there is no table yet.
         store.sync()
-        unload(store.event.entrants, store.folder)
+        remove_from_event(store.event.entrants, store.folder)
         _tell_merge(store, watcher)
         return 0
     table = settle(store, tournament)
@@ -115,7 +115,7 @@ def settle(store: Store, tournament: Tournament) -> Table:
     """
     tournament.reveal()
     table = _publish(store, tournament)
-    unload(store.event.entrants, store.folder)
+    remove_from_event(store.event.entrants, store.folder)
     store.forget()
     return table
 

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 import trio
 
 from arena import registry
-from arena.bots.entries import FailedError
 from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
+from arena.bots.roster import FailedError
 from arena.bots.tools import ask
 from arena.deals import Deals
 from arena.engine.match import MatchContext, start_bot

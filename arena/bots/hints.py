@@ -1,4 +1,4 @@
-"""What a file is that is no bot by itself, and what makes one of it; by its name alone. Pure."""
+"""What a file that is not a bot is, judged by its name, and how to make a bot of it. Pure."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ _OTHERS = {
     ".jar": 'is a Java archive: a bot.toml beside it says run = ["java", "-jar", "{name}"]',
     ".exe": "is a program for Windows: build it for Linux",
 }
+_LIKELY = ("bot", "main", "player", "agent", "run", "index", "app")
 
 
-def told(name: str) -> str:
-    """What a file is, and what to do, as the end of a sentence; empty for one that says nothing."""
+def hint(name: str) -> str:
+    """What a file is, and what to do, as the end of a sentence; empty for an unknown kind."""
     path = PurePath(name)
     if path.suffix in _SOURCES:
         language, build, run = _SOURCES[path.suffix]
-        how = f"build = {_words(build, path)} and run = {_words(run, path)}"
+        how = f"build = {_array(build, path)} and run = {_array(run, path)}"
         return f"is {language} source: a bot.toml beside it says how, {how}"
     if path.suffix in LANGUAGES:
-        words = _words([*LANGUAGES[path.suffix][0], "{name}"], path)
+        words = _array([*LANGUAGES[path.suffix][0], "{name}"], path)
         return f"is a script: a bot.toml beside it says run = {words}"
     if _ARCHIVE.search(name):
         return "is an archive: unpack it, and name the folder that its bot is in"
@@ -46,16 +47,13 @@ def told(name: str) -> str:
     return other.format(name=printable(name), stem=printable(path.stem))
 
 
-def of_folder(names: Sequence[str]) -> str:
-    """The same for the file in a folder that is most likely meant to be the bot, with its name."""
+def folder_hint(names: Sequence[str]) -> str:
+    """The hint, with its name, for the file in a folder that is most likely meant as the bot."""
     likely = sorted(names, key=lambda name: (PurePath(name).stem.lower() not in _LIKELY, name))
-    return next((f"{printable(name)} {what}" for name in likely if (what := told(name))), "")
+    return next((f"{printable(name)} {what}" for name in likely if (what := hint(name))), "")
 
 
-_LIKELY = ("bot", "main", "player", "agent", "run", "index", "app")
-
-
-def _words(words: Sequence[str], path: PurePath) -> str:
+def _array(words: Sequence[str], path: PurePath) -> str:
     """A command as bot.toml has it."""
     named = [printable(word.format(name=path.name, stem=path.stem)) for word in words]
     return json.dumps(named, ensure_ascii=False)

@@ -1,0 +1,121 @@
+"""What this package returns: candidates, built bots, and problems with the rest. Pure data.
+
+`Issues` collects problems while bots are loaded, fetched and built, so that one bad bot stops no
+other. Invariant: every text in a `Problem`, a note or a `NotRun` is fit for a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from arena.bots.commands import CommandError
+from arena.bots.interpreters import HiddenToolError, MissingToolError
+from arena.bots.locks import LockError
+from arena.bots.manifest import NAME, Asked
+from arena.bots.plain_text import last_lines
+from arena.model import Bot, Entrant, Frozen, NotRun
+
+
+class Problem(Frozen, frozen=True, kw_only=True):
+    """Why an entrant can't take part; its author or the user can fix it."""
+
+    name: str
+    """name@version where known, else the last part of the path."""
+    path: str
+    """As the user gave it."""
+    lines: tuple[str, ...]
+    """What is wrong, the most important line first; then details such as compiler output."""
+
+    def __str__(self) -> str:
+        # A mistake in a manifest is shown as path:line, as compilers do.
+        own = [f"{self.path}/{line}" for line in self.lines if line.startswith(f"{NAME}:")]
+        if own:
+            return "\n".join(own)
+        return "\n  ".join([f"{self.path}: {self.lines[0]}", *self.lines[1:]])
+
+    @property
+    def not_run(self) -> NotRun:
+        """For an event that goes on without it."""
+        return NotRun(name=self.name, reason=self.lines[0])
+
+
+class Candidate(Frozen, frozen=True, kw_only=True):
+    """An entrant whose content is in the cache; not yet built."""
+
+    entrant: Entrant
+    snapshot: str
+    """Folder with its files."""
+    run: tuple[str, ...] | None
+    """As in the manifest; None: the folder's obvious entry file."""
+    build: tuple[tuple[str, ...], ...] = ()
+    lock: str = ""
+    """Name of the lock file with its packages, if it needs any."""
+    optional: bool = False
+    asked: Asked = Asked()
+    source: str
+    """Absolute path of what the user named; `restore` reads it when the cache is gone."""
+    shown: str
+    """The path as the user gave it."""
+
+
+class Roster(Frozen, frozen=True, kw_only=True):
+    """What the given paths hold, in their order."""
+
+    candidates: tuple[Candidate, ...] = ()
+    notes: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    skipped: tuple[NotRun, ...] = ()
+
+
+class Built(Frozen, frozen=True, kw_only=True):
+    """The bots that can be started, in the order of the candidates."""
+
+    bots: tuple[Bot, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    skipped: tuple[NotRun, ...] = ()
+
+
+class Fetched(Frozen, frozen=True, kw_only=True):
+    problems: tuple[Problem, ...] = ()
+    skipped: tuple[NotRun, ...] = ()
+
+
+class FailedError(Exception):
+    """A program that was run for a bot has failed: a line, and the end of its output."""
+
+    def __init__(self, line: str, output: bytes = b"") -> None:
+        super().__init__(line)
+        self.lines = (line, *last_lines(output))
+
+
+class Issues:
+    """Collects what is wrong with bots."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.skipped: list[NotRun] = []
+
+    def add(self, name: str, path: str, *lines: str) -> None:
+        self.problems.append(Problem(name=name, path=path, lines=lines))
+
+    @contextmanager
+    def of(self, candidate: Candidate, where: str = "") -> Iterator[None]:
+        """Turn an error with a candidate into a problem, or a missing tool of an optional bot into
+        a reason to leave the bot out. `where` begins the line about a command.
+        """
+        name, path = candidate.entrant.id, candidate.shown
+        try:
+            yield
+        except MissingToolError as e:
+            if candidate.optional:
+                self.skipped.append(NotRun(name=name, reason=f"optional, and {e}"))
+            else:
+                remedy = "or set optional = true in bot.toml to leave the bot out without it"
+                self.add(name, path, f"{e}; {remedy}")
+        except FailedError as e:
+            self.add(name, path, *e.lines)
+        except LockError as e:
+            self.add(name, path, str(e))
+        except (CommandError, HiddenToolError) as e:
+            self.add(name, path, f"{where}{e}")
