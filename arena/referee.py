@@ -24,7 +24,7 @@ import msgspec
 
 from arena.deals import Deals, fingerprint
 from arena.games import Game, Hole, IllegalMoveError
-from arena.games.follower import Followed, Onlooker
+from arena.games.observer import ObservedGame, Observer
 from arena.model import (
     Fault,
     FaultKind,
@@ -93,10 +93,10 @@ class Referee:
         game: Game,
         deals: Deals,
         settings: Settings,
-        onlooker: Onlooker | None = None,
+        onlooker: Observer | None = None,
     ) -> None:
         self._spec = spec
-        self._game = game if onlooker is None else Followed(game, onlooker.moved)
+        self._game = game if onlooker is None else ObservedGame(game, onlooker.moved)
         self._onlooker = onlooker
         self._deals = deals
         self._settings = settings

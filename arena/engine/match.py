@@ -37,7 +37,7 @@ from arena.engine.listener import hear, stopwatch
 from arena.engine.pipes import Pipes
 from arena.engine.stopwatch import PATIENCE_S, Stopwatch
 from arena.games import Game
-from arena.games.follower import Onlooker
+from arena.games.observer import Observer
 from arena.luck import sums
 from arena.model import (
     Bot,
@@ -68,7 +68,7 @@ class MatchContext(msgspec.Struct, frozen=True, kw_only=True):
     deals: Deals
     bots: Mapping[str, Bot]
     backend: Backend
-    onlooker: Onlooker | None = None
+    onlooker: Observer | None = None
     """Follows what is played at the table, and nothing that is computed from it afterwards."""
 
 

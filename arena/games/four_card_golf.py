@@ -23,7 +23,7 @@ import msgspec
 
 from arena.games import Game, HoleDeck
 from arena.games.descriptor import Descriptor
-from arena.games.table import Table
+from arena.games.table import CardTable
 from arena.model import Play, RatingSettings
 
 CARDS: Final = 4
@@ -66,7 +66,7 @@ def score_grid(grid: Sequence[int]) -> int:
     return sum(_POINTS[rank] for rank in grid)
 
 
-class FourCardHole(Table):
+class FourCardHole(CardTable):
     """One hole of four-card golf in play."""
 
     def __init__(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> None:

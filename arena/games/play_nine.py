@@ -22,7 +22,7 @@ import msgspec
 
 from arena.games import Game, HoleDeck
 from arena.games.descriptor import Descriptor
-from arena.games.table import Table
+from arena.games.table import CardTable
 from arena.games.turns import turns
 from arena.model import HoleRecord, Play, RatingSettings
 
@@ -82,7 +82,7 @@ def score_grid(grid: Sequence[int]) -> int:
     return strokes
 
 
-class PlayNineHole(Table):
+class PlayNineHole(CardTable):
     """One hole of Play Nine in play."""
 
     def __init__(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> None:

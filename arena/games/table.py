@@ -1,6 +1,6 @@
 """What both games share at the table: the deal, the order of play, stock and pile, the log.
 
-Theory of operation. A `Table` is dealt once from a `HoleDeck`. After that the games change it
+Theory of operation. A `CardTable` is dealt once from a `HoleDeck`. After that the games change it
 through three steps only: `_draw` takes a card from the stock into the hand, `_finish` logs a
 completed turn and passes play on, and the games themselves move cards between a grid, the
 hand and the pile. A move is checked in full before the first change, so a refused one leaves
@@ -25,7 +25,7 @@ from arena.games import HoleDeck, IllegalMoveError
 from arena.model import Play
 
 
-class Table:
+class CardTable:
     """The part of a hole that knows no game.
 
     Lists by seat have an entry for every seat of the match; a seat that takes no part in this

@@ -33,16 +33,16 @@ from math import fsum
 from arena.deals import Deals
 from arena.games import Game
 from arena.luck.coefficients import Measure, read, tables
-from arena.luck.entries import Entry, Evaluator, Kind, Ledger
+from arena.luck.entries import Evaluator, Ledger, LuckEntry, LuckKind
 from arena.luck.walk import UNIT, Noted
 from arena.model import MatchRecord, Settings, UntrueError, UserError
 from arena.referee import HOLES
 
 __all__ = [
-    "Entry",
     "Evaluator",
-    "Kind",
     "Ledger",
+    "LuckEntry",
+    "LuckKind",
     "Measure",
     "evaluator",
     "evaluator_name",
@@ -72,7 +72,7 @@ def ledger(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings)
     seats = len(record.seats)
     holes = list(_noted(record, game, deals, settings))
     entries = [(hole, *noted) for hole, all_noted in enumerate(holes, 1) for noted in all_noted]
-    kinds = [kind for kind in Kind if any(entry[2] is kind for entry in entries)]
+    kinds = [kind for kind in LuckKind if any(entry[2] is kind for entry in entries)]
     return Ledger(
         evaluator=evaluator_name(game),
         totals=_summed(seats, [entry[1:] for entry in entries]),
@@ -82,7 +82,9 @@ def ledger(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings)
         ),
         holes=tuple(_summed(seats, noted) for noted in holes),
         entries=tuple(
-            Entry(hole=hole, move=move, kind=kind, seat=seat, luck=round(luck / _TO_THOUSANDTHS))
+            LuckEntry(
+                hole=hole, move=move, kind=kind, seat=seat, luck=round(luck / _TO_THOUSANDTHS)
+            )
             for hole, move, kind, seat, luck in entries
         ),
     )

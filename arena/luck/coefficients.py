@@ -18,7 +18,7 @@ import msgspec
 from arena.model import Frozen, sha256_hex
 
 if TYPE_CHECKING:
-    from arena.luck.walk import Walk
+    from arena.luck.walk import LuckWalk
 
 
 class Coefficients(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,7 +39,7 @@ class Measure(Frozen, frozen=True):
     """Of the coefficients, in this package."""
     tables: Callable[..., Any]
     """Lookup tables, from rows and weights."""
-    walk: Callable[..., Walk]
+    walk: Callable[..., LuckWalk]
     """One hole: `walk(hole, seats=…, order=…, deck=…, tables=…)`."""
 
 

@@ -11,7 +11,7 @@ import enum
 from arena.model import Frozen
 
 
-class Kind(enum.StrEnum):
+class LuckKind(enum.StrEnum):
     """What chance has decided."""
 
     PEEK = "peek"
@@ -30,14 +30,14 @@ class Kind(enum.StrEnum):
     """The cards that were still unknown when the hole was over."""
 
 
-class Entry(Frozen, frozen=True, kw_only=True):
+class LuckEntry(Frozen, frozen=True, kw_only=True):
     """What one stroke of chance has done to one seat."""
 
     hole: int
     """From 1."""
     move: int
     """The move of the hole that it came with, from 1; 0 before the first."""
-    kind: Kind
+    kind: LuckKind
     seat: int
     luck: int
     """Thousandths of a stroke, below zero good; rounded by itself, so sums of entries are off by
@@ -51,11 +51,11 @@ class Ledger(Frozen, frozen=True, kw_only=True):
     """By what it was measured: `Evaluator.name`."""
     totals: tuple[int, ...]
     """Of the match: strokes less this are luck-adjusted strokes."""
-    kinds: tuple[tuple[Kind, tuple[int, ...]], ...]
+    kinds: tuple[tuple[LuckKind, tuple[int, ...]], ...]
     """By kind of event, for the kinds that the game has."""
     holes: tuple[tuple[int, ...], ...]
     """By hole, of the finished ones among the nine."""
-    entries: tuple[Entry, ...]
+    entries: tuple[LuckEntry, ...]
     """In the order of play."""
 
 

@@ -29,8 +29,8 @@ from typing import Final
 from arena.games import Hole, HoleDeck
 from arena.games.four_card_golf import CARDS, ONE_PACK
 from arena.luck.coefficients import Measure
-from arena.luck.entries import Kind
-from arena.luck.walk import Walk
+from arena.luck.entries import LuckKind
+from arena.luck.walk import LuckWalk
 
 KINDS: Final = 11
 UNKNOWN: Final = KINDS
@@ -98,7 +98,7 @@ class HandTables:
         return worth, hands
 
 
-class FourCardWalk(Walk):
+class FourCardWalk(LuckWalk):
     """See the module's docstring."""
 
     def __init__(
@@ -126,12 +126,12 @@ class FourCardWalk(Walk):
                 value = tables.value[self._class(seat)]
                 card = self._cards[seat][at]
                 worth = [value[hand] for hand in hands]
-                self._note(Kind.PEEK, tables.own, seat, worth, card, self._hidden)
-                self._cross(Kind.PEEK, seat, hands, card, self._hidden)
+                self._note(LuckKind.PEEK, tables.own, seat, worth, card, self._hidden)
+                self._cross(LuckKind.PEEK, seat, hands, card, self._hidden)
                 self._know(seat, at, card)
         (card,) = self._pile
         first = self._order[0]
-        self._note(Kind.FIRST, tables.first, first, self._gains(first), card, self._hidden)
+        self._note(LuckKind.FIRST, tables.first, first, self._gains(first), card, self._hidden)
         self._hidden[card] -= 1
 
     def _move(self, seat: int, move: str) -> None:
@@ -153,15 +153,15 @@ class FourCardWalk(Walk):
                 if known == UNKNOWN:
                     worth = [_PLAIN[hand] for hand in self._turned(seat)]
                     card = self._cards[seat][at]
-                    self._note(Kind.REVEAL, self._tables.own, seat, worth, card, self._hidden)
+                    self._note(LuckKind.REVEAL, self._tables.own, seat, worth, card, self._hidden)
                     self._know(seat, at, card)
 
     def _draws(self, seat: int) -> None:
         card = self._draw(seat)
         tables, stock = self._tables, self._stock
         worth, hands = tables.best(self._class(seat), self._hands[seat])
-        self._note(Kind.DRAW, tables.own, seat, worth, card, stock)
-        self._cross(Kind.DRAW, seat, hands, card, stock)
+        self._note(LuckKind.DRAW, tables.own, seat, worth, card, stock)
+        self._cross(LuckKind.DRAW, seat, hands, card, stock)
         self._drawn(card)
 
     def _replace(self, seat: int, at: int, card: int) -> None:
@@ -174,7 +174,7 @@ class FourCardWalk(Walk):
             following = self._following[seat]
             if following != self._ended:
                 gains = self._gains(following)
-                self._note(Kind.OUT, self._tables.out, following, gains, out, self._hidden)
+                self._note(LuckKind.OUT, self._tables.out, following, gains, out, self._hidden)
             self._hidden[out] -= 1
         self._pile.append(out)
 
@@ -197,7 +197,7 @@ class FourCardWalk(Walk):
         return min([CLASS[hands[other]] for other in self._order if other != seat])
 
     def _cross(
-        self, kind: Kind, seat: int, hands: Sequence[int], card: int, pool: Sequence[int]
+        self, kind: LuckKind, seat: int, hands: Sequence[int], card: int, pool: Sequence[int]
     ) -> None:
         """What a card does to the others, by card the seat's hand being one of `hands`."""
         if self._ended is not None:

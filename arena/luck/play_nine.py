@@ -28,8 +28,8 @@ from typing import Final
 from arena.games import Hole, HoleDeck
 from arena.games.play_nine import CARDS, COLUMNS
 from arena.luck.coefficients import Measure
-from arena.luck.entries import Kind
-from arena.luck.walk import Walk
+from arena.luck.entries import LuckKind
+from arena.luck.walk import LuckWalk
 
 KINDS: Final = 14
 DOWN: Final = KINDS
@@ -111,7 +111,7 @@ class ColumnTables:
             self.flip.append(flipped)
 
 
-class PlayNineWalk(Walk):
+class PlayNineWalk(LuckWalk):
     """See the module's docstring."""
 
     def __init__(
@@ -134,14 +134,14 @@ class PlayNineWalk(Walk):
     def _begin(self) -> None:
         (card,) = self._pile
         tables = self._tables
-        self._note(Kind.FIRST, tables.own, self._order[0], tables.first, card, self._hidden)
+        self._note(LuckKind.FIRST, tables.own, self._order[0], tables.first, card, self._hidden)
         self._hidden[card] -= 1
 
     def _move(self, seat: int, move: str) -> None:
         if move == "draw":
             card = self._draw(seat)
             uses = self._uses(seat, 0 if self._ended is not None else self._others(seat))
-            self._note(Kind.DRAW, self._tables.own, seat, uses, card, self._stock)
+            self._note(LuckKind.DRAW, self._tables.own, seat, uses, card, self._stock)
             self._drawn(card)
             return
         self._hole.apply(seat, move)
@@ -149,14 +149,14 @@ class PlayNineWalk(Walk):
         if word == "flip":
             self._pile.append(self._hand)
             self._down[seat] -= 1
-            self._turn(seat, int(place), Kind.FLIP, self._horizon(seat))
+            self._turn(seat, int(place), LuckKind.FLIP, self._horizon(seat))
         elif word == "skip":
             self._pile.append(self._hand)
         elif word == "tee":
             # Nobody's tee-off knows another's; each card is noted given those before it.
             self._down[seat] -= 2
             for at in place.split(" "):
-                self._turn(seat, int(at), Kind.TEE, _HORIZON[_TEED][_TEED])
+                self._turn(seat, int(at), LuckKind.TEE, _HORIZON[_TEED][_TEED])
         else:
             self._replace(seat, int(place), self._hand if word == "swap" else self._pile.pop())
         if self._ended is None and not self._down[seat]:
@@ -166,7 +166,7 @@ class PlayNineWalk(Walk):
         for seat in self._order:
             for at, card in enumerate(self._shown[seat]):
                 if card == DOWN:
-                    self._turn(seat, at, Kind.REVEAL, OVER)
+                    self._turn(seat, at, LuckKind.REVEAL, OVER)
 
     def _replace(self, seat: int, at: int, card: int) -> None:
         """Lay a card; what lay there goes onto the pile."""
@@ -177,13 +177,13 @@ class PlayNineWalk(Walk):
             following = self._following[seat]
             if following != self._ended:
                 gains = self._gains(following, seat)
-                self._note(Kind.OUT, self._tables.out, following, gains, out, self._hidden)
+                self._note(LuckKind.OUT, self._tables.out, following, gains, out, self._hidden)
             self._hidden[out] -= 1
         self._pile.append(out)
         cards[at] = card
         self._show(seat, at, card)
 
-    def _turn(self, seat: int, at: int, kind: Kind, horizon: int) -> None:
+    def _turn(self, seat: int, at: int, kind: LuckKind, horizon: int) -> None:
         """Turn up what lies there."""
         beside = self._shown[seat][at ^ COLUMNS]
         values = self._tables.beside[horizon][beside]

@@ -22,16 +22,16 @@ from collections.abc import Sequence
 from operator import mul
 
 from arena.games import Hole, HoleDeck, IllegalMoveError
-from arena.luck.entries import Kind
+from arena.luck.entries import LuckKind
 
 UNIT = 10_000
 """Of an entry's luck in a stroke: values are hundredths, and so are weights."""
 
-Noted = tuple[int, Kind, int, float]
+Noted = tuple[int, LuckKind, int, float]
 """Move, kind, seat, luck."""
 
 
-class Walk:
+class LuckWalk:
     """The part of a walk that knows no game. A card is known by its kind, from 0."""
 
     def __init__(
@@ -98,7 +98,7 @@ class Walk:
 
     def _note(  # noqa: PLR0917 - called some four hundred times a match
         self,
-        kind: Kind,
+        kind: LuckKind,
         weight: int,
         seat: int,
         values: Sequence[int],

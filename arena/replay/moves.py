@@ -3,7 +3,7 @@
 Theory of operation. The referee is asked for nothing but its verdict: the record's moves and
 faults are reported to it as outcomes, in their order, and what it then writes is the record as it
 should be. Whoever compares the two knows whether the record is true; whoever wants to see the
-match gives a game that is `Followed`, or a witness, who hears of each question.
+match gives a game that is `ObservedGame`, or a witness, who hears of each question.
 
 Invariant: pure; a record can't make it fail in any other way than `ReplayError`, if its seats are
 as many as the event's.

@@ -16,7 +16,7 @@ import msgspec
 
 from arena.deals import Deals, with_beacon
 from arena.games import Game, Hole, HoleDeck
-from arena.games.follower import Followed, Moved
+from arena.games.observer import ObservedGame, ObservedMove
 from arena.luck import evaluator_name, ledger
 from arena.model import Entrant, Event, Fault, Frozen, MatchRecord, SeatUse, Settings, UntrueError
 from arena.referee import HOLES, Referee
@@ -181,7 +181,7 @@ class _Table(msgspec.Struct, frozen=True):
     ended_by: int | None
 
 
-class _Unfolding(Followed):
+class _Unfolding(ObservedGame):
     """A game that is played again, and writes down each step."""
 
     def __init__(self, game: Game, faults: Sequence[Fault]) -> None:
@@ -239,7 +239,7 @@ class _Unfolding(Followed):
             )
         return tuple(holes)
 
-    def _step(self, _: Followed, moved: Moved) -> None:
+    def _step(self, _: ObservedGame, moved: ObservedMove) -> None:
         before, now, seat = self._table, self._now(), moved.seat
         self._table = now
         self._steps[-1].append(

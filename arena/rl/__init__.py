@@ -20,12 +20,12 @@ if any(find_spec(name) is None for name in ("numpy", "gymnasium", "pettingzoo"))
 
 from arena.rl.aec import Reward, env, raw_env
 from arena.rl.observation import MOVES, decode, encode, fields, mask, observe, size
-from arena.rl.vector import Step, VectorEnv, vector_env
+from arena.rl.vector import BatchStep, VectorEnv, vector_env
 
 __all__ = [
     "MOVES",
+    "BatchStep",
     "Reward",
-    "Step",
     "VectorEnv",
     "decode",
     "encode",

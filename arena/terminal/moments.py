@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 from arena import registry
-from arena.games.follower import Moved
+from arena.games.observer import ObservedMove
 from arena.model import Fault, Frozen
 from arena.replay.steps import ALL, OWNER, HoleSteps, MatchSteps, Step
 from arena.reports.cards import Face, Picture
@@ -250,7 +250,7 @@ class Album:
             secret = word == "swap" and after.known[step.seat][at] != ALL
         else:
             secret = word == "draw"
-        moved = Moved(
+        moved = ObservedMove(
             seat=step.seat,
             move=step.move,
             drawn=None if theirs and secret else drawn,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from arena.games.descriptor import Descriptor
-from arena.games.follower import Followed, Moved
+from arena.games.observer import ObservedGame, ObservedMove
 from arena.reports.cards import Card, Face, Picture, Player
 from arena.reports.escape import plain
 
@@ -20,7 +20,7 @@ TOLD = 12
 _FACES = {"n": Face.NOBODY, "o": Face.OWNER, "r": Face.OWNER, "a": Face.ALL}
 
 
-def words(about: Descriptor, name: str, moved: Moved) -> str:
+def words(about: Descriptor, name: str, moved: ObservedMove) -> str:
     """A move in plain words; without a drawn card as it looks to somebody who doesn't see that."""
     word, *places = moved.move.split(" ")
     move = about.move(word)
@@ -89,7 +89,7 @@ class Onlooker:
         self._names = [plain(name) for name in names]
         self._display = display
         self._rest = rest
-        self._followed: Followed | None = None
+        self._followed: ObservedGame | None = None
         self._told: deque[str] = deque(maxlen=TOLD)
         self._news: list[str] = []
         self._scores: list[tuple[int | None, ...]] = []
@@ -97,7 +97,7 @@ class Onlooker:
         self._fallen: set[int] = set()
         self._hole = 0
 
-    def moved(self, followed: Followed, moved: Moved) -> None:
+    def moved(self, followed: ObservedGame, moved: ObservedMove) -> None:
         """A move has been played."""
         self._followed = followed
         self._hole = followed.holes
@@ -127,7 +127,7 @@ class Onlooker:
         if followed is not None:
             self._show(followed)
 
-    def _show(self, followed: Followed) -> None:
+    def _show(self, followed: ObservedGame) -> None:
         news, self._news = self._news, []
         self._display.show(self._picture(followed), news)
 
@@ -135,7 +135,7 @@ class Onlooker:
         self._told.append(text)
         self._news.append(text)
 
-    def _picture(self, followed: Followed) -> Picture:
+    def _picture(self, followed: ObservedGame) -> Picture:
         hole = followed.hole
         assert hole is not None
         acting = hole.to_act()

@@ -14,7 +14,7 @@ import msgspec
 
 from arena import registry
 from arena.deals import Deals, with_beacon
-from arena.games.follower import Followed, Moved
+from arena.games.observer import ObservedGame, ObservedMove
 from arena.model import Event, MatchRecord, Series, sha256_hex
 from arena.ratings.counts import CountedSeries
 from arena.ratings.incremental import Counting
@@ -101,13 +101,13 @@ def _mover(event: Event, secret: bytes, record: MatchRecord, hole: int, move: in
     """Whose move it was; None if there is no such move in the record."""
     seats: list[int] = []
 
-    def moved(followed: Followed, moved: Moved) -> None:
+    def moved(followed: ObservedGame, moved: ObservedMove) -> None:
         if (followed.holes, len(followed.moves)) == (hole, move):
             seats.append(moved.seat)
 
     replayed(
         record,
-        game=Followed(registry.game(event.settings.game), moved),
+        game=ObservedGame(registry.game(event.settings.game), moved),
         deals=Deals(with_beacon(secret, event.beacon)),
         settings=event.settings,
     )

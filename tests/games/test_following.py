@@ -6,7 +6,7 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals
-from arena.games.follower import Followed
+from arena.games.observer import ObservedGame
 
 
 @pytest.mark.parametrize("game", registry.GAMES)
@@ -16,7 +16,7 @@ def test_a_followed_hole_is_the_same_hole(game, order):
     rules = registry.game(game)
     choose = random.Random(7)
     moved = []
-    followed = Followed(rules, lambda _, move: moved.append(move))
+    followed = ObservedGame(rules, lambda _, move: moved.append(move))
     assert (rules.name, rules.pack(4)) == (followed.name, followed.pack(4))
     for number in range(20):
         deals = Deals(bytes(32))
@@ -54,7 +54,7 @@ def test_a_move_that_is_not_legal_is_not_told():
     """Nothing has happened."""
     moved = []
     rules = registry.game("four-card-golf")
-    followed = Followed(rules, lambda _, move: moved.append(move))
+    followed = ObservedGame(rules, lambda _, move: moved.append(move))
     deck = Deals(bytes(32)).deck("p", 1, 1, rules.pack(2))
     hole = followed.start(seats=2, order=(0, 1), deck=deck, turn_cap=5)
     with pytest.raises(ValueError, match="not legal"):

@@ -7,9 +7,9 @@ import pytest
 
 from arena import luck
 from arena.deals import Deals, secret_from_seed
-from arena.games.follower import Followed
-from arena.luck import Kind
-from arena.luck.walk import Walk
+from arena.games.observer import ObservedGame
+from arena.luck import LuckKind
+from arena.luck.walk import LuckWalk
 from arena.model import FaultKind, MatchSpec, Settings, UserError
 from arena.referee import Failure, Referee
 from arena.registry import GAMES, game
@@ -76,7 +76,7 @@ def test_a_game_without_an_evaluator_has_no_ledger():
     """Its evaluator has no name, and a ledger is refused in one line."""
     record, named = match("play-nine")
     rules = named["game"]
-    unmeasured = Followed(rules)
+    unmeasured = ObservedGame(rules)
     unmeasured.about = msgspec.structs.replace(rules.about, luck="")
     assert (None, "") == (luck.evaluator(unmeasured), luck.evaluator_name(unmeasured))
     with pytest.raises(UserError, match="there is no measure of luck for 'play-nine'"):
@@ -104,8 +104,8 @@ def test_the_ledger_adds_up(name, seats):
     assert found.evaluator == luck.evaluator(game(name)).name
     assert len(found.holes) == 9
     kinds = dict(found.kinds)
-    own = {Kind.TEE, Kind.FLIP} if name == "play-nine" else {Kind.PEEK}
-    assert {Kind.FIRST, Kind.DRAW, Kind.OUT, Kind.REVEAL} | own == set(kinds)
+    own = {LuckKind.TEE, LuckKind.FLIP} if name == "play-nine" else {LuckKind.PEEK}
+    assert {LuckKind.FIRST, LuckKind.DRAW, LuckKind.OUT, LuckKind.REVEAL} | own == set(kinds)
     for seat in range(seats):
         assert abs(sum(hole[seat] for hole in found.holes) - found.totals[seat]) <= 5
         assert abs(sum(by_seat[seat] for by_seat in kinds.values()) - found.totals[seat]) <= 5
@@ -202,7 +202,7 @@ def test_a_record_that_is_not_true_is_refused(name):
 def test_a_walk_of_no_game_walks_nowhere(play):
     """Each game says what chance does in it."""
     played = play("play-nine", 2, (low, low), 0)
-    walk = Walk(
+    walk = LuckWalk(
         played.start(played.deck),
         seats=2,
         order=(0, 1),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.luck import Kind, coefficients
+from arena.luck import LuckKind, coefficients
 from arena.luck.walk import UNIT
 
 from .conftest import early, low
@@ -14,7 +14,7 @@ from .conftest import early, low
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "train_luck"))
 
 COURSES = {"play-nine": "nine:NINE", "four-card-golf": "four:FOUR"}
-OTHERS = {"play-nine": {Kind.OUT}, "four-card-golf": {Kind.OUT, Kind.FIRST}}
+OTHERS = {"play-nine": {LuckKind.OUT}, "four-card-golf": {LuckKind.OUT, LuckKind.FIRST}}
 """Kinds whose luck is weighed, and no linear form of the tables."""
 
 

@@ -11,7 +11,7 @@ from copy import deepcopy
 
 import pytest
 
-from arena.luck import Kind
+from arena.luck import LuckKind
 
 from .conftest import POLICIES, TABLES, Shuffled, waiter
 
@@ -73,10 +73,10 @@ class Places:
             for seat in played.order:
                 for at in (2, 3):
                     among = range(entries, entries + self.players)
-                    self.event(Kind.PEEK, 0, among, self.grid[seat, at], self.unseen)
+                    self.event(LuckKind.PEEK, 0, among, self.grid[seat, at], self.unseen)
                     entries += self.players
                     down.discard((seat, at))
-        self.event(Kind.FIRST, 0, None, (0, self.players * played.size), self.unseen)
+        self.event(LuckKind.FIRST, 0, None, (0, self.players * played.size), self.unseen)
         hand = None
         for number, move in enumerate(played.moves, 1):
             seat = hole.to_act()[0]
@@ -84,21 +84,23 @@ class Places:
             if word == "tee":
                 for entry, at in enumerate(map(int, ats)):
                     among = range(entry, entry + 1)
-                    self.event(Kind.TEE, number, among, self.grid[seat, at], self.unseen)
+                    self.event(LuckKind.TEE, number, among, self.grid[seat, at], self.unseen)
                     down.discard((seat, at))
             elif word in {"draw", "take", "knock"}:
                 self.turns[seat] += 1
             if word == "draw":
                 hand = self.draw(seat)
-                self.event(Kind.DRAW, number, None, hand, self.stock if self.base else self.unseen)
+                self.event(
+                    LuckKind.DRAW, number, None, hand, self.stock if self.base else self.unseen
+                )
             elif word == "flip":
                 at = seat, int(ats[0])
-                self.event(Kind.FLIP, number, None, self.grid[at], self.hidden())
+                self.event(LuckKind.FLIP, number, None, self.grid[at], self.hidden())
                 down.discard(at)
             elif word in {"take", "swap"}:
                 at = seat, int(ats[0])
                 if at in down:
-                    self.event(Kind.OUT, number, None, self.grid[at], self.hidden())
+                    self.event(LuckKind.OUT, number, None, self.grid[at], self.hidden())
                     down.discard(at)
             hole.apply(seat, move)
         entry = 0
@@ -107,7 +109,7 @@ class Places:
                 if (seat, at) in down:
                     among = range(entry, entry + 1)
                     place = self.grid[seat, at]
-                    self.event(Kind.REVEAL, len(played.moves), among, place, self.hidden())
+                    self.event(LuckKind.REVEAL, len(played.moves), among, place, self.hidden())
                     entry += 1
         return self.events
 
@@ -132,7 +134,7 @@ def check(played, lot, each):
     """Check some events of every kind; the kinds that were checked."""
     events = Places(played).walk()
     checked = set()
-    for kind in Kind:
+    for kind in LuckKind:
         some = [event for event in events if event[0] is kind]
         for _, moves, entries, place, pool in lot.sample(some, min(each, len(some))):
             found = [
@@ -157,8 +159,8 @@ def test_every_kind_of_chance_has_the_mean_zero(play, name, seats):
     for seed in range(2):
         policies = [lot.choice(POLICIES[:4]) for _ in range(seats)]
         checked |= check(play(name, seats, policies, seed), lot, 2)
-    kinds = {Kind.FIRST, Kind.DRAW}
-    kinds |= {Kind.TEE, Kind.FLIP} if name == "play-nine" else {Kind.PEEK}
+    kinds = {LuckKind.FIRST, LuckKind.DRAW}
+    kinds |= {LuckKind.TEE, LuckKind.FLIP} if name == "play-nine" else {LuckKind.PEEK}
     assert checked >= kinds
 
 

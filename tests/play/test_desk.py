@@ -9,7 +9,7 @@ import pytest
 from arena import registry
 from arena.deals import Deals, secret_from_seed
 from arena.games.descriptor import VOCABULARY
-from arena.games.follower import Followed
+from arena.games.observer import ObservedGame
 from arena.model import FaultKind, MatchSpec, Settings
 from arena.play.desk import Desk, told
 from arena.play.hints import ENGLISH, choices, move_of, refusal
@@ -40,7 +40,7 @@ class Round:
     """A match by the referee alone, with a desk at one seat; `looks` is called at each moment."""
 
     def __init__(self, game, seats, seat, *, seed=1, looks=lambda at: None, deals=None, fail=0):
-        self.followed = Followed(registry.game(game))
+        self.followed = ObservedGame(registry.game(game))
         self.desk = Desk(game, [f"bot{n}" if n != seat else "ann" for n in range(seats)], seat)
         self.looks, self.seat, self.fail = looks, seat, fail
         self.draw = random.Random(seed)

@@ -7,7 +7,7 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals, secret_from_seed
-from arena.games.follower import Followed
+from arena.games.observer import ObservedGame
 from arena.model import Fault, FaultKind, MatchSpec, SeatUse, Settings
 from arena.referee import Failure, Referee
 from arena.replay.moves import ReplayError, replayed, spec_of
@@ -72,7 +72,7 @@ def test_a_true_record_comes_out_as_it_was(game, seats, faults):
     assert len(record.faults) >= len(asked)
     assert record == again(record, settings)
     moves = []
-    follower = Followed(registry.game(game), lambda _, moved: moves.append(moved.move))
+    follower = ObservedGame(registry.game(game), lambda _, moved: moves.append(moved.move))
     assert record == again(record, settings, follower)
     assert ",".join(moves) == ",".join(hole.moves for hole in record.holes if hole.moves)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena import registry
 from arena.deals import Deals, secret_from_seed
-from arena.games.follower import Followed
+from arena.games.observer import ObservedGame
 from arena.model import Fault, FaultKind, MatchSpec, SeatUse, Settings, UserError
 from arena.referee import Failure, Referee
 from arena.replay.rebuild import retold
@@ -122,7 +122,7 @@ def played(game, seats, faults, *, deal=1):
         seats=tuple(f"bot{seat}@1" for seat in range(seats)),
     )
     deals = Deals(secret_from_seed("transcripts"))
-    followed = Followed(rules)
+    followed = ObservedGame(rules)
     referee = Referee(spec, game=followed, deals=deals, settings=settings)
 
     def failure(kind):

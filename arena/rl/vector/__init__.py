@@ -12,7 +12,7 @@ import importlib
 from arena.deals import Deals
 from arena.rl.aec import HOLES, Reward, chosen_game
 from arena.rl.vector.decks import DealtDecks, Decks, RandomDecks
-from arena.rl.vector.table import Step, VectorEnv
+from arena.rl.vector.table import BatchStep, VectorEnv
 
 
 def vector_env(
@@ -51,4 +51,4 @@ def vector_env(
     )
 
 
-__all__ = ["HOLES", "Step", "VectorEnv", "vector_env"]
+__all__ = ["HOLES", "BatchStep", "VectorEnv", "vector_env"]

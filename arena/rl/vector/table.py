@@ -32,7 +32,7 @@ a turn."""
 NOBODY = -1
 
 
-class Step(NamedTuple):
+class BatchStep(NamedTuple):
     """What a step has brought."""
 
     rewards: NDArray[np.float32]
@@ -152,7 +152,7 @@ class VectorEnv(ABC):
         self._observe(seen, cells)
         return seen
 
-    def step(self, actions: ArrayLike) -> Step:
+    def step(self, actions: ArrayLike) -> BatchStep:
         """Play one action in each row; IllegalMoveError, and no change, if one is not legal."""
         chosen = np.asarray(actions)
         if chosen.shape != (self.batch,) or chosen.dtype.kind not in "iu":
@@ -169,7 +169,7 @@ class VectorEnv(ABC):
         rewards = np.zeros((self.batch, self.seats), np.float32)
         done = np.zeros(self.batch, np.bool_)
         scores = self._end(over, rewards, done) if over.size else np.zeros((0, self.seats), np.intp)
-        return Step(rewards, done, over, scores)
+        return BatchStep(rewards, done, over, scores)
 
     # ------------------------------------------------------------------------- each game's
 

@@ -1,9 +1,9 @@
-"""A game that somebody looks on at: plays as another one does, and tells what is played.
+"""A game that reports every move to an observer, with all cards of the table.
 
-For watching a match, and for going through a recorded one. Where each card lies, whoever knows it,
-follows from the deck and the moves; the games themselves give it away to nobody.
+For watching a match and for going through a recorded one. Where each card lies follows from the
+deck and the moves; the games themselves give hidden cards away to nobody.
 
-Invariant: what is played is what would be played without an onlooker.
+Invariant: an observed match is played as it would be without an observer.
 """
 
 from __future__ import annotations
@@ -15,33 +15,35 @@ from arena.games import Game, Hole, HoleDeck
 from arena.model import Frozen
 
 
-class Moved(Frozen, frozen=True, kw_only=True):
-    """One move, as somebody sees it who sees all cards."""
+class ObservedMove(Frozen, frozen=True, kw_only=True):
+    """One move, with the cards that its seat or others may not know."""
 
     seat: int
     move: str
     drawn: int | None
     """The card in hand: the one that was used, or that was drawn just now."""
     top: int
-    """The top of the pile before it."""
+    """The top of the pile before the move."""
     before: int | None
-    """What lay at the move's position, if it names one, and has left it or been turned."""
+    """The card at the move's position, if it names one: it has been replaced or turned."""
 
 
-class Onlooker(Protocol):
+class Observer(Protocol):
     """Follows a match while it is played."""
 
-    def moved(self, followed: Followed, moved: Moved) -> None:
+    def moved(self, game: ObservedGame, move: ObservedMove) -> None:
         """A move has been played."""
 
     def fallen(self, seat: int) -> None:
-        """A seat has forfeited; what is played for it from now on is the game's fallback."""
+        """A seat has forfeited; from now on the game's fallback plays for it."""
 
 
-class Followed:
-    """A `Game`; `moved` is called after each move, `hole` is the one in play."""
+class ObservedGame:
+    """A `Game` that calls `report` after each move; `hole` is the one in play."""
 
-    def __init__(self, game: Game, moved: Callable[[Followed, Moved], None] | None = None) -> None:
+    def __init__(
+        self, game: Game, report: Callable[[ObservedGame, ObservedMove], None] | None = None
+    ) -> None:
         self.about = game.about
         self.name = game.name
         self.version = game.version
@@ -51,9 +53,9 @@ class Followed:
         self.view_type = game.view_type
         self.pack = game.pack
         self._game = game
-        self._moved = moved
+        self._report = report
         self.holes = 0
-        """Holes that have begun."""
+        """How many holes have begun."""
         self.order: Sequence[int] = ()
         self.cards: list[list[int]] = []
         """By seat and position, face up or down."""
@@ -62,10 +64,8 @@ class Followed:
         self.hole: Hole | None = None
 
     def start(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> Hole:
-        """Deal a hole that is followed."""
         hole = self._game.start(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
-        size = max(map(len, hole.view(order[0]).grids))
-        dealt, players = len(order) * size, len(order)
+        dealt, players = len(order) * self.about.cards, len(order)
         self.cards = [[] for _ in range(seats)]
         for place, seat in enumerate(order):
             self.cards[seat] = list(deck.cards[place:dealt:players])
@@ -73,10 +73,10 @@ class Followed:
         self.order = tuple(order)
         self.moves = []
         self.hole = hole
-        return _FollowedHole(hole, self)
+        return _ObservedHole(hole, self)
 
     def note(self, seat: int, move: str, top: int, drawn: int | None) -> None:
-        """A move has been played."""
+        """Follow the cards of a move that has been played."""
         assert self.hole is not None
         self.moves.append(move)
         word, *places = move.split(" ")
@@ -89,16 +89,15 @@ class Followed:
             cards[int(places[0])] = drawn
         elif word == "draw":
             drawn = self.hole.drawn(seat)
-        if self._moved is not None:
-            self._moved(self, Moved(seat=seat, move=move, drawn=drawn, top=top, before=before))
+        if self._report is not None:
+            seen = ObservedMove(seat=seat, move=move, drawn=drawn, top=top, before=before)
+            self._report(self, seen)
 
 
-class _FollowedHole:
-    """A `Hole` that tells of each move."""
-
-    def __init__(self, hole: Hole, follower: Followed) -> None:
+class _ObservedHole:
+    def __init__(self, hole: Hole, game: ObservedGame) -> None:
         self._hole = hole
-        self._follower = follower
+        self._game = game
         self.to_act = hole.to_act
         self.legal = hole.legal
         self.fallback = hole.fallback
@@ -108,12 +107,10 @@ class _FollowedHole:
         self.grids = hole.grids
 
     def view(self, seat: int) -> Any:  # noqa: ANN401 - as in the contract
-        """What the seat may know."""
         return self._hole.view(seat)
 
     def apply(self, seat: int, move: str) -> None:
-        """Play a move, then tell of it."""
         hole = self._hole
         drawn, top = hole.drawn(seat), hole.view(seat).discard
         hole.apply(seat, move)
-        self._follower.note(seat, move, top, drawn)
+        self._game.note(seat, move, top, drawn)
