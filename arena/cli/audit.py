@@ -43,7 +43,7 @@ def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int
     """
     from arena.audit.report import STRICT
     from arena.event.epochs import epochs_of
-    from arena.terminal.audit_report import audit_folder, told
+    from arena.terminal.audit_report import audit_folder, audit_lines
     from arena.terminal.notes import tell_long_read
     from arena.terminal.screen import colour, command_line, say
 
@@ -61,6 +61,6 @@ def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int
 
         click.echo(json_line(msgspec.json.encode(report)))
     else:
-        for line in told(report, str(folder), paint=colour(), everything=everything):
+        for line in audit_lines(report, str(folder), paint=colour(), everything=everything):
             click.echo(line)
     return STRANGE if strict and any(one.p <= STRICT for one in report.tested) else 0

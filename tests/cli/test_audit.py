@@ -23,7 +23,7 @@ from arena.audit.report import (
 from arena.cli import commands
 from arena.model import UserError
 from arena.reports.layout import width
-from arena.terminal.audit_report import audit_folder, told
+from arena.terminal.audit_report import audit_folder, audit_lines
 
 SCHEMA = Path(__file__).parents[2] / "protocol" / "schema" / "audit-report.json"
 
@@ -106,13 +106,13 @@ def strange(report: Audit, p: float) -> Audit:
 
 def test_who_is_unusual_is_named_with_how_often_chance_does_it(four):
     """And all unusual pairs are shown, not only the first few."""
-    lines = list(told(strange(audit_folder(four), 0.004), "four", paint=False))
+    lines = list(audit_lines(strange(audit_folder(four), 0.004), "four", paint=False))
     text = "\n".join(lines)
     assert "Unusual: discards for a neighbour: ann@1 and bob@1" in text
     assert "shows it in 0.4 of 100" in " ".join(text.split())
     assert 4 == text.count("ann@1 > bob@1")
     assert "z| of 1 bots is +2.0: chance alone shows it in 20 of 100" in " ".join(text.split())
-    painted = "\n".join(told(strange(audit_folder(four), 0.004), "four", paint=True))
+    painted = "\n".join(audit_lines(strange(audit_folder(four), 0.004), "four", paint=True))
     assert "\x1b[33mUnusual" in painted
 
 
@@ -125,7 +125,7 @@ def test_strict_exits_with_6_at_1_per_cent(p, code, four, run, monkeypatch):
     run(four)
 
 
-def test_what_was_left_out_is_told(four):
+def test_what_was_left_out_is_audit_lines(four):
     """An event that is not over, has faults, and seats that the rotation leaves something of."""
     report = msgspec.structs.replace(
         audit_folder(four),
@@ -143,7 +143,7 @@ def test_what_was_left_out_is_told(four):
             for effect in audit_folder(four).by_seat
         ),
     )
-    text = " ".join(" ".join(told(report, "four", paint=False)).split())
+    text = " ".join(" ".join(audit_lines(report, "four", paint=False)).split())
     assert "10 more rated events have a fault" in text
     assert "Too little was played" in text
     assert "at most 0.250 strokes a match" in text
@@ -172,7 +172,7 @@ def test_whose_results_hang_together_is_told_with_how_wide_its_intervals_would_b
         ),
         trends=(Trend(bot=name, blocks=1234, strokes=-1.5, error=0.5, p_alone=0.003, p=0.2),),
     )
-    lines = list(told(report, "two", paint=False))
+    lines = list(audit_lines(report, "two", paint=False))
     assert max(map(width, lines)) <= 80
     text = " ".join(" ".join(lines).split())
     assert f"Unusual: results that hang together within a series: {name}" in text
@@ -187,18 +187,18 @@ def test_where_nobody_can_be_asked_whether_results_hang_together_it_says_so(two)
     report = audit_folder(two)
     assert (3, 3) == (report.blocks, report.single)
     assert () == report.together == report.trends
-    text = " ".join(" ".join(told(report, "two", paint=False)).split())
-    assert "Nobody could be asked whether results hang together: 3 blocks" in text
-    assert "but nobody has 10 of several deals" in text
+    text = " ".join(" ".join(audit_lines(report, "two", paint=False)).split())
+    assert "No bot could be tested for results that hang together: 3 blocks" in text
+    assert "but none has 10 of several deals" in text
     nothing = msgspec.structs.replace(report, blocks=0, single=0)
-    text = "\n".join(told(nothing, "two", paint=False))
+    text = "\n".join(audit_lines(nothing, "two", paint=False))
     assert "Series\n  No deal was played in all rotations." in text
 
 
 def test_faults_are_told_by_half(play_event, tmp_path, a_fault):
     """With the load that the host had."""
     folder = play_event(tmp_path / "event", deals=2, faults={0: a_fault})
-    text = "\n".join(told(audit_folder(folder), "event", paint=False))
+    text = "\n".join(audit_lines(audit_folder(folder), "event", paint=False))
     assert "illegal" in text
     assert "1 more rated events" in text
 
@@ -215,11 +215,11 @@ def test_of_many_bots_those_that_stand_out_have_a_line(four):
         for n in range(300)
     )
     report = msgspec.structs.replace(audit_folder(four), luck=lucky, time=busy)
-    text = "\n".join(told(report, "four", paint=False))
+    text = "\n".join(audit_lines(report, "four", paint=False))
     assert len(text) < 12_000
     shown = {word for word in text.split() if word.endswith("@1") and word[1].isdigit()}
     assert {f"{bot}{n}@1" for bot in "bc" for n in range(280, 300)} == shown
     assert 2 == text.count("and 280 more that stand out less; all of them: --all")
-    everything = "\n".join(told(report, "four", paint=False, everything=True))
+    everything = "\n".join(audit_lines(report, "four", paint=False, everything=True))
     assert "--all" not in everything
     assert "b0@1" in everything
