@@ -1,10 +1,10 @@
-"""Where a match that is played is watched: pictures on a terminal with keys, or plain lines.
+"""Show a match while it is played: pictures on a terminal with keys, or plain lines.
 
 Theory of operation. A display is entered for as long as the match lasts; `show` takes the table as
 it is after a move, `rest` lets time pass until the next one: as long as the delay says, or until a
-key ends a pause. Meanwhile `look` serves the pipes to the bots, and nobody's clock runs.
-`Screen` has a terminal's other screen with `Keyboard`, and leaves the last picture behind. Without
-keys (stdin is no terminal) it draws each picture over the last one, and nothing pauses it.
+key ends a pause. Meanwhile `look` serves the pipes to the bots, and no bot's clock runs.
+`PictureDisplay` uses a terminal's alternate screen with `Keyboard`, and leaves the last picture
+behind. Without keys (stdin is no terminal) it draws each picture over the last one.
 """
 
 from __future__ import annotations
@@ -20,25 +20,24 @@ from typing import Self, TextIO
 
 from arena.reports.cards import Picture, Style, picture
 from arena.reports.escape import sentence
-from arena.reports.layout import clip, width
-from arena.terminal.keyboard import Keyboard
+from arena.terminal.keyboard import Keyboard, status_line
 
 Look = Callable[[float], object]
 """Moves bytes between the bots and us for at most so many seconds."""
 
 DELAY_S = 0.5
-# Bounds of what keys make of the delay; below the least there is none.
+# Bounds of the delay that keys can set; below the least there is none.
 _LEAST_S, _MOST_S = 0.05, 8.0
 # How soon a key is noticed.
 _KEYS_S = 0.05
 _HELP = "space pause  n next move  + - speed  q leave "
-_HELD = "space go on  n next move  q leave "
+_PAUSED = "space go on  n next move  q leave "
 _FEWER = "space, n, q "
 _RESTORED = "\x1b[0m\x1b[?25h"
-"""Letters and the cursor as they were."""
+"""Default colours, and a cursor."""
 
 
-class Lines:
+class LineDisplay:
     """A line a move, for a pipe or a file."""
 
     def __init__(self, out: TextIO, delay: float = 0.0) -> None:
@@ -50,10 +49,9 @@ class Lines:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing to put right."""
+        pass
 
     def show(self, shown: Picture, news: Sequence[str]) -> None:
-        """What has happened."""
         if shown.title != self._hole:
             self._hole = shown.title
             self._out.write(f"{sentence(shown.title)}\n")
@@ -62,26 +60,25 @@ class Lines:
         self._out.flush()
 
     def rest(self, look: Look) -> None:
-        """Let the delay pass."""
         _pass(self._delay, look)
 
 
-class Pace:
-    """How fast a match is shown, by keys."""
+class Speed:
+    """How fast a match is shown; keys change it."""
 
     def __init__(self, delay: float) -> None:
         self.delay = delay
-        self.held = False
+        self.paused = False
         self._one = False
-        """One move more, although it is held."""
+        """One move more, although it is paused."""
 
     def press(self, key: str) -> None:
-        """KeyboardInterrupt if it says that somebody has seen enough."""
+        """Take a key; KeyboardInterrupt for the one that leaves."""
         match key:
             case "space" | "p":
-                self.held = not self.held
+                self.paused = not self.paused
             case "n" | "right" | "enter" | "l":
-                self.held = self._one = True
+                self.paused = self._one = True
             case "+" | "=":
                 self.delay = self.delay / 2 if self.delay > _LEAST_S else 0.0
             case "-" | "_":
@@ -89,27 +86,26 @@ class Pace:
             case "q":
                 raise KeyboardInterrupt
 
-    def over(self, rested: float) -> bool:
+    def is_due(self, rested: float) -> bool:
         """Whether the next move is due after so many seconds."""
         if self._one:
             self._one = False
             return True
-        return not self.held and rested >= self.delay
+        return not self.paused and rested >= self.delay
 
-    def says(self) -> str:
-        """How fast it is."""
-        if self.held:
+    def describe(self) -> str:
+        if self.paused:
             return "paused"
         return f"a move every {self.delay:g} s" if self.delay else "as fast as they play"
 
 
-class Screen:
+class PictureDisplay:
     """Pictures on a terminal: each in one write, so nothing flickers."""
 
     def __init__(self, out: TextIOWrapper, style: Style, delay: float, *, keys: bool) -> None:
         self._out = out
         self._style = style
-        self._pace = Pace(delay)
+        self._speed = Speed(delay)
         self._keyboard = Keyboard(sys.stdin.fileno(), out.fileno(), out.encoding) if keys else None
         self._shown: Picture | None = None
         self._drawn = 0
@@ -139,51 +135,53 @@ class Screen:
         self._out.write("\n")
         self._out.flush()
 
-    def show(self, shown: Picture, news: Sequence[str]) -> None:  # noqa: ARG002 - the picture holds it
-        """The table as it is now."""
+    def show(self, shown: Picture, news: Sequence[str]) -> None:  # noqa: ARG002 - in the picture
         self._shown = shown
         self._draw()
 
     def rest(self, look: Look) -> None:
-        """Let the delay pass; a key may pause it, or end it."""
         if self._keyboard is None:
-            _pass(self._pace.delay, look)
+            _pass(self._speed.delay, look)
             return
         begun, pressed = time.monotonic(), True
         while True:
             try:
                 for key in self._keyboard.keys(0):
-                    self._pace.press(key)
+                    self._speed.press(key)
                     pressed = True
-            except EOFError:  # the terminal has gone, and with it whoever looked on
+            except EOFError:  # the terminal is gone, and its user with it
                 raise KeyboardInterrupt from None
             rested = time.monotonic() - begun
-            if self._pace.over(rested):
+            if self._speed.is_due(rested):
                 return
             if pressed or self._keyboard.woken:
                 self._draw()
                 pressed = False
-            left = _KEYS_S if self._pace.held else self._pace.delay - rested
+            left = _KEYS_S if self._speed.paused else self._speed.delay - rested
             look(max(0.0, min(_KEYS_S, left)))
 
     def _draw(self) -> None:
-        columns, rows = os.get_terminal_size(self._out.fileno())
         if self._keyboard is not None:
-            lines = self._lines(columns, rows)
-            lines += [""] * (rows - 1 - len(lines))
-            status = self._status(max(20, columns - 1))
-            self._keyboard.write("\x1b[H" + "\x1b[K\r\n".join([*lines, status]) + "\x1b[K\x1b[J")
+            self._keyboard.draw(self._frame)
             return
+        columns, rows = os.get_terminal_size(self._out.fileno())
         lines = self._lines(columns, rows)
         start = ""
         if self._drawn and columns == self._columns:
             start = f"\r\x1b[{self._drawn}A"
         elif self._drawn:
-            start = "\x1b[H\x1b[2J"  # another width has broken the lines anew
+            start = "\x1b[H\x1b[2J"  # at another width lines break elsewhere
         body = "".join(f"{line}\x1b[K\n" for line in lines)
         self._out.write(f"\x1b[?25l{start}{body}\x1b[J")
         self._out.flush()
         self._drawn, self._columns = len(lines), columns
+
+    def _frame(self, columns: int, rows: int) -> list[str]:
+        lines = self._lines(columns + 1, rows)
+        lines += [""] * (rows - 1 - len(lines))
+        keys = (_PAUSED if self._speed.paused else _HELP, _FEWER)
+        text = f" {self._speed.describe()} "
+        return [*lines, status_line(self._style, text, keys, max(20, columns))]
 
     def _lines(self, columns: int, rows: int) -> list[str]:
         """The picture, with a line to spare; what has scrolled away can't be drawn over."""
@@ -192,14 +190,6 @@ class Screen:
         height = max(1, rows - 1)
         # A terminal may break a line that fills it.
         return picture(self._shown, self._style, room=max(20, columns - 1), height=height)[:height]
-
-    def _status(self, columns: int) -> str:
-        left = f" {self._pace.says()} "
-        for right in (_HELD if self._pace.held else _HELP, _FEWER, ""):
-            if width(left) + width(right) <= columns:
-                break
-        text = clip(left, columns)
-        return self._style.reversed(text + " " * (columns - width(text + right)) + right)
 
     def _killed(self, number: int, _: object) -> None:
         os.write(self._out.fileno(), _RESTORED.encode())
@@ -213,13 +203,14 @@ def _pass(seconds: float, look: Look) -> None:
         look(left)
 
 
-def display(*, hidden: bool, delay: float | None) -> Screen | Lines:
+def display(*, hidden: bool, delay: float | None) -> PictureDisplay | LineDisplay:
     """The display that stdout can show; `delay` as it was asked for."""
     out = sys.stdout
     assert isinstance(out, TextIOWrapper)
     out.reconfigure(errors="backslashreplace")  # a name may be in any script
     if not out.isatty() or os.environ.get("TERM", "") in ("", "dumb"):
-        return Lines(out, delay or 0.0)
+        return LineDisplay(out, delay or 0.0)
     encoding = (out.encoding or "").lower().replace("-", "")
     style = Style(lines=encoding == "utf8", colour=not os.environ.get("NO_COLOR"), hidden=hidden)
-    return Screen(out, style, DELAY_S if delay is None else delay, keys=sys.stdin.isatty())
+    delay = DELAY_S if delay is None else delay
+    return PictureDisplay(out, style, delay, keys=sys.stdin.isatty())

@@ -1,11 +1,11 @@
-"""A terminal that gives each key as it is pressed, on a screen of its own, and is put right again.
+"""Read single keys from a terminal, on its alternate screen; restore it at every end.
 
-Theory of operation. Within `with`, the terminal doesn't echo, keys come at once, and the other
-screen of the terminal is shown. Whatever ends or stops the process (a return, an exception,
-SIGTERM, SIGHUP, Ctrl-Z) puts the terminal back first; SIGCONT takes it again. Signals arrive at a
-pipe that is waited at together with the keys, so none is missed between looking and waiting.
+Theory of operation. Within `with`, the terminal doesn't echo, keys arrive one by one, and the
+alternate screen is shown. A return, an exception, SIGTERM, SIGHUP or Ctrl-Z restores the terminal
+first; SIGCONT takes it again. Signals write to a pipe that is polled together with the keys, so
+none is missed between checking and waiting.
 
-Invariant: whoever has the terminal after us finds it as it was before us.
+Invariant: after us the terminal is as it was before us.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ import select
 import signal
 import termios
 import tty
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from arena.reports.cards import Style
+from arena.reports.layout import clip, width
+
 _SHOWN = b"\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J"
-"""Another screen, without a cursor."""
+"""The alternate screen, without a cursor."""
 _RESTORED = b"\x1b[0m\x1b[?25h\x1b[?1049l"
-# The bytes of one key come in one piece, or nearly: a lone Esc is a key too.
+# The bytes of one key arrive nearly at once: a lone Esc is a key too.
 _ESCAPE_S = 0.05
 _INPUT = 1024
 
@@ -44,7 +48,7 @@ _NAMED = {"\r": "enter", "\n": "enter", "\x7f": "backspace", "\x08": "backspace"
 
 
 def keys_of(data: str) -> tuple[list[str], str]:
-    """The keys in what was read, by name, and what may be the beginning of another."""
+    """Decode input into names of keys; the second value may be the beginning of another."""
     keys = []
     at = 0
     while at < len(data):
@@ -81,7 +85,7 @@ class Keyboard:
         self._woken, self._wake = os.pipe()
         self._rest = ""
         self.woken = False
-        """Whether the last wait was ended by a signal: what is shown may have to be drawn anew."""
+        """Whether a signal ended the last wait: the screen may have to be drawn again."""
 
     def __enter__(self) -> Self:
         for end in (self._woken, self._wake):
@@ -113,13 +117,12 @@ class Keyboard:
 
     @property
     def waited_at(self) -> tuple[int, int]:
-        """Where to wait for the next keys, if something else is waited for too: then `keys(0)`."""
+        """Descriptors to poll for the next keys together with others; then call `keys(0)`."""
         return self._source, self._woken
 
     def keys(self, seconds: float | None) -> list[str]:
-        """The next keys; none after so many seconds, or when the picture has to be drawn anew.
-
-        EOFError when there is no terminal any more.
+        """Wait for keys; none after so many seconds, or when the screen has to be drawn again.
+        EOFError when the terminal is gone.
         """
         if self._rest:
             seconds = _ESCAPE_S
@@ -139,8 +142,15 @@ class Keyboard:
         keys, self._rest = keys_of(self._rest + data.decode("utf-8", "replace"))
         return keys
 
+    def draw(self, frame: Callable[[int, int], Sequence[str]]) -> None:
+        """Show a frame, made for the columns and rows that the terminal has, in one write."""
+        columns, rows = os.get_terminal_size(self._out)
+        # A terminal may break a line that fills it.
+        lines = frame(max(1, columns - 1), max(1, rows))
+        self.write("\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[K\x1b[J")
+
     def write(self, text: str) -> None:
-        """All of it, or nothing more: a terminal that has hung up is noticed at the next key."""
+        """Write all of it; that a terminal has hung up is noticed at the next key."""
         data = text.encode(self._encoding, "backslashreplace")
         with suppress(OSError):
             while data:
@@ -166,7 +176,7 @@ class Keyboard:
         self._leave()
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
-        # Here it goes on: after `fg`, or at once where there is no shell to come back to.
+        # Execution continues here after `fg`, or at once where no shell has job control.
         signal.signal(number, self._stopped)
         self._take()
 
@@ -174,4 +184,12 @@ class Keyboard:
         self._take()
 
     def _resized(self, *_: object) -> None:
-        """The pipe has woken whoever waits for keys."""
+        """Do nothing: the wake-up pipe has ended the wait for keys."""
+
+
+def status_line(style: Style, left: str, rights: Iterable[str], columns: int) -> str:
+    """The last line of a screen, reversed; to the right the first text that there is room for."""
+    room = columns - width(left)
+    right = next((text for text in rights if width(text) <= room), "")
+    text = clip(left, columns)
+    return style.reversed(text + " " * (columns - width(text + right)) + right)

@@ -1,16 +1,14 @@
-"""A person at a terminal: keys in, pictures of the desk out.
+"""Let a person play with keys: pictures of the table out, keys in.
 
-Theory of operation. `Seat` holds what is shown and what has been pressed so far; `press` takes a
-key, `frame` is the screen, and `move`, `ready`, `left` and `again` say what has been decided, so
-all of it can be tried without a terminal. `AtTheKeys` waits for keys on a real one while the
-table's pipes are looked after, and writes each frame in one piece.
+Theory of operation. `Seat` is a state machine without a terminal: `press` takes a key, `frame` is
+the screen, and `move`, `ready`, `left` and `again` are the decisions. `KeyPerson` polls the keys
+of a real terminal while trio serves the pipes to the bots.
 
-Invariant: a key that means nothing now changes nothing; whatever is decided is a legal move.
+Invariant: a key that means nothing now changes nothing; every decision is a legal move.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -25,9 +23,9 @@ from arena.play.hints import move_of, refusal
 from arena.play.seat import Left, Person
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
-from arena.reports.layout import clip, width, wrap
+from arena.reports.layout import clip, wrap
 from arena.terminal.desk import legal_lines, seen
-from arena.terminal.keyboard import Keyboard
+from arena.terminal.keyboard import Keyboard, status_line
 from arena.terminal.screen import command_line, say
 
 # What is typed as a whole: longer than any move.
@@ -53,24 +51,24 @@ class Seat:
         self.style = style
         self.desk: Desk | None = None
         self.move = ""
-        """A legal one, once it has been chosen."""
+        """A legal move, once it is chosen."""
         self.ready = False
-        """A hole's end has been seen."""
+        """Whether to go on after a hole, or after the match."""
         self.left = False
         self.again = False
         self.waiting = ""
-        """What is waited for: move, hole, over, or nothing while others play."""
+        """The decision that is due: move, hole, over, or none while others play."""
         self.closing: list[str] = []
-        """What is told when the match is over."""
+        """Lines below the cards when the match is over."""
         self._page = ""
-        """What is shown over the cards: help, score, leave."""
+        """The page over the cards: help, score, leave."""
         self._pending = ""
         """Keys of a move that is not complete: t, s, f, k, a first card of a tee-off, or a colon
         and what has been typed."""
         self._said = ""
 
     def wait_for(self, what: str, desk: Desk) -> None:
-        """Something is to be decided now, or nothing."""
+        """Ask for a decision: see `waiting`."""
         self.waiting, self.desk = what, desk
         self.move, self.ready, self.again = "", False, False
         self._pending = self._said = ""
@@ -78,7 +76,6 @@ class Seat:
     # ---- keys
 
     def press(self, key: str) -> None:
-        """A key."""
         self._said = ""
         if self._page == "leave":
             self._page = ""
@@ -156,7 +153,7 @@ class Seat:
                 self._pending = (text + char)[:_TYPED]
 
     def _try(self, text: str) -> None:
-        """A move, if it is legal; else why it isn't."""
+        """Choose a move, or say why it isn't legal."""
         if not text.strip():
             return
         desk = self._desk
@@ -172,7 +169,7 @@ class Seat:
     # ---- the screen
 
     def frame(self, columns: int, rows: int) -> list[str]:
-        """No more lines than `rows`, none wider than `columns`."""
+        """The screen: at most so many rows and columns."""
         desk = self._desk
         below = self._below(columns)
         room = max(1, rows - 1 - len(below))
@@ -192,7 +189,6 @@ class Seat:
         return screen if self.style.lines else [line.replace("…", "~") for line in screen]
 
     def _below(self, columns: int) -> list[str]:
-        """What can be done, and why something can't."""
         if self._page:
             return []
         said = [self.style.red(line) for line in wrap(self._said, columns, indent="  ")]
@@ -233,11 +229,7 @@ class Seat:
 
     def _status(self, columns: int) -> str:
         left, right = self._says()
-        left = f" {left} "
-        if width(left) + width(right) > columns:
-            right = ""
-        text = clip(left, columns)
-        return self.style.reversed(text + " " * (columns - width(text + right)) + right)
+        return status_line(self.style, f" {left} ", (right,), columns)
 
     def _says(self) -> tuple[str, str]:
         desk = self._desk
@@ -256,21 +248,19 @@ class Seat:
         return f"{who} to move", "? help  q leave "
 
 
-class AtTheKeys:
-    """Somebody at this terminal."""
+class KeyPerson:
+    """A `Person` at this terminal."""
 
-    def __init__(self, keyboard: Keyboard, out: int, style: Style, delay: float) -> None:
+    def __init__(self, keyboard: Keyboard, style: Style, delay: float) -> None:
         self._keyboard = keyboard
-        self._out = out
         self._delay = delay
         self._seat = Seat(style)
         self._seen = (0, 0)
-        """The hole and the plays that have been looked at."""
+        """The hole and the number of its plays that were shown."""
         self.kept: list[Path] = []
-        """Where the matches of this evening are."""
+        """The folders of the matches so far."""
 
     async def begin(self, desk: Desk, commitment: str) -> None:
-        """Nothing to decide yet."""
         del desk, commitment  # the log has it; nobody else could have seen it here
         self._seen = (0, 0)
         self._seat.closing = []
@@ -295,7 +285,6 @@ class AtTheKeys:
                     until = 0.0  # seen enough
 
     async def decide(self, desk: Desk) -> str:
-        """Keys until a legal move has been chosen."""
         self._seat.wait_for("move", desk)
         while not self._seat.move:
             await self._next()
@@ -303,13 +292,11 @@ class AtTheKeys:
         return self._seat.move
 
     async def hole_over(self, desk: Desk) -> None:
-        """All cards, until somebody goes on."""
         self._seat.wait_for("hole", desk)
         while not self._seat.ready:
             await self._next()
 
     async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
-        """Who has won, and where it is kept."""
         seat = self._seat
         self.kept.append(kept)
         seat.closing = [
@@ -324,7 +311,7 @@ class AtTheKeys:
         return seat.again
 
     async def _talk(self, key: str) -> None:
-        """A page over the cards, while others play."""
+        """Show a page over the cards, while others play."""
         self._seat.press(key)
         await self._next()
 
@@ -335,7 +322,7 @@ class AtTheKeys:
             if self._seat.left:
                 raise Left
             if self._seat.move or self._seat.ready:
-                break  # what was pressed in advance was meant for nothing that could be seen
+                break  # keys pressed in advance were meant for a screen that is gone
         self._draw()
 
     async def _keys(self, seconds: float) -> list[str]:
@@ -354,22 +341,18 @@ class AtTheKeys:
             raise Left from None
 
     def _draw(self) -> None:
-        columns, rows = os.get_terminal_size(self._out)
-        # A terminal may break a line that fills it.
-        lines = self._seat.frame(max(20, columns - 1), max(1, rows))
-        self._keyboard.write("\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[K\x1b[J")
+        self._keyboard.draw(lambda columns, rows: self._seat.frame(max(20, columns), rows))
 
 
 @asynccontextmanager
 async def at_the_keys(style: Style, delay: float) -> AsyncIterator[Person]:
-    """Take this terminal for as long as it lasts."""
-    source, out = sys.stdin.fileno(), sys.stdout.fileno()
+    """A person at this terminal, which is restored at the end."""
     kept: list[Path] = []
     try:
-        with Keyboard(source, out, sys.stdout.encoding) as keyboard:
-            person = AtTheKeys(keyboard, out, style, delay)
+        with Keyboard(sys.stdin.fileno(), sys.stdout.fileno(), sys.stdout.encoding) as keyboard:
+            person = KeyPerson(keyboard, style, delay)
             kept = person.kept
             yield person
     finally:
-        for folder in kept:  # once more where it stays to be read
+        for folder in kept:  # again, below the alternate screen
             say(f"kept in {folder}; look at it: {command_line('replay', folder)}")

@@ -1,12 +1,12 @@
-"""A person who is asked line by line, for pipes and for terminals that can't move their cursor.
+"""Let a person play line by line: for pipes, and for terminals that can't move their cursor.
 
-Theory of operation. Everything is printed when it happens. A question prints the table and what is
-legal, then a prompt; a line is a move in the protocol's notation, or one of `?`, `score`, `quit`.
-Lines are read from the descriptor itself by a thread that is left behind when it is no longer
-wanted, since a file can't be waited for in any other way.
+Theory of operation. Everything is printed when it happens. A question prints the table and the
+legal moves, then a prompt; a line is a move in the protocol's notation, or one of `?`, `score`,
+`quit`. A thread reads lines from the descriptor, since a file can't be polled; it is abandoned
+when it is no longer needed.
 
-Invariant: what isn't a legal move has an answer and changes nothing; the end of the input leaves
-the table.
+Invariant: a line that isn't a legal move gets an answer and changes nothing; the end of the input
+leaves the table.
 """
 
 from __future__ import annotations
@@ -31,40 +31,37 @@ from arena.terminal.desk import ended, legal_lines, seen
 from arena.terminal.screen import columns, command_line
 
 READ_BYTES = 4096
-# A line of what a person types; whatever is longer is a mistake, and is cut.
+# A typed line; a longer one is a mistake, and is cut.
 LINE_BYTES = 1000
 STDIN = 0
 TALL = 200
 
 
-class LineByLine:
-    """See the module's theory of operation."""
+class LinePerson:
+    """A `Person` on stdin and stdout."""
 
     def __init__(self, style: Style) -> None:
         self._style = style
         self._room = max(40, columns() - 1)
-        self._held = b""
-        self._heard = False
+        self._unread = b""
+        self._received = False
         """Whether there was ever a line."""
-        self._told = (0, 0)
-        """The hole, and how many of its plays have been told."""
+        self._printed = (0, 0)
+        """The hole, and how many of its plays have been printed."""
         self._fallen: set[int] = set()
 
     async def begin(self, desk: Desk, commitment: str) -> None:
-        """Who plays, and what the cards were bound to beforehand."""
-        self._told, self._fallen = (0, 0), set()
+        self._printed, self._fallen = (0, 0), set()
         bots = [name for seat, name in enumerate(desk.names) if seat != desk.seat]
         click.echo(f"{desk.game}: {desk.names[desk.seat]} (seat {desk.seat}), {', '.join(bots)}")
         click.echo(f"commitment {commitment}")
         click.echo("? explains the rules, quit leaves")
 
     async def follow(self, desk: Desk) -> None:
-        """Tell what is new."""
-        self._tell(desk)
+        self._print_news(desk)
 
     async def decide(self, desk: Desk) -> str:
-        """Ask until it is legal."""
-        self._tell(desk)
+        self._print_news(desk)
         self._show(desk)
         while True:
             for line in legal_lines(desk, self._room):
@@ -87,17 +84,15 @@ class LineByLine:
             click.echo(f"no: {refusal(desk, line)}")
 
     async def hole_over(self, desk: Desk) -> None:
-        """All cards and the strokes."""
-        self._tell(desk)
+        self._print_news(desk)
         for line in ended(desk):
             click.echo(line)
         self._show(desk)
         self._score(desk)
 
     async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
-        """Who has won, and where it is kept."""
-        self._tell(desk)
-        for line in () if desk.grids else ended(desk):  # else it has been told
+        self._print_news(desk)
+        for line in () if desk.grids else ended(desk):  # else it has been printed
             click.echo(line)
         for line in match_fault_lines(record):
             click.echo(line)
@@ -108,8 +103,8 @@ class LineByLine:
             return False
         return answer.strip().lower() in ("y", "yes")
 
-    def _tell(self, desk: Desk) -> None:
-        hole, known = self._told
+    def _print_news(self, desk: Desk) -> None:
+        hole, known = self._printed
         if desk.hole != hole:
             hole, known = desk.hole, 0
             if hole:
@@ -117,7 +112,7 @@ class LineByLine:
                 click.echo(seen(desk, telling=False).title)
         for play in desk.plays[known:]:
             click.echo(f"  {told(desk, play)}")
-        self._told = hole, len(desk.plays)
+        self._printed = hole, len(desk.plays)
         for seat in sorted(desk.fallen.keys() - self._fallen):
             self._fallen.add(seat)
             click.echo(f"  {desk.names[seat]} has failed: {desk.fallen[seat]}")
@@ -136,22 +131,22 @@ class LineByLine:
     async def _line(self, prompt: str) -> str:
         click.echo(prompt, nl=False)
         sys.stdout.flush()
-        while b"\n" not in self._held and len(self._held) < LINE_BYTES:
+        while b"\n" not in self._unread and len(self._unread) < LINE_BYTES:
             data = await trio.to_thread.run_sync(os.read, STDIN, READ_BYTES, abandon_on_cancel=True)
             if not data:
-                if self._held:
-                    self._held += b"\n"
+                if self._unread:
+                    self._unread += b"\n"
                     break
                 click.echo()
-                if self._heard:
+                if self._received:
                     raise Left
                 raise UserError(
                     "there is nobody to play: standard input is at its end; run it in a terminal, "
                     "give it a move a line, or play on a page with --browser"
                 )
-            self._held += data
-        self._heard = True
-        line, _, self._held = self._held.partition(b"\n")
+            self._unread += data
+        self._received = True
+        line, _, self._unread = self._unread.partition(b"\n")
         text = line.decode("utf-8", "replace")
         if not os.isatty(STDIN):
             click.echo(text.strip()[:80].encode("ascii", "backslashreplace").decode())
@@ -160,7 +155,7 @@ class LineByLine:
 
 @asynccontextmanager
 async def line_by_line(style: Style) -> AsyncIterator[Person]:
-    """Somebody at the other end of stdin and stdout."""
+    """A person on stdin and stdout."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    yield LineByLine(style)
+    yield LinePerson(style)

@@ -7,12 +7,11 @@ keys on a real one and writes each frame in one piece, so nothing flickers.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 
 from arena.reports.cards import Style, picture
-from arena.reports.layout import clip, width, wrap
-from arena.terminal.keyboard import Keyboard
+from arena.reports.layout import clip, wrap
+from arena.terminal.keyboard import Keyboard, status_line
 from arena.terminal.match_text import Faults
 from arena.terminal.moments import Album
 
@@ -170,11 +169,7 @@ class Stepper:
             left = f" to hole {self._digits}, then Enter "
         if self._said:
             left = f" {self._said} "
-        for right in (_KEYS, _FEWER, "? help ", ""):
-            if width(left) + width(right) <= columns:
-                break
-        text = clip(left, columns)
-        return self._style.reversed(text + " " * (columns - width(text + right)) + right)
+        return status_line(self._style, left, (_KEYS, _FEWER, "? help "), columns)
 
     def _go(self, at: int) -> None:
         self.at = max(0, min(at, self._last))
@@ -236,10 +231,7 @@ def step_through(stepper: Stepper, source: int, out: int, encoding: str) -> None
     """Until somebody has seen enough, or the terminal is gone."""
     with Keyboard(source, out, encoding) as keyboard:
         while not stepper.done:
-            columns, rows = os.get_terminal_size(out)
-            # A terminal may break a line that fills it.
-            lines = stepper.frame(max(1, columns - 1), max(1, rows))
-            keyboard.write("\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[K\x1b[J")
+            keyboard.draw(stepper.frame)
             try:
                 keys = keyboard.keys(stepper.pause)
             except EOFError:

@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import commands
-from arena.cli.doctor import told
 from arena.machine import doctor
 from arena.model import Machine
 from arena.sandbox.guarantees import EVERYWHERE, GAPS, GUARANTEES
 from arena.sandbox.host_problems import HostCause, HostProblem
+from arena.terminal.doctor_report import checkup_lines
 
 HOSTILE = Path(__file__).parents[1] / "hostile"
 
@@ -184,7 +184,7 @@ def report(*backends, paint=False, width=80, **changes):
         languages={"python3": "3.11.7", "node": "20.1.0", "gcc": ""},
     )
     found = msgspec.structs.replace(found, **changes)
-    return "\n".join(told(found, width, paint=paint))
+    return "\n".join(checkup_lines(found, width, paint=paint))
 
 
 def test_verdict_and_trial():

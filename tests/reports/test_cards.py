@@ -13,7 +13,7 @@ from arena.model import MatchSpec, Settings
 from arena.referee import Failure, Referee
 from arena.reports.cards import Card, Face, Picture, Player, Style, picture, scorecard
 from arena.reports.layout import width
-from arena.terminal.display import Lines
+from arena.terminal.display import LineDisplay
 from arena.terminal.watch import Onlooker
 
 
@@ -166,7 +166,7 @@ def test_moves_in_plain_words():
     ):
         assert part in told
     out = io.StringIO()
-    kept, lines = watched("play-nine", 2), Lines(out)
+    kept, lines = watched("play-nine", 2), LineDisplay(out)
     for shown in kept.pictures:
         lines.show(shown, shown.told[-1:])
     text = out.getvalue()
