@@ -30,7 +30,8 @@ from measures.stage import Stage
 
 from arena import registry
 from arena.deals import secret_from_seed
-from arena.executors import Finished, Report, WorkerConfig
+from arena.engine.match import FinishedMatch
+from arena.executors import Report, WorkerConfig
 from arena.executors.local import LocalExecutor
 from arena.model import Block, Bot, FaultKind, Limits, MatchRecord, MatchSpec, Series, Settings
 
@@ -118,7 +119,7 @@ class Load:
         done: set[str] = set()
 
         def report(told: Report) -> None:
-            if isinstance(told, Finished):
+            if isinstance(told, FinishedMatch):
                 records.append(told.record)
                 return
             if told.bug:

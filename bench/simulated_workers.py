@@ -25,8 +25,10 @@ import dask
 import msgspec
 from distributed import Worker, get_worker
 
-from arena.executors import Finished, Job, SeriesEnd, WorkerConfig, dask_tasks
+from arena.engine.match import FinishedMatch
+from arena.executors import Job, SeriesEnd, WorkerConfig, dask_tasks
 from arena.executors.core_probe import CoreTrial
+from arena.executors.worker import report_line
 from arena.model import Bot, Confinement, Machine, MatchRecord
 
 QUIET = {
@@ -163,8 +165,8 @@ class Canned:
             model = self._records[next(self._next) % len(self._records)]
             record = msgspec.structs.replace(model, **fields, attempt=job.attempt)
             record = msgspec.structs.replace(record, digest=record.computed_digest())
-            yield _encode(Finished(record=record)) + b"\n"
-        yield _encode(SeriesEnd(series=job.series.id, attempt=job.attempt)) + b"\n"
+            yield report_line(FinishedMatch(record=record))
+        yield report_line(SeriesEnd(series=job.series.id, attempt=job.attempt))
 
 
 async def hold(scheduler, count, folder, name):

@@ -37,7 +37,6 @@ from arena.cli.spec import spec
 from arena.cli.stop import stop
 from arena.cli.table import table
 from arena.cli.verify import verify
-from arena.cli.worker import worker
 from arena.exhaustion import memory_ran_out, ran_out
 
 EPILOG = """\b
@@ -132,7 +131,7 @@ def commands() -> None:
     """
 
 
-for _command in (*(each for group in GROUPS.values() for each in group), node, worker):
+for _command in (*(each for group in GROUPS.values() for each in group), node):
     commands.add_command(_command)
 
 

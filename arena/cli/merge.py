@@ -29,7 +29,7 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
     machine would have given, with the secret revealed.
     """
     from arena.event.merge import fill, join_stderr, merged, parts_of
-    from arena.event.session import settle, show
+    from arena.event.session import show
     from arena.event.tournament import Tournament
     from arena.model import UserError
     from arena.store import Store, claim_folder, staged_folder
@@ -52,6 +52,7 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
             fill(tournament, parts)
             assert tournament.left == 0, "each shard is whole, but not all of them together"
             join_stderr(parts, fresh)
-            table = settle(store, tournament)
+            table = tournament.conclude()
+    assert table is not None, "it is whole"
     show(table, store, watcher)
     say(f"{len(parts)} shards merged in {out}")

@@ -1,7 +1,7 @@
 """Matches between real processes, and the clock that they are played by.
 
 Theory of operation. `play_series` starts the bots of a series, plays its matches one after
-another, and reports each record when it is finished. A decision has one budget, from the
+another, and yields each record when it is finished. A decision has one budget, from the
 moment its question is put to the moment its line is complete: writing counts as well as
 reading, and no byte restarts it. What of that time is the bot's a `Stopwatch` says, for decisions
 that take longer than `PATIENCE_S`. Lateness is judged by the time of the read. Bots are
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -72,11 +72,13 @@ class MatchContext(msgspec.Struct, frozen=True, kw_only=True):
     """Follows what is played at the table, and nothing that is computed from it afterwards."""
 
 
-class Played(msgspec.Struct, frozen=True, kw_only=True):
-    """One finished match and what its bots wrote to stderr meanwhile."""
+class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
+    """The record of a match, and what its bots wrote to stderr meanwhile, by entrant."""
 
     record: MatchRecord
-    stderr: Mapping[str, str]
+    stderr: Mapping[str, str] = {}
+    encoded: bytes = b""
+    """The record as the JSON that a worker of this machine sent, for the log to take as it is."""
 
 
 # ---------------------------------------------------------------------------------- start-up
@@ -166,13 +168,9 @@ async def start_bots(
 
 
 async def play_series(
-    pipes: Pipes,
-    context: MatchContext,
-    series: Series,
-    attempt: int,
-    report: Callable[[Played], None],
-) -> None:
-    """Play a series; after a fault the rest of it is played by fresh processes.
+    pipes: Pipes, context: MatchContext, series: Series, attempt: int = 0
+) -> AsyncIterator[FinishedMatch]:
+    """Play the matches of a series; after a fault the rest of it is played by fresh processes.
 
     With two seats it ends early when a bot has faulted so many matches in a row that it is
     withdrawn: what would follow can't count.
@@ -195,7 +193,7 @@ async def play_series(
                 pipes.look(0)  # brisk answers are read past what was written to stderr before
             played = finished(record, context, contestants, attempt=attempt)
             record = played.record
-            report(played)
+            yield played
             fallen = record.fallen
             for entrant in in_a_row:
                 in_a_row[entrant] = in_a_row[entrant] + 1 if entrant in fallen else 0
@@ -209,7 +207,7 @@ def finished(
     contestants: Mapping[str, Contestant],
     *,
     attempt: int = 0,
-) -> Played:
+) -> FinishedMatch:
     """A match that is over, as it is reported."""
     stderr = {e: text for e, c in contestants.items() if (text := c.take_stderr())}
     record = msgspec.structs.replace(
@@ -219,7 +217,7 @@ def finished(
         luck=_luck(record, context),
         ended=time.time(),
     )
-    return Played(record=record, stderr=stderr)
+    return FinishedMatch(record=record, stderr=stderr)
 
 
 def _luck(record: MatchRecord, context: MatchContext) -> tuple[int, ...]:

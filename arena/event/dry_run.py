@@ -10,7 +10,7 @@ import click
 import trio
 
 from arena.bots import printable
-from arena.engine.match import MatchContext, Played, play_series
+from arena.engine.match import MatchContext, play_series
 from arena.engine.pipes import open_pipes
 from arena.event.results import first_wave, schedule_of
 from arena.model import Event, Series, Settings
@@ -87,9 +87,8 @@ async def _sample(context: MatchContext, samples: Sequence[Series]) -> tuple[flo
     starting = playing = 0.0
     async with open_pipes() as table:
         for series in samples:
-            records: list[Played] = []
             begun = time.monotonic()
-            await play_series(table, context, series, 0, records.append)
+            records = [played async for played in play_series(table, context, series)]
             took = time.monotonic() - begun
             thought = sum(use.think_ms for played in records for use in played.record.use) / 1000
             starting += took - thought

@@ -11,13 +11,12 @@ import click
 import msgspec
 import trio
 
-from arena.bots import remove_from_event
 from arena.event.tournament import Tournament
 from arena.executors import Executor
 from arena.live.event import LivePage
 from arena.model import ADJUSTED, Table, Verdict
 from arena.ratings.intervals import most_likely_share
-from arena.registry import render, table_files
+from arena.registry import render
 from arena.reports.escape import plain
 from arena.store import Store
 from arena.terminal.progress import JsonLines, Progress
@@ -83,7 +82,7 @@ def play(
             shown = conclude(store, tournament, watcher)
             concluded = True
         else:
-            show(_publish(store, tournament), store, watcher)
+            show(tournament.publish(), store, watcher)
     finally:
         watcher.end()
         _tell_trouble(store, tournament, watcher)
@@ -96,28 +95,13 @@ def play(
 
 
 def conclude(store: Store, tournament: Tournament, watcher: Progress) -> int:
-    """All is played: settle it, and show the table. The exit code: what a trial has shown."""
-    if tournament.shard:
-        # The others are still being played: nothing is revealed, and there is no table yet.
-        store.sync()
-        remove_from_event(store.event.entrants, store.folder)
+    """All is played: show the table. The exit code: what a trial has shown."""
+    table = tournament.conclude()
+    if table is None:
         _tell_merge(store, watcher)
         return 0
-    table = settle(store, tournament)
     show(table, store, watcher)
     return VERDICTS[table.verdict] if table.verdict else 0
-
-
-def settle(store: Store, tournament: Tournament) -> Table:
-    """Reveal the secret, write the tables, keep nothing private.
-
-    In this order, and each step can be taken again: where private.json is, not all were.
-    """
-    tournament.reveal()
-    table = _publish(store, tournament)
-    remove_from_event(store.event.entrants, store.folder)
-    store.forget()
-    return table
 
 
 class _Player:
@@ -182,18 +166,6 @@ class _Player:
         self._tournament.halt()
 
 
-def _publish(store: Store, tournament: Tournament) -> Table:
-    """Write the table beside the log, in every form, by the event's own rule of derivation. Gives
-    today's, which is what people are shown.
-    """
-    table = tournament.result()
-    rule = store.event.settings.rule
-    ruled = table if rule == table.rule else tournament.result(rule)
-    for name, report in table_files().items():
-        store.write(name, report.file_text(ruled))
-    return table
-
-
 def show(table: Table, store: Store, watcher: Progress) -> None:
     """Print the table, or tell it."""
     if isinstance(watcher, JsonLines):
@@ -249,13 +221,13 @@ def _tell_trouble(store: Store, tournament: Tournament, watcher: Progress) -> No
             say(line)
         if watcher.first_faults:
             say(f"all faults: {command_line('log', store.folder)} --faults")
-    for entrant, times, voids in tournament.suspects():
+    for entrant, times, voids in tournament.attempts.suspects():
         say(f"{entrant} was at the table in {times} of {voids} void series")
 
 
 def _tell_cut(tournament: Tournament, watcher: Progress) -> None:
     """What was finished and will be played again."""
-    series, matches = tournament.cut
+    series, matches = tournament.attempts.cut
     if not series:
         return
     kept = "1 finished match" if matches == 1 else f"{matches:,} finished matches"
@@ -265,7 +237,7 @@ def _tell_cut(tournament: Tournament, watcher: Progress) -> None:
         f"{kept} of {cut} {stays} count: a series counts whole, and is played again from its "
         "first match"
     )
-    if not tournament.completed:
+    if not tournament.attempts.completed:
         watcher.note(
             "no series has come to its end: where one takes longer than there is time, allow more "
             "of it, or play an event of shorter series (--series)"

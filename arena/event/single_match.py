@@ -16,7 +16,7 @@ import trio
 from arena import registry
 from arena.bots import Roster, default_cache, in_use, load
 from arena.deals import secret_from_seed
-from arena.engine.match import MatchContext, Played, play_series
+from arena.engine.match import FinishedMatch, MatchContext, play_series
 from arena.engine.pipes import open_pipes
 from arena.engine.recorder import Recorder, open_tapped_pipes
 from arena.event.enter import context_of, enter, find_sandbox, settings_of
@@ -162,7 +162,7 @@ def _play(
         rotation=0,
         seats=seats,
     )
-    played: list[Played] = []
+    played: list[FinishedMatch] = []
     with ExitStack() as stack:
         recorder: Recorder | None = None
         if record is not None:
@@ -177,7 +177,7 @@ def _play(
             async with open_pipes() if recorder is None else open_tapped_pipes(recorder) as table:
                 series = Series(id=PAIRING, matches=(spec,))
                 if not watch:
-                    await play_series(table, context, series, 0, played.append)
+                    played.extend([one async for one in play_series(table, context, series)])
                     return
                 game = context.settings.game
                 with display(hidden=hidden, delay=delay) as shown:
@@ -189,7 +189,7 @@ def _play(
                         rest=lambda: shown.rest(table.look),
                     )
                     watched = msgspec.structs.replace(context, onlooker=onlooker)
-                    await play_series(table, watched, series, 0, played.append)
+                    played.extend([one async for one in play_series(table, watched, series)])
 
         with one_core():
             trio.run(main)

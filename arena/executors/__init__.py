@@ -1,11 +1,15 @@
-"""Where blocks are played: on this machine's cores (`local`), elsewhere later.
+"""Executors play the blocks of an event: on this machine's cores, or on a cluster.
 
 Theory of operation. An executor pulls blocks and plays the series of each one after another,
-never two of a block at once, and blocks in whatever order. Before it starts a series it asks
-`choose(series)` for the attempt to play, None meaning that nothing is to be played; a series
-that the host's trouble has voided is asked about again. What happens goes to `report`. Setting
-`stop` makes it hand out nothing more and return when what is in play has ended; cancelling it
-kills everything.
+never two of a block at once, and blocks in whatever order. Before it starts a series it calls
+`choose(series)` for the number of the attempt to play, None meaning that nothing is to be played;
+a series that was void is chosen again. Each finished match and each end of a series goes to
+`report`. Setting `stop` makes it start nothing more and return when what is in play has ended;
+cancelling it kills everything.
+
+Worker processes (`worker`) speak lines: a WorkerConfig and then Jobs go in. Out comes, for each
+match, its record as the JSON that goes into the log, with a tab and the bots' stderr behind it if
+there is any; and a SeriesEnd.
 
 Invariant: an executor decides nothing. What is played, and what counts, is the same whatever
 the executor, its concurrency and its order.
@@ -13,21 +17,22 @@ the executor, its concurrency and its order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import msgspec
 import trio
 
-from arena.model import Block, Bot, MatchRecord, Series, Settings
+from arena.engine.match import FinishedMatch
+from arena.model import Block, Bot, Series, Settings
 
 
 class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line to a worker: what all its series share."""
+    """What all series of a worker share."""
 
     settings: Settings
     secret: str
-    """What the deals are drawn from, the beacon mixed in; hex."""
+    """The key of the deals, the beacon mixed in; hex."""
     bots: tuple[Bot, ...]
     sandbox: str
     core: int | None = None
@@ -35,7 +40,7 @@ class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A line to a worker: play this series."""
+    """Play this series."""
 
     series: Series
     attempt: int
@@ -43,15 +48,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """Find out afterwards whether others take the worker's core."""
 
 
-class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="match"):
-    """A line from a worker: a match is finished."""
-
-    record: MatchRecord
-    stderr: Mapping[str, str] = {}
-
-
 class SeriesEnd(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
-    """A line from a worker: the series is over, or void if `trouble` says why."""
+    """The series is over, or void if `trouble` says why."""
 
     series: str
     attempt: int
@@ -61,10 +59,15 @@ class SeriesEnd(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
     blameless: bool = False
     """Whether it is known that no bot has brought the trouble about."""
     crowded: bool | None = None
-    """Whether others take the worker's core; None: nobody has asked."""
+    """Whether others take the worker's core; None: not tried."""
 
 
-Report = Finished | SeriesEnd
+Report = FinishedMatch | SeriesEnd
+
+SERIES_END = b'{"type":"series"'
+"""How the line of a SeriesEnd begins, and no record's."""
+TAB = b"\t"
+"""Between a record and the bots' stderr: JSON has none, it escapes those in strings."""
 
 
 class Executor(Protocol):

@@ -15,11 +15,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from arena.executors import Finished, Job, Report, SeriesEnd
+from arena.engine.match import FinishedMatch
+from arena.executors import Job, Report, SeriesEnd
+from arena.executors.local import parse_report
 from arena.model import MatchRecord
 from arena.replay.moves import spec_of
-
-_decode = msgspec.json.Decoder(Report).decode
 
 
 class StrangeError(Exception):
@@ -31,16 +31,16 @@ def reports(answer: object, jobs: Iterable[Job]) -> list[Report]:
     if not isinstance(answer, bytes):
         raise StrangeError("it is no text")
     try:
-        found = [_decode(line) for line in answer.splitlines()]
+        found = [_canonical(parse_report(line)) for line in answer.splitlines()]
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise StrangeError(str(error)) from None
     asked = {job.series.id: job for job in jobs}
     played: list[MatchRecord] = []
     for report in found:
-        name = report.record.series if isinstance(report, Finished) else report.series
+        name = report.record.series if isinstance(report, FinishedMatch) else report.series
         if (job := asked.get(name)) is None:
             raise StrangeError(f"nobody has asked for series {name}")
-        if isinstance(report, Finished):
+        if isinstance(report, FinishedMatch):
             played.append(report.record)
         else:
             _judge(job, played, report)
@@ -49,6 +49,13 @@ def reports(answer: object, jobs: Iterable[Job]) -> list[Report]:
     if played:
         raise StrangeError(f"series {played[0].series} has no end")
     return found
+
+
+def _canonical(report: Report) -> Report:
+    """Without the bytes that came: the log gets what we encode ourselves."""
+    if isinstance(report, SeriesEnd):
+        return report
+    return msgspec.structs.replace(report, encoded=b"")
 
 
 def _judge(job: Job, played: list[MatchRecord], end: SeriesEnd) -> None:

@@ -4,8 +4,8 @@ Theory of operation. Tasks are functions of this module, sent by name, with text
 bytes as arguments and results, so there is nothing to unpickle but builtins. What somebody else
 answers in their place Dask unpickles nevertheless, so a node has to be trusted. The sandbox, the
 bots and trio stay out of Dask's process: `arena node` looks at the machine and enters the bots,
-`arena worker` plays the series; both are processes of their own, on whose input we hold the other
-end. So whatever kills Dask's process ends the bots too.
+a worker process plays the series; we hold the other end of the input of both. So whatever kills
+Dask's process ends the bots too.
 
     versions   what is installed here
     look       `arena node`: sandbox, cores, limits, which bots and packages aren't in the cache
@@ -37,7 +37,7 @@ import msgspec
 
 from arena import __version__
 from arena.bots import Bundle, default_cache, in_use, unpack
-from arena.executors import Job, SeriesEnd, WorkerConfig
+from arena.executors import SERIES_END, Job, SeriesEnd, WorkerConfig
 from arena.executors.core_probe import CoreTrial
 from arena.exhaustion import why_not_started
 from arena.model import (
@@ -58,7 +58,6 @@ _jobs = msgspec.json.Decoder(tuple[Job, ...]).decode
 IDLE_S = 300.0
 # For a worker whose input has ended to kill its bots.
 END_S = 5.0
-_END = b'{"type":"series"'
 _ERROR_BYTES = 2000
 
 
@@ -259,11 +258,11 @@ class _Event:
 
 
 class _Process:
-    """An `arena worker`."""
+    """A worker process (`arena.executors.worker`)."""
 
     def __init__(self, config: WorkerConfig) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena", "worker"],
+            [sys.executable, "-P", "-m", "arena.executors.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -284,7 +283,7 @@ class _Process:
         self._first = b""
         while (line := self._output.readline()).endswith(b"\n"):
             yield line
-            if line.startswith(_END):
+            if line.startswith(SERIES_END):
                 return
         raise EOFError
 

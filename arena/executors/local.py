@@ -14,20 +14,35 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 import trio
 
-from arena.executors import Job, Report, SeriesEnd, WorkerConfig
+from arena.engine.match import FinishedMatch
+from arena.executors import SERIES_END, TAB, Job, Report, SeriesEnd, WorkerConfig
 from arena.executors.cores import cores
 from arena.executors.series_queue import SeriesQueue, WorkerId, pause
 from arena.exhaustion import why_not_started
-from arena.model import Block, Series
+from arena.model import Block, MatchRecord, Series
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Report).decode
+_decode_record = msgspec.json.Decoder(MatchRecord).decode
+_decode_stderr = msgspec.json.Decoder(Mapping[str, str]).decode
+_decode_end = msgspec.json.Decoder(SeriesEnd).decode
 _READ_BYTES = 1 << 16
+
+
+def parse_report(line: bytes) -> Report:
+    """The report in a worker's line, without its newline."""
+    if line.startswith(SERIES_END):
+        return _decode_end(line)
+    encoded, _, stderr = line.partition(TAB)
+    return FinishedMatch(
+        record=_decode_record(encoded),
+        stderr=_decode_stderr(stderr) if stderr else {},
+        encoded=encoded,
+    )
 
 
 class LocalExecutor:
@@ -130,7 +145,7 @@ class _Worker:
         # Popen on this, the main, thread: a process opener with threads of its own would
         # send parent-death signals when an idle thread retires.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena", "worker"],
+            [sys.executable, "-P", "-m", "arena.executors.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # A group of its own: Ctrl-C in a terminal is for the parent to deal with.
@@ -157,7 +172,7 @@ class _Worker:
             await self._input.send_all(self._first + _encode(job) + b"\n")
             self._first = b""
             while True:
-                message = _decode(await self._line())
+                message = parse_report(await self._line())
                 if isinstance(message, SeriesEnd):
                     return message
                 report(message)

@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 import trio
 
-from arena.model import Block, Series
+from arena.model import Block
 
 # Blocks that are held for each worker: one in play and one to choose from at the end.
 BLOCKS_A_WORKER = 2
@@ -64,8 +64,9 @@ class QueuedBlock:
     """A block in the queue, and its next series."""
 
     def __init__(self, block: Block, number: int) -> None:
-        self._block = block
-        self._at = 0
+        self._rest = iter(block.series)
+        self.series = next(self._rest)
+        """The series whose turn it is."""
         self.number = number
         """Of the blocks of the queue, in their order."""
         self.left = sum(len(series.matches) for series in block.series)
@@ -75,17 +76,12 @@ class QueuedBlock:
         self.voids: Counter[WorkerId] = Counter()
         """Of the next series."""
 
-    @property
-    def series(self) -> Series:
-        """The series whose turn it is."""
-        return self._block.series[self._at]
-
     def pass_on(self) -> bool:
         """The series has been played; whether there is another."""
         self.left -= len(self.series.matches)
-        self._at += 1
         self.voids.clear()
-        return self._at < len(self._block.series)
+        self.series = next(self._rest, self.series)
+        return self.left > 0
 
     def void(self, where: WorkerId) -> None:
         """The series was void there."""

@@ -1,7 +1,7 @@
-"""A worker: series in, records out, as JSON lines over standard input and output.
+"""Run a worker process: series in, records out, as lines over standard input and output.
 
-One trio loop, one spawner, one series at a time, on one core if told so. It lives until its
-input ends: when whoever feeds it is gone, by whatever cause, it goes too, and its spawner
+One trio loop, one spawner, one series at a time, on one core if the WorkerConfig names one. It
+lives until its input ends: when its parent is gone, by whatever cause, it ends too, and its spawner
 kills what it started.
 """
 
@@ -12,57 +12,54 @@ import select
 import sys
 import time
 import traceback
-from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 
 import msgspec
 import trio
 
+from arena import registry
 from arena.deals import Deals
-from arena.engine.match import MatchContext, Played, play_series
+from arena.engine.match import MatchContext, play_series
 from arena.engine.pipes import Pipes, open_pipes
-from arena.executors import Finished, Job, SeriesEnd, WorkerConfig
+from arena.executors import TAB, Job, Report, SeriesEnd, WorkerConfig
 from arena.exhaustion import ran_out
-from arena.games import Game
 from arena.model import HostError
-from arena.sandbox import Backend
 
 _encode = msgspec.json.Encoder().encode
 _READ_BYTES = 1 << 16
-# How long a finished match may wait for others before it is told.
+# How long a finished match may wait for others before it is sent.
 HELD_S = 0.05
+# More than a pipe's worth is not collected: we wait for the parent to take it.
+HELD_BYTES = 1 << 16
 # So many trials in a row have to find that others take the core; with pauses between them.
 CROWDED_TRIES = 3
 PAUSE_S = 0.05
-# More than a pipe's worth is not collected, but waited with for whoever feeds us to take it.
-HELD_BYTES = 1 << 16
 
 
-def main(game: Callable[[str], Game], backend: Callable[[str], Backend]) -> None:
-    """Run until the input ends. `game` and `backend` look names up."""
+def main() -> None:
+    """Run until the input ends."""
     try:
-        trio.run(_work, game, backend)
+        trio.run(_work)
     except* (BrokenPipeError, KeyboardInterrupt, HostError):
-        pass  # whoever fed us is gone, or a series that is void already
+        pass  # the parent is gone, or it is about a series that is void already
 
 
-async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) -> None:
+async def _work() -> None:
     jobs_in, jobs_out = trio.open_memory_channel[bytes](1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_read, jobs_in, nursery.cancel_scope)
-        line = await jobs_out.receive()
-        config = msgspec.json.decode(line, type=WorkerConfig)
+        config = msgspec.json.decode(await jobs_out.receive(), type=WorkerConfig)
         if config.core is not None:
             # Before the spawner starts, so that the bots inherit the core.
             os.sched_setaffinity(0, {config.core})
         context = MatchContext(
             settings=config.settings,
-            game=game(config.settings.game),
+            game=registry.game(config.settings.game),
             deals=Deals(bytes.fromhex(config.secret)),
             bots={bot.entrant.id: bot for bot in config.bots},
-            backend=backend(config.sandbox),
+            backend=registry.backend(config.sandbox),
         )
-        out = _Out(sys.stdout.fileno())
+        out = _Output(sys.stdout.fileno())
         nursery.start_soon(out.write_in_time)
         stack = AsyncExitStack()
         async with stack:
@@ -73,25 +70,24 @@ async def _work(game: Callable[[str], Game], backend: Callable[[str], Backend]) 
                 try:
                     if pipes is None:
                         pipes = await stack.enter_async_context(open_pipes())
-                    await play_series(pipes, context, job.series, job.attempt, out.report)
+                    async for match in play_series(pipes, context, job.series, job.attempt):
+                        out.send(match)
                 except HostError as error:
                     trouble = str(error)
-                except Exception as error:  # noqa: BLE001 - told, and our own bug unless the machine's
+                except Exception as error:  # noqa: BLE001 - our own bug unless it is the machine's
                     trouble = ran_out(error)
                     bug = "" if trouble else traceback.format_exc()
                 if trouble or bug:
-                    # Whatever state it is in: a new table has a new spawner.
-                    pipes = None
+                    pipes = None  # whatever state it is in: the next has a new spawner
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
-                crowded = _crowded(pipes) if job.try_core and pipes is not None else None
-                out.end(
+                out.send(
                     SeriesEnd(
                         series=job.series.id,
                         attempt=job.attempt,
                         trouble=trouble,
                         bug=bug,
-                        crowded=crowded,
+                        crowded=_crowded(pipes) if job.try_core and pipes is not None else None,
                     )
                 )
 
@@ -105,34 +101,37 @@ def _crowded(pipes: Pipes) -> bool:
     return True
 
 
-class _Out:
-    """Lines to whoever feeds us, a few at a time: to wake them for each would take as much of their
-    time again, and mostly on the core of another match.
+def report_line(report: Report) -> bytes:
+    """A report as the line that the parent gets."""
+    if isinstance(report, SeriesEnd):
+        return _encode(report) + b"\n"
+    stderr = TAB + _encode(report.stderr) if report.stderr else b""
+    return b"%b%b\n" % (_encode(report.record), stderr)
 
-    They may be slow, or stopped: then we wait for them between two matches and at no other time,
+
+class _Output:
+    """Lines to the parent, a few at a time: to wake it for each would take as much of its time
+    again, and mostly on the core of another match.
+
+    When the parent is slow, or stopped, we wait for it between two matches and at no other time,
     since a bot that is being timed would pay for it.
     """
 
     def __init__(self, pipe: int) -> None:
         os.set_blocking(pipe, False)
         self._pipe = pipe
-        self._held = bytearray()  # what they have not taken: at most HELD_BYTES and a match
+        self._held = bytearray()  # not yet taken: at most HELD_BYTES and a match
         self._some = trio.Event()
 
-    def report(self, played: Played) -> None:
-        """A match is finished."""
-        self._held += _encode(Finished(record=played.record, stderr=played.stderr)) + b"\n"
+    def send(self, report: Report) -> None:
+        """A match may wait for others; not so the end of a series: the parent waits for it."""
+        self._held += report_line(report)
         self._some.set()
-        if len(self._held) > HELD_BYTES:
+        if isinstance(report, SeriesEnd) or len(self._held) > HELD_BYTES:
             self._write_all()
 
-    def end(self, end: SeriesEnd) -> None:
-        """A series is over: they wait for it."""
-        self._held += _encode(end) + b"\n"
-        self._write_all()
-
     async def write_in_time(self) -> None:
-        """Keep nothing for longer than HELD_S, if they take it."""
+        """Keep nothing for longer than HELD_S, if the parent takes it."""
         while True:
             await self._some.wait()
             while self._held:
@@ -162,3 +161,7 @@ async def _read(jobs: trio.MemorySendChannel[bytes], scope: trio.CancelScope) ->
                 del buffer[: end + 1]
                 await jobs.send(line)
     scope.cancel()
+
+
+if __name__ == "__main__":
+    main()

@@ -22,7 +22,7 @@ from typing import Protocol
 import trio
 
 from arena.engine.contestant import Contestant
-from arena.engine.match import Match, MatchContext, Played, finished, start_bots
+from arena.engine.match import FinishedMatch, Match, MatchContext, finished, start_bots
 from arena.engine.pipes import Pipes
 from arena.model import MatchRecord, MatchSpec
 from arena.play.desk import Desk
@@ -154,7 +154,7 @@ class Sitting(Match):
 
 async def sit(
     table: Pipes, context: MatchContext, spec: MatchSpec, *, person: Person, desk: Desk
-) -> Played:
+) -> FinishedMatch:
     """Play a match with a person in the desk's seat."""
     bots: Iterable[str] = (e for seat, e in enumerate(spec.seats) if seat != desk.seat)
     at_table, unready = await start_bots(table, context, bots)

@@ -98,16 +98,26 @@ class Counting:
         self._blocks: Iterator[Block] = iter(())
         self._block: Block | None = None
         self._ahead: Iterator[Series] = iter(())
-        self._step()
+        self._at: Series | None = None
+        self._unread = self._decide()
+        """No block has been made yet: the first one is when it is asked for."""
+
+    @property
+    def _next(self) -> Series | None:
+        """The series at the front; None is the end."""
+        if self._unread:
+            self._unread = False
+            self._step()
+        return self._at
 
     def _step(self) -> None:
-        """Put the front at the next series; None is the end."""
-        self._next = next(self._ahead, None)
-        while self._next is None:
+        """Put the front at the next series."""
+        self._at = next(self._ahead, None)
+        while self._at is None:
             self._block = next(self._blocks, None)
             if self._block is not None:
                 self._ahead = iter(self._block.series)
-                self._next = next(self._ahead, None)
+                self._at = next(self._ahead, None)
             elif not self._decide():
                 return
 
@@ -134,6 +144,8 @@ class Counting:
 
     def _advance(self) -> None:
         """Move the front on as far as all is complete."""
+        if self._unread and not self._archive.open:
+            return
         while self._next is not None:
             chosen = self._front.take(self._next, self._archive.of(self._next.id))
             if chosen is None:
@@ -183,7 +195,7 @@ class Counting:
         self._settle()
         left = self.plan.matches - self._front.passed
         behind_a_gap = self._archive.open
-        for block in self.ahead():
+        for block in self.ahead() if behind_a_gap else ():
             if not behind_a_gap:
                 break
             for series in block.series:
@@ -198,10 +210,10 @@ class Counting:
         `wanted` tells what.
         """
         self._settle()
-        if self._block is None:
+        if self._block is None and not self._unread:
             return iter(())
         self._blocks, ahead = itertools.tee(self._blocks)
-        return itertools.chain((self._block,), ahead)
+        return ahead if self._block is None else itertools.chain((self._block,), ahead)
 
     def wanted(self, series: Series) -> int | None:
         """The number of the next attempt at a series; None when it needs no playing.

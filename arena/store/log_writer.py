@@ -107,9 +107,9 @@ class Store:
     ) -> None:
         self.close()
 
-    def append(self, record: MatchRecord) -> None:
-        """Add a finished match; durable within a second."""
-        line = add_checksum(encode(record)) + b"\n"
+    def append(self, record: MatchRecord, encoded: bytes = b"") -> None:
+        """Add a finished match, `encoded` already or not; durable within a second."""
+        line = add_checksum(encoded or encode(record)) + b"\n"
         self._write_line(line)
         start, self._size = self._size, self._size + len(line)
         self._syncer.appended(record, start, self._size)

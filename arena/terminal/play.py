@@ -20,7 +20,7 @@ import trio
 from arena import registry
 from arena.bots import Roster, default_cache, in_use, load
 from arena.deals import commitment, secret_from_seed
-from arena.engine.match import MatchContext, Played
+from arena.engine.match import FinishedMatch, MatchContext
 from arena.engine.pipes import open_pipes
 from arena.event.enter import context_of, enter, find_sandbox, settings_of, try_starts, without
 from arena.event.results import first_wave, schedule_of
@@ -210,7 +210,7 @@ class Evening:
         shown = [plain(e.name if names[e.name] == 1 else e.id) for e in self.entrants]
         return Desk(self.settings.game, shown, self.seat)
 
-    def keep(self, folder: Path, event: Event, secret: bytes, played: Played) -> None:
+    def keep(self, folder: Path, event: Event, secret: bytes, played: FinishedMatch) -> None:
         """Make a finished match a results folder, with the secret revealed."""
         private = Private(secret=secret.hex(), sources={}, cache="")
         with staged_folder(folder) as fresh, Store.create(fresh, event, private) as store:

@@ -9,10 +9,11 @@ import msgspec
 import trio
 
 from arena.bots import default_cache, in_use, load, restore
+from arena.engine.match import FinishedMatch
 from arena.event.enter import context_of, enter, find_sandbox, try_starts, without
 from arena.event.results import count_folder
-from arena.event.tournament import RETRIES
-from arena.executors import Finished, Report
+from arena.executors import Report
+from arena.executors.attempts import RETRIES
 from arena.executors.local import LocalExecutor
 from arena.machine.facts import worker_config
 from arena.machine.preflight import keep_promises
@@ -120,7 +121,7 @@ async def _play(
     under_way: dict[str, dict[str, MatchRecord]] = {}
 
     def report(message: Report) -> None:
-        if isinstance(message, Finished):
+        if isinstance(message, FinishedMatch):
             under_way.setdefault(message.record.series, {})[message.record.id] = message.record
             return
         done = under_way.pop(message.series, {})

@@ -16,7 +16,7 @@ import trio
 
 from arena import registry
 from arena.deals import Deals
-from arena.engine.match import MatchContext, Played, play_series
+from arena.engine.match import MatchContext, play_series
 from arena.engine.pipes import Pipes
 from arena.sandbox.client import Spawner
 from measures import Measure, Row
@@ -91,12 +91,6 @@ def _series(
     bots = stage.field("instant", 2)
     seen: list[tuple[float, float, int]] = []
 
-    def report(played: Played) -> None:
-        if played.record.faults:
-            raise RuntimeError(f"a bot failed: {played.record.faults[0]}")
-        decisions = sum(use.decisions for use in played.record.use)
-        seen.append((time.monotonic(), time.thread_time(), decisions))
-
     settings = settings_of()
     context = MatchContext(
         settings=settings,
@@ -108,8 +102,16 @@ def _series(
     series = series_of(tuple(context.bots), MATCHES)
     with Spawner() as spawner:
         table = table_of(spawner)
+
+        async def play() -> None:
+            async for played in play_series(table, context, series):
+                if played.record.faults:
+                    raise RuntimeError(f"a bot failed: {played.record.faults[0]}")
+                decisions = sum(use.decisions for use in played.record.use)
+                seen.append((time.monotonic(), time.thread_time(), decisions))
+
         try:
-            run(lambda: play_series(table, context, series, 0, report))
+            run(play)
         finally:
             table.close()
     (begun, used, _), (ended, used_after, _) = seen[0], seen[-1]

@@ -1,4 +1,4 @@
-"""A real `arena worker`, fed and watched from outside.
+"""A real worker process, fed and watched from outside.
 
 It speaks the lines of `arena.executors`: WorkerConfig and Jobs in, Reports out. CPU time comes from
 the scheduler's own count of its one thread.
@@ -15,14 +15,15 @@ from pathlib import Path
 
 import msgspec
 
-from arena.executors import Finished, Job, Report, WorkerConfig
+from arena.engine.match import FinishedMatch
+from arena.executors import Job, WorkerConfig
+from arena.executors.local import parse_report
 from arena.model import Bot, MatchRecord, Series
 from measures.conversation import SECRET, settings_of
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Report).decode
 
-COMMAND = (sys.executable, "-P", "-m", "arena", "worker")
+COMMAND = (sys.executable, "-P", "-m", "arena.executors.worker")
 
 
 def cpu_us(pid: int) -> float:
@@ -79,8 +80,8 @@ class Worker:
             at = time.monotonic()
             if not line:
                 raise RuntimeError("the worker has gone")
-            report = _decode(line)
-            if not isinstance(report, Finished):
+            report = parse_report(line[:-1])
+            if not isinstance(report, FinishedMatch):
                 if report.trouble or report.bug:
                     raise RuntimeError(report.trouble or report.bug)
                 return

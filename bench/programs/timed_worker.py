@@ -1,4 +1,4 @@
-"""`arena worker`, which notes what it charges the bot in seat 0 for each decision.
+"""A worker process, which notes what it charges the bot in seat 0 for each decision.
 
     python timed_worker.py FILE
 
@@ -11,8 +11,8 @@ import os
 import struct
 import sys
 
-from arena.cli import main
 from arena.engine import match
+from arena.executors.worker import main
 
 
 class Noted(match.Clock):
@@ -37,5 +37,4 @@ class Noted(match.Clock):
 if __name__ == "__main__":
     Noted.file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     match.Clock = Noted
-    sys.argv[1:] = ["worker"]
     main()

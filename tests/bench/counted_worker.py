@@ -1,4 +1,4 @@
-"""`arena worker`, which counts the calls that go to the system, by name.
+"""A worker process, which counts the calls that go to the system, by name.
 
     python counted_worker.py FILE
 
@@ -12,7 +12,7 @@ import struct
 import sys
 from pathlib import Path
 
-from arena.cli import main
+from arena.executors.worker import main
 
 # What asks the kernel: modules of plain functions, types of objects with methods.
 MODULES = {"posix", "select", "_socket", "_posixsubprocess", "fcntl"}
@@ -41,5 +41,4 @@ def counting(file):
 if __name__ == "__main__":
     with Path(sys.argv[1]).open("r+b") as counted:
         sys.setprofile(counting(mmap.mmap(counted.fileno(), 16)))
-    sys.argv[1:] = ["worker"]
     main()

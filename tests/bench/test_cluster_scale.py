@@ -9,7 +9,8 @@ from cluster_scale import Idle, Load, Model, Took, beats, fitted, tasks_of
 from measures.conversation import Conversation, series_of, settings_of
 from simulated_workers import Canned, Counts
 
-from arena.executors import Job, Report, SeriesEnd
+from arena.executors import Job, SeriesEnd
+from arena.executors.local import parse_report
 
 
 def idle(workers):
@@ -64,7 +65,7 @@ def test_a_simulated_worker_answers_with_real_records_of_what_was_asked(tmp_path
     job = Job(series=series_of(("x", "y"), 3, "asked"), attempt=1)
     trouble, answer = canned.do("play", "event", 0, None, msgspec.json.encode([job]))
     assert "" == trouble
-    *played, end = [msgspec.json.decode(line, type=Report) for line in answer.splitlines()]
+    *played, end = [parse_report(line) for line in answer.splitlines()]
     assert [spec.id for spec in job.series.matches] == [each.record.id for each in played]
     assert all(each.record.digest == each.record.computed_digest() for each in played)
     assert SeriesEnd(series="asked", attempt=1) == end

@@ -16,9 +16,9 @@ from arena import registry
 from arena.bots import build, load
 from arena.deals import Deals, secret_from_seed
 from arena.engine import pipes
-from arena.engine.match import MatchContext, play_series
+from arena.engine.match import FinishedMatch, MatchContext, play_series
 from arena.engine.pipes import open_pipes
-from arena.executors import Finished, WorkerConfig
+from arena.executors import WorkerConfig
 from arena.executors.local import LocalExecutor
 from arena.model import Block, Limits, MatchSpec, Series, Settings
 from arena.sandbox.client import Spawner
@@ -226,9 +226,8 @@ class Ways:
 
     async def by_table(self):
         """The product, in this process."""
-        played = []
         async with open_pipes() as table:
-            await play_series(table, self.context, self.series, 0, played.append)
+            played = [each async for each in play_series(table, self.context, self.series)]
         return [each.record for each in played]
 
     async def at_first_look(self):
@@ -248,7 +247,7 @@ class Ways:
         reports, wanted = [], [0]
 
         def report(told):
-            if isinstance(told, Finished):
+            if isinstance(told, FinishedMatch):
                 reports.append(told)
             else:
                 assert not told.trouble, told.trouble

@@ -211,9 +211,8 @@ def built_ways(bot, tmp_path, tmp_path_factory):
         recorder = Recorder(
             tmp_path / "talk", {name: f"seat{n}-x" for n, name in enumerate(ids)}, ""
         )
-        played = []
         async with open_tapped_pipes(recorder) as table:
-            await play_series(table, context, series, 0, played.append)
+            played = [each async for each in play_series(table, context, series)]
         records = [each.record for each in played]
         for fault in records[-1].faults:
             recorder.fault(ids[fault.seat], fault)

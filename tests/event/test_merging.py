@@ -75,9 +75,9 @@ def play(folder, shard="", failing=lambda entrant, spec: False, most=None):
         store.restate(structs.replace(event, shard=shard, sandbox="none", machine=machine))
         tournament = Tournament(store, SECRET, Progress())
         while tournament.left and most != 0:
-            for block in tournament._counting.ahead():
+            for block in tournament.counting.ahead():
                 for series in block.series:
-                    attempt = tournament._counting.wanted(series)
+                    attempt = tournament.counting.wanted(series)
                     if attempt is None or most == 0:
                         continue
                     most = None if most is None else most - 1

@@ -89,7 +89,7 @@ def playing(workers):
         for worker in workers
         for task in Path(f"/proc/{worker.pid}/task").iterdir()
         for child in (task / "children").read_text().split()
-        if b"worker" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+        if b"arena.executors.worker" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
     ]
 
 

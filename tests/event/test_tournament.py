@@ -9,9 +9,11 @@ import trio
 
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed
+from arena.engine.match import FinishedMatch
 from arena.event.results import first_wave, table_of
-from arena.event.tournament import RETRIES, Tournament
-from arena.executors import Finished, SeriesEnd
+from arena.event.tournament import Tournament
+from arena.executors import SeriesEnd
+from arena.executors.attempts import RETRIES
 from arena.exhaustion import why_not
 from arena.formats.blocks import Dealing
 from arena.model import Entrant, Event, HoleRecord, HostError, Settings, UserError
@@ -58,7 +60,7 @@ class Pretending:
                     trouble = self.trouble(series.id, attempt)
                     played = series.matches[: 1 if self.half else 0] if trouble else series.matches
                     for spec in played:
-                        report(Finished(record=record_of(spec, attempt)))
+                        report(FinishedMatch(record=record_of(spec, attempt)))
                     report(SeriesEnd(series=series.id, attempt=attempt, trouble=trouble))
 
 
@@ -165,10 +167,10 @@ async def test_a_log_that_can_t_be_written_stops_the_event(store, monkeypatch):
     tournament = Tournament(store, SECRET, Watched())
     append = store.append
 
-    def full(record):
+    def full(record, encoded=b""):
         if len(list(read_records(store.folder))) == 5:
             raise HostError("no space left")
-        append(record)
+        append(record, encoded)
 
     monkeypatch.setattr(store, "append", full)
     with pytest.raises(HostError, match="no space left"):
@@ -218,18 +220,18 @@ async def test_when_time_is_over_the_match_in_play_is_the_last(store):
                         stop.set()
                         tournament.halt()
                     await trio.lowlevel.checkpoint()
-                    report(Finished(record=record_of(spec, 0)))
+                    report(FinishedMatch(record=record_of(spec, 0)))
                 report(SeriesEnd(series=series.id, attempt=0))
 
     tournament = Tournament(store, SECRET, watched)
     await tournament.play(Slow(), stop)
     assert [2, 2, 1] == list(Counter(r.series for r in read_records(store.folder)).values())
-    assert (1, 1) == tournament.cut
-    assert 2 == tournament.completed
+    assert (1, 1) == tournament.attempts.cut
+    assert 2 == tournament.attempts.completed
     again = Tournament(store, SECRET, Watched())
     assert 14 == again.left
     await again.play(Pretending(), trio.Event())
-    assert (0, 0) == again.cut
+    assert (0, 0) == again.attempts.cut
     assert 18 == again.result().matches
     assert 19 == len(list(read_records(store.folder)))
 
@@ -270,7 +272,7 @@ async def test_a_bot_that_most_void_series_have_in_common_is_named(store):
     tournament = Tournament(store, SECRET, Watched())
     await tournament.play(executor, trio.Event())
     voids = len(with_ann)
-    assert [("ann@1", voids, voids)] == tournament.suspects()
+    assert [("ann@1", voids, voids)] == tournament.attempts.suspects()
 
 
 async def test_what_the_machine_has_run_out_of_makes_nobody_a_suspect(store):
@@ -283,7 +285,7 @@ async def test_what_the_machine_has_run_out_of_makes_nobody_a_suspect(store):
     tournament = Tournament(store, SECRET, watched)
     await tournament.play(executor, trio.Event())
     assert len(with_ann) == len(watched.troubles)
-    assert [] == tournament.suspects()
+    assert [] == tournament.attempts.suspects()
 
 
 async def test_bots_that_sit_at_every_table_are_no_suspects(store):
@@ -291,7 +293,7 @@ async def test_bots_that_sit_at_every_table_are_no_suspects(store):
     executor = Pretending(lambda s, attempt: "out of pids" if not attempt else "")
     tournament = Tournament(store, SECRET, Watched())
     await tournament.play(executor, trio.Event())
-    assert [] == tournament.suspects()
+    assert [] == tournament.attempts.suspects()
 
 
 async def test_what_strikes_any_series_makes_nobody_a_suspect(store):
@@ -302,8 +304,8 @@ async def test_what_strikes_any_series_makes_nobody_a_suspect(store):
     executor = Pretending(lambda s, attempt: "exit -9" if s in struck and not attempt else "")
     tournament = Tournament(store, SECRET, Watched())
     await tournament.play(executor, trio.Event())
-    assert max(tournament._begun.values()) == tournament._begun[""] == 12
-    assert [] == tournament.suspects()
+    assert max(tournament.attempts._begun.values()) == tournament.attempts._begun[""] == 12
+    assert [] == tournament.attempts.suspects()
 
 
 async def test_a_bug_of_ours_in_a_worker_is_a_traceback_and_not_retried(store):

@@ -1,10 +1,11 @@
 """What is taken of an answer of a machine elsewhere: what was asked for, and nothing else."""
 
-import msgspec
 import pytest
 
-from arena.executors import Finished, Job, SeriesEnd
+from arena.engine.match import FinishedMatch
+from arena.executors import Job, SeriesEnd
 from arena.executors.answers import StrangeError, reports
+from arena.executors.worker import report_line
 from arena.model import Fault, FaultKind, MatchSpec, Series
 from tests.records import match_record
 
@@ -29,7 +30,7 @@ def job(series, attempt=0):
 
 def match(series, deal, **other):
     """One of them, played."""
-    return Finished(record=match_record(spec(series, deal), **other))
+    return FinishedMatch(record=match_record(spec(series, deal), **other))
 
 
 def end(series, **other):
@@ -39,7 +40,7 @@ def end(series, **other):
 
 def answer(*told):
     """The bytes of some reports."""
-    return b"".join(msgspec.json.encode(each) + b"\n" for each in told)
+    return b"".join(map(report_line, told))
 
 
 WHOLE = [match("s", 0), match("s", 1), end("s")]
@@ -87,3 +88,9 @@ def test_of_anything_else_nothing_is_taken(told):
     """Not even what is right in it."""
     with pytest.raises(StrangeError):
         reports(told, [job("s"), job("t")])
+
+
+def test_the_bytes_of_an_answer_are_not_for_the_log():
+    """It gets what we encode ourselves of the records."""
+    spaced = answer(*WHOLE).replace(b'"deal":', b'"deal": ')
+    assert [b"", b""] == [report.encoded for report in reports(spaced, [job("s")])[:2]]

@@ -206,10 +206,10 @@ async def test_a_bad_transcript_played_by_a_real_process(name, transcripts, tmp_
     spec = MatchSpec(
         id=match, series="s", pairing="0123456789ab", deal=0, rotation=0, seats=entrants
     )
-    records = []
     with trio.fail_after(60):
         async with open_pipes() as table:
-            await play_series(table, context, Series(id="s", matches=(spec,)), 0, records.append)
+            series = Series(id="s", matches=(spec,))
+            records = [played async for played in play_series(table, context, series)]
     (fault,) = records[0].record.faults
     assert (0, lines[-1][2:]) == (fault.seat, fault.kind)
 

@@ -177,9 +177,9 @@ async def played(bots, sandbox, game, seats):
         backend=registry.backend(sandbox),
     )
     spec = MatchSpec(id="m", series="s", pairing="p", deal=1, rotation=0, seats=tuple(bots))
-    records = []
     async with open_pipes() as table:
-        await play_series(table, context, Series(id="s", matches=(spec,)), 0, records.append)
+        series = Series(id="s", matches=(spec,))
+        records = [played async for played in play_series(table, context, series)]
     (one,) = records
     return one.record
 

@@ -10,8 +10,9 @@ import trio
 
 from arena import registry
 from arena.deals import Deals, commitment, secret_from_seed, with_beacon
+from arena.engine.match import FinishedMatch
 from arena.event.tournament import Tournament
-from arena.executors import Finished, SeriesEnd
+from arena.executors import SeriesEnd
 from arena.model import DERIVATION, Entrant, Event, FaultKind, SeatUse, Settings, sha256_hex
 from arena.referee import Failure, Referee
 from arena.registry import table_files
@@ -46,7 +47,7 @@ class Playing:
                     await trio.lowlevel.checkpoint()
                     trouble = "lightning" if series.id[-3:] in self.cut and not attempt else ""
                     for spec in series.matches[: 1 if trouble else None]:
-                        report(Finished(record=self.record(spec, attempt)))
+                        report(FinishedMatch(record=self.record(spec, attempt)))
                     report(SeriesEnd(series=series.id, attempt=attempt, trouble=trouble))
 
     def record(self, spec, attempt):
