@@ -1,17 +1,16 @@
-"""An assembler for the kernel's classic BPF, as far as a filter of system calls needs it.
+"""Assemble a seccomp filter: classic BPF that searches a tree of system call numbers.
 
-A filter is a search tree over call numbers whose leaves are verdicts, each behind the tests of
-arguments that it depends on. Everything is built bottom-up from finished, position-independent
-pieces: a jump only ever goes forward over pieces whose length is known, so that its 8 bits are
-checked where it is made, and no label exists.
+The leaves of the tree are lists of clauses, each an action behind tests of arguments. Everything is
+built bottom-up from finished, position-independent pieces: a jump only goes forward over pieces
+whose length is known, so its 8 bits are checked where it is made, and there are no labels.
 
-Paths that test no argument use only what the kernel (since 5.11) can see through: there it knows
-in advance that a number is always allowed, and doesn't run the filter for it at all.
+Paths that test no argument use only instructions that the kernel (since 5.11) can evaluate in
+advance: it then knows that a number is always allowed, and doesn't run the filter for it at all.
 
-Arguments: seccomp shows 64 bits of each, but what the calls tested here declare is an int, an
-unsigned int, or flags of which all bits that matter are low. The kernel ignores the high half of
-those, so a filter that compared it could be passed with garbage there: a test sees the low half
-alone. Loaded into the spawner, so: standard library only, no state.
+Arguments: seccomp shows 64 bits of each, but the calls tested here declare an int, an unsigned int,
+or flags of which all bits that matter are low. The kernel ignores the high half of those, and a
+filter that compared it could be passed with garbage there: a test sees the low half alone.
+Loaded into the spawner, so: standard library only, no state.
 """
 
 from __future__ import annotations
@@ -29,11 +28,8 @@ _IF_AT_LEAST = 0x35
 
 _NUMBER_AT, _MACHINE_AT, _ARGUMENTS_AT = 0, 4, 16
 
-_FAR = 255
-"""The longest conditional jump."""
-
-_LONGEST = 4096
-"""The kernel's limit for one filter, in instructions."""
+_FAR = 255  # the longest conditional jump
+_LONGEST = 4096  # the kernel's limit for one filter, in instructions
 
 ALLOW = 0x7FFF_0000
 KILL = 0x8000_0000
@@ -57,15 +53,15 @@ class Test(NamedTuple):
     least: int = 0
 
 
-class Verdict(NamedTuple):
-    """What becomes of a call when all tests hold; else the next verdict's turn comes."""
+class Clause(NamedTuple):
+    """What becomes of a call if all tests hold; if not, the next clause decides."""
 
     tests: tuple[Test, ...]
     action: int
 
 
-Leaf = tuple[Verdict, ...]
-"""The verdicts on one call in their order; past the last it is allowed."""
+Leaf = tuple[Clause, ...]
+"""The clauses for one call in their order; past the last it is allowed."""
 
 
 def fail(number: int) -> int:
@@ -83,7 +79,7 @@ class Span(NamedTuple):
 
 
 def assembled(machine: int, foreign: int, spans: Sequence[Span]) -> bytes:
-    """The whole program; calls by another convention than `machine` meet `foreign`."""
+    """The whole program; calls by another convention than `machine` get the action `foreign`."""
     code = [
         (_LOAD, 0, 0, _MACHINE_AT),
         (_IF_EQUAL, 1, 0, machine),
@@ -127,13 +123,12 @@ def _tree(spans: Sequence[Span]) -> list[Instruction]:
 def _leaf(leaf: Leaf) -> list[Instruction]:
     code: list[Instruction] = []
     rest: list[Instruction] = [(_RETURN, 0, 0, ALLOW)]
-    for verdict in reversed(leaf):
-        code = [(_RETURN, 0, 0, verdict.action)]
-        for test in reversed(verdict.tests):
+    for clause in reversed(leaf):
+        code = [(_RETURN, 0, 0, clause.action)]
+        for test in reversed(clause.tests):
             code = _tested(test, code)
-        # An unconditional verdict never falls through: what follows it could not be reached, and
-        # the kernel refuses no such code, but nobody needs it.
-        rest = [*code, *rest] if verdict.tests else code
+        # An unconditional clause never falls through: what follows it can't be reached.
+        rest = [*code, *rest] if clause.tests else code
     return rest
 
 

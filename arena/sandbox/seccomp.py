@@ -1,18 +1,18 @@
-"""The filter of system calls that a confined program and all its descendants live under.
+"""The seccomp filter that a confined program and all its descendants live under.
 
 A deny-list: what ordinary runtimes need stays allowed, and each rule closes something that
-namespaces, Landlock and resource limits leave open. But only calls that are known here are
-allowed: a kernel newer than this table has nothing to offer inside. Three calls with hundreds of
-meanings (fcntl, ioctl, prctl) are turned round: of those, only known harmless meanings pass.
+namespaces, Landlock and resource limits leave open. But only calls that are named in syscalls.py
+are allowed: what is newer than that table is refused. Three calls with hundreds of meanings (fcntl,
+ioctl, prctl) have allow-lists instead. To change what a program may do, edit `RULES` and the tables
+`_REFUSED` and `_CONDITIONAL`.
 
-How a call is refused is chosen for who calls it. ENOSYS, EAFNOSUPPORT, EINVAL, ENOTTY and
-EOPNOTSUPP say "not on this machine" and are what runtimes fall back on; EPERM says "not for you"
-where there is nothing to fall back on and the author should see it; 0 pretends success.
+The errno depends on the caller. ENOSYS, EAFNOSUPPORT, EINVAL, ENOTTY and EOPNOTSUPP say "not on
+this machine": runtimes fall back on something else. EPERM says "not for you", where there is no
+fallback and the author should see it. 0 pretends success.
 
-What has no rule because nothing is left of it: accept and listen (no socket can have a name),
-shmat or io_submit on what can't be made are refused with their kind, nice (a function of libc
-over setpriority), seccomp and landlock_* (they only ever take away), and setting one's own
-resource limits (they were lowered, soft and hard).
+Not in the table, since nothing is left of it: accept and listen (no socket can have a name), shmat
+or io_submit on what can't be made, nice (libc calls setpriority), seccomp and landlock_* (they only
+ever take away), and setting one's own resource limits (they were lowered, soft and hard).
 
 Loaded into the spawner, so: standard library and siblings of that kind only. Pure functions.
 """
@@ -93,9 +93,7 @@ RULES: Mapping[str, str] = {
 }
 """Each rule and what it closes, in order. `program` can leave out any by name."""
 
-_PRETEND = 0
-"""In the place of an errno: the call returns 0 and does nothing."""
-
+_PRETEND = 0  # instead of an errno: the call returns 0 and does nothing
 _THIS_PROCESS = 0
 
 # ------------------------------------------------------------------------- constants of the kernel
@@ -152,221 +150,186 @@ _MAIN_PROCESS = 0x7FFF_FF11
 _MAIN_GROUP = -_MAIN_PROCESS & bpf.ALL_BITS
 
 
-class _Denied(NamedTuple):
-    """What a rule refuses: calls, how they fail, and for which arguments only."""
-
+class _Denial(NamedTuple):
     rule: str
-    calls: str
+    call: str
     errno: int
-    when: tuple[Test, ...] = ()
-    pretended: bool = False
-    """Whether it is among what seems to succeed when metadata is "pretend"."""
+    tests: tuple[Test, ...] = ()
+    """The call is refused if all of them hold."""
+    pretend: bool = False
+    """With `metadata="pretend"` the call seems to succeed."""
 
 
-_TABLE = (
-    # As on a kernel without the family: resolvers, JVM, Go and libuv all take that for an answer.
-    _Denied("sockets", "socket", errno.EAFNOSUPPORT),
-    _Denied("socketpair", "socketpair", errno.EAFNOSUPPORT, (Test(0, (_AF_UNIX,), inside=False),)),
+def _if(rule: str, call: str, number: int, *tests: Test, pretend: bool = False) -> _Denial:
+    return _Denial(rule, call, number, tests, pretend)
+
+
+def _is(argument: int, *values: int, mask: int = bpf.ALL_BITS) -> Test:
+    return Test(argument, values, mask=mask)
+
+
+def _is_not(argument: int, *values: int, mask: int = bpf.ALL_BITS) -> Test:
+    return Test(argument, values, inside=False, mask=mask)
+
+
+_CONDITIONAL = (
+    _if("socketpair", "socketpair", errno.EAFNOSUPPORT, _is_not(0, _AF_UNIX)),
     # Seqpacket counts as a stream here: once connected it can't send elsewhere. Of all types that
     # the kernel takes for a unix socket, RAW is DGRAM by another name: so only these two.
-    _Denied(
+    _if(
         "socketpair",
         "socketpair",
         errno.ESOCKTNOSUPPORT,
-        (Test(1, (_SOCK_STREAM, _SOCK_SEQPACKET), inside=False, mask=_SOCK_TYPE),),
+        _is_not(1, _SOCK_STREAM, _SOCK_SEQPACKET, mask=_SOCK_TYPE),
     ),
-    _Denied("socket-names", "bind connect", errno.EACCES),
-    _Denied(
+    _if(
         "kernel-memory",
         "setsockopt",
         errno.EPERM,
-        (Test(1, (_SOL_SOCKET,)), Test(2, _SO_BUFFERS + _SO_FILTERS)),
+        _is(1, _SOL_SOCKET),
+        _is(2, *_SO_BUFFERS, *_SO_FILTERS),
     ),
-    _Denied("kernel-memory", "fcntl", errno.EPERM, (Test(1, (_F_SETPIPE_SZ,)),)),
-    _Denied("kernel-memory", "vmsplice", errno.ENOSYS),
-    _Denied("kernel-memory", "prctl", errno.EINVAL, (Test(0, (_PR_FUTEX_HASH,)),)),
-    _Denied(
+    _if("kernel-memory", "fcntl", errno.EPERM, _is(1, _F_SETPIPE_SZ)),
+    _if("kernel-memory", "prctl", errno.EINVAL, _is(0, _PR_FUTEX_HASH)),
+    _if(
         "shared-memory",
         "mmap",
         errno.EPERM,
-        (Test(3, (_MAP_SHARED | _MAP_ANONYMOUS,), mask=_MAP_TYPE | _MAP_ANONYMOUS),),
+        _is(3, _MAP_SHARED | _MAP_ANONYMOUS, mask=_MAP_TYPE | _MAP_ANONYMOUS),
     ),
     # As on a machine whose reserve is empty, where JVM and allocators take ordinary pages.
-    _Denied("huge-pages", "mmap", errno.ENOMEM, (Test(3, (_MAP_HUGETLB,), mask=_MAP_HUGETLB),)),
-    _Denied("swap-out", "madvise", errno.EINVAL, (Test(2, (_MADV_PAGEOUT,)),)),
-    _Denied("memfd", "memfd_create memfd_secret", errno.ENOSYS),
-    _Denied(
-        "sysv",
-        "shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl",
-        errno.ENOSYS,
-    ),
-    _Denied(
-        "mqueue",
-        "mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr",
-        errno.ENOSYS,
-    ),
-    _Denied("keyrings", "add_key request_key keyctl", errno.ENOSYS),
-    # libuv and others ask for it at every start, and go on with epoll.
-    _Denied("io-uring", "io_uring_setup io_uring_enter io_uring_register", errno.ENOSYS),
-    _Denied(
-        "aio",
-        "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents",
-        errno.ENOSYS,
-    ),
-    _Denied("userfaultfd", "userfaultfd", errno.ENOSYS),
-    _Denied("ptrace", "ptrace", errno.EPERM),
-    _Denied(
-        "foreign-processes", "process_vm_readv process_vm_writev kcmp pidfd_getfd", errno.EPERM
-    ),
-    # Allocators try these and remember that there are none.
-    _Denied("foreign-processes", "process_madvise process_mrelease", errno.ENOSYS),
-    _Denied("perf", "perf_event_open", errno.EPERM),
-    _Denied("bpf", "bpf", errno.EPERM),
-    _Denied(
-        "mounts",
-        "mount umount2 pivot_root chroot fsopen fsconfig fsmount fspick open_tree open_tree_attr "
-        "move_mount mount_setattr",
-        errno.EPERM,
-    ),
-    _Denied("mounts", "statmount listmount", errno.ENOSYS),
-    _Denied("handles", "name_to_handle_at open_by_handle_at", errno.EPERM),
-    _Denied("namespaces", "unshare setns", errno.EPERM),
+    _if("huge-pages", "mmap", errno.ENOMEM, _is(3, _MAP_HUGETLB, mask=_MAP_HUGETLB)),
+    _if("swap-out", "madvise", errno.EINVAL, _is(2, _MADV_PAGEOUT)),
     # The first argument are the flags on both machines; on others it isn't.
-    _Denied("namespaces", "clone", errno.EPERM, (Test(0, (0,), inside=False, mask=_CLONE_NEW),)),
-    _Denied("parentage", "clone", errno.EPERM, (Test(0, (_CLONE_PARENT,), mask=_CLONE_PARENT),)),
-    _Denied("clone3", "clone3", errno.ENOSYS),
-    _Denied(
-        "scheduling",
-        "sched_setscheduler sched_setparam sched_setattr sched_setaffinity setpriority ioprio_set",
-        errno.EPERM,
-    ),
-    _Denied("limits", "prlimit64", errno.EPERM, (Test(0, (_THIS_PROCESS,), inside=False),)),
-    _Denied(
-        "numa", "mbind set_mempolicy set_mempolicy_home_node migrate_pages move_pages", errno.EPERM
-    ),
-    # As on a file system without locks: cargo and Go then do without.
-    _Denied("locks", "flock", errno.EOPNOTSUPP),
-    _Denied("locks", "fcntl", errno.EOPNOTSUPP, (Test(1, _F_LOCKS),)),
-    # As on a kernel without inotify: `tail -f` looks again and again.
-    _Denied(
-        "watches",
-        "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch fanotify_init fanotify_mark",
-        errno.ENOSYS,
-    ),
-    _Denied("watches", "fcntl", errno.EINVAL, (Test(1, _F_WATCHES),)),
-    _Denied("descriptor-signals", "fcntl", errno.EPERM, (Test(1, _F_OWNERS),)),
-    _Denied(
+    _if("namespaces", "clone", errno.EPERM, _is_not(0, 0, mask=_CLONE_NEW)),
+    _if("parentage", "clone", errno.EPERM, _is(0, _CLONE_PARENT, mask=_CLONE_PARENT)),
+    _if("limits", "prlimit64", errno.EPERM, _is_not(0, _THIS_PROCESS)),
+    _if("locks", "fcntl", errno.EOPNOTSUPP, _is(1, *_F_LOCKS)),
+    _if("watches", "fcntl", errno.EINVAL, _is(1, *_F_WATCHES)),
+    _if("descriptor-signals", "fcntl", errno.EPERM, _is(1, *_F_OWNERS)),
+    _if(
         "descriptor-signals",
         "fcntl",
         errno.EPERM,
-        (Test(1, (_F_SETFL,)), Test(2, (_O_ASYNC,), mask=_O_ASYNC)),
+        _is(1, _F_SETFL),
+        _is(2, _O_ASYNC, mask=_O_ASYNC),
     ),
-    _Denied(
+    _if(
         "fcntl",
         "fcntl",
         errno.EINVAL,
-        (
-            Test(
-                1,
-                (*_F_HARMLESS, *_F_LOCKS, *_F_WATCHES, *_F_OWNERS, _F_SETPIPE_SZ),
-                inside=False,
-            ),
-        ),
+        _is_not(1, *_F_HARMLESS, *_F_LOCKS, *_F_WATCHES, *_F_OWNERS, _F_SETPIPE_SZ),
     ),
-    _Denied("terminal", "ioctl", errno.EPERM, (Test(1, _TIO),)),
-    _Denied("descriptor-signals", "ioctl", errno.EPERM, (Test(1, (*_OWNER_REQUESTS, _FIOASYNC)),)),
-    _Denied(
+    _if("terminal", "ioctl", errno.EPERM, _is(1, *_TIO)),
+    _if("descriptor-signals", "ioctl", errno.EPERM, _is(1, *_OWNER_REQUESTS, _FIOASYNC)),
+    _if(
         "ioctl",
         "ioctl",
         errno.ENOTTY,
-        (
-            Test(1, (_TERMINAL,), inside=False, mask=_TERMINAL_TYPE),
-            Test(1, _FILE_REQUESTS + _OWNER_REQUESTS, inside=False),
-        ),
+        _is_not(1, _TERMINAL, mask=_TERMINAL_TYPE),
+        _is_not(1, *_FILE_REQUESTS, *_OWNER_REQUESTS),
     ),
-    _Denied("dumpable", "prctl", errno.EPERM, (Test(0, (_PR_SET_DUMPABLE, _PR_SET_MM)),)),
-    _Denied("core-scheduling", "prctl", errno.EINVAL, (Test(0, (_PR_SCHED_CORE,)),)),
-    _Denied("same-page-merging", "prctl", errno.EINVAL, (Test(0, (_PR_SET_MEMORY_MERGE,)),)),
-    _Denied("same-page-merging", "madvise", errno.EINVAL, (Test(2, (_MADV_MERGEABLE,)),)),
-    _Denied(
-        "prctl",
-        "prctl",
-        errno.EINVAL,
-        (Test(0, least=_PR_UNKNOWN), Test(0, _PR_NAMED, inside=False)),
-    ),
-    # A negative pid other than our own group is another group, or everybody (-1). The main
+    _if("dumpable", "prctl", errno.EPERM, _is(0, _PR_SET_DUMPABLE, _PR_SET_MM)),
+    _if("core-scheduling", "prctl", errno.EINVAL, _is(0, _PR_SCHED_CORE)),
+    _if("same-page-merging", "prctl", errno.EINVAL, _is(0, _PR_SET_MEMORY_MERGE)),
+    _if("same-page-merging", "madvise", errno.EINVAL, _is(2, _MADV_MERGEABLE)),
+    _if("prctl", "prctl", errno.EINVAL, Test(0, least=_PR_UNKNOWN), _is_not(0, *_PR_NAMED)),
+    # A negative pid other than our own group is another group, or every process (-1). The main
     # process leads a session of its own, so whatever is in its group is the bot's.
-    _Denied(
-        "signals",
-        "kill",
-        errno.EPERM,
-        (Test(0, (_THIS_PROCESS, _MAIN_PROCESS, _MAIN_GROUP), inside=False),),
-    ),
+    _if("signals", "kill", errno.EPERM, _is_not(0, _THIS_PROCESS, _MAIN_PROCESS, _MAIN_GROUP)),
     # The kernel checks that the thread is of this process. abort() of a child is refused, and
     # ends the child nevertheless, by its last resort: an instruction that doesn't exist.
-    _Denied(
-        "signals",
-        "tgkill rt_sigqueueinfo rt_tgsigqueueinfo",
-        errno.EPERM,
-        (Test(0, (_MAIN_PROCESS,), inside=False),),
-    ),
+    _if("signals", "tgkill", errno.EPERM, _is_not(0, _MAIN_PROCESS)),
+    _if("signals", "rt_sigqueueinfo", errno.EPERM, _is_not(0, _MAIN_PROCESS)),
+    _if("signals", "rt_tgsigqueueinfo", errno.EPERM, _is_not(0, _MAIN_PROCESS)),
     # A thread's number doesn't tell whose it is; only that of the first thread does. musl's
     # raise() and abort() come this way.
-    _Denied("signals", "tkill", errno.EPERM, (Test(0, (_MAIN_PROCESS,), inside=False),)),
-    # Any open folder of /proc can be signalled as a pidfd. Both don't exist, not even for the
-    # main process itself: CPython, Go and Rust try them on that, and would then rely on them.
-    _Denied("signals", "pidfd_open pidfd_send_signal", errno.ENOSYS),
-    _Denied("timers", "timer_create", errno.ENOSYS),
-    _Denied("truncation", "truncate", errno.EPERM),
-    _Denied("truncation", "open", errno.EPERM, (Test(1, _EMPTYING, mask=_O_TRUNC | _O_ACCMODE),)),
-    _Denied("truncation", "openat", errno.EPERM, (Test(2, _EMPTYING, mask=_O_TRUNC | _O_ACCMODE),)),
-    # Its flags lie in memory, where no filter can look; libc doesn't use it.
-    _Denied("truncation", "openat2", errno.ENOSYS),
-    _Denied("page-cache", "cachestat mincore", errno.ENOSYS),
-    _Denied("page-cache", "fadvise64", _PRETEND, (Test(3, (_FADV_DONTNEED,)),)),
-    _Denied(
-        "page-cache",
-        "preadv2",
-        errno.EOPNOTSUPP,
-        (Test(5, (0,), inside=False, mask=_RWF_CACHE),),
-    ),
-    _Denied(
-        "metadata",
-        "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat",
-        errno.EPERM,
-        pretended=True,
-    ),
+    _if("signals", "tkill", errno.EPERM, _is_not(0, _MAIN_PROCESS)),
+    _if("truncation", "open", errno.EPERM, _is(1, *_EMPTYING, mask=_O_TRUNC | _O_ACCMODE)),
+    _if("truncation", "openat", errno.EPERM, _is(2, *_EMPTYING, mask=_O_TRUNC | _O_ACCMODE)),
+    _if("page-cache", "fadvise64", _PRETEND, _is(3, _FADV_DONTNEED)),
+    _if("page-cache", "preadv2", errno.EOPNOTSUPP, _is_not(5, 0, mask=_RWF_CACHE)),
     # Without a path: of an open file. By path nothing may seem to succeed: programs find out in
     # this way whether a file exists.
-    _Denied("metadata", "utimensat", errno.EPERM, (Test(1, (0,)),), pretended=True),
-    _Denied(
-        "metadata",
-        "utime utimes futimesat utimensat setxattr lsetxattr fsetxattr setxattrat removexattr "
-        "lremovexattr fremovexattr removexattrat file_setattr",
-        errno.EPERM,
-    ),
-    _Denied(
-        "attributes",
-        "getxattr lgetxattr fgetxattr getxattrat listxattr llistxattr flistxattr listxattrat",
-        errno.EOPNOTSUPP,
-    ),
-    _Denied("personality", "personality", errno.EPERM, (Test(0, _PERSONALITIES, inside=False),)),
-    _Denied("sync", "sync syncfs", _PRETEND),
-    _Denied(
-        "admin",
-        "reboot kexec_load kexec_file_load init_module finit_module delete_module swapon swapoff "
-        "clock_settime settimeofday adjtimex clock_adjtime syslog acct quotactl quotactl_fd iopl "
-        "ioperm sethostname setdomainname vhangup lsm_set_self_attr",
-        errno.EPERM,
-    ),
-    _Denied(
-        "obsolete",
-        "uselib modify_ldt remap_file_pages lookup_dcookie nfsservctl sysfs ustat _sysctl "
-        "create_module get_kernel_syms query_module getpmsg putpmsg afs_syscall tuxcall security "
-        "vserver epoll_ctl_old epoll_wait_old",
-        errno.ENOSYS,
-    ),
+    _if("metadata", "utimensat", errno.EPERM, _is(1, 0), pretend=True),
+    _if("personality", "personality", errno.EPERM, _is_not(0, *_PERSONALITIES)),
 )
+"""Refused for some arguments. Of the rules for one call, the first that applies decides."""
+
+_REFUSED = """
+# As on a kernel without the family: resolvers, JVM, Go and libuv all take that for an answer.
+sockets            EAFNOSUPPORT  socket
+socket-names       EACCES        bind connect
+kernel-memory      ENOSYS        vmsplice
+memfd              ENOSYS        memfd_create memfd_secret
+sysv               ENOSYS        shmget shmat shmdt shmctl semget semop semtimedop semctl
+sysv               ENOSYS        msgget msgsnd msgrcv msgctl
+mqueue             ENOSYS        mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify
+mqueue             ENOSYS        mq_getsetattr
+keyrings           ENOSYS        add_key request_key keyctl
+# libuv and others ask for it at every start, and go on with epoll.
+io-uring           ENOSYS        io_uring_setup io_uring_enter io_uring_register
+aio                ENOSYS        io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents
+userfaultfd        ENOSYS        userfaultfd
+ptrace             EPERM         ptrace
+foreign-processes  EPERM         process_vm_readv process_vm_writev kcmp pidfd_getfd
+# Allocators try these and remember that there are none.
+foreign-processes  ENOSYS        process_madvise process_mrelease
+perf               EPERM         perf_event_open
+bpf                EPERM         bpf
+mounts             EPERM         mount umount2 pivot_root chroot fsopen fsconfig fsmount fspick
+mounts             EPERM         open_tree open_tree_attr move_mount mount_setattr
+mounts             ENOSYS        statmount listmount
+handles            EPERM         name_to_handle_at open_by_handle_at
+namespaces         EPERM         unshare setns
+clone3             ENOSYS        clone3
+scheduling         EPERM         sched_setscheduler sched_setparam sched_setattr sched_setaffinity
+scheduling         EPERM         setpriority ioprio_set
+numa               EPERM         mbind set_mempolicy set_mempolicy_home_node migrate_pages
+numa               EPERM         move_pages
+# As on a file system without locks: cargo and Go then do without.
+locks              EOPNOTSUPP    flock
+# As on a kernel without inotify: `tail -f` looks again and again.
+watches            ENOSYS        inotify_init inotify_init1 inotify_add_watch inotify_rm_watch
+watches            ENOSYS        fanotify_init fanotify_mark
+# Any open folder of /proc can be signalled as a pidfd. Both don't exist, not even for the main
+# process itself: CPython, Go and Rust try them on that, and would then rely on them.
+signals            ENOSYS        pidfd_open pidfd_send_signal
+timers             ENOSYS        timer_create
+truncation         EPERM         truncate
+# Its flags lie in memory, where no filter can look; libc doesn't use it.
+truncation         ENOSYS        openat2
+page-cache         ENOSYS        cachestat mincore
+# With metadata="pretend", calls with the mark ~ seem to succeed.
+metadata           EPERM         ~chmod ~fchmod ~fchmodat ~fchmodat2 ~chown ~fchown ~lchown
+metadata           EPERM         ~fchownat utime utimes futimesat utimensat setxattr lsetxattr
+metadata           EPERM         fsetxattr setxattrat removexattr lremovexattr fremovexattr
+metadata           EPERM         removexattrat file_setattr
+attributes         EOPNOTSUPP    getxattr lgetxattr fgetxattr getxattrat listxattr llistxattr
+attributes         EOPNOTSUPP    flistxattr listxattrat
+sync               0             sync syncfs
+admin              EPERM         reboot kexec_load kexec_file_load init_module finit_module
+admin              EPERM         delete_module swapon swapoff clock_settime settimeofday adjtimex
+admin              EPERM         clock_adjtime syslog acct quotactl quotactl_fd iopl ioperm
+admin              EPERM         sethostname setdomainname vhangup lsm_set_self_attr
+obsolete           ENOSYS        uselib modify_ldt remap_file_pages lookup_dcookie nfsservctl
+obsolete           ENOSYS        sysfs ustat _sysctl create_module get_kernel_syms query_module
+obsolete           ENOSYS        getpmsg putpmsg afs_syscall tuxcall security vserver
+obsolete           ENOSYS        epoll_ctl_old epoll_wait_old
+"""
+"""Refused whatever the arguments: rule, errno, calls."""
+
+
+def _refused() -> Iterator[_Denial]:
+    for line in _REFUSED.splitlines():
+        if line and line[0] != "#":
+            rule, number, *calls = line.split()
+            for call in calls:
+                value = _PRETEND if number == "0" else getattr(errno, number)
+                yield _Denial(rule, call.removeprefix("~"), value, pretend=call[0] == "~")
+
+
+_TABLE = (*_CONDITIONAL, *_refused())
 
 _OFTEN: Mapping[str, int] = {
     "read": 60, "write": 60, "futex": 60, "epoll_wait": 40, "epoll_pwait": 40, "poll": 30,
@@ -398,11 +361,10 @@ def program(
 ) -> bytes:
     """The filter as an array of struct sock_filter.
 
-    `metadata`: what becomes of changes of files' modes, owners, times and attributes; with
-    "pretend" it seems to succeed as far as builds rely on it. `locks`: allow file locks, which
-    builds need. `signals`: have the rule "signals", for where processes of others can be seen; the
-    filter is then completed by `for_process`. `truncation`, `timers`: have the rules of these
-    names. `without` leaves out rules: for tests of each guard.
+    `metadata`: what happens to changes of files' modes, owners, times and attributes; "pretend"
+    lets those seem to succeed that builds rely on. `locks`: allow file locks, which builds need.
+    `signals`, `truncation`, `timers`: include the rules of these names; a filter with "signals" is
+    completed by `for_process`. `without` leaves out rules, to test each guard.
     """
     machine = machine or os.uname().machine
     if not supported(machine):
@@ -411,17 +373,9 @@ def program(
         )
     if unknown := set(without) - RULES.keys():
         raise ValueError(f"no such rule: {', '.join(sorted(unknown))}")
-    out = set(without)
-    if metadata == "allow":
-        out |= {"metadata", "attributes"}
-    if locks:
-        out.add("locks")
-    if not signals:
-        out.add("signals")
-    if not truncation:
-        out.add("truncation")
-    if not timers:
-        out.add("timers")
+    out = {*without, *(["metadata", "attributes"] if metadata == "allow" else [])}
+    optional = {"locks": not locks, "signals": signals, "truncation": truncation, "timers": timers}
+    out |= {rule for rule, wanted in optional.items() if not wanted}
     return _program(machine, frozenset(RULES.keys() - out), metadata == "pretend")
 
 
@@ -440,21 +394,20 @@ def _program(machine: str, rules: frozenset[str], pretend: bool) -> bytes:  # no
 
 
 def _leaves(rules: frozenset[str], *, pretend: bool) -> dict[str, bpf.Leaf]:
-    """For each call that a rule is about, the verdicts on it."""
+    """For each call that a rule is about, what becomes of it."""
     leaves: dict[str, bpf.Leaf] = {}
-    for denied in _TABLE:
-        if denied.rule in rules:
-            number = _PRETEND if pretend and denied.pretended else denied.errno
-            verdict = bpf.Verdict(denied.when, bpf.fail(number))
-            for call in denied.calls.split():
-                leaves[call] = (*leaves.get(call, ()), verdict)
+    for denial in _TABLE:
+        if denial.rule in rules:
+            number = _PRETEND if pretend and denial.pretend else denial.errno
+            clause = bpf.Clause(denial.tests, bpf.fail(number))
+            leaves[denial.call] = (*leaves.get(denial.call, ()), clause)
     return leaves
 
 
 def _spans(machine: str, rules: frozenset[str], *, pretend: bool) -> Iterator[bpf.Span]:
-    """All call numbers in order, in as few spans as there are changes of verdict."""
+    """All call numbers in order; neighbours with the same leaf are one span."""
     leaves = _leaves(rules, pretend=pretend)
-    missing: bpf.Leaf = (bpf.Verdict((), bpf.fail(errno.ENOSYS)),)
+    missing: bpf.Leaf = (bpf.Clause((), bpf.fail(errno.ENOSYS)),)
     unknown = missing if "unknown" in rules else ()
     names = {number: name for name, number in CALLS[machine].items()}
     whole = [

@@ -1,4 +1,4 @@
-"""The numbers of Linux's system calls on the machines for which seccomp.py makes filters.
+"""The system call numbers of the machines for which seccomp.py makes filters.
 
 Pure data, in the kernel's own order: a call's number is its place in its table. A `-` is a number
 without a call. Loaded into the spawner, so: standard library only.

@@ -429,7 +429,7 @@ def test_the_kernel_can_see_through_plain_calls():
 def test_trees_of_any_shape(count, heavy):
     """However many spans there are, and wherever the weight is, each number finds its leaf."""
     spans = [
-        bpf.Span(10 * at, (bpf.Verdict((), bpf.fail(at % 4095)),), 1 + heavy * 9**9 // (at + 1))
+        bpf.Span(10 * at, (bpf.Clause((), bpf.fail(at % 4095)),), 1 + heavy * 9**9 // (at + 1))
         for at in range(count)
     ]
     code = verified(bpf.assembled(7, bpf.KILL, spans))
@@ -441,7 +441,7 @@ def test_trees_of_any_shape(count, heavy):
 
 def test_what_does_not_fit_is_our_bug():
     """A filter or a test that BPF can't hold is noticed when it is made."""
-    leaf = (bpf.Verdict((bpf.Test(0, tuple(range(300))),), bpf.KILL),)
+    leaf = (bpf.Clause((bpf.Test(0, tuple(range(300))),), bpf.KILL),)
     with pytest.raises(AssertionError, match="too far"):
         bpf.assembled(7, bpf.KILL, [bpf.Span(0, leaf, 1)])
     with pytest.raises(AssertionError, match="instructions"):
@@ -479,14 +479,14 @@ def test_unknown_rules_are_refused():
 def test_rules_and_table_name_each_other():
     """Every rule closes something, and whatever is closed belongs to a rule."""
     built_in = {"architecture", "x32", "unknown"}
-    assert {denied.rule for denied in seccomp._TABLE} | built_in == set(seccomp.RULES)
+    assert {denial.rule for denial in seccomp._TABLE} | built_in == set(seccomp.RULES)
     assert all(text.endswith(".") for text in seccomp.RULES.values())
 
 
 def test_every_named_call_exists():
     """No call of the table is misspelt: each has a number on at least one machine."""
     known = {*CALLS["x86_64"], *CALLS["aarch64"]}
-    named = {name for denied in seccomp._TABLE for name in denied.calls.split()}
+    named = {denial.call for denial in seccomp._TABLE}
     assert named - known == set()
 
 
