@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from arena.model import HostError
-from arena.sandbox import Exited, Plan
+from arena.sandbox import Exited, SpawnPlan
 
 if TYPE_CHECKING:
     from arena.sandbox.client import BotProcess, Spawner
@@ -23,7 +23,7 @@ END_SECONDS = 10.0
 """For a killed command to end; after that the spawner itself is in trouble."""
 
 
-def run(plan: Plan, spawner: Spawner, deadline: float) -> tuple[Exited | None, bytes]:
+def run(plan: SpawnPlan, spawner: Spawner, deadline: float) -> tuple[Exited | None, bytes]:
     """Run one command; None if it had to be killed at the deadline (monotonic). Also return the end
     of its stdout and stderr together, in the order of arrival.
     """

@@ -22,7 +22,7 @@ from arena.bots.roster import FailedError
 from arena.bots.trees import remove
 from arena.exhaustion import ran_out_at_start, why_not, why_not_started
 from arena.model import HostError
-from arena.sandbox import guard
+from arena.sandbox import tool_keeper
 
 FETCH_S = 900.0
 """For one bot's packages over a slow line; a tool that hangs must not hang a script for ever."""
@@ -93,7 +93,7 @@ def _guarded(
     outputs: tuple[IO[bytes], IO[bytes]],
     seconds: float,
 ) -> int | None:
-    """Run a tool under a guard; its wait status, None if it took too long."""
+    """Run a tool under a keeper; its wait status, None if it took too long."""
     cacheless = ["-B"] if sys.dont_write_bytecode else []
     try:
         ours, its = socket.socketpair()
@@ -103,13 +103,13 @@ def _guarded(
         with its:
             try:
                 process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", *cacheless, guard.__file__, *argv],
+                    [sys.executable, "-I", "-S", *cacheless, tool_keeper.__file__, *argv],
                     cwd=work,
                     env=env,
                     stdin=its.fileno(),
                     stdout=outputs[0],
                     stderr=outputs[1],
-                    # Ctrl-C at the terminal is for us: we close the guard's socket.
+                    # Ctrl-C at the terminal is for us: we close the keeper's socket.
                     start_new_session=True,
                 )
             except OSError as e:
@@ -118,17 +118,17 @@ def _guarded(
                 ) from e
         try:
             ours.settimeout(seconds)
-            said = ours.recv(guard.REPORT_BYTES)
+            said = ours.recv(tool_keeper.REPORT_BYTES)
             if not said:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
         except TimeoutError:
             return None
         finally:
-            ours.close()  # the guard kills what is left
+            ours.close()  # the keeper kills what is left
             process.wait()
     if not said:
-        raise HostError(f"the guard of {printable(argv[0])} has died")
+        raise HostError(f"the keeper of {printable(argv[0])} has died")
     report = json.loads(said)
     if "errno" in report:
         error = OSError(report["errno"], os.strerror(report["errno"]))

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.sandbox import mounts
+from arena.sandbox import removal
 
 MAX_DEPTH = 64
 """Folders within folders: bounds the recursion of later walks."""
@@ -72,4 +72,4 @@ def remove(folder: Path) -> None:
         folder.unlink(missing_ok=True)
         return
     folder.chmod(0o700)
-    mounts.remove(str(folder))
+    removal.remove(str(folder))

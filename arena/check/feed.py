@@ -19,7 +19,7 @@ from arena.executors.cores import one_core
 from arena.machine.preflight import keep_promises
 from arena.model import Bot, Entrant, Limits, Settings, UserError
 from arena.replay.transcripts import Script, script
-from arena.sandbox import Backend, Launch, Plan, Share
+from arena.sandbox import Backend, Launch, SpawnPlan, TreeLimits
 from arena.store import is_results_folder
 from arena.terminal.screen import say
 
@@ -34,11 +34,11 @@ class _Unlimited:
         self.probe = plain.probe
         self._plan = plain.plan
 
-    def plan(self, launch: Launch) -> Plan:
+    def plan(self, launch: Launch) -> SpawnPlan:
         """As without a sandbox, and without limits; what the bot's own environment sets holds."""
         plan = self._plan(launch)
         env = {**os.environ, **plan.env}
-        return msgspec.structs.replace(plan, rlimits={}, share=Share(), env=env)
+        return msgspec.structs.replace(plan, rlimits={}, share=TreeLimits(), env=env)
 
 
 def feed_bot(

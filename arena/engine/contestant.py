@@ -102,7 +102,7 @@ class Contestant:
 
     def tasks(self) -> dict[int, Task]:
         """Its tasks, as they were found when `cpu` was last asked for."""
-        return tasks(self._meter.found()) if self._meter else {}
+        return tasks(self._meter.pids()) if self._meter else {}
 
     def used(self) -> float:
         """Seconds of CPU since the last call of `book`."""

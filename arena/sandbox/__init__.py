@@ -1,11 +1,13 @@
-"""Starting other people's programs so that they get nothing but their share.
+"""Run untrusted programs (bots and their builds) confined and within limits.
 
-A backend turns a `Launch` into a `Plan` (what the spawner is to execute); the spawner, a
-process of its own, forks, applies limits, reaps, and kills everything when its socket closes.
-`Spawner` in `client.py` is its counterpart in the referee's process.
+A `Backend` (bwrap.py, landlock.py, none.py) turns a `Launch` into a `SpawnPlan`. The spawner
+(spawner.py), a process of its own, executes plans: it forks, applies limits, reaps, and kills
+everything when its socket closes. `Spawner` in client.py is the only way to use it: four calls
+(`spawn`, `kill`, `receive`, `fileno`) and the two messages `Started` and `Exited`.
+docs/design/sandbox.md has the reasons and a map of the modules.
 
-Blame: a bot's own end is an `Exited`; what the sandbox or the machine could not do is an
-`Exited` with `host_error`, or HostError: never a bot's fault.
+Blame: the bot's own exit is an `Exited`; a failure of the sandbox or the machine is an `Exited`
+with `host_error`, or a HostError: never a bot's fault.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import msgspec
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """A program to be started, in terms that every backend understands."""
+    """A program to start, in terms that every backend understands."""
 
     run: tuple[str, ...]
     """Argument vector as seen inside; the program's own folder is /bot, also its cwd."""
@@ -33,26 +35,26 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     memory_mb: int = 512
     tasks: int = 64
     cpu_seconds: int = 0
-    """0: no limit of its own (the referee's clock rules)."""
+    """0: no limit (the referee's clock decides)."""
     file_mb: int = 0
-    """Largest file it may write; 0 forbids any."""
+    """Largest file it may write; 0: none."""
     scratch_mb: int = 0
     """Size of a private, empty /tmp; 0: it can write nowhere (but in a `writable` root)."""
     freeze: bool = False
     """It will be stopped and continued, and mustn't be able to continue itself."""
     disk_mb: int = 0
     disk_files: int = 0
-    """How much, and how many files and folders, a `writable` root may come to hold; 0: no limit."""
+    """Limits of a `writable` root: its size, and its number of files and folders; 0: no limit."""
 
 
-class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """What a program's whole tree may hold at a time. Enforced by the spawner, by control groups
-    where it can have them and by looking every few milliseconds where not; 0: no limit.
+class TreeLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits on a program's whole tree; 0: none. The spawner enforces them, with control groups if
+    it can have them, else by a check every few milliseconds.
     """
 
     memory_mb: int = 0
     tasks: int = 0
-    """Processes and threads, those of the sandbox itself not counted."""
+    """Processes and threads, without those of the sandbox itself."""
     disk_mb: int = 0
     files: int = 0
     """These two: of the folders in `disk`, together."""
@@ -60,7 +62,7 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     """Folders outside that it may write to."""
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class SpawnPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What the spawner executes: produced by a backend, plain data over its socket."""
 
     backend: str
@@ -70,9 +72,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     rlimits: Mapping[str, int]
     """Names as in the resource module, without RLIMIT_; soft = hard."""
-    share: Share = Share()
+    share: TreeLimits = TreeLimits()
     seccomp: str = ""
-    """The filter of system calls, in hex, as made by seccomp.py; empty: none."""
+    """The seccomp filter in hex; empty: none."""
     options: Mapping[str, str | int | bool | tuple[str, ...] | Mapping[str, str]] = {}
     """What only this backend's part of the spawner understands."""
 
@@ -97,24 +99,24 @@ class Exited(msgspec.Struct, frozen=True, kw_only=True):
     cpu_ms: float
     """Of the whole tree, the sandbox's own set-up included."""
     memory_mb: float
-    """Peak of its whole tree, as far as it was seen; else of its largest process."""
+    """Peak of its whole tree if that was measured, else of its largest process."""
     overstepped: str = ""
-    """Why it was killed for using more than its share: "memory", "tasks" or "disk"."""
+    """Why it was killed for using too much: "memory", "tasks" or "disk"."""
     host_error: str = ""
-    """Not empty: the sandbox failed, before the program ran or while it did; not its doing."""
+    """Not empty: the sandbox failed, before the program ran or while it did."""
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
-    """What a live canary found of a backend on this machine."""
+    """What the canary found about a backend on this machine."""
 
     name: str
     works: bool
     detail: str
-    """When it works, what and which version; when not, the reason and the remedy. One line."""
+    """If it works, what and which version; if not, the reason and the fix. One line."""
     tool: str = ""
-    """Which file confines bots, and its SHA-256, where that is not the system's own."""
+    """Which file confines bots, and its SHA-256, if that isn't the system's own."""
     memory: str = ""
-    """How a whole tree is held to its memory: by "cgroup v2", "cgroup v1" or "watchdog"."""
+    """What limits the memory of a whole tree: "cgroup v2", "cgroup v1" or "watchdog"."""
     kept: tuple[str, ...] = ()
     """Which of guarantees.GUARANTEES hold."""
     gaps: tuple[str, ...] = ()
@@ -122,14 +124,14 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Backend(Protocol):
-    """One way to confine a program."""
+    """One way to confine a program. A new one also gets a line in `registry.SANDBOXES`."""
 
     @property
     def name(self) -> str:
         """As in `--sandbox`, in event.json and in the table's footer."""
 
     def probe(self) -> Probe:
-        """Run a live canary: really start a confined program and see that it is confined."""
+        """Start a confined program, the canary, and check that it is confined."""
 
-    def plan(self, launch: Launch) -> Plan:
-        """Say how the program is to be started."""
+    def plan(self, launch: Launch) -> SpawnPlan:
+        """How the spawner starts the program. HostError: the backend doesn't work here."""

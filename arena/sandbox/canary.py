@@ -1,8 +1,8 @@
-"""The live canary: a confined program tries what a bot must not, and tells what it could reach.
+"""Test a sandbox: start a program in it that tries forbidden things and reports what it could do.
 
-Version numbers and kernel settings say little about whether a sandbox holds; this starts one and
-tries. What the program can only claim (its namespaces, its uid) is compared with what this
-process sees from outside.
+Version numbers and kernel settings say little about whether a sandbox holds, so this tries one.
+What the program (canary_program.py) can only claim, its namespaces and its uid, is compared with
+what this process sees from outside.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.model import HostError
-from arena.sandbox import Exited, Launch, Plan, Started, mounts
+from arena.sandbox import Exited, Launch, SpawnPlan, Started, mounts
 from arena.sandbox.client import Spawner
 from arena.sandbox.environment import has_spare_uids
 from arena.sandbox.installations import installation, own_python
@@ -26,27 +26,25 @@ from arena.sandbox.temporary import temporary_folder
 PROGRAM = Path(__file__).with_name("canary_program.py")
 
 DEADLINE_S = 15.0
-"""A start takes 30 ms; a machine that needs seconds is in no state to judge."""
+"""A start takes 30 ms; on a machine that needs many seconds nothing can be concluded."""
 
 OUTPUT_BYTES = 16_384
-"""The program prints some 20 lines, and more only where nothing is held."""
+"""The program prints some 20 lines, and more only where nothing is confined."""
 
 NOBODY = 65534
 
 NAMESPACES = ("net", "pid", "mnt", "ipc", "uts", "user")
 
 
-class Found(NamedTuple):
-    """What a canary has found."""
-
+class CanaryResult(NamedTuple):
     problem: str
-    """What is wrong with the sandbox; empty when it holds."""
+    """What is wrong with the sandbox; empty: it holds."""
     memory: str = ""
-    """How the spawner holds programs to their memory."""
+    """What limits memory, as in `Spawner.memory`."""
 
 
-def look(plan: Callable[[Launch], Plan], *, namespaces: bool) -> Found:
-    """Try the sandbox that `plan` gives. `namespaces`: whether it has to have its own."""
+def run_canary(plan: Callable[[Launch], SpawnPlan], *, namespaces: bool) -> CanaryResult:
+    """Test the sandbox of a `plan`. `namespaces`: whether it has to have its own."""
     python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
     with temporary_folder("arena-canary-") as folder:
         folder.chmod(0o711)  # root's programs run as another user
@@ -64,15 +62,15 @@ def look(plan: Callable[[Launch], Plan], *, namespaces: bool) -> Found:
         )
         try:
             with Spawner() as spawner:
-                problem = _tried(spawner, plan(launch), namespaces=namespaces)
-                return Found(problem, spawner.memory)
+                problem = _observe(spawner, plan(launch), namespaces=namespaces)
+                return CanaryResult(problem, spawner.memory)
         except HostError as error:
-            return Found(str(error))
+            return CanaryResult(str(error))
 
 
 def _neighbours(home: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Make a home with a program and a Python in it, under root another user's: what is shown
-    because of them, and what lies beside them.
+    """Make a home with a program and a Python in it, owned by another user if we are root. Returns
+    what is exposed because of them, and what lies beside them and must stay hidden.
     """
     programs, hidden = ("bin/hello", "bin/python3"), ("config/master.key", "share/key", "key")
     for name in (*programs, "lib/python3.11/os.py", *hidden):
@@ -88,7 +86,7 @@ def _neighbours(home: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(shown), tuple(str(home / name) for name in hidden)
 
 
-def _tried(spawner: Spawner, plan: Plan, *, namespaces: bool) -> str:
+def _observe(spawner: Spawner, plan: SpawnPlan, *, namespaces: bool) -> str:
     bot = spawner.spawn(plan)
     try:
         output = b""
@@ -105,35 +103,35 @@ def _tried(spawner: Spawner, plan: Plan, *, namespaces: bool) -> str:
                     if isinstance(news, Started):
                         pid = news.pid
                     elif isinstance(news, Exited):
-                        return news.host_error or _silent(bot.stderr, news)
+                        return news.host_error or _ended_early(bot.stderr, news)
             elif chunk := os.read(bot.stdout, OUTPUT_BYTES):
                 output += chunk
                 if len(output) > OUTPUT_BYTES:
                     return "the canary talks without end"
-        return _judged(output.decode(errors="replace"), pid, namespaces=namespaces)
+        return _problem(output.decode(errors="replace"), pid, namespaces=namespaces)
     finally:
         for descriptor in (bot.stdin, bot.stdout, bot.stderr):
             os.close(descriptor)
 
 
-def _silent(stderr: int, exited: Exited) -> str:
+def _ended_early(stderr: int, exited: Exited) -> str:
     text = os.read(stderr, 500).decode(errors="replace")
     return f"the canary ended early ({exited.code}, {exited.signal}): {' '.join(text.split())}"
 
 
-def _judged(output: str, pid: int, *, namespaces: bool) -> str:
-    """The first thing that is wrong with what the canary tells; empty: nothing."""
-    told: dict[str, dict[str, str]] = {"reach": {}, "namespace": {}, "fact": {}}
+def _problem(output: str, pid: int, *, namespaces: bool) -> str:
+    """The first thing that is wrong in the canary's report; empty: nothing."""
+    report: dict[str, dict[str, str]] = {"reach": {}, "namespace": {}, "fact": {}}
     for line in output.splitlines():
         what, _, rest = line.partition(" ")
         name, _, value = rest.partition(" ")
-        told.get(what, {})[rest if what == "reach" else name] = value
-    for what in told["reach"]:
+        report.get(what, {})[rest if what == "reach" else name] = value
+    for what in report["reach"]:
         return f"the canary could reach {what}"
-    shared = (name for name in NAMESPACES if told["namespace"].get(name) == _own(name))
+    shared = (name for name in NAMESPACES if report["namespace"].get(name) == _own(name))
     for name in shared if namespaces else ():
         return f"the canary shares the {name} namespace with the referee"
-    for problem in _privileges(told["fact"], pid, namespaces=namespaces):
+    for problem in _privileges(report["fact"], pid, namespaces=namespaces):
         return f"the canary {problem}"
     return ""
 

@@ -1,8 +1,8 @@
-"""What runs inside for the live canary: it tries what a bot must not, and prints what it could.
+"""The program that canary.py runs in a sandbox: try forbidden things, print those that worked.
 
-Executed by its text in a sandbox, with the arena's own Python and nothing but its standard
-library: `python -I -S -c TEXT SECRET PID HIDDEN…`, where SECRET is a file of the referee's, PID the
-referee, and the rest lies beside programs of which something is shown. Lines are "reach WHAT",
+Its text is executed by the arena's own Python with nothing but the standard library:
+`python -I -S -c TEXT SECRET PID HIDDEN…`, where SECRET is a file of the referee, PID the referee's
+process, and HIDDEN files beside programs that are exposed. Lines are "reach WHAT",
 "namespace NAME IDENTITY", "fact NAME VALUE" and last "done".
 """
 
@@ -26,7 +26,7 @@ STATUS = {"CapEff", "CapPrm", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp"}
 
 
 def attempt(what: str, call: Callable[[], object]) -> None:
-    """Say so if the call succeeds."""
+    """Print `what` if the call succeeds."""
     try:
         call()
     except OSError:
@@ -35,7 +35,6 @@ def attempt(what: str, call: Callable[[], object]) -> None:
 
 
 def write_to(folder: str) -> None:
-    """Make a file, and leave none behind."""
     path = Path(folder, f"canary-{os.getpid()}")
     path.touch()
     path.unlink()
@@ -47,19 +46,18 @@ def lock() -> None:
 
 
 def new_namespace() -> None:
-    """Become the owner of a user namespace."""
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUSER):
         raise OSError
 
 
 def environment(pid: int) -> None:
-    """Read another's environment; that of a sandbox's own pid 1 is empty."""
+    """Read a process's environment; that of a sandbox's own pid 1 is empty."""
     if not Path(f"/proc/{pid}/environ").read_bytes().strip(b"\0"):
         raise OSError
 
 
 def processes() -> set[int]:
-    """The processes that can be listed, or the referee alone where there is no list."""
+    """All processes in /proc, or the referee alone if it can't be listed."""
     try:
         return {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208
     except OSError:

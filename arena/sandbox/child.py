@@ -1,12 +1,12 @@
-"""What happens between the spawner's fork and the bot's first instruction, and the keeper.
+"""Start a program in a fresh fork of the spawner: become bwrap, or a keeper that starts it.
 
-Two ways to start a program, one contract with the spawner: as bwrap, or under a keeper, which is
-the parent of a program that is confined by Landlock or not at all. Both run in a fresh child of
-the spawner and never return. They report on the pipe `status`, one JSON object a line: first
-`child-pid`, at the end `exit-code` (bwrap) or `exit` (a wait status, the keeper). A child that
-ends without that last line has failed to start the program, and says why on the pipe `errors`;
-the bot holds neither pipe. `gate` is read here and written by the spawner: its end-of-file
-means that the spawner wants, or met, death.
+bwrap confines a program by namespaces; a *keeper* is the parent of a program that is confined by
+Landlock or not at all. Both run in a child of the spawner, never return, and have one contract with
+it. They report on the pipe `status`, one JSON object a line: first `child-pid`, at the end
+`exit-code` (bwrap) or `exit` (the keeper: a wait status). A child that ends without that last line
+has failed to start the program, and writes the reason to the pipe `errors`; the bot has neither
+pipe. `gate` is read here and written by the spawner: end-of-file means that the spawner has died or
+wants this program dead.
 
 Invariant: the program gets the descriptors 0, 1, 2 and no other, default signal actions and the
 umask 022; and nothing of it starts after the spawner has died.
@@ -26,30 +26,29 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from arena.exhaustion import NO_PROCESSES, ran_out
-from arena.sandbox import kernel, mounts, seccomp, subreaper
+from arena.sandbox import kernel, mounts, removal, seccomp, subreaper, uids
 
 ENV = "/usr/bin/env"
-"""Gives the program exactly its environment, finds it by PATH, and has the well-known exit
-statuses 127 and 126 with a message of its own when it can't be started."""
+"""Gives the program exactly its environment, finds it by PATH, and ends with the well-known
+statuses 127 and 126, and a message, if it can't be started."""
 
 _SHELL = "/bin/sh"
 _DOORMAN = (
-    # Runs inside the sandbox, holding all that bwrap itself must not hold: bwrap keeps its
-    # descriptors 0 to 2 as long as it lives, and a bot that closes its output shall be seen to.
-    # The line comes from the spawner, end-of-file when that has died meanwhile.
-    # The largest file is limited only now, in blocks of 512 bytes: bwrap has files to write.
+    # Runs inside the sandbox and has the bot's descriptors, which bwrap must not have: bwrap keeps
+    # its descriptors 0 to 2 open as long as it lives, and a bot that closes its output must be
+    # noticed. The line comes from the spawner, end-of-file if that has died meanwhile.
+    # The file size is limited only now, in blocks of 512 bytes: bwrap has files to write.
     'IFS= read -r go <&9 || exit 1; ulimit -f "$1"; shift; unset PWD OLDPWD; '
     'exec "$@" <&3 >&4 2>&5 3<&- 4>&- 5>&- 9<&-'
 )
 _EXACT = os.path.basename(os.path.realpath(_SHELL)) == "dash"  # noqa: PTH119 - no Path here
-"""Whether the shell passes on the environment as it got it; others add variables of their own."""
+"""Whether the shell passes on its environment unchanged; others add variables of their own."""
 OWN_PROC = (
     "auxv", "cgroup", "cmdline", "comm", "environ", "fd", "fdinfo", "limits", "maps", "smaps",
     "smaps_rollup", "stat", "statm", "status",
 )  # fmt: skip
 """What a program without namespaces may read of itself. The rest (net, mounts, ns, and with task
-all of them again) is the host's.
-"""
+all of them again) is the host's."""
 
 COPIED = "<"
 """In an argument for bwrap, before the path of a file that it is to read from a descriptor."""
@@ -58,14 +57,14 @@ OPEN_GATE = b"!go\n"
 """One byte for bwrap's --block-fd, the line for the doorman."""
 
 _ABOVE = 64
-"""Descriptors are moved out of the way of the numbers to which they are going."""
+"""Descriptors are first moved above the numbers that they will get."""
 
 ERROR_BYTES = 2000
-"""What is kept of a child's last words."""
+"""The longest reason that a child can write to `errors`."""
 
 
 class Ends(NamedTuple):
-    """The descriptors that the spawner has made for a child."""
+    """The descriptors that the spawner makes for a child."""
 
     stdin: int
     stdout: int
@@ -80,21 +79,20 @@ _ERRORS = 2
 _STDIN, _STDOUT, _STDERR = 3, 4, 5
 _STATUS = 6
 _GATE = 7
-_FAILED = 3
-"""In a kept program, until it is executed."""
+_FAILED = 3  # in a child of a keeper, until exec
 _DOORMANS_GATE = 9
 
 
 def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
-    """In a fresh child: start the program, or say why not and end.
+    """In a fresh child: start the program, or report why not and end.
 
-    `uid`: the spare one that it gets under root. `join`: what it writes "0" to, to be in its
-    control group; empty: there is none.
+    `uid`: its spare uid; 0: we aren't root. `join`: the file of its control group that it writes
+    "0" to; empty: there is none.
     """
     spawner = os.getppid()
     errors = ends.errors
     try:
-        signal.set_wakeup_fd(-1)  # its number is about to mean something else
+        signal.set_wakeup_fd(-1)  # its number is about to be reused
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         _arrange(
             null, null, ends.errors, ends.stdin, ends.stdout, ends.stderr, ends.status, ends.gate
@@ -113,7 +111,7 @@ def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
 
 
 def reason(error: BaseException) -> str:
-    """Why a program could not be begun; never nothing."""
+    """Why a program could not be started; never empty."""
     short = isinstance(error, BlockingIOError)  # of a fork; nothing else here waits
     return NO_PROCESSES if short else ran_out(error) or str(error) or "?"
 
@@ -135,7 +133,7 @@ def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoRe
             options["stage"], writable=options["writable"], uid=uid, scratch=options["scratch"]
         )
     if uid:
-        mounts.drop(uid)
+        uids.drop(uid)
     kernel.die_with(spawner)
     flags += ["--json-status-fd", _STATUS, "--block-fd", _GATE]
     largest = _largest_file(plan["rlimits"])
@@ -146,14 +144,14 @@ def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoRe
 
 
 def _largest_file(rlimits: Mapping[str, int]) -> str:
-    """In the shell's blocks; never above what we have, or the shell would end with an error."""
+    """In the shell's blocks; never above our own limit, or the shell would end with an error."""
     most = [limit for limit in (resource.getrlimit(resource.RLIMIT_FSIZE)[1],) if limit >= 0]
     most += [rlimits["FSIZE"]] if "FSIZE" in rlimits else []
     return str(min(most) // 512) if most else "unlimited"
 
 
 def _argument(text: str) -> bytes:
-    """An argument for bwrap; of a file to be copied, the descriptor that it reads."""
+    """An argument for bwrap; for a file to be copied, the number of an open descriptor."""
     if text.startswith(COPIED):
         copied = os.open(text.removeprefix(COPIED), os.O_RDONLY)
         os.set_inheritable(copied, True)  # noqa: FBT003 - its only signature
@@ -165,30 +163,25 @@ _IGNORED = [n for n in signal.valid_signals() if signal.getsignal(n) == signal.S
 
 
 def _reset_signals() -> None:
-    """Those that are caught or ignored in the spawner, whether by it, by Python, or since the arena
-    was started so (nohup, a shell's background).
-    """
+    """Of those that the spawner, Python, or whatever started the arena (nohup) catch or ignore."""
     for number in (signal.SIGCHLD, signal.SIGINT, *_IGNORED):
         signal.signal(number, signal.SIG_DFL)
 
 
 def _be_killed_first() -> None:
-    """When memory runs out, in the group or on the machine, programs go before the referee does:
-    even a spawner that mustn't be killed has ones that may.
-    """
+    """If memory runs out, the kernel kills programs before the referee and the spawner."""
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123 - no Path here
         score.write("500")
 
 
 def _join(group: str) -> None:
-    """Enter the control group. Only oneself enters at once: for another the kernel waits 7 ms."""
+    """Enter the control group. To move another process into it, the kernel waits 7 ms."""
     if group:
         with open(group, "wb", buffering=0) as entrance:  # noqa: PTH123 - no Path here
             entrance.write(b"0")
 
 
 def _in_memory(name: str, content: bytes) -> int:
-    """A descriptor for bwrap, which reads and closes it."""
     file = os.memfd_create(name, 0)  # inheritable
     os.write(file, content)
     os.lseek(file, 0, os.SEEK_SET)
@@ -196,11 +189,10 @@ def _in_memory(name: str, content: bytes) -> int:
 
 
 def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
-    """Become the keeper of a program: the parent from which its tree can't escape.
+    """Become the keeper of a program: its parent, and the subreaper of its tree.
 
-    As a subreaper it inherits every orphan of the tree. It kills the tree when the program has
-    ended and when the gate closes, and leaves when nothing of it is left. It isn't confined
-    itself, and what confines the program keeps it from signalling the keeper.
+    It kills the tree when the program has ended or the gate closes, and ends when nothing is left.
+    It isn't confined itself; what confines the program keeps it from signalling the keeper.
     """
     news = subreaper.become()
     keeper = os.getpid()
@@ -219,11 +211,11 @@ def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
         os.write(_ERRORS, failure)
     else:
         _report({"child-pid": program, "scratch": scratch})
-        subreaper.attend(program, news, _GATE, ended)
-    subreaper.fell(program, news, ended)
+        subreaper.wait_for(program, news, _GATE, ended)
+    subreaper.kill_all(program, news, ended)
     if scratch:
         with contextlib.suppress(OSError):  # the spawner tries again
-            mounts.remove(scratch)
+            removal.remove(scratch)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     if not failure:
         _report(
@@ -237,13 +229,13 @@ def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
 
 
 def _report(facts: Mapping[str, float | str]) -> None:
-    """One line, short enough to be written whole."""
-    with contextlib.suppress(BrokenPipeError):  # the spawner is gone; so are we, soon
+    """Write a line; short enough to be written whole."""
+    with contextlib.suppress(BrokenPipeError):  # the spawner is gone, and we will be soon
         os.write(_STATUS, json.dumps(facts).encode() + b"\n")
 
 
 def limit(pid: int, rlimits: Mapping[str, int]) -> None:
-    """Lower the limits of `pid` (0: this process), soft and hard, never above what it has."""
+    """Lower the rlimits of `pid` (0: this process), soft and hard; never raise them."""
     for name, value in rlimits.items():
         number = getattr(resource, f"RLIMIT_{name}")
         _, hard = resource.prlimit(pid, number)
@@ -253,15 +245,16 @@ def limit(pid: int, rlimits: Mapping[str, int]) -> None:
 
 
 def _arrange(*sources: int) -> None:
-    """Make the sources the descriptors 0, 1, 2… and close all others but what is the spawner's
-    gift, which ends with the next program.
+    """Make the sources the descriptors 0, 1, 2… and close all others but those of
+    `mounts.inherited`, which end with exec.
     """
     try:
         moved = [fcntl.fcntl(source, fcntl.F_DUPFD_CLOEXEC, _ABOVE) for source in sources]
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from error  # so low is the limit
+        # The limit is below _ABOVE.
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from error
     for number, source in enumerate(moved):
         os.dup2(source, number, inheritable=True)
     kept = {*range(len(sources)), *mounts.inherited()}
@@ -304,7 +297,7 @@ def _become(
 
 
 def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> None:
-    """Take from this process all that the plan doesn't grant."""
+    """Confine this process by Landlock and seccomp, as the plan says."""
     options = plan["options"]
     root, writable = options["root"], options["writable"]
     if uid:
@@ -319,7 +312,7 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
             mounts.give(root, uid)
         if scratch and not options["mounts"]:
             mounts.give(scratch, uid)
-        mounts.drop(uid)
+        uids.drop(uid)
     kernel.die_with(keeper)
     if options["capabilities"]:
         kernel.drop_capabilities()

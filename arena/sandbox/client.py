@@ -1,10 +1,11 @@
-"""The referee's end of the spawner: no event loop, no thread, no waiting for a bot.
+"""The client of the spawner: start and kill programs, and learn how they ended.
 
-`Spawner` starts the process of spawner.py and speaks with it over a socket. Readiness is the
-caller's business: wait until `fileno()` is readable, then call `receive()`. Its answers come in
-the order in which things happened; `Started` may be missing when a program died in its set-up.
+`Spawner` starts the process of spawner.py and talks to it over a socket, without an event loop or
+a thread. To wait is up to the caller: when `fileno()` is readable, call `receive()`. Its answers
+come in the order in which things happened; `Started` is missing if a program died in its set-up.
+This is the one place where the arena starts bots and builds; a simulator replaces this class.
 
-Invariant: when the `Spawner` is closed, or this process is gone in whatever way, no program that
+Invariant: when the `Spawner` is closed, or this process has ended in whatever way, no program that
 it started is left.
 """
 
@@ -25,7 +26,7 @@ import msgspec
 
 from arena.exhaustion import why_not, why_not_started
 from arena.model import HostError
-from arena.sandbox import Exited, Plan, Started, cgroups, scope
+from arena.sandbox import Exited, SpawnPlan, Started, cgroups, scope
 from arena.sandbox.residence import Residence
 
 SCRIPT = Path(__file__).with_name("spawner.py")
@@ -34,7 +35,7 @@ ANSWER_BYTES = 1 << 16
 """Above the largest answer: its longest part, a host's error, is capped at 2,000 bytes."""
 
 STDERR_BYTES = 8192
-"""Enough for the traceback of a spawner that has died of our bug."""
+"""Enough for the traceback of a bug in the spawner."""
 
 SEND_S = 10.0
 """The spawner is never busy for long; if it doesn't take a request for so long, it hangs."""
@@ -44,9 +45,8 @@ CLOSE_S = 10.0
 
 
 class BotProcess(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that was asked for, and our ends of its pipes: non-blocking, close-on-exec.
-
-    The pipes are the caller's to close.
+    """A program that was requested, and our ends of its pipes: non-blocking, close-on-exec, to be
+    closed by the caller.
     """
 
     id: int
@@ -64,17 +64,16 @@ class Spawner:
         self._socket: socket.socket | None = None
         self._residence = Residence()
         self.memory = ""
-        """How the spawner holds programs to their memory, once it has said so."""
+        """What limits memory: "cgroup v2", "cgroup v1" or "watchdog"; empty before `receive`."""
         self.groupless = ""
-        """Why not by control groups, and what to do; empty when it does."""
+        """Why no control groups limit it, and what to do about it; empty if they do."""
 
     def start(self) -> None:
-        """Launch the process."""
         try:
             ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         except OSError as error:
             raise HostError(f"no socket for the spawner: {why_not(error)}") from error
-        # It ignores the environment, but whoever wants no compiled files lying about means it too.
+        # It ignores the environment, PYTHONDONTWRITEBYTECODE too, so that is passed on as a flag.
         cacheless = ["-B"] if sys.dont_write_bytecode else []
         delegated = scope.launcher()
         try:
@@ -85,7 +84,7 @@ class Spawner:
                 stderr=subprocess.PIPE,
                 env=scope.passed() if delegated else {},
                 cwd="/",
-                # Ctrl-C at the terminal is for the referee, which closes us in its own time.
+                # Ctrl-C at the terminal is for the referee, which then closes the spawner.
                 start_new_session=True,
             )
         except OSError as error:
@@ -101,12 +100,12 @@ class Spawner:
         self._socket = ours
 
     def fileno(self) -> int:
-        """The descriptor that is readable when `receive` has something."""
+        """Readable when `receive` has something."""
         return self._connection().fileno()
 
-    def spawn(self, plan: Plan) -> BotProcess:
-        """Ask for a program; what becomes of it, `receive` tells. Returns at once, but for the
-        first time that a folder has to be brought into memory.
+    def spawn(self, plan: SpawnPlan) -> BotProcess:
+        """Request a program; `receive` says what becomes of it. Returns at once, except the first
+        time that a folder has to be read into memory.
         """
         self._residence.hold(str(plan.options.get("resident", "")))
         self._last_id += 1
@@ -133,7 +132,7 @@ class Spawner:
         return BotProcess(id=self._last_id, stdin=stdin, stdout=stdout, stderr=stderr)
 
     def kill(self, number: int) -> None:
-        """Have a program's whole tree killed; its `Exited` follows. Harmless when it is gone."""
+        """Have a program's whole tree killed; its `Exited` follows. Harmless if it is gone."""
         self._send({"op": "kill", "id": number}, [])
 
     def receive(self) -> list[Started | Exited]:
@@ -154,7 +153,7 @@ class Spawner:
                 raise self._death()
 
     def close(self) -> None:
-        """Kill everything, and wait until nothing is left. HostError: something is."""
+        """Kill everything, and wait until nothing is left. HostError: something is left."""
         self._residence.release()
         process, self._process = self._process, None
         connection, self._socket = self._socket, None
@@ -168,9 +167,9 @@ class Spawner:
         if not in_time:
             process.kill()
         if process.wait():
-            cgroups.sweep()  # it could not itself
+            cgroups.sweep()  # it could not do so itself
         if not in_time:
-            raise HostError("the spawner did not end when told, and was killed")
+            raise HostError("the spawner did not end when its socket was closed, and was killed")
 
     def __enter__(self) -> Self:
         self.start()
@@ -207,7 +206,7 @@ class Spawner:
                 else:
                     connection.send(data)
             except BlockingIOError:
-                # Some twenty requests are under way, each a millisecond's work.
+                # Some twenty requests are queued, each a millisecond's work.
                 if not select.select([], [connection], [], SEND_S)[1]:
                     raise HostError("the spawner does not answer") from None
             except (BrokenPipeError, ConnectionResetError) as error:
@@ -216,7 +215,7 @@ class Spawner:
                 return
 
     def _death(self) -> HostError:
-        """What is known of a spawner that has closed its end."""
+        """Why the spawner has closed its end."""
         process = self._process
         assert process is not None
         assert process.stderr is not None
@@ -232,7 +231,7 @@ class Spawner:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:
-    """Wait for its end; wait() with a timeout polls, and is late by up to 50 ms."""
+    """Wait for its end. Not by wait() with a timeout, which polls, and is late by up to 50 ms."""
     if process.poll() is not None:
         return True
     handle = os.pidfd_open(process.pid)

@@ -1,11 +1,11 @@
-"""How long tasks have been kept waiting for a core, by what the kernel counts for each of them.
+"""Read from /proc how long tasks have waited for a core.
 
-A task's `schedstat` in /proc has three numbers: how long it has run, how long it has waited while
-it wanted to, how often it came to run. A wait is counted when it ends. A task that lets others go
-first (by a worse priority than ours, or another class) waits by its own choice: it isn't listed.
+A task's `schedstat` has three numbers: how long it ran, how long it was runnable and waited, how
+often it was scheduled. The kernel adds a wait when it ends. Tasks with a lower priority than ours,
+or another scheduling class, get no credit for waiting, which was their choice: they aren't listed.
 
-Invariant: reads alone; what has vanished, or is hidden, isn't there, and that is no error. Where
-the kernel doesn't count, nobody is ever seen waiting.
+Invariant: only reads; what has vanished or is hidden is left out. Where the kernel doesn't count
+waits, they are all 0.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from arena.sandbox.meter import PROC, read
+from arena.sandbox.meter import PROC, read, stat_fields
 
 _NS = 1e-9
 _RUNNABLE = b"R"
@@ -24,44 +24,44 @@ _NICE, _THREADS, _CLASS = 16, 17, 38
 
 
 class Task(NamedTuple):
-    """One task; seconds, from its birth."""
+    """One task; seconds since it began."""
 
     ran: float
     waited: float
     turns: int
-    """How often it came to run."""
+    """How often it was scheduled."""
     waiting: bool
-    """It wants to run. As it is we who run, it waits."""
+    """Whether it is runnable: on the core that we share it waits, since we run."""
 
 
 class Reading(NamedTuple):
-    """A bot's tree at a moment."""
+    """A bot's tree at a moment, in seconds."""
 
     at: float
-    """As time.monotonic() tells."""
+    """By time.monotonic()."""
     cpu: float
-    """Seconds of CPU that the whole tree has used, ended tasks included."""
+    """CPU time that the whole tree has used, ended tasks included."""
     own: float
-    """Seconds that we have waited for a core."""
+    """How long our own thread has waited for a core."""
     tasks: dict[int, Task]
-    """Those that live, by number."""
+    """Live ones, by number."""
 
 
 def tasks(pids: Iterable[int], *, proc: str = PROC) -> dict[int, Task]:
-    """The tasks of these processes that share the core with us as equals."""
+    """The tasks of these processes that have our priority, or a better one, and our class."""
     most, kind = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0)
     found: dict[int, Task] = {}
     for pid in pids:
         folder = f"{proc}/{pid}"
         try:
-            stat = _fields(folder)
+            stat = stat_fields(read(f"{folder}/stat"))
             names = [str(pid)] if stat[_THREADS] == b"1" else os.listdir(f"{folder}/task")  # noqa: PTH208 - no Path: speed
         except OSError:
             continue
         for name in names:
             try:
                 if len(names) > 1:
-                    stat = _fields(f"{folder}/task/{name}")
+                    stat = stat_fields(read(f"{folder}/task/{name}/stat"))
                 if int(stat[_NICE]) > most or int(stat[_CLASS]) != kind:
                     continue
                 ran, waited, turns = map(int, read(f"{folder}/task/{name}/schedstat").split())
@@ -72,14 +72,14 @@ def tasks(pids: Iterable[int], *, proc: str = PROC) -> dict[int, Task]:
     return found
 
 
-class Own:
-    """What this thread has waited. Kept open: it is read often."""
+class OwnWait:
+    """How long this thread has waited for a core. Its file is kept open, as it is read often."""
 
     __slots__ = ("_file", "counted")
 
     def __init__(self, proc: str = PROC) -> None:
         self.counted = False
-        """Whether this kernel counts; some have the file and leave it at zero."""
+        """Whether this kernel counts waits; some have the file and leave it at zero."""
         try:
             self._file = os.open(f"{proc}/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -88,7 +88,6 @@ class Own:
             self.counted = self._read()[0] > 0
 
     def waited(self) -> float:
-        """Seconds until now."""
         return self._read()[1] * _NS if self.counted else 0.0
 
     def _read(self) -> tuple[int, int]:
@@ -96,7 +95,6 @@ class Own:
         return int(ran), int(waited)
 
     def close(self) -> None:
-        """Give the file back; nothing is counted any more."""
         self.counted = False
         if self._file >= 0:
             os.close(self._file)
@@ -104,14 +102,9 @@ class Own:
 
 
 def counts_waits() -> bool:
-    """Whether this kernel counts what tasks wait for a core."""
-    own = Own()
+    """Whether this kernel counts how long tasks wait for a core."""
+    own = OwnWait()
     try:
         return own.counted
     finally:
         own.close()
-
-
-def _fields(folder: str) -> list[bytes]:
-    stat = read(f"{folder}/stat")
-    return stat[stat.rindex(b")") + 2 :].split()

@@ -1,13 +1,13 @@
-"""What a program's folders hold on disk, the files included that have lost their names.
+"""Measure how much disk space a program uses in its folders, deleted open files included.
 
-Theory of operation. A round walks the folders and then goes through the open and mapped files
-of the program's processes; it is done in slices, so that the largest permitted tree delays
-nobody, and the next one begins `ROUND_S` after its end. The program works against it: it swaps
-folders for links while we walk, makes them unreadable, nests them deeper than a path is long,
+Theory of operation. A round walks the folders and then reads the open and mapped files of the
+program's processes. It is done in slices, so that the largest permitted tree doesn't delay other
+programs, and the next one begins `ROUND_S` after its end. The program may be hostile: it swaps
+folders for links during the walk, makes them unreadable, nests them deeper than a path is long,
 and keeps files that have no name. Links are never followed, a folder is entered only if it is
-still the one that was listed, and what is hidden on purpose counts as more than its share.
+still the one that was listed, and what is hidden on purpose counts as over the limit.
 
-Invariants: reads alone; a round's memory is bounded by the number of files that are allowed. What
+Invariants: only reads; a round's memory is bounded by the number of files that are allowed. What
 can't be read for a reason that isn't the program's raises OSError.
 Loaded into the spawner, so: standard library only, one thread.
 """
@@ -28,44 +28,36 @@ ROUND_S = 0.25
 """Between two rounds: what a disk takes meanwhile is in proportion to what a build may have."""
 
 SLICE_S = 0.005
-"""Of a look: the spawner has other programs to serve."""
+"""How long a check may take: the spawner has other programs to serve."""
 
 REST = 4
-"""A round is followed by so many times its own length of rest."""
+"""A round is followed by a pause of so many times its length."""
 
 UNSEEN_S = 1.0
-"""How long something may be where nobody can look: honest programs pass descriptors on at once."""
+"""How long descriptors may be in flight, unseen: honest programs pass them on at once."""
 
-MOST_FILES = 1_000_000
-"""When no number is given."""
+MOST_FILES = 1_000_000  # if no number is given
+_ENTRIES = 64  # read between two looks at the clock
 
-_ENTRIES = 64
-"""Read between two looks at the clock."""
-
-_DELETED = re.compile(
-    rb"^(\w+-\w+) \S+ \w+ (\w+):(\w+) ([1-9]\d*) .* \(deleted\)$", re.MULTILINE
-)  # fmt: skip
-"""Of a process's maps: the range, the device and the inode of a file without a name."""
-
+# In a process's maps: the range, the device and the inode of a file without a name.
+_DELETED = re.compile(rb"^(\w+-\w+) \S+ \w+ (\w+):(\w+) ([1-9]\d*) .* \(deleted\)$", re.MULTILINE)
+# In a process's limits, the hard one.
 _LARGEST = re.compile(rb"^Max file size\s+\S+\s+(\d+)", re.MULTILINE)
-"""Of a process's limits, the hard one."""
-
 _UNLIMITED = 1 << 62
 
 _CHANGED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE})
-"""What was listed a moment ago is gone or another by now."""
+"""What was listed a moment ago is gone or has been replaced."""
 
-_BLOCK = 512
-"""What st_blocks counts, whatever the file system's own are."""
+_BLOCK = 512  # what st_blocks counts, whatever the file system's blocks are
 
 
 class Disk:
-    """Keeps watch over the folders of one program."""
+    """Measures the folders of one program."""
 
     def __init__(
         self, folders: Sequence[str], *, most_bytes: int, most_files: int, uid: int = 0
     ) -> None:
-        """0: no limit. `uid`: whose the program is; 0: ours."""
+        """0: no limit. `uid`: the program's user; 0: our own."""
         self._folders = folders
         self._most_bytes = most_bytes
         self._most_files = most_files or MOST_FILES
@@ -77,14 +69,15 @@ class Disk:
         self._held = 0
         self._files = 0
         self._seen: set[tuple[int, int]] = set()
-        """Device and inode of what could be met again: it has several names, or none."""
+        """Device and inode of files that have several names, or none."""
         self._hidden = False
-        """Whether it hides a folder."""
+        """Whether the program hides a folder."""
         self._unseen = False
+        """Whether descriptors were in flight in this round."""
         self._unseen_since: float | None = None
 
-    def look(self, now: float, pids: Iterable[int]) -> bool:
-        """Do a slice of a round if one is due. True: the program has overstepped."""
+    def check(self, now: float, pids: Iterable[int]) -> bool:
+        """Do a slice of a round if one is due. True: the program is over its limit."""
         begun = time.perf_counter()
         if self._round is None:
             if now < self._next:
@@ -97,13 +90,13 @@ class Disk:
             if over or time.perf_counter() - begun > SLICE_S:
                 break
         else:
-            self._end(now)
+            self._round = None
+            self._next = now + max(ROUND_S, REST * self._spent)
             over = self._over() or self._unseen_too_long(now)
         self._spent += time.perf_counter() - begun
         return over
 
     def close(self) -> None:
-        """Let go of the folder that it was in."""
         if self._round is not None:
             self._round.close()
 
@@ -114,16 +107,9 @@ class Disk:
         self._seen.clear()
         self._round = self._all(list(pids))
 
-    def _end(self, now: float) -> None:
-        self._round = None
-        self._next = now + max(ROUND_S, REST * self._spent)
-
     def _over(self) -> bool:
-        return (
-            self._hidden
-            or self._files > self._most_files
-            or 0 < self._most_bytes < self._held
-        )  # fmt: skip
+        too_many = self._files > self._most_files
+        return self._hidden or too_many or 0 < self._most_bytes < self._held
 
     def _unseen_too_long(self, now: float) -> bool:
         if not self._unseen:
@@ -136,7 +122,7 @@ class Disk:
         for folder in self._folders:
             yield from self._walk(folder)
         for pid in pids:
-            # The walk is ours: the way to a folder may be closed to the program's user.
+            # The walk is done as ourselves: the program's user may not reach a folder.
             with kernel.file_uid(self._uid):
                 self._nameless(pid)
             yield
@@ -167,7 +153,7 @@ class Disk:
             yield
 
     def _list(self, folder: int, itself: os.stat_result) -> Iterator[tuple[str, os.stat_result]]:
-        """What is in an open folder, and count it."""
+        """List an open folder and count its entries."""
         with os.scandir(folder) as entries:
             for entry in entries:
                 self._files += 1
@@ -197,7 +183,7 @@ class Disk:
         self._held += found.st_blocks * _BLOCK
 
     def _nameless(self, pid: int) -> None:
-        """Count what a process has open or mapped and nobody can find by a name."""
+        """Count the files that a process has open or mapped and that have no name."""
         try:
             process = memory.usage(pid)
             if process is None or not process.size:
@@ -230,7 +216,7 @@ class Disk:
 
 
 def _carries(path: str) -> bool:
-    """Whether descriptors are on their way through a socket: then nobody can say of what."""
+    """Whether descriptors are in flight through a socket: nobody can say of which files."""
     folder, _, name = path.rpartition("/fd/")
     text = read(f"{folder}/fdinfo/{name}")
     _, found, rest = text.partition(b"scm_fds:")
@@ -238,9 +224,7 @@ def _carries(path: str) -> bool:
 
 
 def _mapped(process: str, area: str) -> int:
-    """The size of a file of which there is a mapping alone; the most it may be, if we don't have
-    the right to ask.
-    """
+    """The size of a file that is only mapped; the most it may be, if we may not look."""
     try:
         found = os.stat(f"{process}/map_files/{area}")  # noqa: PTH116 - no Path: speed
     except (*GONE, PermissionError):

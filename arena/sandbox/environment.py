@@ -1,4 +1,4 @@
-"""What every bot gets alike, whatever confines it: environment, limits, command line.
+"""What every backend gives a bot: environment, rlimits, limits of its tree, checks of its launch.
 
 Pure functions of a `Launch` and the folders that it names.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.model import UserError
-from arena.sandbox import Launch, Share, mounts
+from arena.sandbox import Launch, TreeLimits, uids
 from arena.sandbox.guarantees import EVERYWHERE
 
 INSIDE = "/bot"
@@ -23,9 +23,11 @@ OPEN_FILES = 256
 BUILD_OPEN_FILES = 1024
 """Linkers keep all that they link open."""
 
-
 PENDING_SIGNALS = 256
 """Queued signals and timers; a JVM has none, a program with many timers some dozens."""
+
+FILES_A_MB = 64
+"""Of scratch space: a file without content takes a kilobyte of kernel memory."""
 
 
 def environment(launch: Launch) -> dict[str, str]:
@@ -36,16 +38,16 @@ def environment(launch: Launch) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONHASHSEED": "0",
-        # The only place to write to, for those who have one.
+        # The only place to write to, for bots that have one.
         **({"TMPDIR": "/tmp"} if launch.scratch_mb else {}),  # noqa: S108 - the sandbox's own
-        # A JVM sees the machine's memory, and would plan with it.
+        # A JVM would size its heap by the machine's memory.
         **({"JAVA_TOOL_OPTIONS": f"-XX:MaxRAM={launch.memory_mb}m"} if launch.memory_mb else {}),
         **launch.env,
     }
 
 
 def _programs(exposed: Path) -> Iterator[str]:
-    """The folder `bin` that is exposed, in which something is, or that lies in what is."""
+    """The folder `bin` that is exposed, in what is exposed, or around it."""
     if exposed.name == "bin" or (exposed / "bin").is_dir():
         yield str(exposed if exposed.name == "bin" else exposed / "bin")
     elif exposed.parent.name == "bin":
@@ -53,12 +55,12 @@ def _programs(exposed: Path) -> Iterator[str]:
 
 
 def has_spare_uids() -> bool:
-    """Whether we can and must run programs as other users, one for each that is alive."""
-    return mounts.spare_uids() is not None
+    """Whether we are root, and run each program as a user of its own."""
+    return uids.spare_uids() is not None
 
 
 def gaps(memory: str) -> tuple[str, ...]:
-    """What no backend closes here. `memory`: how it is held."""
+    """The gaps that every backend has on this machine. `memory`: as in `Spawner.memory`."""
     return (
         *EVERYWHERE,
         *([] if has_spare_uids() else ["user counters"]),
@@ -67,30 +69,26 @@ def gaps(memory: str) -> tuple[str, ...]:
 
 
 def outside(text: str, launch: Launch) -> str:
-    """What `text` means where the program's folder has no other name than the host's."""
+    """A path inside, where /bot is not mounted and the folder has only its name on the host."""
     if text == INSIDE or text.startswith(INSIDE + "/"):
         return launch.root + text[len(INSIDE) :]
     return text
 
 
-FILES_A_MB = 64
-"""A file without content takes a kilobyte of the kernel's memory."""
-
-
 def scratch(launch: Launch) -> str:
-    """The settings of the tmpfs that a program may write to; empty: it has none."""
+    """The mount options of its scratch space, a tmpfs; empty: it has none."""
     size = launch.scratch_mb
     return f"mode=1777,size={size}m,nr_inodes={size * FILES_A_MB}" if size else ""
 
 
-def share(launch: Launch) -> Share:
-    """What its whole tree may hold. Its root is looked at if it is writable; its scratch space,
-    too, where that can't be a file system of its own.
+def tree_limits(launch: Launch) -> TreeLimits:
+    """Limits on its whole tree. Its root is measured if that is writable; its scratch space too,
+    where that can't be a file system of its own.
     """
     folder = (launch.root,) if launch.writable else ()
     disk_mb = launch.disk_mb if launch.writable else 0
     files = launch.disk_files if launch.writable else 0
-    return Share(
+    return TreeLimits(
         memory_mb=launch.memory_mb,
         tasks=launch.tasks,
         disk_mb=disk_mb + launch.scratch_mb if disk_mb or not folder else 0,
@@ -100,10 +98,10 @@ def share(launch: Launch) -> Share:
 
 
 def limits(launch: Launch) -> dict[str, int]:
-    """Resource limits that mean the same in every backend; the number of tasks doesn't.
+    """The rlimits that mean the same in every backend; NPROC doesn't.
 
-    DATA is a first line against memory, per process. AS would be useless: node asks for 736 MB
-    and the JVM for 4 GB of addresses that they never touch.
+    DATA limits the memory of each process at once, before the tree's is measured. AS would be
+    useless: node asks for 736 MB and the JVM for 4 GB of addresses that they never touch.
     """
     table = {
         "CORE": 0,
@@ -112,7 +110,7 @@ def limits(launch: Launch) -> dict[str, int]:
         "NOFILE": BUILD_OPEN_FILES if launch.writable else OPEN_FILES,
         "MEMLOCK": 0,
         "MSGQUEUE": 0,
-        # Counted by user: more could leave the referee without a timer.
+        # Counted per user: more could leave the referee without a timer.
         "SIGPENDING": PENDING_SIGNALS,
         "RTPRIO": 0,
     }
@@ -122,7 +120,7 @@ def limits(launch: Launch) -> dict[str, int]:
 
 
 def checked(launch: Launch) -> Launch:
-    """Refuse what no backend can start."""
+    """UserError: no backend can start it."""
     if not launch.run:
         raise UserError("run: a command is needed, for example ['python3', 'bot.py']")
     if "=" in launch.run[0]:

@@ -1,22 +1,21 @@
-"""Stopping a program's whole tree while it isn't its turn, and letting it go on.
+"""Stop a program's whole tree while it isn't its turn, and continue it.
 
 Theory of operation. Everything below the root is stopped; the root itself belongs to the sandbox
-(bwrap's pid 1, or the keeper of child.py), runs no line of the program and must stay able to end
-it. `freeze` sends SIGSTOP and looks again until it has seen that every process was at rest
-*before* a look at the tree that found no other: a fork that was under way when the signal came
-gives its child before its parent rests, so nothing can slip out. A process rests when all of its
-threads do.
+(bwrap's pid 1, or the keeper of child.py), runs no code of the program and must stay able to end
+it. `freeze` sends SIGSTOP and repeats until every process was at rest *before* a listing of the
+tree that found no other: a fork that was under way when the signal came produces its child before
+its parent rests, so nothing can slip out. A process rests when all of its threads do.
 
 On a core that is shared with the tree, a signal that wakes a sleeper may cost the caller the core,
-and what gets it next is perhaps a thread that knows of no signal yet, for a whole slice of time. So
-each thread that wants to run is told first: whichever comes to run then stops its process.
+and perhaps a thread gets it that has no signal pending yet, for a whole time slice. So each
+runnable thread is signalled first: whichever runs next then stops its process.
 
-A process at rest can't continue itself or others. What can is the kernel, on its behalf: through an
-asynchronous descriptor, which the filter of system calls denies, or a POSIX timer that sends
-SIGCONT. Who does that has its CPU time shown like everybody's.
+A process at rest can't continue itself or others. The kernel could, on its behalf: through an
+asynchronous descriptor, which the seccomp filter denies, or a POSIX timer that sends SIGCONT, which
+it denies if `Launch.freeze` is set. CPU time that is used all the same is measured.
 
-Invariant: nothing is signalled but what was seen below the root, whatever has become of its
-number since; SIGKILL ends what is frozen as it ends all else.
+Invariant: only processes that were seen below the root are signalled, even if their numbers have
+been reused since; SIGKILL ends what is frozen as it ends everything.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from arena.sandbox.meter import members
 
 SETTLE_S = 0.02
 """On a loaded machine a process may have to wait for a core to stop on. What isn't at rest by
-then stops as soon as it runs; waiting longer would let a bot hold up its table."""
+then stops as soon as it runs; waiting longer would let a bot delay its table."""
 
 VFORK_S = 0.002
-"""A parent that waits in vfork shows the same state as one that waits for a disk. After this it
-is taken for the former: its child may be stopped before it lets go."""
+"""A parent that waits in vfork has the same state as one that waits for a disk. After this time it
+is taken for the former: its child may be stopped before it lets its parent go on."""
 
 YIELDS = 2
 NAP_S = 0.0001
@@ -51,8 +50,6 @@ _UNINTERRUPTIBLE = b"D"
 
 
 class Freezer:
-    """Stops and continues one tree."""
-
     __slots__ = ("_handles", "_root")
 
     def __init__(self, root: int) -> None:
@@ -60,7 +57,7 @@ class Freezer:
         self._handles: dict[int, int] = {}  # by pid; as many as the program may have processes
 
     def freeze(self) -> None:
-        """Stop everything; returns when nothing runs any more."""
+        """Stop everything; return when nothing runs any more, or after SETTLE_S."""
         handles = self._handles
         self._stop(set(handles))
         begun = time.monotonic()
@@ -84,12 +81,12 @@ class Freezer:
                 time.sleep(NAP_S)
 
     def thaw(self) -> None:
-        """Let everything go on."""
+        """Continue everything."""
         for handle in self._handles.values():
             _send(handle, signal.SIGCONT)
 
     def close(self) -> None:
-        """Forget the tree, as it is."""
+        """Forget the tree, in whatever state it is."""
         while self._handles:
             os.close(self._handles.popitem()[1])
 
@@ -98,16 +95,16 @@ class Freezer:
         for pid in known:
             with suppress(OSError):  # it has ended, or a thread of it
                 if eager := [thread for thread, state in _threads(pid) if state == _RUNNING]:
-                    # Still there? Then these threads, found by its number, are its own.
+                    # If it still exists, these threads, found by its number, are its own.
                     signal.pidfd_send_signal(self._handles[pid], 0)
                     for thread in eager:
-                        _tell(pid, thread)
+                        _stop_thread(pid, thread)
         for pid in known:
             _send(self._handles[pid], signal.SIGSTOP)
 
     def _open(self, pid: int) -> bool:
         try:
-            # Numbers are given out in a circle: this one, seen a moment ago, is not used anew.
+            # Pids are given out in a circle: one seen a moment ago can't have been reused.
             self._handles[pid] = os.pidfd_open(pid)
         except ProcessLookupError:
             return False
@@ -116,8 +113,8 @@ class Freezer:
         return True
 
 
-def _tell(pid: int, thread: int) -> None:
-    """Have this thread stop its process; where libc has no call for it, perhaps another one."""
+def _stop_thread(pid: int, thread: int) -> None:
+    """Have this thread stop its process; where libc has no tgkill, perhaps another one does."""
     if _tgkill:
         _tgkill(pid, thread, signal.SIGSTOP)
     else:
@@ -137,11 +134,11 @@ def _rests(pid: int, resting: bytes) -> bool:
     try:
         return all(state in resting for _, state in _threads(pid))
     except OSError:
-        return False  # it has ended, or a thread of it: the next look tells
+        return False  # it has ended, or a thread of it: the next look decides
 
 
 def _threads(pid: int) -> Iterator[tuple[int, bytes]]:
-    """(its number, its state) for each thread."""
+    """The number and the state of each thread."""
     fields = _fields(f"/proc/{pid}/stat")
     yield pid, fields[0]
     if fields[17] != b"1":  # how many there are
@@ -151,7 +148,7 @@ def _threads(pid: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _fields(path: str) -> list[bytes]:
-    """From the state on: the command before it may hold spaces and brackets."""
+    """As meter.stat_fields, faster: this runs at every turn."""
     file = os.open(path, os.O_RDONLY)
     try:
         return os.read(file, 1024).rpartition(b")")[2].split()

@@ -1,7 +1,7 @@
-"""The system calls that Python's standard library lacks, by ctypes.
+"""System calls that Python's standard library lacks, by ctypes.
 
-Loaded into the spawner, so: standard library only. Every function either does what it says or
-raises OSError naming the call; none keeps state.
+Every function raises OSError with the name of the call if that fails; none keeps state.
+Loaded into the spawner, so: standard library only.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _SYS_MOUNT_SETATTR = 442
 _SYS_LANDLOCK_CREATE_RULESET = 444
 _SYS_LANDLOCK_ADD_RULE = 445
 _SYS_LANDLOCK_RESTRICT_SELF = 446
+_AT_FDCWD = -100
 _AT_EMPTY_PATH = 0x1000
 _AT_RECURSIVE = 0x8000
 _OPEN_TREE_CLONE = 1
 _MOVE_MOUNT_F_EMPTY_PATH = 4
 _MOUNT_ATTR_IDMAP = 0x10_0000
 _MOUNT_ATTR_RDONLY_NOSUID_NODEV = 0x1 | 0x2 | 0x4
-
 
 _LANDLOCK_VERSION = 1
 _LANDLOCK_RULE_PATH_BENEATH = 1
@@ -63,7 +63,6 @@ READ = EXECUTE | READ_FILE | READ_DIR
 WRITE = WRITE_FILE | _MAKE_AND_REMOVE | _REFER | _TRUNCATE
 _NET_TCP = 0b11
 _SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
-
 
 _PROT_NONE, _PROT_READ = 0, 1
 _MAP_SHARED, _MAP_PRIVATE, _MAP_FIXED = 0x01, 0x02, 0x10
@@ -105,15 +104,19 @@ def _checked(result: int, call: str) -> int:
     return result
 
 
+def _syscall(name: str, number: int, *arguments: object) -> int:
+    whole = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
+    return _checked(_libc.syscall(ctypes.c_long(number), *whole), name)
+
+
 def prctl(option: int, value: int) -> None:
-    """Set one attribute of this process."""
     zero = ctypes.c_ulong(0)
     _checked(_libc.prctl(option, ctypes.c_ulong(value), zero, zero, zero), "prctl")
 
 
 def die_with(parent: int) -> None:
-    """Have this process killed when `parent` dies. Call it after the last change of uid, which
-    clears the setting, and from the only thread.
+    """Have this process killed when `parent` dies. Call it from the only thread, and after the
+    last change of uid, which clears the setting.
     """
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the setting took effect
@@ -121,8 +124,8 @@ def die_with(parent: int) -> None:
 
 
 def no_news_of_stops() -> None:
-    """Let SIGCHLD tell of children that ended, and not of those that were stopped or continued.
-    Call it after the handler is set.
+    """Have SIGCHLD for children that end, not for those that are stopped or continued. Call it
+    after the handler is set.
     """
     action = (ctypes.c_char * 256)()  # struct sigaction, the same in glibc and musl: flags at 136
     _checked(_libc.sigaction(signal.SIGCHLD, None, action), "sigaction")
@@ -132,9 +135,9 @@ def no_news_of_stops() -> None:
 
 
 def drop_capabilities() -> None:
-    """Have none, and none to come: even root's programs start without."""
+    """For this process and its children, whatever user they are."""
     for number in range(_CAPABILITIES):
-        # One that the kernel doesn't know, or that isn't ours to give up.
+        # The kernel doesn't know it, or we may not drop it.
         with contextlib.suppress(OSError):
             prctl(PR_CAPBSET_DROP, number)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
@@ -143,15 +146,15 @@ def drop_capabilities() -> None:
 
 @contextlib.contextmanager
 def file_uid(uid: int) -> Iterator[None]:
-    """For a moment, see in /proc of this user's processes what they see themselves; 0 means that
-    we aren't root, and does nothing. Nor is there anything to do for who may trace everybody.
+    """For a moment, see in /proc of this user's processes what they see themselves. Does nothing
+    for 0, which means that we aren't root, or with CAP_SYS_PTRACE, which sees everything.
 
-    Root in most containers may not, and then sees neither the maps nor the descriptors of others.
-    To be another for files alone (setfsuid) would be enough but for those in a user namespace,
-    into which only its owner looks, by his effective uid. That takes all capabilities out of
-    effect, for this moment; the real and the saved uid, by which others may signal or trace us,
-    stay. Each change also makes us undumpable, which root itself can't look into then: that is
-    undone. The signal of a parent's death is cleared, as it says at `die_with`.
+    Root in most containers lacks it, and sees neither the maps nor the descriptors of others.
+    setfsuid would do, except for processes in a user namespace: the kernel compares its owner with
+    our effective uid. A change of that takes all capabilities out of effect, for this moment; the
+    real and the saved uid, which decide who may signal or trace us, stay. Each change also makes
+    us undumpable, so that not even root can inspect us: that is undone. It also clears the
+    parent-death signal (see `die_with`).
     """
     if not uid or _may_trace():
         yield
@@ -177,12 +180,12 @@ def _may_trace() -> bool:
 
 
 def no_new_privileges() -> None:
-    """From now on no program gets more rights than this process has; needed for the next two."""
+    """From now on no exec raises privileges; needed for seccomp and Landlock."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def filter_calls(program: bytes) -> None:
-    """Have every system call of this process judged by a seccomp filter, for good."""
+    """Install a seccomp filter in this process, for good."""
     filters = _FilterProgram(len(program) // 8, program)
     _checked(
         _libc.prctl(
@@ -194,16 +197,16 @@ def filter_calls(program: bytes) -> None:
 
 def landlock_abi() -> int:
     """Which version of Landlock the kernel has; 0: none, or it is switched off."""
-    abi = _libc.syscall(
-        _SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(_LANDLOCK_VERSION)
-    )
-    return max(int(abi), 0)
+    try:
+        return _syscall("", _SYS_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_VERSION)
+    except OSError:
+        return 0
 
 
 def landlock(abi: int, rights: Iterable[tuple[str, int]]) -> None:
-    """Leave this process only these rights beneath these paths, and what needs no path: no TCP
-    (ABI 4), no signals to others and none of their abstract sockets (ABI 6). Paths that don't
-    exist are passed over. Not held by Landlock: the metadata of files, other sockets.
+    """Restrict this process to these rights beneath these paths, which may be missing. Also denied:
+    TCP (ABI 4), signals to processes outside and their abstract sockets (ABI 6). Landlock restricts
+    neither the metadata of files nor other sockets.
     """
     handled = READ | WRITE_FILE | _MAKE_AND_REMOVE
     handled |= _REFER if abi >= 2 else 0
@@ -215,15 +218,8 @@ def landlock(abi: int, rights: Iterable[tuple[str, int]]) -> None:
         _SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS if abi >= 6 else 0,
     )
     size = 8 if abi < 4 else 16 if abi < 6 else 24
-    rules = _checked(
-        _libc.syscall(
-            _SYS_LANDLOCK_CREATE_RULESET,
-            ctypes.byref(ruleset),
-            ctypes.c_size_t(size),
-            ctypes.c_uint(0),
-        ),
-        "landlock_create_ruleset",
-    )
+    name = "landlock_create_ruleset"
+    rules = _syscall(name, _SYS_LANDLOCK_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
     try:
         for path, wanted in rights:
             try:
@@ -234,47 +230,34 @@ def landlock(abi: int, rights: Iterable[tuple[str, int]]) -> None:
                 allowed = wanted & handled
                 if not stat.S_ISDIR(os.fstat(handle).st_mode):
                     allowed &= _FOR_FILES
-                rule = _PathBeneath(allowed, handle)
-                _checked(
-                    _libc.syscall(
-                        _SYS_LANDLOCK_ADD_RULE,
-                        rules,
-                        _LANDLOCK_RULE_PATH_BENEATH,
-                        ctypes.byref(rule),
-                        ctypes.c_uint(0),
-                    ),
-                    f"landlock_add_rule {path}",
-                )
+                rule = ctypes.byref(_PathBeneath(allowed, handle))
+                kind = _LANDLOCK_RULE_PATH_BENEATH
+                _syscall(f"landlock_add_rule {path}", _SYS_LANDLOCK_ADD_RULE, rules, kind, rule, 0)
             finally:
                 os.close(handle)
-        _checked(
-            _libc.syscall(_SYS_LANDLOCK_RESTRICT_SELF, rules, ctypes.c_uint(0)),
-            "landlock_restrict_self",
-        )
+        _syscall("landlock_restrict_self", _SYS_LANDLOCK_RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
 
 
 def reserve(size: int) -> int:
-    """A range of addresses with nothing at them."""
+    """Reserve a range of addresses."""
     return _mapped(None, size, _PROT_NONE, _MAP_PRIVATE | _MAP_ANONYMOUS | _MAP_NORESERVE, -1)
 
 
 def map_at(address: int, handle: int, size: int) -> None:
-    """Map an open file there, for reading, and have it read."""
+    """Map an open file for reading, and read it into memory."""
     _mapped(address, size, _PROT_READ, _MAP_SHARED | _MAP_FIXED | _MAP_POPULATE, handle)
 
 
 def populate(address: int, size: int) -> None:
-    """Have all that is mapped in a range read, unless it is in memory; before Linux 5.14 that is
-    done when it is mapped, and no more.
+    """Read all that is mapped in a range into memory, unless it is there. Linux before 5.14 can do
+    that only at the time of mapping.
     """
-    with contextlib.suppress(OSError):
-        _madvise(address, size, _MADV_POPULATE_READ)
+    _libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), _MADV_POPULATE_READ)
 
 
 def unmap(address: int, size: int) -> None:
-    """Forget what is mapped in a range."""
     _checked(_libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size)), "munmap")
 
 
@@ -287,14 +270,8 @@ def _mapped(address: int | None, size: int, protection: int, flags: int, handle:
     return int(found)
 
 
-def _madvise(address: int, size: int, advice: int) -> None:
-    _checked(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), advice), "madvise")
-
-
 def own_mounts() -> None:
-    """Give this process a view of the mounts in which changes are seen by nobody else. Without
-    root's rights it takes a user namespace in which it stays whom it is.
-    """
+    """Enter a private mount namespace; unless we are root, in a user namespace with our own uid."""
     uid, gid = os.geteuid(), os.getegid()
     _checked(_libc.unshare(_CLONE_NEWNS | (_CLONE_NEWUSER if uid else 0)), "unshare")
     if uid:
@@ -305,14 +282,13 @@ def own_mounts() -> None:
 
 
 def mount_tmpfs(target: str, settings: str) -> None:
-    """Mount an empty file system in memory."""
     flags = ctypes.c_ulong(_MS_NOSUID_NODEV)
     path = os.fsencode(target)
     _checked(_libc.mount(b"tmpfs", path, b"tmpfs", flags, settings.encode()), f"mount {target}")
 
 
 def bind(source: int, target: str) -> None:
-    """Show the tree of the open file `source` at `target` as well."""
+    """Mount the tree of the open file `source` at `target`."""
     path = f"/proc/self/fd/{source}".encode()
     flags = ctypes.c_ulong(_MS_BIND | _MS_REC)
     _checked(_libc.mount(path, os.fsencode(target), None, flags, None), f"bind {target}")
@@ -320,52 +296,48 @@ def bind(source: int, target: str) -> None:
 
 def bind_as(source: int, target: str, namespace: int) -> None:
     """Like `bind`, read-only and with owners translated by the maps of a user namespace."""
-    flags = ctypes.c_uint(_OPEN_TREE_CLONE | _AT_EMPTY_PATH | _AT_RECURSIVE | os.O_CLOEXEC)
-    tree = _checked(_libc.syscall(_SYS_OPEN_TREE, source, b"", flags), "open_tree")
+    flags = _AT_EMPTY_PATH | _AT_RECURSIVE
+    flags_of_open = flags | _OPEN_TREE_CLONE | os.O_CLOEXEC
+    tree = _syscall("open_tree", _SYS_OPEN_TREE, source, b"", flags_of_open)
     try:
         wanted = _MOUNT_ATTR_IDMAP | _MOUNT_ATTR_RDONLY_NOSUID_NODEV
         attr = _MountAttr(attr_set=wanted, userns_fd=namespace)
-        flags = ctypes.c_uint(_AT_EMPTY_PATH | _AT_RECURSIVE)
-        size = ctypes.c_size_t(ctypes.sizeof(attr))
-        _checked(
-            _libc.syscall(_SYS_MOUNT_SETATTR, tree, b"", flags, ctypes.byref(attr), size),
-            "mount_setattr",
-        )
-        here = ctypes.c_int(-100)  # AT_FDCWD
-        flags = ctypes.c_uint(_MOVE_MOUNT_F_EMPTY_PATH)
+        size = ctypes.sizeof(attr)
+        _syscall("mount_setattr", _SYS_MOUNT_SETATTR, tree, b"", flags, ctypes.byref(attr), size)
         path = os.fsencode(target)
-        _checked(_libc.syscall(_SYS_MOVE_MOUNT, tree, b"", here, path, flags), "move_mount")
+        flags = _MOVE_MOUNT_F_EMPTY_PATH
+        _syscall("move_mount", _SYS_MOVE_MOUNT, tree, b"", _AT_FDCWD, path, flags)
     finally:
         os.close(tree)
 
 
 def user_namespace(uid_map: str, gid_map: str) -> int:
-    """Open a user namespace that exists for its maps alone; needs root."""
-    ready, told = os.pipe()
+    """Open a user namespace that is only used for its maps; needs root."""
+    read, write = os.pipe()
     parent = os.getpid()
     try:
         pid = os.fork()
     except OSError:
-        os.close(ready)
-        os.close(told)
+        os.close(read)
+        os.close(write)
         raise
     if pid == 0:
         try:
             _checked(_libc.unshare(_CLONE_NEWUSER), "unshare")
             die_with(parent)
-            os.write(told, b"!")
+            os.write(write, b"!")
             signal.pause()
         finally:
             os._exit(1)
-    os.close(told)
+    os.close(write)
     try:
-        if not os.read(ready, 1):
+        if not os.read(read, 1):
             raise PermissionError(errno.EPERM, "unshare: no user namespace")
         folder = Path(f"/proc/{pid}")
         (folder / "uid_map").write_text(uid_map)
         (folder / "gid_map").write_text(gid_map)
         return os.open(folder / "ns/user", os.O_RDONLY | os.O_CLOEXEC)
     finally:
-        os.close(ready)
+        os.close(read)
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)

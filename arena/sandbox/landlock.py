@@ -1,13 +1,13 @@
-"""The backend "landlock": Landlock, our filter of system calls and limits, without namespaces.
+"""The backend "landlock": Landlock, our seccomp filter and rlimits, without namespaces.
 
 For hosts that refuse user namespaces or mask /proc: containers, hosted runners, distributions
-that reserve namespaces for programs they know. Needs nothing installed and no right; under root
+that reserve namespaces for known programs. Needs no installed tool and no privilege; under root
 each bot gets a spare uid.
 
-What a bot sees: its folder where it lies, the system's programs and libraries, the exposed
-folders, a few harmless devices and its own folder in /proc. It shares the pid namespace with all
-others: it can find out that a process or a file exists whose number or name it guesses, but
-can't read, change or signal it.
+A bot sees its folder where it lies, the system's programs and libraries, the exposed folders, a few
+harmless devices and its own folder in /proc. It shares the pid namespace with all processes: it can
+find out that a process or a file exists by guessing its number or name, but can't read, change or
+signal it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 from typing import Literal
 
 from arena.model import HostError
-from arena.sandbox import Launch, Plan, Probe, canary, kernel, seccomp
+from arena.sandbox import Launch, Probe, SpawnPlan, canary, kernel, seccomp
 from arena.sandbox.environment import (
     checked,
     environment,
@@ -26,7 +26,7 @@ from arena.sandbox.environment import (
     limits,
     outside,
     scratch,
-    share,
+    tree_limits,
 )
 from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.host import Host
@@ -34,10 +34,10 @@ from arena.sandbox.inherited_limits import users_tasks
 from arena.sandbox.visible import DEVICES, etc, exposed, system
 
 SCOPES_SIGNALS = 6
-"""The first ABI with which a program can't signal those outside; before, our filter sees to it."""
+"""Since this ABI Landlock keeps a program from signalling others; before, our filter does."""
 
 GOVERNS_TRUNCATION = 3
-"""Likewise for emptying files that may only be read."""
+"""The same for truncating files that may only be read."""
 
 PROC = (
     "cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "sys/kernel/cap_last_cap",
@@ -47,43 +47,40 @@ PROC = (
 """What runtimes read of the machine; nothing about other processes."""
 
 SLACK_TASKS = 2048
-"""A backstop only, as it counts all of a user's tasks: the spawner counts each bot's own. So far
-above what they hold now that one bot's bomb, in the milliseconds that it has, starves nobody."""
+"""Above the user's present tasks. NPROC counts all of them, so it is only a backstop; the spawner
+counts each bot's own. One fork bomb, in the milliseconds that it has, doesn't get so far."""
 
 
 class Landlock:
-    """Confines programs without namespaces."""
-
     name = "landlock"
 
     def __init__(self, abi: int | None = None) -> None:
-        """`abi`: use no more of Landlock than this version had."""
+        """`abi`: use no newer version of Landlock."""
         has = kernel.landlock_abi()
         self.abi = has if abi is None else min(abi, has)
         self._working: Probe | None = None
 
     def probe(self) -> Probe:
-        """Start a confined program and look around with it, until that has once succeeded."""
+        """Run the canary, until it has once succeeded."""
         if self._working:
             return self._working
-        found = self._look()
+        found = self._probe()
         self._working = found if found.works else None
         return found
 
-    def plan(self, launch: Launch) -> Plan:
-        """Say how to start it; HostError where the canary has failed."""
+    def plan(self, launch: Launch) -> SpawnPlan:
         found = self.probe()
         if not found.works:
             raise HostError(f"Landlock does not hold here: {found.detail}")
         return self._plan(launch)
 
-    def _look(self) -> Probe:
+    def _probe(self) -> Probe:
         if not self.abi:
             problem = "the kernel has no Landlock (5.13 or newer; switched on by lsm=landlock,…)"
         elif not seccomp.supported():
             problem = f"no filter of system calls for {os.uname().machine}"
         else:
-            problem, memory = canary.look(self._plan, namespaces=False)
+            problem, memory = canary.run_canary(self._plan, namespaces=False)
         if problem:
             return Probe(name=self.name, works=False, detail=problem)
         return Probe(
@@ -100,21 +97,21 @@ class Landlock:
             ),
         )
 
-    def _plan(self, launch: Launch) -> Plan:
+    def _plan(self, launch: Launch) -> SpawnPlan:
         checked(launch)
         root = has_spare_uids()
-        # Tools that write set modes and times. As an ordinary user they could so change files that
-        # they can't even open; root's spare uid owns nothing but what it may write to.
+        # Tools that write also set modes and times. An ordinary user's could change those of files
+        # that they can't even open; a spare uid owns nothing but what it may write to.
         metadata: Literal["allow", "deny", "pretend"] = "deny"
         if launch.writable or launch.scratch_mb:
             metadata = "allow" if root else "pretend"
-        return Plan(
+        return SpawnPlan(
             backend=self.name,
             argv=tuple(outside(text, launch) for text in launch.run),
             env={name: outside(value, launch) for name, value in environment(launch).items()},
             cwd=launch.root,
             rlimits={**limits(launch), "NPROC": launch.tasks if root else _users_tasks()},
-            share=share(launch),
+            share=tree_limits(launch),
             seccomp=seccomp.program(
                 metadata=metadata,
                 locks=launch.writable,

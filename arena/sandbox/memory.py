@@ -1,14 +1,14 @@
-"""The memory that processes hold, the kernel's on their behalf included, read from /proc.
+"""Read from /proc how much memory processes use, kernel memory on their behalf included.
 
-Three prices. `usage` costs 15 µs a process and never says too little: pages that a fork shares
-are counted for each. `buffers` is what may be unread in sockets and pipes, 2 µs a descriptor.
-`portion` divides shared pages among their owners, for 10 µs a megabyte.
+Three functions of different cost. `usage` (15 µs a process) is never too small: pages that a fork
+shares count for each process. `buffers` (2 µs a descriptor) is what may be unread in sockets and
+pipes. `portion` (10 µs a megabyte) divides shared pages among their owners.
 
-What a process hides counts as the most it may be: it must not gain by it. Three things can't be
-seen from here, and the filter of system calls denies them: shared memory that nobody has in his
-page tables, buffers larger than usual, and pages lent to a pipe.
+What a process hides counts as the most it may be, so that hiding never pays. Three things can't be
+seen from here, and the seccomp filter denies them: shared memory that is in nobody's page tables,
+buffers larger than usual, and pages lent to a pipe.
 
-Invariant: reads alone; a process that has vanished counts as nothing.
+Invariant: only reads; a process that has vanished counts as nothing.
 Loaded into the spawner, so: standard library only, one thread.
 """
 
@@ -25,10 +25,7 @@ from typing import NamedTuple
 from arena.sandbox.meter import GONE, PROC, lives, read
 
 PIPE_BYTES = 1 << 16
-"""The room of a pipe."""
-
-USUAL_BUFFER = 212_992
-"""Of a socket, where the machine doesn't tell."""
+USUAL_BUFFER = 212_992  # of a socket, where the machine doesn't say
 
 _STATUS = re.compile(
     rb"^PPid:\t(\d+).*?^FDSize:\t(\d+)"
@@ -41,20 +38,20 @@ _STATUS = re.compile(
 
 _PORTIONS = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+)", re.MULTILINE)
 _OLD_PORTIONS = re.compile(rb"^(?:Pss|SwapPss):\s*(\d+)", re.MULTILINE)
-"""Before Linux 5.3, when it was not told apart what are pages of files."""
+"""Before Linux 5.3, which didn't count pages of files separately."""
 
 
 class Usage(NamedTuple):
-    """What one process holds, in bytes where it isn't a number of things."""
+    """What one process uses; memory in bytes."""
 
     path: str
-    """Where in /proc it was found: of the process, or of a task if the first has ended."""
+    """In /proc: of the process, or of another task if the first has ended."""
     parent: int
     threads: int
     size: int
-    """Of its addresses, whatever is behind them."""
+    """Of its address space, whatever is behind it."""
     pages: int
-    """Memory of its own and shared, in memory or swapped; not the pages of files."""
+    """Private and shared memory, resident or swapped; without the pages of files."""
     tables: int
     """Its page tables."""
     slots: int
@@ -62,7 +59,7 @@ class Usage(NamedTuple):
 
 
 def usage(pid: int, *, proc: str = PROC) -> Usage | None:
-    """What a process holds; None if it is gone, PermissionError if it lives and hides it."""
+    """Of one process; None: it is gone. PermissionError: it is alive and hides it."""
     path = f"{proc}/{pid}"
     try:
         found = _usage(path)
@@ -74,7 +71,7 @@ def usage(pid: int, *, proc: str = PROC) -> Usage | None:
                     if found.size:
                         break
     except (*GONE, PermissionError):
-        # Some hosts show nothing at all of what the reader may not trace.
+        # Some hosts show nothing at all of a process that the reader may not trace.
         if lives(pid):
             raise PermissionError(errno.EACCES, f"process {pid} hides what it uses") from None
         return None
@@ -97,9 +94,7 @@ def _tasks(path: str) -> Iterator[str]:
 
 
 def portion(held: Usage) -> int:
-    """The pages of a process, each divided by the number of its owners; all of them if it hides
-    who they are.
-    """
+    """The pages of a process, each divided by the number of its owners, unless it hides them."""
     try:
         text = read(f"{held.path}/smaps_rollup")
     except PermissionError:
@@ -113,11 +108,11 @@ def portion(held: Usage) -> int:
 
 
 def buffers(held: Iterable[Usage], *, room: int) -> int:
-    """The most memory of the kernel that may be in their sockets and pipes; 0 if that is less
-    than `room` even if all that they have open were sockets.
+    """The most kernel memory that may be in their sockets and pipes; 0 if all their descriptors
+    would fit into `room` even as sockets.
 
-    Those that are on their way through a socket are in nobody's table. They are few: the kernel
-    allows all of a user's processes together as many as one of them may have open.
+    Descriptors in flight through a socket are in no table. They are few: the kernel allows all
+    processes of a user together as many as one of them may have open.
     """
     tables = [(each, list(_tables(each))) for each in held]
     if sum(_opened(each, paths) for each, paths in tables) * socket_bytes() <= room:
@@ -139,12 +134,12 @@ def buffers(held: Iterable[Usage], *, room: int) -> int:
 
 
 def descriptors(held: Usage) -> Iterator[str]:
-    """The paths of all that it has open; PermissionError if it hides them."""
+    """The paths of all its descriptors; PermissionError: it hides them."""
     return _entries(_tables(held))
 
 
 def _tables(held: Usage) -> Iterator[str]:
-    """Its folders of descriptors: threads may have tables of their own."""
+    """Its folders of descriptors: a thread may have a table of its own."""
     if held.threads == 1:
         yield f"{held.path}/fd"
         return
@@ -158,7 +153,7 @@ def _opened(held: Usage, tables: Iterable[str]) -> int:
     count = 0
     for table in tables:
         with contextlib.suppress(*GONE):
-            # Before Linux 6.2 a folder doesn't tell.
+            # Before Linux 6.2 a folder's size is 0.
             count += os.stat(table).st_size or held.slots  # noqa: PTH116 - no Path: speed
     return count
 
@@ -172,8 +167,8 @@ def _entries(tables: Iterable[str]) -> Iterator[str]:
 
 @functools.cache
 def socket_bytes() -> int:
-    """The most that one socket may have sent and nobody has read. It takes another message, of
-    up to the size of its buffer, as long as that isn't quite full.
+    """The most that one socket may have sent and nobody has read: a socket whose buffer isn't quite
+    full takes another message, of up to the size of the buffer.
     """
     try:
         return 2 * int(read("/proc/sys/net/core/wmem_default"))

@@ -1,13 +1,12 @@
-"""A tree of processes, how many tasks it has, and the CPU that it has used.
+"""Read process trees from /proc: their members, number of tasks, and CPU time used.
 
-Theory of operation. The tree is found from its root by the lists of children that each task
-has; orphans are inherited by the root, which must be the first process of a pid namespace or a
-subreaper. Everything here is a snapshot of what changes while it is read: a process that has
-vanished by the time it is looked at counts as nothing, never as an error. So does one that /proc
-hides, which some hosts let it do (hidepid): nothing is found below it. It is itself in the list
-of its parent, and who has to know asks whether it `lives`.
+Theory of operation. A tree is found from its root by the lists of children that each task has;
+orphans are inherited by the root, which must be pid 1 of a pid namespace or a subreaper. All of it
+is a snapshot of something that changes while it is read: a process that has vanished counts as
+nothing, never as an error. So does one that /proc hides (hidepid): nothing is found below it, but
+its parent lists it; `lives` tells the two apart.
 
-Invariants: reads alone, and needs no right to; what a `Meter` says never falls.
+Invariants: only reads, and needs no privilege; the result of `Meter.cpu` never falls.
 Loaded into the spawner too, so: standard library only, one thread.
 """
 
@@ -22,13 +21,12 @@ from collections.abc import Iterable
 PROC = "/proc"
 
 GONE = (FileNotFoundError, ProcessLookupError)
-"""What reading says of a process that has vanished."""
+"""What reading raises for a process that has vanished."""
 
-_UNSEEN = (*GONE, PermissionError)
-"""And of one that is hidden."""
+_UNSEEN = (*GONE, PermissionError)  # or is hidden
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-"""What the kernel rounds down to in what a process has reaped."""
+"""The kernel rounds down to it what a process has reaped."""
 
 # In a process's stat, counted from the state, which follows the name in its brackets.
 _PARENT = 1
@@ -36,18 +34,16 @@ _REAPED_USER, _REAPED_SYSTEM = 13, 14
 _BORN = 19
 
 _PAGE = 3000
-"""Of a longer file of /proc the kernel gives a part at a time."""
+"""A longer file of /proc comes in several parts."""
 
 _KEPT = 4
-"""So many processes of a tree have their files kept open, which makes reading them three times
-as fast; for all it would take too many descriptors."""
+"""Processes of a tree whose files are kept open: three times as fast, but costs descriptors."""
 
 
 def members(root: int, *, most: int = 0, proc: str = PROC) -> list[int]:
     """`root` and all its descendants that haven't been reaped, parents first; empty if it is gone.
 
-    `most`: stop when there are more than that (0: never). Those orphaned while it looks may be
-    missed, until the next time.
+    `most`: stop above that number (0: never). Misses those that are orphaned meanwhile.
     """
     found = {root: None}
     todo = [root]
@@ -63,9 +59,7 @@ def members(root: int, *, most: int = 0, proc: str = PROC) -> list[int]:
 
 
 def children(pid: int, proc: str = PROC) -> list[int]:
-    """The children of one process, whichever of its tasks made them; NotImplementedError if the
-    kernel has been built without such lists.
-    """
+    """The children of all tasks of a process. NotImplementedError: the kernel has no such lists."""
     found: list[int] = []
     try:
         tasks_of_it = os.listdir(f"{proc}/{pid}/task")  # noqa: PTH208 - no Path: speed
@@ -84,14 +78,14 @@ def children(pid: int, proc: str = PROC) -> list[int]:
 
 
 def below(*roots: int, proc: str = PROC) -> set[int]:
-    """All descendants of `roots` that haven't been reaped, in one pass over /proc: slower, but it
-    misses none because others are ending meanwhile. Those that are hidden are not among them.
+    """All descendants of `roots` that haven't been reaped, but for hidden ones, in one pass over
+    /proc: slower than `members`, but misses none because others end meanwhile.
     """
     by_parent: dict[int, list[int]] = {}
     for name in os.listdir(proc):  # noqa: PTH208 - no Path: speed
         if name.isdigit():
             with contextlib.suppress(*_UNSEEN):
-                parent = int(_fields(read(f"{proc}/{name}/stat"))[_PARENT])
+                parent = int(stat_fields(read(f"{proc}/{name}/stat"))[_PARENT])
                 by_parent.setdefault(parent, []).append(int(name))
     found: set[int] = set()
     todo = list(roots)
@@ -103,7 +97,7 @@ def below(*roots: int, proc: str = PROC) -> set[int]:
 
 def tasks(pids: Iterable[int], *, proc: str = PROC) -> int:
     """How many processes and threads they are. What has ended and isn't reaped counts too, as it
-    keeps its number. PermissionError if one lives and hides them.
+    keeps its number. PermissionError: one is alive and hides them.
     """
     count = 0
     for pid in pids:
@@ -119,10 +113,8 @@ def lives(pid: int) -> bool:
     """Whether there is such a process, shown in /proc or not."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
@@ -131,26 +123,24 @@ def cpu(pids: Iterable[int]) -> float:
     total = 0.0
     for pid in pids:
         with contextlib.suppress(OSError):  # gone
-            total += _clock(pid) + _reaped(_fields(read(f"{PROC}/{pid}/stat")))
+            total += _clock(pid) + _reaped(stat_fields(read(f"{PROC}/{pid}/stat")))
     return total
 
 
 class Meter:
-    """The CPU of a tree over its life. The root's own isn't in it, as that is the sandbox's; what
-    the root has reaped is.
+    """The CPU time of a tree over its life, without that of the root itself, which is the
+    sandbox's; what the root has reaped is included.
 
-    What a vanished member had used is by then in what its parent has reaped; or lost, if that
-    cares for no child's end, and then it counts as last seen. Only what was born, ended and was
-    cared for by nobody between two readings is missed.
+    What a vanished member had used is by then in what its parent has reaped. If the parent ignores
+    its children, it is lost and counts as last seen. Missed is only what was born, ended and
+    ignored between two readings.
     """
 
     def __init__(self, root: int) -> None:
         self._root = root
         self._known: dict[int, _Process] = {}
-        self._ended = 0.0
-        """What all used that have ended."""
-        self._early = 0.0
-        """How much of it the kernel, which rounds down, hasn't shown yet."""
+        self._ended = 0.0  # used by those that have ended
+        self._early = 0.0  # part of it that the kernel, which rounds down, hasn't shown yet
         self._most = 0.0
 
     def cpu(self) -> float:
@@ -172,16 +162,13 @@ class Meter:
             todo += [child for child in process.children() if child not in found]
         self._settle(missing, found)
         self._known = found
-        own = sum(process.own for process in found.values() if self._counts(process))
+        own = sum(process.own for pid, process in found.items() if pid != self._root)
         self._most = max(self._most, self._ended + own)
         return self._most
 
-    def found(self) -> list[int]:
-        """The processes that were there at the last time, but for the root."""
+    def pids(self) -> list[int]:
+        """The processes that existed at the last reading, without the root."""
         return [pid for pid in self._known if pid != self._root]
-
-    def _counts(self, process: _Process) -> bool:
-        return process.pid != self._root
 
     def _settle(self, missing: dict[int, _Process], found: dict[int, _Process]) -> None:
         """Account for those that have vanished and for what was reaped since the last time."""
@@ -191,7 +178,7 @@ class Meter:
             if pid not in found and process.read():
                 found[pid] = process  # orphaned while we looked
                 continue
-            if self._counts(process):
+            if pid != self._root:
                 seen += process.own
             # What it had reaped has been accounted for, and is now reaped again by its parent.
             grown -= process.settled
@@ -208,22 +195,20 @@ class Meter:
             self._ended += grown - late
 
     def close(self) -> None:
-        """Close the files of /proc that are kept open."""
         while self._known:
             self._known.popitem()[1].close()
 
 
 class _Process:
-    """One process as a `Meter` sees it. An open file of /proc belongs to the process for which it
-    was opened, not to the next one with its number.
+    """One process of a `Meter`. An open file of /proc stays with the process for which it was
+    opened: the next one with the same number isn't mistaken for it.
     """
 
     def __init__(self, pid: int, *, keep: bool) -> None:
         self.pid = pid
         self.own = 0.0
         self.reaped = 0.0
-        self.settled = 0.0
-        """How much of `reaped` is accounted for."""
+        self.settled = 0.0  # how much of `reaped` is accounted for
         self._born = b""
         self._files: list[int] = []
         if keep:
@@ -238,9 +223,9 @@ class _Process:
         """Renew the figures; False: it is gone."""
         try:
             if self._files:
-                stat = _fields(os.pread(self._files[0], 4096, 0))
+                stat = stat_fields(os.pread(self._files[0], 4096, 0))
             else:
-                stat = _fields(read(f"{PROC}/{self.pid}/stat"))
+                stat = stat_fields(read(f"{PROC}/{self.pid}/stat"))
             own = _clock(self.pid)
         except OSError:
             return False
@@ -281,8 +266,8 @@ def read(path: str) -> bytes:
     return text
 
 
-def _fields(stat: bytes) -> list[bytes]:
-    """From the state on; the name before may hold spaces and brackets."""
+def stat_fields(stat: bytes) -> list[bytes]:
+    """Of a `stat` of /proc, from the state on; the name before it may hold spaces and brackets."""
     return stat[stat.rindex(b")") + 2 :].split()
 
 
@@ -291,5 +276,5 @@ def _reaped(stat: list[bytes]) -> float:
 
 
 def _clock(pid: int) -> float:
-    """Of all tasks of a process, the ended ones too. Raises OSError if it is gone."""
+    """Seconds of all tasks of a process, ended ones too. OSError: it is gone."""
     return time.clock_gettime(~pid << 3 | 2)

@@ -1,26 +1,25 @@
-"""Whether the kernel has killed somebody here for want of memory.
+"""Count the OOM kills of the kernel in our control group, or on the machine.
 
-A program that has no control group of its own runs in ours, and is held to its memory by the
-watchdog. If a group above us runs out, or the machine, the kernel kills the largest there: that
-looks like a crash, and is none.
+A program without a control group of its own runs in ours, and the watchdog limits its memory. If a
+group above us or the machine runs out of memory, the kernel kills the largest process: that looks
+like a crash of the bot, but isn't its fault.
 
-Invariant: reads alone; where nothing is told, nobody was killed.
+Invariant: only reads; where the kernel has no counter, nobody was killed.
 Loaded into the spawner, so: standard library only.
 """
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from arena.sandbox.cgroupfs import PROC, Unfit, membership
 
 MACHINE = Path("/proc/vmstat")
-"""Counts the kills of the whole machine; for where our group doesn't tell."""
+"""Of the whole machine, for where our group has no counter."""
 
 
-class Kills:
-    """The kernel's count of those that it has killed in our control group."""
-
+class OomKills:
     def __init__(self, proc: Path = PROC, machine: Path = MACHINE) -> None:
         self._places = [machine]
         try:
@@ -31,21 +30,11 @@ class Kills:
         self._places.insert(0, ours.own / name)
 
     def count(self) -> int:
-        """So far."""
+        """How many processes were killed so far."""
         for place in self._places:
-            try:
-                found = _counted(place.read_text())
-            except OSError:
-                continue
-            if found is not None:
-                return found
+            with contextlib.suppress(OSError):
+                for line in place.read_text().splitlines():
+                    name, _, value = line.partition(" ")
+                    if name == "oom_kill":  # since Linux 4.13
+                        return int(value)
         return 0
-
-
-def _counted(text: str) -> int | None:
-    """The value of `oom_kill`; None before Linux 4.13, where there is none."""
-    for line in text.splitlines():
-        name, _, value = line.partition(" ")
-        if name == "oom_kill":
-            return int(value)
-    return None

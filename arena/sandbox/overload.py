@@ -1,8 +1,8 @@
-"""Whether others take the core that we play on: tried out, as nothing that a bot shows proves it.
+"""Measure whether other programs use the core that a match is played on.
 
-A bot can look starved: by many busy threads of its own, or by one that lets everybody go first. So
-its tree is stopped, and this process wants the core itself for a moment. If it doesn't get it,
-somebody else has it, and that isn't the bot.
+Nothing that a bot shows proves it: many busy threads of its own, or one of low priority, look like
+starvation too. So while the bot's tree is stopped, this process spins for a moment. If it doesn't
+get the core, another program has it, and that isn't the bot.
 """
 
 from __future__ import annotations
@@ -10,36 +10,36 @@ from __future__ import annotations
 import os
 import time
 
-from arena.sandbox.delays import Own
+from arena.sandbox.delays import OwnWait
 
 TRIAL_S = 0.01
-"""Some turns of the kernel's scheduler, which takes three or four milliseconds for one."""
+"""Some time slices of the scheduler, of three or four milliseconds each."""
 
 SHARE = 0.75
-"""Who gets less of the core has somebody beside himself. One other busy task leaves a half."""
+"""With less of the core than this, we aren't alone on it. One other busy task leaves a half."""
 
 KNOWN_S = 1.0
-"""For so long the last trial is good enough where no verdict hangs on it."""
+"""How long a trial's result may be used where no charge depends on it."""
 
 
 class Core:
-    """The core of this thread, and what is known of it."""
+    """The core of this thread."""
 
     def __init__(self) -> None:
-        self.own = Own()
+        self.own = OwnWait()
         self.count = len(os.sched_getaffinity(0))
-        """How many cores it may be; all that is started from here has the same."""
+        """How many cores we may use; our children inherit them."""
         self.alone = self.count == 1
         self._tried = float("-inf")
         self._overloaded = False
 
     @property
     def known(self) -> bool | None:
-        """What the last trial found; None: it is too long ago."""
+        """The result of the last trial; None: it is too old."""
         return self._overloaded if time.monotonic() - self._tried < KNOWN_S else None
 
     def overloaded(self) -> bool:
-        """Try it: run for TRIAL_S, or until that can't be had in good time."""
+        """Spin until we have had TRIAL_S of CPU, or it takes too long."""
         begun, used = time.monotonic(), time.thread_time()
         while (got := time.thread_time() - used) < TRIAL_S:
             if time.monotonic() - begun > TRIAL_S / SHARE:
@@ -49,5 +49,4 @@ class Core:
         return self._overloaded
 
     def close(self) -> None:
-        """Give back what is held open."""
         self.own.close()

@@ -1,4 +1,4 @@
-"""One program in the spawner's table: its descriptors, its facts, its share, how it ended.
+"""One program in the spawner's table: its descriptors, its limits, how it ended.
 
 Loaded into the spawner, so: standard library only. Nothing here waits or forks.
 """
@@ -11,26 +11,24 @@ import os
 import signal
 from typing import Any
 
-from arena.sandbox import cgroups, child, mounts, oom, watch
+from arena.sandbox import cgroups, child, oom, removal, watch
 
 STATUS_BYTES = 4096
-"""bwrap's two lines take 300; nobody else can write there."""
+"""bwrap's two lines take 300; the program itself can't write there."""
 
 
 class Program:
-    """A program and all that is known of it."""
-
     def __init__(self, number: int, plan: dict[str, Any]) -> None:
         self.id = number
         self.plan = plan
         self.uid = 0
-        """What it runs as when we are root."""
+        """Its spare uid if we are root."""
         self.guard = 0
         self.root = 0
-        """Pid of the root of its tree, once known."""
+        """Pid of the root of its tree, once the guard has reported it."""
         self.status = self.errors = self.gate = -1
         self.handle = -1
-        """On the root of its tree, for a kill that can't meet another."""
+        """A pidfd of the root of its tree, for a kill that can't hit another process."""
         self.killed = False
         self.wait_status: int | None = None
         """The guard's, once reaped."""
@@ -38,7 +36,7 @@ class Program:
         """Why the sandbox, or the machine, could not run it."""
         self.group: cgroups.Group | None = None
         self.overstepped = ""
-        self.kills: oom.Kills | None = None
+        self.kills: oom.OomKills | None = None
         """Of the group that it shares with us, if it has none of its own."""
         self.cpu_ms = 0.0
         self.memory_mb = 0.0
@@ -49,21 +47,21 @@ class Program:
 
     @property
     def as_bwrap(self) -> bool:
-        """Whether its guard is bwrap, not a keeper."""
+        """Whether its guard is bwrap, not a keeper (child.py)."""
         return bool(self.plan["backend"] == "bwrap")
 
     @property
     def tree(self) -> int:
-        """The process below which all of it is: the sandbox's pid 1, or the keeper."""
+        """The process below which all of it is: bwrap's pid 1, or the keeper."""
         return self.root if self.as_bwrap else self.guard
 
     @property
     def ended(self) -> bool:
-        """Whether its guard has told how it ended."""
+        """Whether its guard has reported how it ended."""
         return not {"exit-code", "exit"}.isdisjoint(self._facts)
 
     def read_status(self) -> bool:
-        """Take the guard's lines. False: there is no more now. EOFError: there never will be."""
+        """Read the guard's lines. False: there is no more now. EOFError: there never will be."""
         try:
             data = os.read(self.status, STATUS_BYTES) if self.status >= 0 else b""
         except BlockingIOError:
@@ -76,18 +74,17 @@ class Program:
                 self._facts.setdefault(name, value)
         return True
 
-    def rooted(self) -> bool:
-        """Whether the root of its tree has become known just now."""
+    def learn_root(self) -> bool:
+        """Take the pid of the tree's root from what was read. True: it is new."""
         if self.root or "child-pid" not in self._facts:
             return False
         self.root = self._facts["child-pid"]
         return True
 
     def begin_watch(self) -> None:
-        """Watch the tree below the sandbox's pid 1, or below the keeper."""
         share = dict(self.plan["share"])
         if self.group:
-            share["memory_mb"] = 0  # the kernel sees to it
+            share["memory_mb"] = 0  # the kernel limits it
         scratch = self._facts.get("scratch")
         if scratch and not self.plan["options"].get("mounts"):  # else it is limited by itself
             share["disk"] = [*share["disk"], scratch]
@@ -95,33 +92,33 @@ class Program:
         if self.kills:
             self._killed_before = self.kills.count()
 
-    def look(self, now: float) -> bool:
-        """Whether it has used more than its share, or was robbed of it."""
+    def check(self, now: float) -> bool:
+        """Whether it must be killed: it exceeds a limit, or the kernel has killed part of it."""
         if self._watch is None or self.killed:
             return False
         if self.group is not None and self.group.kills():
-            # It may have lost but one of its processes; it doesn't go on without.
+            # It may have lost only one of its processes; it must not go on without.
             self._judge_kill(self.group)
         else:
-            self.overstepped = self._watch.look(now)
+            self.overstepped = self._watch.check(now)
         return bool(self.overstepped or self.failure)
 
     def _judge_kill(self, group: cgroups.Group) -> None:
-        """The kernel has killed in its group: for its own limit, or another's."""
+        """The kernel has killed in its group: for its own limit, or for another's."""
         if group.spent():
             self.overstepped = "memory"
         else:
-            self.failure = self._robbed(group.peak_mb())
+            self.failure = self._killed_for_others(group.peak_mb())
 
-    def _robbed(self, held: float) -> str:
+    def _killed_for_others(self, peak: float) -> str:
         most = self.plan["share"]["memory_mb"]
         return (
             "the machine, or a control group that all is in, ran out of memory: the kernel killed "
-            f"a program that held at most {held:.0f} MB of the {most} it may"
+            f"a program that used at most {peak:.0f} MB of the {most} it may"
         )
 
     def conclude(self) -> None:
-        """Nothing of it is left: add up, and find out why it never ran, if it didn't."""
+        """Nothing of it is left: take its peak memory, and find out whether the host failed."""
         if self.group:
             if self.group.kills():
                 self._judge_kill(self.group)
@@ -133,14 +130,13 @@ class Program:
         if not self.ended:
             self.failure = self._last_words()
         elif self._failed() and self.kills and self.kills.count() > self._killed_before:
-            self.failure = self._robbed(self.memory_mb)
+            self.failure = self._killed_for_others(self.memory_mb)
 
     def _failed(self) -> bool:
-        """Whether it ended otherwise than a program does that is content."""
         return bool(self._facts.get("exit") or self._facts.get("exit-code"))
 
     def exited(self) -> dict[str, Any]:
-        """How it ended, for the referee."""
+        """The fields of its `Exited`."""
         facts = self._facts
         ended = -signal.SIGKILL if self.killed else 0  # a signal is negative
         if "exit" in facts:
@@ -162,7 +158,7 @@ class Program:
         }
 
     def close(self) -> None:
-        """Give back what it held; `status` is whoever's who polls it."""
+        """Release everything but `status`, which the spawner polls and closes."""
         os.close(self.errors)
         for descriptor in (self.gate, self.handle):
             if descriptor >= 0:
@@ -173,10 +169,10 @@ class Program:
             self._watch.close()
         if scratch := self._facts.get("scratch"):
             with contextlib.suppress(OSError):  # its keeper has removed it, as a rule
-                mounts.remove(scratch)
+                removal.remove(scratch)
 
     def _last_words(self) -> str:
-        """Why a guard ended before its program began."""
+        """Why a guard ended before it reported the program's end."""
         text = ""
         with contextlib.suppress(BlockingIOError):
             text = os.read(self.errors, child.ERROR_BYTES).decode(errors="backslashreplace")

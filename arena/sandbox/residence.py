@@ -1,17 +1,17 @@
-"""Keep the files of bots' own folders in memory, so that nobody can tell which of them were read.
+"""Keep the files of bots' folders in the page cache, so that it doesn't show which were read.
 
-A page that a program reads stays in the page cache when the program is gone, and whoever reads the
-same file next can tell by its own page faults, or by a clock, which pages had been read. Where all
-pages are there before a program starts, there is nothing to tell.
+A page that a program reads stays in the page cache after its end. The next program that reads the
+same file can tell, by its own page faults or by a clock, which pages had been read. If all pages
+are in memory before any program starts, there is nothing to find out.
 
 Theory of operation. The files of a folder are mapped one behind the other into one range of our
-addresses, and the kernel is asked to fill it: when the folder is first seen, and again before each
-start, which costs next to nothing where all pages are still there. As they are mapped, no program
-can drop them; only the kernel can, for want of memory, and the next start brings them back.
+addresses, and the kernel reads them: when the folder is first used, and again before each start,
+which costs next to nothing if all pages are still there. As they are mapped, no program can drop
+them; only the kernel can, when memory is short, and the next start brings them back.
 
-Invariant: at most MOST_BYTES in MOST_FILES are held, of the folders that were used last; one that
-has more by itself isn't held at all. It is the referee's process that maps them: a spawner would
-fork more slowly with each file.
+Invariant: at most MOST_BYTES in MOST_FILES are mapped, of the folders used last; a folder above
+that isn't mapped at all. The referee's process maps them, not the spawner, which would fork more
+slowly with each file.
 """
 
 from __future__ import annotations
@@ -26,31 +26,29 @@ from typing import NamedTuple
 from arena.sandbox import kernel
 
 MOST_BYTES = 512 << 20
-"""Twice what a bot may have without packages. These are pages of files, which the kernel can take
-back, and every worker maps the same ones."""
+"""Twice what a bot may have without packages. The kernel can take pages of files back, and every
+worker maps the same ones."""
 MOST_FILES = 20_000
 """As many as a bot may have; the kernel lets a process map some 65,000."""
 
 _PAGE = os.sysconf("SC_PAGESIZE")
 
 
-class _Held(NamedTuple):
-    known_by: tuple[int, int, int]
-    """Changes with the folder's content, as far as its own entries go; snapshots never change."""
+class _Mapping(NamedTuple):
+    identity: tuple[int, int, int]
+    """Changes when the folder's own entries do; snapshots never change."""
     address: int
     size: int
     files: int
 
 
 class Residence:
-    """What is held, least recently used first."""
-
     def __init__(self) -> None:
-        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._held: OrderedDict[str, _Mapping] = OrderedDict()  # least recently used first
 
     def hold(self, folder: str) -> None:
-        """Have all of a folder in memory, unless it is too large; "": none. If it can't be read,
-        whoever is to show it will tell.
+        """Have all of a folder in memory, unless it is too large; "": none. Errors are ignored:
+        the start of the bot reports them.
         """
         if folder:
             with contextlib.suppress(OSError):
@@ -58,29 +56,29 @@ class Residence:
 
     def _hold(self, folder: str) -> None:
         found = os.stat(folder)  # noqa: PTH116 - no Path: speed
-        known_by = (found.st_dev, found.st_ino, found.st_mtime_ns)
+        identity = (found.st_dev, found.st_ino, found.st_mtime_ns)
         held = self._held.pop(folder, None)
-        if held is not None and held.known_by != known_by:
+        if held is not None and held.identity != identity:
             self._release(held)
             held = None
         if held is None:
-            held = self._map(folder, known_by)
+            held = self._map(folder, identity)
         else:
             kernel.populate(held.address, held.size)
         self._held[folder] = held
 
-    def _map(self, folder: str, known_by: tuple[int, int, int]) -> _Held:
+    def _map(self, folder: str, identity: tuple[int, int, int]) -> _Mapping:
         sizes = dict(_files(folder))
         size = sum(map(_whole_pages, sizes.values()))
         if size > MOST_BYTES or len(sizes) > MOST_FILES:
-            return _Held(known_by, 0, 0, 0)
+            return _Mapping(identity, 0, 0, 0)
         while self._held and (
             size + sum(each.size for each in self._held.values()) > MOST_BYTES
             or len(sizes) + sum(each.files for each in self._held.values()) > MOST_FILES
         ):
             self._release(self._held.popitem(last=False)[1])
         if not size:
-            return _Held(known_by, 0, 0, 0)
+            return _Mapping(identity, 0, 0, 0)
         start = address = kernel.reserve(size)
         for path, length in sizes.items():
             handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -90,15 +88,14 @@ class Residence:
                 os.close(handle)
             address += _whole_pages(length)
         kernel.populate(start, size)
-        return _Held(known_by, start, size, len(sizes))
+        return _Mapping(identity, start, size, len(sizes))
 
     def release(self) -> None:
-        """Hold nothing any more."""
         while self._held:
             self._release(self._held.popitem()[1])
 
     @staticmethod
-    def _release(held: _Held) -> None:
+    def _release(held: _Mapping) -> None:
         if held.size:
             kernel.unmap(held.address, held.size)
 
@@ -108,7 +105,7 @@ def _whole_pages(length: int) -> int:
 
 
 def _files(folder: str) -> Iterator[tuple[str, int]]:
-    """Files that have content, and its length; no more than it takes to see that it is too much."""
+    """Files that aren't empty, and their sizes, until they are too many or too large."""
     count = total = 0
     waiting = [folder]
     while waiting:

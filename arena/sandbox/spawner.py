@@ -1,20 +1,20 @@
-"""The spawner: a process of its own that starts bots, reaps them, and outlives none of them.
+"""The spawner process: start programs, limit them, reap them, and kill them all when it ends.
 
 Run as a script with a SOCK_SEQPACKET socket as its standard input: `python -I -S spawner.py`.
 Standard library only and one thread, so that forking is safe and cheap, the parent-death signal
-means this process, and the referee's descriptors, memory and environment are never at hand.
+means this process, and a fork has none of the referee's descriptors, memory and environment.
 
 Theory of operation. One poll loop; nothing in it waits for a bot. A request is one JSON message:
 `{"op":"spawn","id":…,"plan":…}` with the bot's three descriptors as ancillary data, or
-`{"op":"kill","id":…}`. Each program has a *guard*, the child that was forked for it: bwrap, or
-the keeper of child.py. A program goes
+`{"op":"kill","id":…}`. Answers are `serves` (once), `started` and `exited`. Each program has a
+*guard*, the child that was forked for it: bwrap, or the keeper of child.py. Its states are
 
-    STARTING → RUNNING (its child-pid came, limits are applied, the gate is open) → gone
+    STARTING → RUNNING (its child-pid is known, limits are applied, the gate is open) → gone
 
-and is gone when its guard is reaped *and* the root of its tree no longer exists. With bwrap that
+It is gone when its guard is reaped *and* the root of its tree no longer exists. With bwrap that
 root is pid 1 of a pid namespace, which the kernel lets end only after all others in it; as the
-guard normally dies first, this process inherits it, being a subreaper. Only then the answer
-`exited` goes out, so that whoever reads it knows that nothing is left.
+guard normally dies first, this process inherits it, being a subreaper. Only then `exited` is
+sent, so that it means that nothing is left.
 
 Invariants: when the socket closes or the referee dies, in whatever way, everything is killed;
 memory doesn't grow with the number of programs that have been run.
@@ -52,17 +52,17 @@ REQUEST_BYTES = 1 << 18
 """Above what the kernel's default socket buffer lets a client send in one message."""
 
 LAST_KILL_S = 5.0
-"""How long the tree of a closing spawner may take to die: a process in an uninterruptible wait
-can't be hurried, and its kill is already under way."""
+"""How long the trees of a closing spawner may take to die: a process in an uninterruptible wait
+dies later by itself, since its SIGKILL is pending."""
 
 RAISED = ("AS", "CPU", "DATA", "FSIZE", "NOFILE", "NPROC", "SIGPENDING")
-"""What programs inherit, or we need ourselves: not the host's defaults hold, but its limits."""
+"""Limits that programs inherit, or that we need: raised from the soft limit to the hard one."""
 
-LOOK_S = 0.02
-"""How often the shares are looked at. In this time a core fills 100 MB and forks 300 times."""
+CHECK_S = 0.02
+"""How often limits are checked. In this time a core fills 100 MB and forks 300 times."""
 
 
-class Spawner:
+class SpawnerProcess:
     """The loop and its tables, all of them bounded by the number of living programs."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -74,11 +74,11 @@ class Spawner:
         self.slots: list[int] = []
         """Ids by slot, 0 where free."""
         self.answers: deque[bytes] = deque()
-        """At most two for each program that was asked for and not yet forgotten."""
+        """Not sent yet: at most two for each program that was requested."""
         self.closing = 0.0
-        self.looked = 0.0
+        self.checked = 0.0
         self.groups, self.groupless = cgroups.find()
-        self.kills = oom.Kills()
+        self.kills = oom.OomKills()
         self.uids = uids.SpareUids()
         self.poll = select.poll()
         self.news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -92,34 +92,34 @@ class Spawner:
     def run(self) -> None:
         """Serve until the referee has gone and everything is dead."""
         memory = self.groups.name if self.groups else "watchdog"
-        self.tell({"serves": {"memory": memory, "groupless": self.groupless}})
+        self.answer({"serves": {"memory": memory, "groupless": self.groupless}})
         while not self.closing or (self.programs and time.monotonic() < self.closing):
-            for descriptor, event in self.poll.poll(LOOK_S * 1000 if self.programs else None):
-                self.turn_to(descriptor, event)
-            if self.programs and time.monotonic() - self.looked > LOOK_S:
-                self.looked = time.monotonic()
+            for descriptor, event in self.poll.poll(CHECK_S * 1000 if self.programs else None):
+                self.handle(descriptor, event)
+            if self.programs and time.monotonic() - self.checked > CHECK_S:
+                self.checked = time.monotonic()
                 for program in self.programs.values():
-                    self.look(program)
+                    self.check(program)
         self.kill_orphans()
         self.uids.close()
         if self.groups:
             self.groups.close()
 
-    def look(self, program: Program) -> None:
-        """See whether it keeps to its share. What can't be seen is trouble with it alone."""
+    def check(self, program: Program) -> None:
+        """Kill it if it exceeds a limit. If it can't be checked, only this program fails."""
         try:
-            over = program.look(self.looked)
+            over = program.check(self.checked)
         except (OSError, ValueError, OverflowError) as error:
             program.failure = f"could not watch it: {error}"
             over = True
         if over:
             self.kill(program)
 
-    def turn_to(self, descriptor: int, event: int) -> None:
+    def handle(self, descriptor: int, event: int) -> None:
         """Do what a descriptor is ready for."""
         if descriptor == self.connection.fileno():
             if event & select.POLLOUT:
-                self.answer()
+                self.flush()
             if event & ~select.POLLOUT:
                 self.serve()
         elif descriptor == self.referee:
@@ -160,7 +160,7 @@ class Spawner:
                 os.close(descriptor)
         if failure:
             program.failure = failure
-            self.tell({"exited": program.exited()})
+            self.answer({"exited": program.exited()})
 
     def spawn(self, program: Program, descriptors: list[int]) -> None:
         """Fork the guard. Raises OSError when the machine can't."""
@@ -200,53 +200,52 @@ class Spawner:
         self.poll.register(status[0], select.POLLIN)
 
     def group(self, program: Program) -> cgroups.Group | None:
-        """A control group for it, if they are to be had and its memory is to be held."""
+        """A control group for it, if we can have them and its memory is limited."""
         share = program.plan["share"]
         if not (self.groups and share["memory_mb"]):
             return None
-        # A random name: a program can read it in its /proc/self/cgroup, and a number that counts
-        # starts would tell it how far the event is.
-        # Where tasks are counted as well: bwrap and its pid 1 are two more.
+        # A random name: a program can read it in its /proc/self/cgroup, and a running number would
+        # show it how far the event is. Two more tasks: bwrap and its pid 1.
         return self.groups.group(
             os.urandom(8).hex(), memory_mb=share["memory_mb"], tasks=share["tasks"] + 2
         )
 
     def read_status(self, program: Program) -> bool:
-        """Take the guard's lines; the first opens the gate. False: there is no more now."""
+        """Read the guard's lines; the first opens the gate. False: there is no more now."""
         try:
             more = program.read_status()
         except EOFError:
             self.forget_status(program)
             return False
-        if program.rooted():
+        if program.learn_root():
             self.release(program)
         return more
 
     def release(self, program: Program) -> None:
-        """The tree has a root: limit it, and let the program run."""
+        """Its sandbox is set up: apply the limits, and let the program run."""
         self.by_pid[program.root] = program
         if program.killed or program.wait_status is not None:
             return
         if program.as_bwrap:
             try:
                 program.handle = os.pidfd_open(program.root)
-                # The limits go onto the sandbox's pid 1 while it waits at the gate: bwrap's own
-                # set-up, and the count of the user's other processes, stay out of them.
-                with mounts.real_uid(program.uid):
+                # The limits are set on the sandbox's pid 1 while it waits at the gate, so that
+                # they don't count bwrap's own set-up and the user's other processes.
+                with uids.real_uid(program.uid):
                     limits = program.plan["rlimits"].items()
                     child.limit(program.root, {n: v for n, v in limits if n != "FSIZE"})
                 os.write(program.gate, child.OPEN_GATE)
             except (ProcessLookupError, BrokenPipeError):
-                return  # died in its set-up; reaping it tells why
+                return  # died in its set-up; `conclude` finds out why
             except (OSError, ValueError, OverflowError) as error:
                 program.failure = f"could not set the limits: {error}"
                 self.kill(program)
                 return
         program.begin_watch()
-        self.tell({"started": {"id": program.id, "pid": program.root, "tree": program.tree}})
+        self.answer({"started": {"id": program.id, "pid": program.root, "tree": program.tree}})
 
     def kill(self, program: Program) -> None:
-        """Begin the end of a program's tree; reaping it is what completes it."""
+        """Begin to kill a program's tree; `reap` and `settle` complete it."""
         program.killed = True
         if program.group:
             program.group.kill()
@@ -254,14 +253,14 @@ class Spawner:
             os.close(program.gate)
             program.gate = -1
         if program.handle >= 0:
-            # Pid 1 at once: the guard would pass it on only when its turn comes on a busy core.
+            # Pid 1 directly: on a busy core the guard would pass the signal on late.
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(program.handle, signal.SIGKILL)
         if program.as_bwrap and program.wait_status is None:
             os.kill(program.guard, signal.SIGKILL)
 
     def reap(self) -> None:
-        """Collect every child that has ended, inherited ones too, then see who is gone."""
+        """Collect every child that has ended, inherited ones too, then settle their programs."""
         with contextlib.suppress(BlockingIOError):
             while os.read(self.news, 512):
                 pass
@@ -279,14 +278,14 @@ class Spawner:
             if pid == program.guard:
                 program.wait_status = status
             else:
-                # The guard was forked from us, and its peak counts ours: only the root tells.
+                # A guard's own peak is useless: it was forked from us, and contains ours.
                 program.memory_mb = used.ru_maxrss / 1024
         for program in list(self.programs.values()):
             if program.wait_status is not None:
                 self.settle(program)
 
     def settle(self, program: Program) -> None:
-        """The guard is dead: is the tree? Kill what is left of it, or say that all is over."""
+        """The guard is dead: kill what is left of the tree, or report that nothing is."""
         while self.read_status(program):
             pass
         if not program.root or not (program.as_bwrap or program.ended):
@@ -298,11 +297,11 @@ class Spawner:
         self.by_pid.pop(program.root, None)
         program.conclude()
         self.forget(program)
-        self.tell({"exited": program.exited()})
+        self.answer({"exited": program.exited()})
 
     @staticmethod
     def is_child(pid: int) -> bool:
-        """Whether a process that we have not reaped is ours: its pid can't be another's."""
+        """Whether it is an unreaped child of ours: then its pid can't have been reused."""
         try:
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
@@ -327,26 +326,26 @@ class Spawner:
             program.status = -1
 
     def kill_orphans(self) -> None:
-        """Kill the children that we have not forked: pieces of a tree whose guard has died. What
-        is below them becomes ours in turn.
+        """Kill inherited children: parts of a tree whose guard has died. Their own children are
+        inherited in turn.
         """
         guards = {each.guard for each in self.programs.values() if each.wait_status is None}
         try:
-            pieces = set(meter.children(os.getpid())) - guards
+            orphans = set(meter.children(os.getpid())) - guards
         except NotImplementedError:  # a kernel without lists of children
-            pieces = meter.below(os.getpid()) - guards - meter.below(*guards)
-        for pid in pieces:
+            orphans = meter.below(os.getpid()) - guards - meter.below(*guards)
+        for pid in orphans:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def answer(self, message: dict[str, Any]) -> None:
         """Queue an answer, and send what can be sent."""
         if not self.closing:
             self.answers.append(json.dumps(message).encode())
-            self.answer()
+            self.flush()
 
-    def answer(self) -> None:
-        """Send without waiting; the rest goes when the referee has read."""
+    def flush(self) -> None:
+        """Send without waiting; the rest is sent when the referee has read."""
         if self.closing:
             return
         wanted = select.POLLIN
@@ -362,7 +361,7 @@ class Spawner:
         self.poll.modify(self.connection, wanted)
 
     def close(self) -> None:
-        """The referee has gone: kill everything, and answer nobody any more."""
+        """The referee has gone: kill everything, and send no more answers."""
         if self.closing:
             return
         self.closing = time.monotonic() + LAST_KILL_S
@@ -374,7 +373,6 @@ class Spawner:
 
 
 def main() -> None:
-    """Serve the socket on standard input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the referee's to handle
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for name in RAISED:
@@ -384,7 +382,7 @@ def main() -> None:
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     connection = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), 0)
-    Spawner(connection).run()
+    SpawnerProcess(connection).run()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,8 @@
-"""The end of a whole process tree, in the process that is its subreaper.
+"""Keep a process tree from outliving its program: wait for that, then kill all that is left.
 
-A subreaper inherits every orphan below it, so that nothing of the tree escapes by having its
-parent die. `become` makes this process one; `attend` waits for the program at the top of the tree;
-`fell` kills what is left.
-
-Standard library only, one thread: loaded into keepers and guards.
+A subreaper inherits every orphan below it, so nothing of the tree escapes by having its parent die.
+`become` makes this process one; `wait_for` waits for the program at the top of the tree; `kill_all`
+kills the rest. Standard library only, one thread: loaded into keepers (child.py, tool_keeper.py).
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ _RESCAN_S = 0.01
 
 
 def become() -> int:
-    """Inherit orphans from now on; a descriptor that is readable when a child has ended."""
+    """Inherit orphans from now on. Returns a descriptor, readable when a child has ended."""
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -30,7 +28,7 @@ def become() -> int:
     return news
 
 
-def attend(program: int, news: int, gate: int, ended: dict[int, int]) -> None:
+def wait_for(program: int, news: int, gate: int, ended: dict[int, int]) -> None:
     """Reap until the program has ended, its status in `ended`, or the gate was closed."""
     poll = select.poll()
     poll.register(news, select.POLLIN)
@@ -54,12 +52,12 @@ def _reap(program: int, news: int, ended: dict[int, int]) -> bool:
     return False
 
 
-def fell(program: int, news: int, ended: dict[int, int]) -> None:
+def kill_all(program: int, news: int, ended: dict[int, int]) -> None:
     """Kill and reap until no child is left; orphans have become children.
 
-    By the lists of children, which take microseconds: one that forks and leaves would be gone
-    within a pass over /proc. And with every look all that was found: were they only stopped, their
-    number would make each look slower, until such a one is never met.
+    Found by the lists of children, which take microseconds: a process that forks and exits would
+    be gone before a pass over /proc reached it. All that is found is killed each time: if it were
+    only stopped, growing numbers would slow the search until it never catches such a process.
     """
     keeper = os.getpid()
     killed: set[int] = set()

@@ -1,7 +1,7 @@
-"""Temporary folders that are removed even if their maker was killed.
+"""Make temporary folders that get removed even if their process is killed.
 
-A killed process leaves its folder behind. So its maker holds a lock on it for as long as it lives,
-and whoever makes the next folder of the same kind first removes those that nobody holds.
+A process locks its folder as long as it lives. A process that makes another folder with the same
+prefix first removes those that aren't locked.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from arena.sandbox import mounts
+from arena.sandbox import removal
 
 
 @contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """Make a folder for us alone, and remove it; those of killed processes, too."""
+    """Make a folder and remove it; those of killed processes, too."""
     sweep(Path(tempfile.gettempdir()), prefix)
     with held_folder(Path(tempfile.gettempdir()), prefix) as folder:
         yield folder
@@ -26,8 +26,8 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
 @contextmanager
 def held_folder(place: Path, prefix: str) -> Iterator[Path]:
-    """Make a folder that no `sweep` takes while we live, and remove it."""
-    folder, lock = _made(place, prefix)
+    """Make a folder that no `sweep` removes while we live, and remove it."""
+    folder, lock = _make(place, prefix)
     try:
         yield folder
     finally:
@@ -36,14 +36,14 @@ def held_folder(place: Path, prefix: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def _made(place: Path, prefix: str) -> tuple[Path, int]:
+def _make(place: Path, prefix: str) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
         with suppress(FileNotFoundError):
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            with suppress(OSError):  # some network file systems: then nobody can sweep, either
+            with suppress(OSError):  # some network file systems: then `sweep` can't lock, either
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            if folder.exists():  # nobody has swept it away before it was locked
+            if folder.exists():  # else it was swept before it was locked
                 return folder, lock
             os.close(lock)
 
@@ -63,4 +63,4 @@ def sweep(place: Path, prefix: str) -> None:
 
 def _remove(folder: Path) -> None:
     folder.chmod(0o700)
-    mounts.remove(str(folder))
+    removal.remove(str(folder))

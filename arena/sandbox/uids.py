@@ -1,39 +1,86 @@
-"""Spare uids for programs, each of one program at a time on this machine.
+"""Give each program that root starts a uid of its own, and change to it.
 
-Theory of operation. The uids are cut into ranges, and a spawner claims one by binding a socket to
-its name in the kernel's abstract namespace: nobody else can while it lives, and its end, however it
-comes, gives the name back. A name that is taken, by another spawner or by somebody who wants to be
-in the way, costs a try. Two programs of one uid could signal each other, and would share what the
-kernel counts for a user.
+Theory of operation. Two programs of one uid could signal each other, and would share what the
+kernel counts for a user. So spare uids, which no user has, are cut into ranges, and a spawner
+claims a range by binding a socket to its name in the kernel's abstract namespace: no other process
+can do so while it lives, and its end, in whatever way, frees the name. A name that is taken, by
+another spawner or by a hostile process, costs one more attempt.
 
-Invariant: of the spawners of one network namespace no two have a uid in common.
+Invariant: no two spawners of one network namespace have a uid in common.
 Loaded into the spawner, so: standard library only.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import socket
-
-from arena.sandbox import mounts
+from collections.abc import Iterator
+from pathlib import Path
 
 RANGE = 16
-"""More than a table has seats. Who has more programs at a time claims another."""
+"""More than a table has seats. A spawner with more programs at a time claims another range."""
+
+_SPARE, _SPARE_MANY = 0x7000_0000, 1 << 28
+"""Above all uids that systemd and distributions assign."""
+
+_SPARE_FEW = 4096
+"""Of a container's uids, which are usually 65,536."""
+
+
+def spare_uids() -> range | None:
+    """The uids of this machine, or container, that no user has. None: we aren't root, or are in a
+    namespace with too few.
+    """
+    if os.geteuid():
+        return None
+    for line in Path("/proc/self/uid_map").read_text().splitlines():
+        inside, _, count = map(int, line.split())
+        if inside <= _SPARE and inside + count >= _SPARE + _SPARE_MANY:
+            return range(_SPARE, _SPARE + _SPARE_MANY)
+        if count >= _SPARE_FEW * 2:
+            # Below the last two, of which one is nobody's.
+            return range(inside + count - 2 - _SPARE_FEW, inside + count - 2)
+    return None
+
+
+def drop(uid: int) -> None:
+    """Become the spare uid, for good."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+@contextlib.contextmanager
+def real_uid(uid: int) -> Iterator[None]:
+    """For a moment, have `uid` as our real uid. 0 means that we aren't root, and does nothing.
+
+    A process may set the rlimits of others of its real uid; root needs CAP_SYS_RESOURCE to do so,
+    which many containers lack. The effective uid and its capabilities stay.
+    """
+    if uid:
+        os.setresgid(uid, -1, -1)
+        os.setresuid(uid, -1, -1)
+    try:
+        yield
+    finally:
+        if uid:
+            os.setresuid(0, -1, -1)
+            os.setresgid(0, -1, -1)
 
 
 class SpareUids:
-    """Those of one spawner, by the number of a program's slot."""
+    """The spare uids of one spawner, by the number of a program's slot."""
 
     def __init__(self, uids: range | None = None) -> None:
-        """`uids`: in the place of this machine's."""
         self._uids = uids
         self._claims: list[tuple[socket.socket, int]] = []
 
     def of(self, slot: int) -> int:
         """The uid of a slot. PermissionError: there is none, OSError: all are in use."""
         if self._uids is None:
-            self._uids = mounts.spare_uids()
+            self._uids = spare_uids()
         if self._uids is None:
             raise PermissionError("root has no other user here to run programs as")
         while slot // RANGE >= len(self._claims):
@@ -41,13 +88,12 @@ class SpareUids:
         return self._claims[slot // RANGE][1] + slot % RANGE
 
     def close(self) -> None:
-        """Give them back; the end of the process does, too."""
         while self._claims:
             self._claims.pop()[0].close()
 
 
 def _claimed(uids: range) -> tuple[socket.socket, int]:
-    """A range that was nobody's, and what holds it: where to begin makes clashes rare."""
+    """Claim a free range: the socket and the first uid. Starting at our pid makes clashes rare."""
     count = len(uids) // RANGE
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
     for tried in range(count):

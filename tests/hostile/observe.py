@@ -453,10 +453,10 @@ def _survivors(scene, tree, bot=None):
 REFEREE = """
 import os, subprocess, sys
 import msgspec
-from arena.sandbox import Plan, Started
+from arena.sandbox import SpawnPlan, Started
 from arena.sandbox.client import Spawner
 import select
-plan = msgspec.json.decode(sys.stdin.readline(), type=Plan)
+plan = msgspec.json.decode(sys.stdin.readline(), type=SpawnPlan)
 if sys.argv[1] == "plain":
     child = subprocess.Popen(plan.argv, cwd=plan.cwd, env={**plan.env}, stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, start_new_session=True)

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from arena.model import HostError, UserError
-from arena.sandbox import Launch, Plan, canary
+from arena.sandbox import Launch, SpawnPlan, canary
 from arena.sandbox.bwrap import Bubblewrap
 from arena.sandbox.client import Spawner
 from arena.sandbox.installations import Installation
@@ -113,7 +113,7 @@ def test_broken_tool_is_the_hosts_fault(host, tmp_path):
     tool.write_text("#!/bin/sh\necho no such namespace >&2\nexit 3\n")
     tool.chmod(0o755)
     options = {"tool": str(tool), "args": ("--x",), "spare uid": False}
-    plan = Plan(backend="bwrap", argv=("true",), env={}, cwd="/", rlimits={}, options=options)
+    plan = SpawnPlan(backend="bwrap", argv=("true",), env={}, cwd="/", rlimits={}, options=options)
     process = host.spawner.spawn(plan)
     (exited,) = answers(host.spawner)
     assert (exited.host_error, exited.code) == ("no such namespace", None)
@@ -172,8 +172,8 @@ def test_canary_finds_a_leak(anybwrap, leak):
         args = replaced(list(plan.options["args"]), *LEAKS[leak])
         return msgspec.structs.replace(plan, options={**plan.options, "args": args})
 
-    assert leak in canary.look(leaky, namespaces=True).problem
-    assert canary.look(anybwrap.plan, namespaces=True).problem == ""
+    assert leak in canary.run_canary(leaky, namespaces=True).problem
+    assert canary.run_canary(anybwrap.plan, namespaces=True).problem == ""
 
 
 def test_canary_finds_a_visible_file(anybwrap):
@@ -183,7 +183,7 @@ def test_canary_finds_a_visible_file(anybwrap):
         outside = str(Path(launch.root).parent)
         return anybwrap.plan(msgspec.structs.replace(launch, expose=(outside, *launch.expose)))
 
-    assert "file of the referee" in canary.look(leaky, namespaces=True).problem
+    assert "file of the referee" in canary.run_canary(leaky, namespaces=True).problem
 
 
 def test_canary_finds_what_lies_beside_a_program(anybwrap, monkeypatch):
@@ -196,12 +196,12 @@ def test_canary_finds_what_lies_beside_a_program(anybwrap, monkeypatch):
         return (found or Installation(prefix, (), generic=False))._replace(parts=(prefix,))
 
     monkeypatch.setattr(canary, "installation", whole)
-    assert "beside a program" in canary.look(anybwrap.plan, namespaces=True).problem
+    assert "beside a program" in canary.run_canary(anybwrap.plan, namespaces=True).problem
 
 
 def test_canary_finds_no_sandbox(anybwrap):
     """Without any confinement it speaks up, whatever it sees first."""
-    assert "canary" in canary.look(Unconfined().plan, namespaces=True).problem
+    assert "canary" in canary.run_canary(Unconfined().plan, namespaces=True).problem
 
 
 def test_empty_or_impossible_commands(tmp_path):

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from arena.sandbox import overload
-from arena.sandbox.delays import Own, Task, counts_waits, tasks
+from arena.sandbox.delays import OwnWait, Task, counts_waits, tasks
 from arena.sandbox.overload import Core
 
 BUSY = """
@@ -65,7 +65,7 @@ def test_a_kernel_that_does_not_count(tmp_path, text):
     if text is not None:
         (tmp_path / "thread-self").mkdir()
         (tmp_path / "thread-self" / "schedstat").write_text(text)
-    own = Own(str(tmp_path))
+    own = OwnWait(str(tmp_path))
     assert not own.counted
     assert 0.0 == own.waited()
     own.close()
@@ -108,7 +108,7 @@ def test_who_shares_a_core_waits(core):
 @pytest.mark.process
 def test_a_thread_is_told_from_another():
     """Our own wait is this thread's."""
-    own = Own()
+    own = OwnWait()
     ran = []
     thread = threading.Thread(target=lambda: ran.append(tasks([os.getpid()])))
     thread.start()

@@ -1,5 +1,6 @@
 """Folders that are kept in memory: what is there before a start, and what it may take."""
 
+import ctypes
 import os
 import time
 from pathlib import Path
@@ -85,7 +86,8 @@ def test_pages_that_the_kernel_took_come_back(held):
     """For want of memory it may take any; the next start has them read again."""
     kept, made = held
     entry = kept._held[str(made)]
-    residence.kernel._madvise(entry.address, entry.size, 4)  # MADV_DONTNEED: unmapped, not dropped
+    address, size = ctypes.c_void_p(entry.address), ctypes.c_size_t(entry.size)
+    residence.kernel._libc.madvise(address, size, 4)  # MADV_DONTNEED: unmapped, not dropped
     assert all_dropped(made)
     kept.hold(str(made))
     assert 303 == dropped(made)

@@ -131,7 +131,7 @@ def watched(tree, uid=0, proc="/proc", **share):
 def judged(found, seconds=5.0, since=0.0):
     """The first judgement, looking every 20 ms of a time that passes at once."""
     for look in range(int(seconds / 0.02)):
-        if verdict := found.look(since + look * 0.02):
+        if verdict := found.check(since + look * 0.02):
             return verdict
     return ""
 
@@ -200,10 +200,10 @@ def test_a_lone_process_is_judged_at_the_first_look(grow):
     """There is nobody to share with: what it holds is exact."""
     tree = grow("held = take(100); stay()").ready()
     found = watched(tree, memory_mb=80)
-    assert found.look(0.0) == "memory"
+    assert found.check(0.0) == "memory"
     assert found.peak_mb >= 100
     found = watched(tree, memory_mb=160)
-    assert found.look(0.0) == ""
+    assert found.check(0.0) == ""
     assert 100 <= found.peak_mb < 130
 
 
@@ -224,7 +224,7 @@ for at in range(0, 64 << 30, 2 << 20): held[at]
 fork(stay)
 stay()
 """).ready(2)
-    assert watched(tree, memory_mb=100).look(0.0) == "memory"
+    assert watched(tree, memory_mb=100).check(0.0) == "memory"
     assert judged(watched(tree, memory_mb=300)) == ""
 
 
@@ -299,7 +299,7 @@ leave_to(work)
     assert held.pages >= 100 << 20
     assert memory.portion(held) >= 100 << 20
     assert memory.buffers([held], room=0) >= 80 * memory.socket_bytes()
-    assert watched(tree, memory_mb=80).look(0.0) == "memory"
+    assert watched(tree, memory_mb=80).check(0.0) == "memory"
 
 
 def test_a_child_before_its_exec_is_not_a_second_program(grow):
@@ -316,11 +316,11 @@ assert child > 0, ctypes.get_errno()
 stay(child)
 """).ready()
     found = watched(tree, memory_mb=160)
-    looks = [found.look(look * 0.02) for look in range(2)]
+    looks = [found.check(look * 0.02) for look in range(2)]
     assert looks == ["", ""]
     assert len(meter.members(tree.pid)) == 2
-    assert found.look(watch.PATIENCE_S) == "memory"  # no moment lasts so long
-    assert watched(tree, memory_mb=80).look(0.0) == "memory"  # over all the same
+    assert found.check(watch.PATIENCE_S) == "memory"  # no moment lasts so long
+    assert watched(tree, memory_mb=80).check(0.0) == "memory"  # over all the same
 
 
 def test_who_hides_its_memory_is_judged_by_the_most_it_may_be(grow, monkeypatch):
@@ -356,8 +356,8 @@ def test_who_is_not_shown_at_all_has_overstepped(grow, tmp_path, gone):
     tree = grow("stay()").ready()
     (tmp_path / f"{tree.root}/task/{tree.root}").mkdir(parents=True)
     (tmp_path / f"{tree.root}/task/{tree.root}/children").write_text(f"{tree.pid} ")
-    assert watched(tree, memory_mb=99, proc=str(tmp_path)).look(0.0) == "memory"
-    assert watched(tree, tasks=9, proc=str(tmp_path)).look(0.0) == "tasks"
+    assert watched(tree, memory_mb=99, proc=str(tmp_path)).check(0.0) == "memory"
+    assert watched(tree, tasks=9, proc=str(tmp_path)).check(0.0) == "tasks"
     with pytest.raises(PermissionError, match="hides"):
         memory.usage(tree.pid, proc=str(tmp_path))
     assert memory.usage(gone[0], proc=str(tmp_path)) is None
@@ -420,14 +420,14 @@ stay()
     monkeypatch.setattr(watch, "SLICE_S", 0.0)
     found = watched(tree, memory_mb=128)
     for look in range(8):
-        assert found.look(look * 0.001) == ""
+        assert found.check(look * 0.001) == ""
         assert len(asked) == look + 1
-    assert found.look(0.009) == ""
+    assert found.check(0.009) == ""
     assert len(asked) == 8
     rest = (128 - found.peak_mb) * (1 << 20) / watch.FILL_RATE
-    assert found.look(0.007 + 0.9 * rest) == ""
+    assert found.check(0.007 + 0.9 * rest) == ""
     assert len(asked) == 8
-    assert found.look(1000.0) == ""
+    assert found.check(1000.0) == ""
     assert len(asked) == 9
 
 
@@ -440,9 +440,9 @@ stay()
 """).ready(8)
     monkeypatch.setattr(watch, "SLICE_S", 0.0)
     found = watched(tree, memory_mb=128)
-    assert found.look(0.0) == ""
-    assert found.look(0.9 * watch.ROUND_S) == ""
-    assert found.look(watch.ROUND_S) == "memory"
+    assert found.check(0.0) == ""
+    assert found.check(0.9 * watch.ROUND_S) == ""
+    assert found.check(watch.ROUND_S) == "memory"
 
 
 def test_a_tree_whose_root_is_not_shown_is_not_taken_for_ended(grow, monkeypatch):
@@ -454,9 +454,9 @@ def test_a_tree_whose_root_is_not_shown_is_not_taken_for_ended(grow, monkeypatch
             monkeypatch.setattr(meter.os, name, refusing(getattr(os, name), hidden, error))
         for share in ({"memory_mb": 99}, {"tasks": 9}, {}):
             with pytest.raises(PermissionError, match=f"process {tree.root} is hidden"):
-                watched(tree, **share).look(0.0)
+                watched(tree, **share).check(0.0)
         monkeypatch.undo()
-    assert watched(tree, memory_mb=99).look(0.0) == ""
+    assert watched(tree, memory_mb=99).check(0.0) == ""
 
 
 def refusing(real, start, error):
@@ -480,7 +480,7 @@ stay()
         memory.os, "listdir", refusing(os.listdir, f"/proc/{tree.pid}/task", PermissionError)
     )
     monkeypatch.setattr(meter, "children", lambda pid, _: [tree.pid] * (pid == tree.root))
-    assert watched(tree, memory_mb=30).look(0.0) == "memory"
+    assert watched(tree, memory_mb=30).check(0.0) == "memory"
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EIO])
@@ -494,7 +494,7 @@ stay()
 """).ready(2)
     (folder / "inner").mkdir()
     share = {"memory_mb": 40, "tasks": 9, "disk_mb": 9, "disk": [str(folder)]}
-    assert watched(tree, **share).look(0.0) == ""
+    assert watched(tree, **share).check(0.0) == ""
     calls = []
 
     def failing(real):
@@ -516,7 +516,7 @@ stay()
         found = watched(tree, **share)
         if len(calls) < fails:
             with contextlib.suppress(OSError):
-                assert found.look(0.0) == ""
+                assert found.check(0.0) == ""
                 assert len(calls) < fails, calls[-1]
         monkeypatch.undo()
         found.close()
@@ -587,7 +587,7 @@ def state():
 def judged(uid, **share):
     every = {"memory_mb": 0, "tasks": 0, "disk_mb": 0, "files": 0, "disk": [folder]}
     found = watch.Watch({**every, **share}, root, uid=uid)
-    return next(filter(None, (found.look(look / 50) for look in range(150))), "fine")
+    return next(filter(None, (found.check(look / 50) for look in range(150))), "fine")
 try:
     before = state()
     for uid in (0, UID):
@@ -642,25 +642,25 @@ for _ in range(30): threading.Thread(target=signal.pause, daemon=True).start()
 for _ in range(9): fork(signal.pause)
 stay()
 """).ready()
-    assert watched(tree, memory_mb=memory_mb, tasks=40).look(0.0) == ""
-    assert watched(tree, memory_mb=memory_mb, tasks=39).look(0.0) == "tasks"
-    assert watched(tree, memory_mb=memory_mb, tasks=9).look(0.0) == "tasks"
+    assert watched(tree, memory_mb=memory_mb, tasks=40).check(0.0) == ""
+    assert watched(tree, memory_mb=memory_mb, tasks=39).check(0.0) == "tasks"
+    assert watched(tree, memory_mb=memory_mb, tasks=9).check(0.0) == "tasks"
 
 
 def test_the_sandbox_itself_does_not_count(grow):
     """The root that keeps the tree is nothing of the program's."""
     tree = grow("held = take(50); fork(stay); fork(stay); signal.pause()").ready(2)
-    assert watched(tree, tasks=3).look(0.0) == ""
-    assert watched(tree, tasks=2).look(0.0) == "tasks"
+    assert watched(tree, tasks=3).check(0.0) == ""
+    assert watched(tree, tasks=2).check(0.0) == "tasks"
     tree.root = tree.pid
-    assert watched(tree, tasks=2).look(0.0) == ""
-    assert watched(tree, tasks=1).look(0.0) == "tasks"
+    assert watched(tree, tasks=2).check(0.0) == ""
+    assert watched(tree, tasks=1).check(0.0) == "tasks"
 
 
 def test_a_tree_that_has_ended_keeps_to_everything(gone):
     """Nothing is left to judge."""
     found = watch.Watch({"memory_mb": 1, "tasks": 1}, gone[0])
-    assert found.look(0.0) == ""
+    assert found.check(0.0) == ""
     assert found.peak_mb == 0
 
 
@@ -671,7 +671,7 @@ def test_a_look_takes_microseconds(grow):
     took = []
     for look in range(200):
         begun = time.perf_counter()
-        assert found.look(look * 0.02) == ""
+        assert found.check(look * 0.02) == ""
         took.append(time.perf_counter() - begun)
     assert min(took) < 0.0005  # measured: 40 µs
 
@@ -750,13 +750,13 @@ def test_a_folder_that_is_swapped_for_a_link_is_not_entered(idle, folder, tmp_pa
 
     for swap in swaps:
         monkeypatch.setattr(disk.os, "open", swapped)
-        assert not disk.Disk([str(folder)], most_bytes=1 << 20, most_files=0).look(0.0, [])
+        assert not disk.Disk([str(folder)], most_bytes=1 << 20, most_files=0).check(0.0, [])
         monkeypatch.undo()
         if (folder / "a").is_symlink():
             (folder / "a").unlink()
             (folder / "a").mkdir()
         elif swap is swaps[1]:
-            assert disk.Disk([str(folder)], most_bytes=1 << 20, most_files=0).look(0.0, [])
+            assert disk.Disk([str(folder)], most_bytes=1 << 20, most_files=0).check(0.0, [])
 
 
 def test_files_without_a_name_count(grow, folder):
@@ -819,13 +819,13 @@ stay()
 """).ready()
     found = disked(tree, folder, disk_mb=1)
     assert judged(found, disk.UNSEEN_S) == ""
-    assert found.look(1000.0) == "disk"
+    assert found.check(1000.0) == "disk"
     found = disked(tree, folder, disk_mb=1)
     assert judged(found, disk.UNSEEN_S) == ""
     tree.go()
     tree.ready()
-    assert found.look(1000.0) == ""
-    assert found.look(2000.0) == ""
+    assert found.check(1000.0) == ""
+    assert found.check(2000.0) == ""
 
 
 def test_who_hides_its_files_has_something_to_hide(idle, folder, monkeypatch):
@@ -840,7 +840,7 @@ def test_who_hides_its_files_has_something_to_hide(idle, folder, monkeypatch):
     monkeypatch.setattr(memory.os, "listdir", refused)
     found = disked(idle, folder, disk_mb=1)
     assert judged(found, disk.UNSEEN_S) == ""
-    assert found.look(1000.0) == "disk"
+    assert found.check(1000.0) == "disk"
 
 
 @pytest.fixture
@@ -864,9 +864,9 @@ def test_a_folder_made_unreadable_is_hidden_on_purpose(ordinary, mode):
     (ordinary / "hidden").mkdir()
     (ordinary / "hidden" / "file").touch()
     found = disk.Disk([str(ordinary)], most_bytes=1 << 20, most_files=0)
-    assert not found.look(0.0, [])
+    assert not found.check(0.0, [])
     (ordinary / "hidden").chmod(mode)
-    assert found.look(1000.0, [])
+    assert found.check(1000.0, [])
     (ordinary / "hidden").chmod(0o700)
 
 
@@ -877,7 +877,7 @@ def test_the_folder_of_a_program_with_another_uid_is_its_own(ordinary):
     own = (ordinary / "hidden").stat().st_uid
     for uid, hides in ((own, True), (own + 1, False)):
         found = disk.Disk([str(ordinary)], most_bytes=1 << 20, most_files=0, uid=uid)
-        assert found.look(0.0, []) == hides
+        assert found.check(0.0, []) == hides
     (ordinary / "hidden").chmod(0o700)
 
 
@@ -889,8 +889,8 @@ def test_a_folder_of_another_user_hides_nothing(ordinary):
     (ordinary / "other").mkdir(mode=0o700)
     os.seteuid(65534)
     found = disk.Disk([str(ordinary)], most_bytes=1 << 20, most_files=0)
-    assert not found.look(0.0, [])
-    assert not found.look(1000.0, [])
+    assert not found.check(0.0, [])
+    assert not found.check(1000.0, [])
 
 
 def test_folders_deeper_than_a_path_is_long_are_hidden(idle, folder):
@@ -920,15 +920,15 @@ def test_a_round_is_done_in_slices_and_begins_four_times_a_second(idle, folder, 
     found = disk.Disk([str(folder)], most_bytes=1 << 20, most_files=0)
     looks = 0
     while len(walked) < 300:
-        assert not found.look(0.0, [])
+        assert not found.check(0.0, [])
         looks += 1
     assert looks >= 5
     for _ in range(3):
-        assert not found.look(0.0, [])
+        assert not found.check(0.0, [])
     assert len(walked) == 300
-    assert not found.look(disk.ROUND_S * 0.9, [])
+    assert not found.check(disk.ROUND_S * 0.9, [])
     assert len(walked) == 300
-    assert not found.look(disk.ROUND_S * 1000, [])
+    assert not found.check(disk.ROUND_S * 1000, [])
     assert len(walked) > 300
     assert len(list(Path("/proc/self/fd").iterdir())) > before
     found.close()

@@ -94,18 +94,22 @@ def test_an_unknown_wheel_is_told_in_a_line_and_the_next_sandbox_taken(
 @pytest.mark.parametrize("backend", [Bubblewrap, Landlock])
 def test_a_sandbox_that_failed_once_is_tried_again(backend, monkeypatch):
     """A spawner that was killed, a canary that answered too late: a moment later it works."""
-    bwrap._examined.cache_clear()
+    bwrap._test.cache_clear()
     if not backend().probe().works:
         pytest.skip("it doesn't work here")
-    bwrap._examined.cache_clear()
+    bwrap._test.cache_clear()
     looks = []
-    look = canary.look
+    run_canary = canary.run_canary
 
     def failing_once(plan, **how):
         looks.append(plan)
-        return canary.Found("the spawner died (signal 9)") if len(looks) == 1 else look(plan, **how)
+        return (
+            canary.CanaryResult("the spawner died (signal 9)")
+            if len(looks) == 1
+            else run_canary(plan, **how)
+        )
 
-    monkeypatch.setattr(canary, "look", failing_once)
+    monkeypatch.setattr(canary, "run_canary", failing_once)
     first = next(iter(bwrap.candidates())) if backend is Bubblewrap else None
     one = backend(first)
     assert "the spawner died (signal 9)" in one.probe().detail
