@@ -84,7 +84,7 @@ WORDS = {
         "checks": "In the order in which they were made.",
         "times": "Of its answers in matches.",
     },
-    "Checked": {
+    "CheckResult": {
         "status": "What it came to.",
         "finding": "The mistake, if there was one.",
     },
