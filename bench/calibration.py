@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 
 from arena.audit.blocks import Blocks
-from arena.audit.groups import RatedEvent
+from arena.audit.rated_events import RatedEvent
 from arena.audit.rotations import Rotations
 from arena.deals import Deals
 from arena.formats.race import Race

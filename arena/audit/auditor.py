@@ -1,55 +1,53 @@
-"""All parts of the report, from the counted records in the order of their ids.
+"""Run all parts of the audit over the counted records.
 
-Each part that asks something of chance answers for all bots or pairs together; with several parts
-each answer counts for as many times as likely (Bonferroni), so that the whole report calls
-something unusual in no more fair events than it says.
+Each part corrects its p-values for all bots or pairs that it asks about. A report of n parts
+multiplies them by n (Bonferroni), so that it calls something unusual in no more fair events than
+it says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from arena.audit.blocks import Blocks
 from arena.audit.caps import Caps
 from arena.audit.discards import Discards
-from arena.audit.groups import rated_events
 from arena.audit.hosts import Hosts
-from arena.audit.luck import Fortune
+from arena.audit.luck import LuckByBot
+from arena.audit.rated_events import rated_events
 from arena.audit.report import UNUSUAL, Audit, AuditPart, Question
 from arena.audit.rotations import Order, Rotations
 from arena.audit.seats import Seats
-from arena.audit.table_mates import Company
+from arena.audit.table_mates import TableMates
 from arena.audit.trends import Place, Trends
 from arena.games.descriptor import Descriptor
 from arena.model import Event, MatchRecord
 
 CELLS, FEWER_CELLS = 128, 32
 MANY = 40
-"""Bots, from which on there are fewer cells: pairs are many then, and cells of each."""
+"""From so many bots on there are fewer cells: there are many pairs, and each has its cells."""
 SHOWN = 10
-"""Pairs of each kind, and all that are unusual."""
-
-Row = TypeVar("Row")
+"""Pairs of each kind; unusual ones are shown beyond that."""
 
 
-def audited(
+def audit_records(
     event: Event, about: Descriptor, order: Order, place: Place, records: Iterable[MatchRecord]
 ) -> Audit:
     """The report; `records` are those that count, in the order of their ids."""
     settings = event.settings
     cells = CELLS if len(event.entrants) < MANY else FEWER_CELLS
-    seats, caps, fortune = Seats(settings.seats), Caps(about, settings.turn_cap), Fortune()
+    seats, caps, fortune = Seats(settings.seats), Caps(about, settings.turn_cap), LuckByBot()
     rotations, hosts = Rotations(settings.seats, order, cells), Hosts(settings.limits)
     blocks, trends = Blocks(settings.seats), Trends(settings.seats, cells, place)
-    company, discards = Company(settings.seats, cells), Discards(about, cells)
+    company, discards = TableMates(settings.seats, cells), Discards(about, cells)
     matches = events = left_out = 0
     for rated in rated_events(records):
         matches += len(rated.records)
         for record in rated.records:
-            seats.sat(record)
+            seats.add_seating(record)
             hosts.add(record)
         if not rated.whole:
             left_out += 1
@@ -71,7 +69,7 @@ def audited(
         AuditPart.TREND: trends.rows(seed + b"trend"),
     }
     asked = sum(map(bool, found.values()))
-    found = {part: _together(rows, asked) for part, rows in found.items()}
+    found = {part: _corrected(rows, asked) for part, rows in found.items()}
     tied_matches, tied_events = seats.ties()
     return Audit(
         game=settings.game,
@@ -82,28 +80,28 @@ def audited(
         tested=_tested(found),
         by_place=seats.places(),
         by_seat=seats.effects(),
-        rotation=seats.left(),
+        rotation=seats.rotation_bias(),
         tied_matches=tied_matches,
         tied_events=tied_events,
-        capped=caps.share(),
+        capped=caps.proportion(),
         capped_pairs=_first(found[AuditPart.CAPS]),
-        luck=tuple(sorted(found[AuditPart.LUCK], key=lambda row: row.bot)),
+        luck=_by_bot(found[AuditPart.LUCK]),
         adjusted=bool(found[AuditPart.LUCK]),
-        later=tuple(sorted(found[AuditPart.LATER], key=lambda row: row.bot)),
+        later=_by_bot(found[AuditPart.LATER]),
         lift=_first(found[AuditPart.LIFT]),
         feeding=_first(found[AuditPart.FEEDING]),
         blocks=blocks.many,
         single=blocks.alone,
-        together=tuple(sorted(found[AuditPart.SERIES], key=lambda row: row.bot)),
-        trends=tuple(sorted(found[AuditPart.TREND], key=lambda row: row.bot)),
+        together=_by_bot(found[AuditPart.SERIES]),
+        trends=_by_bot(found[AuditPart.TREND]),
         time=hosts.time(),
         faults=hosts.faults(),
         load=hosts.load,
     )
 
 
-def _together(rows: Sequence[Any], parts: int) -> list[Any]:
-    """The rows of a part with what they mean in a whole report, the most unusual first."""
+def _corrected(rows: Sequence[Any], parts: int) -> list[Any]:
+    """The rows of a part, corrected for the number of parts, the most unusual first."""
     scaled = [
         msgspec.structs.replace(
             row, p=min(1.0, round(parts * row.p, 9)), p_alone=round(row.p_alone, 9)
@@ -111,6 +109,10 @@ def _together(rows: Sequence[Any], parts: int) -> list[Any]:
         for row in rows
     ]
     return sorted(scaled, key=lambda row: (row.p, row.p_alone))
+
+
+def _by_bot(rows: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(rows, key=lambda row: row.bot))
 
 
 def _tested(found: dict[AuditPart, Sequence[Any]]) -> tuple[Question, ...]:
@@ -123,13 +125,10 @@ def _tested(found: dict[AuditPart, Sequence[Any]]) -> tuple[Question, ...]:
 
 
 def _bots(row: Any) -> tuple[str, ...]:  # noqa: ANN401 - of any part
-    for names in (("bots",), ("giver", "taker")):
-        if hasattr(row, names[0]):
-            named = [getattr(row, name) for name in names]
-            return tuple(named[0] if names == ("bots",) else named)
-    return (row.bot,)
+    if hasattr(row, "bots"):
+        return tuple(row.bots)
+    return (row.giver, row.taker) if hasattr(row, "giver") else (row.bot,)
 
 
-def _first(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The most unusual ones."""
-    return tuple(row for at, row in enumerate(rows) if at < SHOWN or row.p <= UNUSUAL)  # type: ignore[attr-defined]
+def _first(rows: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(row for at, row in enumerate(rows) if at < SHOWN or row.p <= UNUSUAL)

@@ -1,22 +1,19 @@
-"""Whose results within a series hang together.
+"""Find bots whose results within a series are correlated.
 
 The table's intervals take rated events to be independent. A block, the series that share deals, is
 up to 25 of them by the same processes: a bot that carries something from match to match (it learns,
 it wears out, it drew a mood when it was started) has more in common within a block than between
-blocks, and its intervals are too narrow. What is compared are a bot's strokes less its opponents'
+blocks, and its intervals are too narrow. What is compared is a bot's strokes less its opponents'
 in a rated event, within a pairing, where nothing but the block differs.
 
-The statistic is the analysis of variance's: how much the blocks of a pairing differ, in units of
-the variance of its rated events, summed over a bot's pairings. In a fair event each deal of a
-pairing could as well have been in another of its blocks. What is drawn is, for each place in a
-block, by how many blocks the deals there are turned on: still exact, since it is a part of the
-equally likely draws; as cheap as adding up; and what a place in the series is worth stays where it
-is, so a bot that gets better in every series alike is a matter of `trends`. Where each series plays
-the deals in an order of its own, what the places are worth adds up to the same in all blocks: they
-differ less than when turned, and nobody is called unusual for it.
+The statistic is that of the analysis of variance: how much the blocks of a pairing differ, in units
+of the variance of its rated events, summed over a bot's pairings. In a fair event each deal of a
+pairing could as well have been in another of its blocks. A permutation rotates the deals at each
+place of a block by a number of blocks. That is exact, and as cheap as adding up. What a place in
+the series is worth stays in its place: a bot that gets better in every series is for `trends`.
 
-At a table all are measured by each other: whoever meets a bot whose results hang together has a
-part of it in its own.
+Opponents are measured by each other: a bot that meets one whose results are correlated has a part
+of that in its own.
 
 Invariants: sums of whole numbers, thousandths of strokes times the number of seats; bounded by
 eight bytes a seat of each rated event (of two seats one, the other's is its negative).
@@ -31,8 +28,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise, zip_longest
 from operator import mul, truediv
 
-from arena.audit.chance import PValues, answered, numbers, tries_for
-from arena.audit.groups import RatedEvent, strokes
+from arena.audit.chance import PValues, numbers, permutation_p_values, tries_for
+from arena.audit.rated_events import RatedEvent, strokes
 from arena.audit.report import Together
 
 
@@ -45,14 +42,10 @@ class Blocks:
         self._last: tuple[str, str] | None = None
 
     def add(self, event: RatedEvent) -> None:
-        """Take up a whole event; those of a block come one after another."""
-        table = tuple(sorted(event.circle))
-        sums = dict.fromkeys(table, 0)
-        for record in event.records:
-            for entrant, more in zip(record.seats, strokes(record), strict=True):
-                sums[entrant] += more
+        """Events of a block must come one after another."""
+        sums = event.sums(strokes)
         if event.pairing not in self._pairings:
-            self._pairings[event.pairing] = _Pairing(table)
+            self._pairings[event.pairing] = _Pairing(tuple(sums))
         pairing = self._pairings[event.pairing]
         if (event.pairing, event.block) != self._last:
             self._last = event.pairing, event.block
@@ -69,12 +62,12 @@ class Blocks:
 
     @property
     def alone(self) -> int:
-        """Pairings with a single block, which nothing can be held against."""
+        """Pairings with a single block: there is nothing to compare it with."""
         return sum(len(pairing.sizes) == 1 for pairing in self._pairings.values())
 
     def together(self, seed: bytes) -> list[Together]:
-        """All bots with a pairing that can tell. `p` is the family's."""
-        bots: dict[str, list[_Shown]] = {}
+        """All bots with a pairing that can tell; `p` is corrected for all of them."""
+        bots: dict[str, list[_BlockStrokes]] = {}
         asked = []
         for pairing in self._pairings.values():
             if shown := pairing.shown():
@@ -92,12 +85,12 @@ class Blocks:
 
 
 class _Pairing:
-    """What is kept of a pairing: a row of strokes by bot, in the order of deals."""
+    """Strokes of a pairing by bot, in the order of deals."""
 
     def __init__(self, table: tuple[str, ...]) -> None:
         self.table = table
         self.mirrored = len(table) == 2
-        """Whether what one gains is what the other loses, so that one is kept."""
+        """Whether one gains what the other loses: then only the first is kept."""
         self.sizes = array("l")
         """Rated events by block."""
         self.strokes = [array("q") for _ in (table[:1] if self.mirrored else table)]
@@ -107,14 +100,14 @@ class _Pairing:
         for first, end in pairwise(accumulate(self.sizes, initial=0)):
             yield kept[first:end]
 
-    def shown(self) -> list[_Shown]:
-        """Of each row what its blocks show; nothing where there is nothing to compare."""
+    def shown(self) -> list[_BlockStrokes]:
+        """By bot; empty where there is nothing to compare."""
         if len(self.sizes) < 2 or max(self.sizes) < 2:
             return []
-        return [_Shown(list(self._blocks(kept))) for kept in self.strokes]
+        return [_BlockStrokes(list(self._blocks(kept))) for kept in self.strokes]
 
 
-class _Shown:
+class _BlockStrokes:
     """The strokes of one bot in one pairing, as columns: the deals at one place of all blocks."""
 
     def __init__(self, blocks: Sequence[Sequence[int]]) -> None:
@@ -131,7 +124,7 @@ class _Shown:
         self._mean = whole * whole / self.events
         self.all = sum(more * more for column in columns for more in column) - self._mean
         """The sum of squares around the mean."""
-        # Twice in a row, so that turning one on is a slice of it.
+        # Twice in a row, so that a rotation is a slice.
         self._columns = [(len(column), column * 2) for column in columns]
         self.variance = self.all / (self.events - 1)
 
@@ -142,7 +135,7 @@ class _Shown:
 
     @property
     def freedom(self) -> int:
-        """Blocks but for one."""
+        """Degrees of freedom."""
         return len(self.sizes) - 1
 
     @cached_property
@@ -151,7 +144,7 @@ class _Shown:
         return self.between([0] * self.places)
 
     def between(self, turned: Sequence[int]) -> float:
-        """That with the deals at each place turned on by so many blocks."""
+        """The same, with the deals at each place rotated by so many blocks."""
         columns = [
             twice[(by := number % many) : by + many]
             for (many, twice), number in zip(self._columns, turned, strict=True)
@@ -161,12 +154,12 @@ class _Shown:
 
 
 def _answers(
-    asked: Sequence[Sequence[_Shown]], bots: Sequence[Sequence[_Shown]], seed: bytes
+    asked: Sequence[Sequence[_BlockStrokes]], bots: Sequence[Sequence[_BlockStrokes]], seed: bytes
 ) -> list[PValues]:
-    """How often chance has a bot's blocks differ as much; `asked` has each pairing's rows."""
+    """By bot, how often chance makes its blocks differ as much. `asked`: by pairing."""
     freedoms = [sum(own.freedom for own in some) for some in bots]
 
-    def scores(between: dict[_Shown, float]) -> list[float]:
+    def scores(between: dict[_BlockStrokes, float]) -> list[float]:
         return [
             _normal(math.fsum(between[own] / own.variance for own in some), freedom)
             for some, freedom in zip(bots, freedoms, strict=True)
@@ -186,7 +179,7 @@ def _answers(
             )
 
     observed = {own: own.observed for rows in asked for own in rows}
-    return answered(scores(observed), drawn() if bots else ())
+    return permutation_p_values(scores(observed), drawn() if bots else ())
 
 
 def _normal(sum_: float, freedom: int) -> float:
@@ -198,8 +191,8 @@ def _normal(sum_: float, freedom: int) -> float:
     return (math.cbrt(max(0.0, sum_ / freedom)) - 1 + spread) / math.sqrt(spread)
 
 
-def _row(bot: str, some: Sequence[_Shown], answer: PValues) -> Together:
-    """What a bot's pairings show together, in strokes, as they make its error in the table."""
+def _row(bot: str, some: Sequence[_BlockStrokes], answer: PValues) -> Together:
+    """A bot's pairings together, in strokes, as they make its error in the table."""
     blocks, events = sum(len(own.sizes) for own in some), sum(own.events for own in some)
     squares = sum(size * size for own in some for size in own.sizes)
     freedom = blocks - len(some)

@@ -1,7 +1,7 @@
-"""Holes that only the turn cap ended, and pairs that have more of them than others.
+"""Count holes that only the turn cap ended, and find pairs that have more of them than others.
 
-A pair is held against the field: of all rated events so many have a capped hole, and the pair's
-are as good as drawn from them. That is exact whatever a rated event's holes have in common.
+A pair is compared with the field: so many of all rated events have a capped hole, and the pair's
+events are a draw from them. That is exact whatever the holes of a rated event have in common.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from itertools import combinations
 
 import msgspec
 
-from arena.audit.chance import as_many, holm
-from arena.audit.groups import RatedEvent, nine
+from arena.audit.chance import holm, hypergeometric_tail
+from arena.audit.rated_events import RatedEvent, full_holes
 from arena.audit.report import Capped, Proportion
-from arena.audit.seats import share
+from arena.audit.seats import proportion
 from arena.audit.turns import at_cap
 from arena.games.descriptor import Descriptor
 from arena.ratings.intervals import Moments
@@ -38,10 +38,9 @@ class Caps:
         self._pairs: dict[tuple[str, str], _Pair] = {}
 
     def add(self, event: RatedEvent) -> None:
-        """Take up a whole event."""
         holes = capped = 0
         for record in event.records:
-            for hole in nine(record):
+            for hole in full_holes(record):
                 holes += 1
                 capped += at_cap(self._about, hole, self._cap)
         if not holes:
@@ -55,16 +54,18 @@ class Caps:
             found.holes += holes
             found.capped += capped
 
-    def share(self) -> Proportion:
+    def proportion(self) -> Proportion:
         """Of all holes."""
-        return share(self._moments)
+        return proportion(self._moments)
 
     def pairs(self) -> list[Capped]:
-        """All pairs; none where there is nothing to compare. `p` is the family's."""
+        """All pairs; none where there is nothing to compare; `p` is corrected for all of them."""
         if not self._marked or len(self._pairs) < 2:
             return []
         alone = [
-            as_many(pair.marked, drawn=pair.events, marked=self._marked, all_=self._moments.events)
+            hypergeometric_tail(
+                pair.marked, drawn=pair.events, marked=self._marked, all_=self._moments.events
+            )
             for pair in self._pairs.values()
         ]
         return [

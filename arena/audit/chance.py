@@ -1,10 +1,10 @@
-"""How often chance alone shows as much: tails, permutations, corrections for many questions.
+"""Compute p-values: tails, permutations, corrections for many questions.
 
 Permutations are drawn from SHAKE-256 under a label, as deals are: the same event gives the same
-p-values everywhere. Where many are asked at once, the permutations themselves correct for it:
-the most unusual of all is held against the most unusual of each permutation, the next against
-that of those that are left (Westfall and Young's step-down; it is Holm's where the questions have
-nothing to do with each other, and unlike his it needs no more permutations for more questions).
+p-values everywhere. Where many questions are asked at once, the permutations themselves correct for
+it: the most unusual of all is compared with the most unusual of each permutation, the next with
+that of those that remain (Westfall and Young's step-down; it is Holm's where the questions are
+independent, and unlike his it needs no more permutations for more questions).
 
 A question is a row of doubles: cell by cell, what each way in which it could have been drawn makes
 of it. The first of a cell is what was observed; all of a cell sum to 0.
@@ -70,8 +70,7 @@ def tries_for(values: int) -> int:
     return max(FEWEST_TRIES, min(TRIES, _WORK // max(1, values)))
 
 
-def permuted(rows: Sequence[array[float]], seed: bytes, *, ways: int) -> list[PValues]:
-    """The answers to questions that are asked together."""
+def permutation_test(rows: Sequence[array[float]], seed: bytes, *, ways: int) -> list[PValues]:
     cells = len(rows[0]) // ways if rows else 0
     spread = [math.sqrt(sum(value * value for value in row) / ways) or 1.0 for row in rows]
     drawn = (
@@ -79,11 +78,13 @@ def permuted(rows: Sequence[array[float]], seed: bytes, *, ways: int) -> list[PV
         for way in draws(seed, tries=tries_for(cells * len(rows)), cells=cells, ways=ways)
     )
     observed = [sum(row[::ways]) / sd for row, sd in zip(rows, spread, strict=True)]
-    return answered(observed, drawn if rows else ())
+    return permutation_p_values(observed, drawn if rows else ())
 
 
-def answered(observed: Sequence[float], drawn: Iterable[Sequence[float]]) -> list[PValues]:
-    """The answers to questions by the scores of what was observed and of each permutation."""
+def permutation_p_values(
+    observed: Sequence[float], drawn: Iterable[Sequence[float]]
+) -> list[PValues]:
+    """By question, from the scores of what was observed and of each permutation."""
     found = list(map(PValues, observed))
     order = sorted(range(len(found)), key=lambda at: found[at].score)
     alone, family = [0] * len(found), [0] * len(found)
@@ -103,13 +104,12 @@ def answered(observed: Sequence[float], drawn: Iterable[Sequence[float]]) -> lis
     return found
 
 
-def signs(values: Iterable[float]) -> array[float]:
+def sign_flips(values: Iterable[float]) -> array[float]:
     """A question whose cells could as well have had the other sign."""
     return array("d", (signed for value in values for signed in (value, -value)))
 
 
 def holm(alone: Sequence[float]) -> list[float]:
-    """Holm's correction."""
     corrected = [1.0] * len(alone)
     most = 0.0
     for before, at in enumerate(sorted(range(len(alone)), key=lambda at: alone[at])):
@@ -119,7 +119,7 @@ def holm(alone: Sequence[float]) -> list[float]:
 
 
 def both_tails(t: float, freedom: int) -> float:
-    """How often Student's t is farther from 0 than this (Wallace's transformation).
+    """The probability that Student's t is farther from 0 (Wallace's transformation).
 
     Off by less than a twentieth of it from four degrees of freedom on.
     """
@@ -127,8 +127,8 @@ def both_tails(t: float, freedom: int) -> float:
     return 2 * cdf(-z)
 
 
-def as_many(hits: int, *, drawn: int, marked: int, all_: int) -> float:
-    """How often at least so many of `drawn` are marked ones, when `marked` of `all_` are."""
+def hypergeometric_tail(hits: int, *, drawn: int, marked: int, all_: int) -> float:
+    """P(at least `hits` of `drawn` are marked), when `marked` of `all_` are."""
 
     def ways(n: int, k: int) -> float:
         return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

@@ -1,24 +1,23 @@
-"""Who leaves good discards to whom: pairs of neighbours at tables of three and more.
+"""Find bots that leave good discards to one neighbour, at tables of three and more.
 
-How often a discard is taken depends on who left it and on who comes next. Both are fitted, as
-factors of a rate, to all pairs of neighbours; what is left of a pair is how much more often it
-happens between these two. The cyclic order of a deal is drawn by lot, so everybody sits behind
-everybody.
+How often a discard is taken depends on the giver and on the taker. Both are fitted, as factors of a
+rate, to all pairs of neighbours; the residual of a pair is how much more often it happens between
+these two. The cyclic order of a deal is drawn by lot, so each bot sits behind each other.
 
-By chance alone what is left in a cell could as well have had the other sign. What the fit would
+By chance alone the residual of a cell could as well have had the other sign. What the fit would
 take out of such a draw is taken out of each cell beforehand, as far as it is linear. Styles that
-happen to suit each other do so too, a little: only what goes beyond TOLERATED is asked about.
+suit each other have a small residual too: only what goes beyond TOLERATED is tested.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
-from arena.audit.chance import cell_of, permuted, signs
-from arena.audit.groups import RatedEvent, nine
+from arena.audit.chance import cell_of, permutation_test, sign_flips
+from arena.audit.rated_events import RatedEvent, full_holes
 from arena.audit.report import Feeding
 from arena.audit.turns import offers
 from arena.games.descriptor import Descriptor
@@ -28,7 +27,7 @@ TOLERATED = 0.03
 _STEPS = 100
 _CLOSE = 1e-9
 _MANY = 2000
-"""Pairs, from which on one pair hardly moves the fit, and the draws are not fitted anew."""
+"""From so many pairs on, one pair hardly moves the fit, and draws are not refitted."""
 
 Pair = tuple[str, str]
 
@@ -48,12 +47,11 @@ class Discards:
         self._pairs: dict[Pair, _Pair] = {}
 
     def add(self, event: RatedEvent) -> None:
-        """Take up a whole event."""
         cell = cell_of(event.pairing, event.deal, self._cells)
         for record in event.records:
             seats = len(record.seats)
             left, taken = [0] * seats, [0] * seats
-            for hole in nine(record):
+            for hole in full_holes(record):
                 for giver, taker, took in offers(self._about, hole):
                     if taker == (giver + 1) % seats:
                         left[giver] += 1
@@ -70,7 +68,7 @@ class Discards:
         return self._pairs[giver, taker]
 
     def rows(self, seed: bytes) -> list[Feeding]:
-        """All pairs of neighbours. `p` is the family's."""
+        """All pairs of neighbours; `p` is corrected for all of them."""
         pairs = dict(sorted(self._pairs.items()))
         left = {pair: float(sum(found.left)) for pair, found in pairs.items()}
         taken = {pair: float(sum(found.taken)) for pair, found in pairs.items()}
@@ -79,7 +77,7 @@ class Discards:
         fits: list[dict[Pair, float]] = []
         if len(pairs) < _MANY:
             fits = [
-                _again(
+                _linear_refit(
                     {
                         pair: found.taken[cell] - rates[pair] * found.left[cell]
                         for pair, found in pairs.items()
@@ -89,7 +87,7 @@ class Discards:
                 for cell in range(self._cells)
             ]
         questions = [
-            signs(
+            sign_flips(
                 found.taken[cell]
                 - (rates[pair] + TOLERATED) * found.left[cell]
                 - (fits[cell][pair] if fits else 0.0)
@@ -97,7 +95,7 @@ class Discards:
             )
             for pair, found in pairs.items()
         ]
-        answers = permuted(questions, seed, ways=2)
+        answers = permutation_test(questions, seed, ways=2)
         return [
             Feeding(
                 giver=pair[0],
@@ -113,7 +111,7 @@ class Discards:
 
 
 def _expected(taken: Mapping[Pair, float], left: Mapping[Pair, float]) -> dict[Pair, float]:
-    """What would be taken if a rate were a giver's factor times a taker's: with all their sums."""
+    """Discards taken if each rate were a giver's factor times a taker's, with the same sums."""
     factors = _ones(left)
     for _ in range(_STEPS):  # pragma: no branch - it comes close before
         change = 0.0
@@ -131,8 +129,10 @@ def _expected(taken: Mapping[Pair, float], left: Mapping[Pair, float]) -> dict[P
     return {pair: many * factors[0][pair[0]] * factors[1][pair[1]] for pair, many in left.items()}
 
 
-def _again(values: Mapping[Pair, float], expected: Mapping[Pair, float]) -> dict[Pair, float]:
-    """By how much the expected would move with these on top: parts of it that add up."""
+def _linear_refit(
+    values: Mapping[Pair, float], expected: Mapping[Pair, float]
+) -> dict[Pair, float]:
+    """By how much the expected would move with these values added, to first order."""
     parts = _ones(expected)
     many = [dict.fromkeys(side, 0.0) for side in parts]
     for pair, weight in expected.items():
@@ -156,9 +156,6 @@ def _again(values: Mapping[Pair, float], expected: Mapping[Pair, float]) -> dict
     }
 
 
-def _ones(pairs: Iterable[Pair]) -> tuple[dict[str, float], dict[str, float]]:
+def _ones(pairs: Mapping[Pair, float]) -> tuple[dict[str, float], dict[str, float]]:
     """A factor for each giver, and for each taker."""
-    some = list(pairs)
-    return dict.fromkeys((pair[0] for pair in some), 1.0), dict.fromkeys(
-        (pair[1] for pair in some), 1.0
-    )
+    return {giver: 1.0 for giver, _ in pairs}, {taker: 1.0 for _, taker in pairs}

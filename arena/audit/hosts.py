@@ -1,6 +1,6 @@
-"""Time, faults and load: what the machine and its clock had to do with it.
+"""Sum up time, faults and load: what the machine and its clock had to do with the result.
 
-Nothing here is tested: what bots use of their time follows from what they are.
+No p-values here: the time that bots use follows from what they are.
 
 Invariant: holds eight bytes of each match, and some of each fault.
 """
@@ -28,8 +28,6 @@ class _Use(msgspec.Struct):
 
 
 class Hosts:
-    """What was used by bot, and what failed when."""
-
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._uses: dict[str, _Use] = {}
@@ -39,7 +37,6 @@ class Hosts:
         self.load = 0.0
 
     def add(self, record: MatchRecord) -> None:
-        """Take up a match that counts."""
         self._ended.append(record.ended)
         for entrant, used in zip(record.seats, record.use, strict=False):
             use = self._uses.setdefault(entrant, _Use())

@@ -1,40 +1,35 @@
-"""Luck by bot: what chance cost it is 0 on average, whatever the bots do.
+"""Test luck by bot: what chance costs a bot is 0 on average, whatever the bots do.
 
-A mean far from 0 says that the deals, or what somebody knew of them, were not what they should be,
-or that the evaluator is wrong. The unit is the rated event, whose matches share a deal.
+A mean far from 0 says that the deals were not random, that a bot knew of them, or that the
+evaluator is wrong. The unit is the rated event, whose matches share a deal.
 """
 
 from __future__ import annotations
 
 from arena.audit.chance import both_tails, holm
-from arena.audit.groups import RatedEvent
+from arena.audit.rated_events import RatedEvent
 from arena.audit.report import Luck
 from arena.ratings.intervals import Moments, average
 from arena.ratings.outcomes import THOUSANDTHS
 
 FEWEST = 5
-"""Rated events of a bot, below which its mean has no error worth the name."""
+"""Rated events of a bot: with fewer, the error of its mean means nothing."""
 
 
-class Fortune:
+class LuckByBot:
     """Thousandths of strokes by bot."""
 
     def __init__(self) -> None:
         self._moments: dict[str, Moments] = {}
 
     def add(self, event: RatedEvent) -> None:
-        """Take up a whole event; one without luck says nothing."""
         if any(len(record.luck) != len(record.seats) for record in event.records):
             return
-        sums = dict.fromkeys(event.circle, 0)
-        for record in event.records:
-            for entrant, luck in zip(record.seats, record.luck, strict=True):
-                sums[entrant] += luck
-        for entrant, luck in sums.items():
+        for entrant, luck in event.sums(lambda record: record.luck).items():
             self._moments.setdefault(entrant, Moments()).add(luck, len(event.records))
 
     def rows(self) -> list[Luck]:
-        """All bots that have enough of it. `p` is the family's."""
+        """Bots with enough events; `p` is corrected for all of them."""
         found = {
             bot: mean
             for bot, moments in sorted(self._moments.items())

@@ -1,4 +1,4 @@
-"""Who does better where the deal had been played before.
+"""Find bots that do better where the deal had been played before.
 
 A process never sees a deal twice, and rotations of a deal are never alive at the same time. So
 which of them was played first should change nothing, and it was drawn by lot, deal by deal. That
@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from arena.audit.chance import cell_of, permuted
-from arena.audit.groups import RatedEvent, strokes
+from arena.audit.chance import cell_of, permutation_test
+from arena.audit.rated_events import RatedEvent, strokes
 from arena.audit.report import Later
-from arena.audit.seats import less_mean
+from arena.audit.seats import centred
 from arena.ratings.outcomes import THOUSANDTHS
 
 Order = Callable[[str, int], Sequence[int]]
@@ -48,12 +48,11 @@ class Rotations:
         self._deals = 0
 
     def add(self, event: RatedEvent) -> None:
-        """Take up a whole event."""
         cell = cell_of(event.pairing, event.deal, self._cells)
         self._deals += 1
         for place, rotation in enumerate(self._order(event.pairing, event.deal)):
             record = event.records[rotation]
-            for seat, more in enumerate(less_mean(strokes(record))):
+            for seat, more in enumerate(centred(strokes(record))):
                 bot = self._bot(record.seats[seat])
                 bot.deals += not place
                 bot.strokes[cell][place] += more
@@ -71,10 +70,10 @@ class Rotations:
         return self._bots[entrant]
 
     def rows(self, seed: bytes) -> list[Later]:
-        """All bots. `p` is the family's."""
+        """All bots; `p` is corrected for all of them."""
         bots = dict(sorted(self._bots.items()))
         gains = [self._gains(bot) for bot in bots.values()]
-        answers = permuted(gains, seed, ways=self._seats)
+        answers = permutation_test(gains, seed, ways=self._seats)
         return [
             Later(
                 bot=name,

@@ -1,4 +1,4 @@
-"""What sitting first and playing first is worth, and how often there is a tie.
+"""Measure what sitting first and playing first is worth, and how often there is a tie.
 
 The unit is the rated event: in it each bot has each seat once, so skill cancels and what is left
 is the seat's. Sums are of whole numbers: strokes times the number of seats.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from arena.audit.groups import RatedEvent, nine
+from arena.audit.rated_events import RatedEvent, full_holes
 from arena.audit.report import Effect, Proportion
 from arena.model import MatchRecord
 from arena.ratings.intervals import Z95, Average, Moments, average, half_width
 
 
-def less_mean(strokes: Iterable[int]) -> list[int]:
+def centred(strokes: Iterable[int]) -> list[int]:
     """Each less the mean of all, times their number."""
     some = list(strokes)
     return [len(some) * one - sum(some) for one in some]
@@ -32,25 +32,21 @@ class Seats:
         self._tied_events = Moments()
         self._sat: dict[str, list[int]] = {}
 
-    def sat(self, record: MatchRecord) -> None:
-        """Note who sat where in a match that counts, whether its event is whole or not."""
+    def add_seating(self, record: MatchRecord) -> None:
+        """Of every match that counts, whether its event is whole or not."""
         for seat, entrant in enumerate(record.seats):
             self._sat.setdefault(entrant, [0] * self._seats)[seat] += 1
 
     def add(self, event: RatedEvent) -> None:
-        """Take up a whole event."""
         by_seat, by_place = [0] * self._seats, [0] * self._seats
-        sums = dict.fromkeys(event.circle, 0)
         holes = ties = 0
         for record in event.records:
             ties += _tied(record.totals)
-            for entrant, total in zip(record.seats, record.totals, strict=True):
-                sums[entrant] += total
-            for seat, more in enumerate(less_mean(record.totals)):
+            for seat, more in enumerate(centred(record.totals)):
                 by_seat[seat] += more
-            for hole in nine(record):
+            for hole in full_holes(record):
                 holes += 1
-                for place, more in enumerate(less_mean(hole.scores[s] for s in hole.order)):
+                for place, more in enumerate(centred(hole.scores[s] for s in hole.order)):
                     by_place[place] += more
         for moments, value in zip(self._by_seat, by_seat, strict=True):
             moments.add(value, self._seats * len(event.records))
@@ -58,7 +54,7 @@ class Seats:
             for moments, value in zip(self._by_place, by_place, strict=True):
                 moments.add(value, self._seats * holes)
         self._tied_matches.add(ties, len(event.records))
-        self._tied_events.add(_tied(sums.values()), 1)
+        self._tied_events.add(_tied(event.sums(lambda record: record.totals).values()), 1)
 
     def effects(self) -> tuple[Effect, ...]:
         """By seat, strokes a match."""
@@ -70,9 +66,9 @@ class Seats:
 
     def ties(self) -> tuple[Proportion, Proportion]:
         """Of matches, and of rated events."""
-        return share(self._tied_matches), share(self._tied_events)
+        return proportion(self._tied_matches), proportion(self._tied_events)
 
-    def left(self) -> float:
+    def rotation_bias(self) -> float:
         """What the seats are worth, strokes a match, to the bot that they favour most."""
         worth = [effect.strokes for effect in self.effects()]
         means = [
@@ -101,7 +97,7 @@ def _effect(moments: Moments) -> Effect:
     )
 
 
-def share(moments: Moments) -> Proportion:
+def proportion(moments: Moments) -> Proportion:
     """A share with its 95 % interval by rated event."""
     found = average([moments])
     if found is None:

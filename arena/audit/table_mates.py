@@ -1,14 +1,14 @@
-"""Who does better beside whom: pairs at tables of three and more.
+"""Find bots that do better beside one other: pairs at tables of three and more.
 
-A bot's strokes less its table's mean are what its skill and theirs make of them, and chance. Skills
-are fitted by least squares to all tables; what is left of two bots where they sit together, against
-what is left where they don't, is their *lift*. Whatever hurts or helps all others at a table alike
-is in the table's mean and lifts nobody.
+A bot's strokes less its table's mean follow from its skill, theirs, and chance. Skills are fitted
+by least squares to all tables. The residual of two bots where they sit together, against that where
+they don't, is their *lift*. What hurts or helps all others at a table alike is in the table's mean
+and lifts nobody.
 
-By chance alone what is left of a rated event could as well have had the other sign: that is what
-the permutations draw, for each cell. A bot's own mean is taken out of each draw as it is out of
-what was observed. Styles that happen to suit each other lift each other too, a little: only what
-goes beyond TOLERATED is asked about.
+By chance alone the residual of a rated event could as well have had the other sign: the
+permutations draw signs, by cell. A bot's own mean is taken out of each draw as it is out of what
+was observed. Styles that suit each other have a small lift too: only what goes beyond TOLERATED is
+tested.
 
 Invariant: bounded by 16 bytes a seat of each rated event.
 """
@@ -19,8 +19,8 @@ from array import array
 from collections.abc import Sequence
 from itertools import combinations
 
-from arena.audit.chance import cell_of, permuted, signs
-from arena.audit.groups import RatedEvent, strokes
+from arena.audit.chance import cell_of, permutation_test, sign_flips
+from arena.audit.rated_events import RatedEvent, strokes
 from arena.audit.report import Lift
 from arena.ratings.outcomes import THOUSANDTHS
 
@@ -33,7 +33,7 @@ _CLOSE = 1e-3
 Circle = tuple[str, ...]
 
 
-class Company:
+class TableMates:
     """Strokes by table and bot."""
 
     def __init__(self, seats: int, cells: int) -> None:
@@ -47,20 +47,16 @@ class Company:
         """By event and, in its table's order, bot: thousandths of all rotations, times seats."""
 
     def add(self, event: RatedEvent) -> None:
-        """Take up a whole event."""
-        table = tuple(sorted(event.circle))
-        sums = dict.fromkeys(table, 0)
-        for record in event.records:
-            for entrant, more in zip(record.seats, strokes(record), strict=True):
-                sums[entrant] += more
+        sums = event.sums(strokes)
+        table = tuple(sums)
         self._table.append(self._tables.setdefault(table, len(self._tables)))
         self._cell.append(cell_of(event.pairing, event.deal, self._cells))
         mean = sum(sums.values())
         self._strokes.extend(self._seats * own - mean for own in sums.values())
 
     def rows(self, seed: bytes) -> list[Lift]:
-        """All pairs that also sat apart. `p` is the family's."""
-        left = _Left(self._cells)
+        """All pairs that also sat apart; `p` is corrected for all of them."""
+        left = _Residuals(self._cells)
         tables = list(self._tables)
         skills = self._skills(tables)
         expected = [_expected(table, skills) for table in tables]
@@ -73,8 +69,8 @@ class Company:
             )
         pairs = left.pairs()
         scale = THOUSANDTHS * self._seats * self._seats
-        rows = [signs(left.contrast(*pair, tolerated=scale * TOLERATED)) for pair in pairs]
-        answers = permuted(rows, seed, ways=2)
+        rows = [sign_flips(left.contrast(*pair, tolerated=scale * TOLERATED)) for pair in pairs]
+        answers = permutation_test(rows, seed, ways=2)
         return [
             Lift(
                 bots=pair,
@@ -116,8 +112,8 @@ def _expected(table: Circle, skills: dict[str, float]) -> list[float]:
     return [skills[bot] - mean for bot in table]
 
 
-class _Left:
-    """What skills don't explain, by cell: of each bot, and of it beside each other."""
+class _Residuals:
+    """What skills don't explain, by cell: of each bot, and of each beside each other."""
 
     def __init__(self, cells: int) -> None:
         self._empty = array("d", [0.0]) * cells

@@ -1,11 +1,11 @@
-"""Who gets better or worse within a series.
+"""Find bots that get better or worse within a series.
 
-Strokes less the opponents' against the place in the series, block by block. Played in reverse
-order a block would have had the other sign, and in a fair event that is as likely: whether its
-series play its deals by number, or each in an order that was drawn for it.
+The slope of strokes less the opponents' against the place in the series, block by block. Played in
+reverse order a block would have had the other sign, and in a fair event that is as likely, whether
+its series play the deals by number or each in an order that was drawn for it.
 
-Invariant: sums of whole numbers, thousandths of strokes times the number of seats; of one block at
-a time more than sums is held.
+Invariant: sums of whole numbers, thousandths of strokes times the number of seats; besides these
+only one block is kept at a time.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from collections.abc import Callable, Sequence
 from operator import mul
 from typing import Any
 
-from arena.audit.chance import cell_of, permuted, signs
-from arena.audit.groups import RatedEvent, strokes
+from arena.audit.chance import cell_of, permutation_test, sign_flips
+from arena.audit.rated_events import RatedEvent, strokes
 from arena.audit.report import Trend
-from arena.audit.seats import less_mean
+from arena.audit.seats import centred
 from arena.model import MatchRecord
 from arena.ratings.outcomes import THOUSANDTHS
 
 FEWEST = 10
-"""Blocks of a bot, below which reversing them can't show 1 of 1,000."""
+"""Blocks of a bot: reversing fewer can't show 1 of 1,000."""
 
 Place = Callable[[MatchRecord], Any]
 """What the matches of a series are sorted by, as they were played."""
@@ -45,17 +45,16 @@ class Trends:
         """Of the block: place and strokes by bot of each match."""
 
     def add(self, event: RatedEvent) -> None:
-        """Take up a whole event; those of a block come one after another."""
+        """Events of a block must come one after another."""
         if self._block != (event.pairing, event.block):
             self._close()
             self._number = self._number + 1 if self._block[0] == event.pairing else 0
             self._block = event.pairing, event.block
         for record in event.records:
-            own = dict(zip(record.seats, less_mean(strokes(record)), strict=True))
+            own = dict(zip(record.seats, centred(strokes(record)), strict=True))
             self._series.setdefault(record.series, []).append((self._place(record), own))
 
     def _close(self) -> None:
-        """Take up the block's series."""
         cell = cell_of(self._block[0], self._number, self._cells)
         for matches in self._series.values():
             played = [own for _, own in sorted(matches, key=lambda match: match[0])]
@@ -65,7 +64,7 @@ class Trends:
         self._series = {}
 
     def rows(self, seed: bytes) -> list[Trend]:
-        """All bots with enough blocks of more than one deal. `p` is the family's."""
+        """All bots with enough blocks of more than one deal; `p` is corrected for all of them."""
         self._close()
         bots = {
             bot: slope
@@ -74,11 +73,11 @@ class Trends:
         }
         # Better and worse are two questions of each.
         questions = [
-            signs(way * value for value in slope.cells)
+            sign_flips(way * value for value in slope.cells)
             for way in (-1, 1)
             for slope in bots.values()
         ]
-        answers = permuted(questions, seed, ways=2)
+        answers = permutation_test(questions, seed, ways=2)
         scale = THOUSANDTHS * (self._seats - 1)
         return [
             Trend(
@@ -106,7 +105,7 @@ class _Slope:
         self._longest = 0
 
     def add(self, cell: int, played: Sequence[int]) -> None:
-        """Take up a series: its strokes, weighted by twice the distance from its middle."""
+        """Add a series: its strokes, weighted by twice the distance from its middle."""
         last = len(played) - 1
         if last:
             weights = range(-last, last + 1, 2)

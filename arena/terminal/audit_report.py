@@ -10,7 +10,7 @@ import click
 
 from arena import registry
 from arena.audit import discards, table_mates, trends
-from arena.audit.auditor import audited
+from arena.audit.auditor import audit_records
 from arena.audit.luck import FEWEST
 from arena.audit.report import UNUSUAL, Audit, AuditPart, Effect, Proportion
 from arena.deals import Deals, with_beacon
@@ -57,7 +57,7 @@ def audit_folder(folder: Path) -> Audit:
     if event.finished and counts.missing:
         raise incomplete(folder, counts.missing, counts.planned)
     about = registry.game(event.settings.game).about
-    return audited(event, about, order, place, read_by_id(folder, counts, event))
+    return audit_records(event, about, order, place, read_by_id(folder, counts, event))
 
 
 def audit_lines(

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from arena import registry
-from arena.audit.auditor import audited
+from arena.audit.auditor import audit_records
 from arena.deals import Deals, secret_from_seed
 from arena.model import (
     Entrant,
@@ -129,7 +129,7 @@ class Invented:
         """The report."""
         records = self.records() if records is None else records
         about = registry.game(self.event.settings.game).about
-        return audited(self.event, about, self.order, self.place, records)
+        return audit_records(self.event, about, self.order, self.place, records)
 
     def place(self, record):
         """What the matches of a series are sorted by, as they were played."""

@@ -7,7 +7,7 @@ import pytest
 
 from arena.audit import blocks, chance
 from arena.audit.blocks import Blocks
-from arena.audit.groups import rated_events
+from arena.audit.rated_events import rated_events
 from arena.audit.report import AuditPart
 from arena.audit.trends import Trends, _Slope
 from arena.model import match_id
@@ -206,7 +206,7 @@ def test_variance_between_and_within_by_hand():
 
 def test_turning_a_place_on_leaves_what_it_is_worth():
     """The sum of each place stays; blocks of unlike lengths turn what they have."""
-    shown = blocks._Shown([[5], [1, 7, 3], [2, 9]])
+    shown = blocks._BlockStrokes([[5], [1, 7, 3], [2, 9]])
     assert (3, 6, [3, 2, 1]) == (shown.places, shown.events, shown.sizes)
     mean = 27**2 / 6
     assert shown.observed == pytest.approx(11**2 / 3 + 11**2 / 2 + 5**2 - mean)

@@ -7,7 +7,15 @@ import random
 import pytest
 
 from arena.audit import chance
-from arena.audit.chance import as_many, both_tails, cell_of, draws, holm, permuted, signs
+from arena.audit.chance import (
+    both_tails,
+    cell_of,
+    draws,
+    holm,
+    hypergeometric_tail,
+    permutation_test,
+    sign_flips,
+)
 from arena.ratings.intervals import student95
 
 
@@ -23,7 +31,9 @@ def test_drawn_marks_are_counted_as_by_hand():
     every = list(itertools.combinations([1, 1, 1, 1, 0, 0, 0], 3))
     for hits in range(5):
         share = sum(sum(draw) >= hits for draw in every) / len(every)
-        assert math.isclose(share, as_many(hits, drawn=3, marked=4, all_=7), abs_tol=1e-12)
+        assert math.isclose(
+            share, hypergeometric_tail(hits, drawn=3, marked=4, all_=7), abs_tol=1e-12
+        )
 
 
 def test_holms_correction_by_hand():
@@ -52,8 +62,10 @@ def test_cells_share_the_rated_events_evenly():
 def test_what_all_cells_agree_on_is_unusual():
     """One question of which every cell says the same; others of which none does."""
     draw = random.Random(1)
-    noise = [signs([draw.gauss(0, 1) for _ in range(40)]) for _ in range(5)]
-    first, *others = permuted([signs([1.0 + 0.1 * c for c in range(40)]), *noise], b"", ways=2)
+    noise = [sign_flips([draw.gauss(0, 1) for _ in range(40)]) for _ in range(5)]
+    first, *others = permutation_test(
+        [sign_flips([1.0 + 0.1 * c for c in range(40)]), *noise], b"", ways=2
+    )
     assert 1 / (1 + chance.TRIES) == first.alone == first.family
     assert all(answer.family >= answer.alone > 0.01 for answer in others)
 
@@ -61,17 +73,17 @@ def test_what_all_cells_agree_on_is_unusual():
 def test_the_family_grows_what_is_alone_and_keeps_its_order():
     """The more questions, the more often one of them is as unusual as the first."""
     draw = random.Random(2)
-    rows = [signs([draw.gauss(0.2, 1) for _ in range(40)]) for _ in range(6)]
-    answers = permuted(rows, b"x", ways=2)
+    rows = [sign_flips([draw.gauss(0.2, 1) for _ in range(40)]) for _ in range(6)]
+    answers = permutation_test(rows, b"x", ways=2)
     ranked = sorted(answers, key=lambda answer: -answer.score)
     assert [a.family for a in ranked] == sorted(a.family for a in ranked)
-    (alone,) = permuted([rows[answers.index(ranked[0])]], b"x", ways=2)
+    (alone,) = permutation_test([rows[answers.index(ranked[0])]], b"x", ways=2)
     assert alone.alone == alone.family == ranked[0].alone <= ranked[0].family
 
 
 def test_nothing_to_ask_and_nothing_to_see():
     """No question, no answer; a question of nothing but zeros is never unusual."""
-    assert [] == permuted([], b"", ways=2)
-    (answer,) = permuted([signs([0.0, 0.0])], b"", ways=2)
+    assert [] == permutation_test([], b"", ways=2)
+    (answer,) = permutation_test([sign_flips([0.0, 0.0])], b"", ways=2)
     assert 1.0 == answer.alone == answer.family
     assert 0.0 == answer.score

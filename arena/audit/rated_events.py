@@ -1,12 +1,12 @@
-"""Records in the order of their ids, put together to rated events.
+"""Group records, in the order of their ids, into rated events.
 
-Invariant: what is called whole is one deal in all rotations, each a turn of the others' seats,
-with no fault in any: only these are compared, so that a fault is never taken for skill.
+Invariant: a *whole* event is one deal in all rotations, each a turn of the others' seats, with no
+fault in any. Only these are compared, so that a fault is never taken for skill.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 import msgspec
@@ -31,6 +31,14 @@ class RatedEvent(msgspec.Struct, frozen=True):
         """Its entrants, clockwise."""
         return self.records[0].seats
 
+    def sums(self, by_seat: Callable[[MatchRecord], Sequence[int]]) -> dict[str, int]:
+        """The sum of a number over all rotations, by entrant, in the order of ids."""
+        sums = dict.fromkeys(sorted(self.circle), 0)
+        for record in self.records:
+            for entrant, value in zip(record.seats, by_seat(record), strict=True):
+                sums[entrant] += value
+        return sums
+
     @property
     def block(self) -> str:
         """The block whose processes played it: its series without the number of the rotation."""
@@ -38,7 +46,7 @@ class RatedEvent(msgspec.Struct, frozen=True):
 
 
 def rated_events(records: Iterable[MatchRecord]) -> Iterator[RatedEvent]:
-    """Put together what belongs together; the records are in the order of their ids."""
+    """The records must come in the order of their ids."""
     for (pairing, deal), some in groupby(records, lambda record: (record.pairing, record.deal)):
         together = tuple(some)
         yield RatedEvent(pairing, deal, together, _whole(together))
@@ -57,12 +65,12 @@ def _whole(records: tuple[MatchRecord, ...]) -> bool:
 
 
 def strokes(record: MatchRecord) -> list[int]:
-    """Thousandths by seat, less luck where the log has it: what a bot did shows sooner in these."""
+    """Thousandths by seat, less luck where the log has it: that shows sooner what a bot did."""
     luck = record.luck if len(record.luck) == len(record.seats) else (0,) * len(record.seats)
     return [THOUSANDTHS * total - chance for total, chance in zip(record.totals, luck, strict=True)]
 
 
-def nine(record: MatchRecord) -> Iterator[HoleRecord]:
+def full_holes(record: MatchRecord) -> Iterator[HoleRecord]:
     """The holes of a match that all seats have played to the end, a playoff left out."""
     everybody = set(range(len(record.seats)))
     for hole in record.holes[:HOLES]:
