@@ -18,7 +18,7 @@ from arena.event.transcript import Told
 from arena.executors.cores import one_core
 from arena.machine.preflight import keep_promises
 from arena.model import Bot, Entrant, Limits, Settings, UserError
-from arena.replay.transcripts import Script, script
+from arena.replay.transcripts import Script, read_script
 from arena.sandbox import Backend, Launch, SpawnPlan, TreeLimits
 from arena.store import is_results_folder
 from arena.terminal.screen import say
@@ -65,14 +65,14 @@ def feed_bot(
             content = _content(transcript)
 
             def spoken(*, lean: bool) -> Script:  # noqa: ARG001 - it is as it was recorded
-                return script(content, transcript)
+                return read_script(content, transcript)
         else:
             told, roster = _from_event(
                 bot, Path(transcript), match=match, whose=whose, attempt=attempt, cache=cache
             )
 
             def spoken(*, lean: bool) -> Script:
-                return script(told.transcript(lean=lean), f"{transcript}, {match}")
+                return read_script(told.transcript(lean=lean), f"{transcript}, {match}")
 
         first = spoken(lean=lean)
         if only_print:

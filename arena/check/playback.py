@@ -20,7 +20,7 @@ from arena.engine.recorder import open_tapped_pipes
 from arena.engine.single_bot import BotLine, Flood, OutputEnd, Silence, Solo, open_solo
 from arena.model import Bot, FaultKind, Limits, UserError
 from arena.referee import Failure
-from arena.replay.transcripts import Script, Step, put
+from arena.replay.transcripts import Exchange, Script, expect_answer
 from arena.reports.escape import Legible, sentence
 from arena.sandbox import Backend
 from arena.terminal.screen import say
@@ -99,7 +99,7 @@ class Feeder:
                 return await self._converse(solo, BotSession(limits.line_bytes))
 
     async def _converse(self, solo: Solo, session: BotSession) -> int:
-        step: Step | None = None
+        step: Exchange | None = None
         at = 0
         while at < len(self._script.steps):
             step = self._script.steps[at]
@@ -108,7 +108,7 @@ class Feeder:
             solo.send(step.line)
             if not step.wants_answer:
                 continue
-            put(session, step.message)
+            expect_answer(session, step.message)
             outcome = await self._outcome(solo, session, step, last=at == len(self._script.steps))
             if isinstance(outcome, Ready):
                 # Its own log doesn't say whether it asks for less; it does.
@@ -128,14 +128,14 @@ class Feeder:
                     return code
         return await self._over(solo)
 
-    def _follow(self, step: Step) -> None:
+    def _follow(self, step: Exchange) -> None:
         if isinstance(step.message, MatchStart):
             self._match += 1
         elif isinstance(step.message, Act):
             self._hole = step.message.hole
 
     async def _outcome(
-        self, solo: Solo, session: BotSession, step: Step, *, last: bool
+        self, solo: Solo, session: BotSession, step: Exchange, *, last: bool
     ) -> Ready | Answer | Failure:
         """Wait for the answer, and judge it."""
         self._asked += isinstance(step.message, Act | Next)
@@ -177,16 +177,16 @@ class Feeder:
         assert isinstance(event, Ready | Answer)
         return event
 
-    def _patience(self, step: Step) -> float:
+    def _patience(self, step: Exchange) -> float:
         """Seconds for an answer; what started when it was recorded may take as long as then."""
         if isinstance(step.message, Hello) and self._script.kind is not FaultKind.START:
             return max(self._seconds, step.message.limits.start_ms / 1000)
         return self._seconds
 
-    def _end(self, solo: Solo, end: OutputEnd, step: Step) -> Failure:  # noqa: ARG002 - solo knows it
+    def _end(self, solo: Solo, end: OutputEnd, step: Exchange) -> Failure:  # noqa: ARG002 - solo knows it
         return solo.contestant.end(starting=isinstance(step.message, Hello))
 
-    def _answered(self, step: Step, answer: Answer, at: int) -> int | None:
+    def _answered(self, step: Exchange, answer: Answer, at: int) -> int | None:
         """Compare; None: go on."""
         last = at == len(self._script.steps)
         recorded = step.said
@@ -216,7 +216,7 @@ class Feeder:
             _tell(f"  {after}{'' if self._go_on else '; stopped (--go-on goes on)'}")
         return None if self._go_on else OTHERWISE
 
-    def _failed(self, step: Step, failure: Failure, *, last: bool) -> int:
+    def _failed(self, step: Exchange, failure: Failure, *, last: bool) -> int:
         status = f" ({failure.status})" if failure.status else ""
         what = f"{failure.kind}: {failure.message}{status}"
         if failure.line:
@@ -228,7 +228,7 @@ class Feeder:
             same = False
         return self._verdict(what, same=same, step=step)
 
-    def _verdict(self, what: str, *, same: bool, step: Step) -> int:
+    def _verdict(self, what: str, *, same: bool, step: Exchange) -> int:
         """The end by a fault, or where there was one."""
         _tell(f"{self._where(step)}: {what}")
         spoken = self._script
@@ -256,7 +256,7 @@ class Feeder:
         _tell(f"{self._same} of {self._asked} answers as recorded{others}; at the end: {status}")
         return OTHERWISE if self._first else AS_RECORDED
 
-    def _where(self, step: Step) -> str:
+    def _where(self, step: Exchange) -> str:
         message = step.message
         if isinstance(message, Hello):
             return f"line {step.number}, at the start"

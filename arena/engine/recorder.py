@@ -21,7 +21,7 @@ from typing import BinaryIO, Protocol
 from arena.engine.contestant import Contestant
 from arena.engine.pipes import LOOK_S, Pipes
 from arena.model import Bot, Fault, HostError, Limits, UserError
-from arena.replay.transcripts import comment, failed, said, sent
+from arena.replay.transcripts import comment_line, failure_lines, received_line, sent_line
 from arena.reports.escape import Legible
 from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
@@ -161,7 +161,7 @@ class Recorder:
         except OSError as error:
             raise UserError(f"--record {folder}: can't write there: {error.strerror}") from None
         for entrant, record in self._by_entrant.items():
-            _write(record.lines, comment(f"{entrant} {about}"))
+            _write(record.lines, comment_line(f"{entrant} {about}"))
 
     def started(self, entrant: str, contestant: Contestant) -> None:
         """A bot's process has been asked for."""
@@ -171,14 +171,14 @@ class Recorder:
         """A line to it."""
         record = self._by_process[contestant.id]
         _let_go(record)
-        _write(record.lines, sent(data))
+        _write(record.lines, sent_line(data))
 
     def heard(self, contestant: Contestant, data: bytes) -> None:
         """What was read of its output."""
         record = self._by_process[contestant.id]
         *whole, record.held = (record.held + data).split(b"\n")
         for line in whole:
-            _write(record.lines, said(line + b"\n"))
+            _write(record.lines, received_line(line + b"\n"))
 
     def logged(self, contestant: Contestant, data: bytes) -> None:
         """What was read of its stderr."""
@@ -192,8 +192,8 @@ class Recorder:
         """How it failed."""
         record = self._by_entrant[entrant]
         _let_go(record)
-        _write(record.lines, comment(" ".join(fault.message.splitlines())))
-        for line in failed(fault.kind, fault.status):
+        _write(record.lines, comment_line(" ".join(fault.message.splitlines())))
+        for line in failure_lines(fault.kind, fault.status):
             _write(record.lines, line)
 
     def close(self) -> None:
@@ -207,7 +207,7 @@ class Recorder:
 def _let_go(record: _Record) -> None:
     held, record.held = record.held, b""
     if held:
-        _write(record.lines, said(held))
+        _write(record.lines, received_line(held))
 
 
 def _write(file: BinaryIO, line: str) -> None:

@@ -32,7 +32,7 @@ from arena.sandbox import Backend
 from arena.terminal.display import display
 from arena.terminal.progress import JSON_VERSION
 from arena.terminal.screen import colour, columns, command_line, say
-from arena.terminal.watch import Onlooker
+from arena.terminal.watch import WatchedMatch
 
 PAIRING = "match"
 """Not made from the bots: with the same number everybody has the same cards."""
@@ -181,7 +181,7 @@ def _play(
                     return
                 game = context.settings.game
                 with display(hidden=hidden, delay=delay) as shown:
-                    onlooker = Onlooker(
+                    onlooker = WatchedMatch(
                         f"{game}, deal {deal}",
                         context.game.about,
                         seats,

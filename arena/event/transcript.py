@@ -9,7 +9,7 @@ from arena import registry
 from arena.deals import Deals, with_beacon
 from arena.event.search import playing
 from arena.model import Entrant, Event, Frozen, MatchRecord, UserError
-from arena.replay.rebuild import retold
+from arena.replay.rebuild import rebuild_lines
 from arena.reports.escape import plain
 from arena.store import read_event, records_of_series, secret_of
 
@@ -53,7 +53,7 @@ class Told(Frozen, frozen=True, kw_only=True):
     def transcript(self, *, lean: bool) -> bytes:
         """What was said, from the log."""
         settings = self.event.settings
-        lines = retold(
+        lines = rebuild_lines(
             self.records,
             self.entrant.id,
             settings=settings,

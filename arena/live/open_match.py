@@ -16,7 +16,7 @@ from arena import registry
 from arena.live.event_state import Show
 from arena.live.pages import CLEARING
 from arena.model import Event
-from arena.replay.steps import unfolded
+from arena.replay.steps import unfold
 from arena.site import segments
 from arena.store import records_of_match
 
@@ -52,6 +52,6 @@ class Opening:
         # The attempt that counts is the first complete one: none was begun after that.
         record = max(records, key=lambda each: each.attempt)
         game = registry.game(self._event.settings.game)
-        steps = unfolded(record, self._event, game=game, secret=self._secret)
+        steps = unfold(record, self._event, game=game, secret=self._secret)
         shown: list[Any] = [segments.match(steps, self._names, CLEARING)]
         return _encode(shown)

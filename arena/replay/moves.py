@@ -1,18 +1,17 @@
-"""A recorded match, played again by its moves: what the deals and the rules make of them.
+"""Replay a recorded match through the referee, which says what its moves and faults come to.
 
-Theory of operation. The referee is asked for nothing but its verdict: the record's moves and
-faults are reported to it as outcomes, in their order, and what it then writes is the record as it
-should be. Whoever compares the two knows whether the record is true; whoever wants to see the
-match gives a game that is `ObservedGame`, or a witness, who hears of each question.
+Theory of operation. The record's moves and faults are reported to a fresh referee as outcomes, in
+their order; the record that the referee then writes is the true one. `verify` compares the two.
+To look at the match, pass a game that is `ObservedGame`, or a `Witness`, which is called at each
+question.
 
-Invariant: pure; a record can't make it fail in any other way than `ReplayError`, if its seats are
-as many as the event's.
+Invariant: pure; `ReplayError` is the only way in which a record can make it fail, if it has as many
+seats as the event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import msgspec
 
@@ -34,19 +33,19 @@ class ReplayError(ValueError):
         self.found = found
 
 
-class Witness(Protocol):
-    """Whoever listens while a match is played again."""
+class Witness:
+    """Is called while a match is replayed; does nothing by itself."""
 
-    def told(self, referee: Referee) -> None:
+    def round(self, referee: Referee) -> None:
         """Before each round of questions, and at the end: the referee may have notices."""
 
-    def asked(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
-        """Before a seat's outcome is reported. Without fault and move: the log does not say
-        what it answered, because it was judged together with the fault that ended the match.
+    def outcome(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
+        """Before a seat's outcome is reported. Neither fault nor move: the answer is not in the
+        log, since it was judged together with the fault that ended the match.
         """
 
 
-def replayed(
+def replay_moves(
     record: MatchRecord,
     *,
     game: Game,
@@ -54,18 +53,18 @@ def replayed(
     settings: Settings,
     witness: Witness | None = None,
 ) -> MatchRecord:
-    """The record that the moves and faults of a record make, without digest and host's fields, but
-    for the number of decisions of each seat.
+    """The record that a record's moves and faults make, without digest and host's fields, except
+    the number of decisions of each seat.
     """
     return _Replay(record, game, deals, settings, witness).play()
 
 
-def witnessed(
+def replay_for(
     record: MatchRecord, *, game: Game, deals: Deals, settings: Settings, witness: Witness
 ) -> None:
-    """Play a record again before a witness. UntrueError if its moves don't make it what it is."""
+    """Replay a record for a witness. UntrueError if its moves make another record."""
     try:
-        again = replayed(record, game=game, deals=deals, settings=settings, witness=witness)
+        again = replay_moves(record, game=game, deals=deals, settings=settings, witness=witness)
     except ReplayError:
         again = None
     if again is None or again.computed_digest() != record.digest:
@@ -76,7 +75,6 @@ def witnessed(
 
 
 def spec_of(record: MatchRecord) -> MatchSpec:
-    """What was to be played."""
     return MatchSpec(
         id=record.id,
         series=record.series,
@@ -104,12 +102,11 @@ class _Replay:
         for fault in record.faults:
             self._due.setdefault(fault.turn, {})[fault.seat] = fault
         self._known = len(self._due.get(0, ()))
-        """Of the referee's faults."""
+        """How many of the referee's faults have been checked."""
         self._asked = [0] * len(record.seats)
-        """How often, by seat."""
+        """Questions by seat."""
 
     def play(self) -> MatchRecord:
-        """Play it to its end."""
         referee, due, witness = self._referee, self._due, self._witness
         at_the_start = due.get(0, {})
         for seat in at_the_start:
@@ -124,7 +121,7 @@ class _Replay:
                 hole = referee.hole
                 moves = _moves(self._record, hole)
             if witness is not None:
-                witness.told(referee)
+                witness.round(referee)
             elif referee.news:
                 referee.take_notices()
             if witness is None and turn not in due and len(referee.wanted) == 1:
@@ -132,13 +129,12 @@ class _Replay:
             else:
                 self._report(due.get(turn, {}), moves)
         if witness is not None:
-            witness.told(referee)
+            witness.round(referee)
         use = tuple(SeatUse(decisions=asked) for asked in self._asked)
         return msgspec.structs.replace(referee.record(), use=use)
 
     def _answer(self, turn: int, moves: Sequence[str]) -> int:
-        """What most questions come to: one seat's move after the other, and nobody listens.
-
+        """The fast path of most questions: answers of one seat after the other, without a witness.
         The number of the last question answered.
         """
         referee, due, hole = self._referee, self._due, self._referee.hole
@@ -158,9 +154,9 @@ class _Replay:
             turn += 1
 
     def _report(self, due: Mapping[int, Fault], moves: Sequence[str]) -> None:
-        """The outcomes of a question to one seat or to several."""
+        """Report the outcomes of a question to one seat or several."""
         referee, hole = self._referee, self._referee.hole
-        # Forfeiters are played for: what they were made to do is among the moves.
+        # The moves include those that were played for forfeiters.
         places = {seat: at for at, seat in enumerate(referee.wanted, len(referee.moves))}
         for seat in referee.asked:
             self._asked[seat] += 1
@@ -169,7 +165,7 @@ class _Replay:
             if move is None and not due:
                 raise _ended(hole, at, seat)
             if self._witness is not None:
-                self._witness.asked(referee, seat, fault, move)
+                self._witness.outcome(referee, seat, fault, move)
             if fault is not None:
                 referee.fail(seat, _failure(fault))
             else:
@@ -180,7 +176,7 @@ class _Replay:
     def _refuse_illegal(
         self, hole: int, places: Mapping[int, int], due: Mapping[int, Fault]
     ) -> None:
-        """What was recorded as a move must not have become a fault."""
+        """A recorded move must not have become a fault."""
         faults = self._referee.faults
         for fault in faults[self._known :]:
             if fault.seat not in due:
@@ -191,7 +187,6 @@ class _Replay:
 
 
 def _moves(record: MatchRecord, hole: int) -> Sequence[str]:
-    """The recorded ones of a hole."""
     moves = record.holes[hole - 1].moves if hole <= len(record.holes) else ""
     return moves.split(",") if moves else ()
 

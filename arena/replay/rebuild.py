@@ -1,11 +1,11 @@
-"""What a bot was told in an event, from the log: its transcript, made again.
+"""Rebuild the transcript that one bot process saw, from the log's records.
 
-The referee is pure, so the same outcomes bring the same questions, to the byte. The log keeps
-neither how an answer was written nor the time left at each question: an answer is shown in its
-plainest form, `bank_ms` is interpolated from what the match took in all. Nor is it in the log
-whether a bot has asked for lean questions; the caller says.
+The referee is pure, so the same outcomes bring the same questions, to the byte. The log has neither
+an answer's spelling nor the time left at each question: an answer is shown in its plainest form,
+and `bank_ms` is interpolated from the match's total. Nor does the log say whether a bot asked for
+lean questions; the caller does.
 
-Pure. Invariant: what was played again has the digest of its record, or it is refused.
+Pure. Invariant: a record whose replay has another digest is refused.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from arena.deals import Deals
 from arena.games import Game
 from arena.model import Fault, FaultKind, MatchRecord, Settings
 from arena.referee import Referee, hello
-from arena.replay.moves import witnessed
-from arena.replay.transcripts import comment, failed, said, sent
+from arena.replay.moves import Witness, replay_for
+from arena.replay.transcripts import comment_line, failure_lines, received_line, sent_line
 from arena.wire.messages import Answer, Bye, Ready
 from arena.wire.session import encode
 
 
-def retold(
+def rebuild_lines(
     records: Sequence[MatchRecord],
     entrant: str,
     *,
@@ -33,27 +33,27 @@ def retold(
     deals: Deals,
     lean: bool,
 ) -> Iterator[str]:
-    """The lines of the transcript of a process that has played these matches, one after another.
+    """The lines of the transcript of a process that played these matches, one after another.
 
-    UserError if the records are not what the deals and the rules make of their moves.
+    UntrueError if the deals and the rules make other records of their moves.
     """
-    yield comment(f"{entrant} in {records[-1].id}, from the log; bank_ms is interpolated.")
-    yield sent(encode(hello(settings)))
+    yield comment_line(f"{entrant} in {records[-1].id}, from the log; bank_ms is interpolated.")
+    yield sent_line(encode(hello(settings)))
     for fault in records[0].faults:
         if fault.turn == 0 and records[0].seats[fault.seat] == entrant:
             yield from _ended(fault, fault.line)
             return
-    yield said(_written(Ready(lean)) if lean else b'{"type":"ready"}\n')
+    yield received_line(_written(Ready(lean)) if lean else b'{"type":"ready"}\n')
     for record in records:
         match = _Match(record, entrant, settings, game=game, deals=deals, lean=lean)
         yield from match.lines
-        if match.fallen:
+        if match.failed:
             return
-    yield sent(encode(Bye()))
+    yield sent_line(encode(Bye()))
 
 
-class _Match:
-    """A match of the log, played again, as one seat has seen it."""
+class _Match(Witness):
+    """A match, replayed as one seat saw it; a `Witness`."""
 
     def __init__(
         self,
@@ -66,42 +66,40 @@ class _Match:
         lean: bool,
     ) -> None:
         self.lines: list[str] = []
-        self.fallen = False
+        self.failed = False
         self._record = record
         self._seat = record.seats.index(entrant)
         self._lean = lean
         self._settings = settings
         self._decisions = 0
-        witnessed(record, game=game, deals=deals, settings=settings, witness=self)
+        replay_for(record, game=game, deals=deals, settings=settings, witness=self)
 
-    def told(self, referee: Referee) -> None:
-        """As a `Witness`: what everybody is told goes to our seat too."""
+    def round(self, referee: Referee) -> None:
         notices = referee.take_notices()
-        self.fallen = self._seat in referee.failed
-        if not self.fallen:
-            self.lines += [sent(encode(notice)) for to, notice in notices if to == self._seat]
+        self.failed = self._seat in referee.failed
+        if not self.failed:
+            self.lines += [sent_line(encode(notice)) for to, notice in notices if to == self._seat]
 
-    def asked(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
-        """As a `Witness`: our seat's question, and what came of it."""
+    def outcome(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
         if seat != self._seat:
             return
         turn = self._question(referee)
         if fault is not None:
             self.lines += _ended(fault, _offending(fault, turn))
         elif move is not None:
-            self.lines.append(said(_answer(turn, move)))
+            self.lines.append(received_line(_written(Answer(turn, move))))
         else:
-            self.lines.append(comment("It answered; the log does not say what."))
+            self.lines.append(comment_line("It answered; the log does not say what."))
 
     def _question(self, referee: Referee) -> str:
-        """What our seat is asked; its turn id."""
+        """Write our seat's question; its turn id."""
         question = referee.question(self._seat, bank_ms=self._bank_ms(), lean=self._lean)
-        self.lines.append(sent(encode(question)))
+        self.lines.append(sent_line(encode(question)))
         self._decisions += 1
         return question.turn
 
     def _bank_ms(self) -> int:
-        """As if all its decisions had taken the same time."""
+        """The time left, as if all decisions had taken equally long."""
         spent, use = 0.0, self._record.use
         if use:
             mine = use[self._seat]
@@ -113,21 +111,16 @@ def _written(message: Answer | Ready) -> bytes:
     return msgspec.json.encode(message) + b"\n"
 
 
-def _answer(turn: str, move: str) -> bytes:
-    return _written(Answer(turn, move))
-
-
 def _offending(fault: Fault, turn: str) -> str:
-    """The line that was a fault, as far as the log has it: of an illegal one the move."""
+    """The offending line, as far as the log has it: for an illegal move the move alone."""
     if fault.kind is FaultKind.ILLEGAL:
-        return _answer(turn, fault.line).decode().removesuffix("\n")
+        return _written(Answer(turn, fault.line)).decode().removesuffix("\n")
     return fault.line
 
 
 def _ended(fault: Fault, line: str) -> Iterator[str]:
-    """The end of a bot."""
     if line and (fault.kind is FaultKind.FLOOD or line.endswith("…")):
-        yield comment(f"Its line began: {' '.join(line.split())}")
+        yield comment_line(f"Its line began: {' '.join(line.split())}")
     elif line:
-        yield said(line.encode("utf-8", "surrogatepass") + b"\n")
-    yield from failed(fault.kind, fault.status)
+        yield received_line(line.encode("utf-8", "surrogatepass") + b"\n")
+    yield from failure_lines(fault.kind, fault.status)

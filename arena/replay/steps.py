@@ -1,10 +1,9 @@
-"""A recorded match unfolded: every move with the cards as they lie, whoever knows them.
+"""Unfold a recorded match into steps: each move, with all cards as they lie and who knows them.
 
-What can be looked at, in a terminal or on a page: protocol/schema/match-steps.json describes it.
-A hole tells how it begins, and each step what it changes; so who draws the one step after the
-other needs no rules.
+The steps are what the terminal's viewer and the pages show (protocol/schema/match-steps.json). A
+hole says how it begins and each step what it changes, so a viewer needs no rules.
 
-Pure. Invariant: what is unfolded has the digest of its record, or it is refused.
+Pure. Invariant: a record whose replay has another digest is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from arena.games.observer import ObservedGame, ObservedMove
 from arena.luck import evaluator_name, ledger
 from arena.model import Entrant, Event, Fault, Frozen, MatchRecord, SeatUse, Settings, UntrueError
 from arena.referee import HOLES, Referee
-from arena.replay.moves import witnessed
+from arena.replay.moves import Witness, replay_for
 
 FORMAT = 1
 
@@ -128,14 +127,14 @@ class MatchSteps(Frozen, frozen=True, kw_only=True):
     """Seconds since the epoch."""
 
 
-def unfolded(record: MatchRecord, event: Event, *, game: Game, secret: bytes) -> MatchSteps:
-    """All of a match. UntrueError if the deals and the rules don't make its record of its moves."""
+def unfold(record: MatchRecord, event: Event, *, game: Game, secret: bytes) -> MatchSteps:
+    """The steps of a match. UntrueError if its moves, replayed, make another record."""
     entrants = {entrant.id: entrant for entrant in event.entrants}
     if len(record.seats) != event.settings.seats or not entrants.keys() >= set(record.seats):
         raise UntrueError(f"{record.id}: its seats are not those of this event")
     deals = Deals(with_beacon(secret, event.beacon))
     unfolding = _Unfolding(game, record.faults)
-    witnessed(record, game=unfolding, deals=deals, settings=event.settings, witness=unfolding)
+    replay_for(record, game=unfolding, deals=deals, settings=event.settings, witness=unfolding)
     return MatchSteps(
         id=record.id,
         series=record.series,
@@ -159,7 +158,7 @@ def unfolded(record: MatchRecord, event: Event, *, game: Game, secret: bytes) ->
 def _luck(
     record: MatchRecord, settings: Settings, game: Game, deals: Deals
 ) -> Mapping[tuple[int, int], tuple[int, ...]]:
-    """What chance did by seat, by hole and move."""
+    """What chance cost each seat, by (hole, move)."""
     if not settings.evaluator or settings.evaluator != evaluator_name(game):
         return {}  # luck by another evaluator can't be told here
     found: dict[tuple[int, int], list[int]] = {}
@@ -170,49 +169,61 @@ def _luck(
     return {place: tuple(luck) for place, luck in found.items() if any(luck)}
 
 
-class _Table(msgspec.Struct, frozen=True):
-    """What a step may change."""
+class TableState(msgspec.Struct, frozen=True, kw_only=True):
+    """The cards on the table: what a step may change."""
 
-    cards: tuple[tuple[int, ...], ...]
-    known: tuple[str, ...]
-    discard: int
-    pile: int
-    stock: int
-    ended_by: int | None
+    cards: tuple[tuple[int, ...], ...] = ()
+    """By seat and position."""
+    known: tuple[str, ...] = ()
+    """By seat a letter a position: NOBODY, OWNER or ALL know the card."""
+    discard: int = 0
+    """The top of the pile."""
+    pile: int = 0
+    """Cards in the pile."""
+    stock: int = 0
+    ended_by: int | None = None
 
 
-class _Unfolding(ObservedGame):
-    """A game that is played again, and writes down each step."""
+def table_state(game: ObservedGame) -> TableState:
+    """The table of a game in play."""
+    assert game.hole is not None
+    view = game.hole.view(game.order[0])
+    return TableState(
+        cards=tuple(map(tuple, game.cards)),
+        known=tuple(map(_letters(view), range(len(game.cards)))),
+        discard=view.discard,
+        pile=len(view.pile),
+        stock=view.stock,
+        ended_by=view.ended_by,
+    )
+
+
+class _Unfolding(ObservedGame, Witness):
+    """A game that is replayed, and writes down each step; its own `Witness`."""
 
     def __init__(self, game: Game, faults: Sequence[Fault]) -> None:
         super().__init__(game, self._step)
         self._fell = {fault.seat: fault.turn for fault in faults}
         self._turn = 0
         self._decks: list[Sequence[int]] = []
-        self._begun: list[_Table] = []
+        self._begun: list[TableState] = []
         self._steps: list[list[Step]] = []
-        self._table: _Table
+        self._table: TableState
 
     def start(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> Hole:
-        """Deal a hole."""
         hole = super().start(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
         self._decks.append(deck.cards)
-        self._table = self._now()
+        self._table = table_state(self)
         self._begun.append(self._table)
         self._steps.append([])
         return hole
 
-    def told(self, referee: Referee) -> None:  # noqa: ARG002 - the witness's interface
-        """Before each round of questions."""
+    def round(self, referee: Referee) -> None:  # noqa: ARG002 - the witness's interface
         self._turn += 1
-
-    def asked(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
-        """Nothing to note: what counts are the moves."""
 
     def holes_of(
         self, record: MatchRecord, luck: Mapping[tuple[int, int], tuple[int, ...]]
     ) -> tuple[HoleSteps, ...]:
-        """What has been played."""
         totals = [0] * len(record.seats)
         holes = []
         for number, hole in enumerate(record.holes, 1):
@@ -240,7 +251,7 @@ class _Unfolding(ObservedGame):
         return tuple(holes)
 
     def _step(self, _: ObservedGame, moved: ObservedMove) -> None:
-        before, now, seat = self._table, self._now(), moved.seat
+        before, now, seat = self._table, table_state(self), moved.seat
         self._table = now
         self._steps[-1].append(
             Step(
@@ -261,18 +272,6 @@ class _Unfolding(ObservedGame):
                 reshuffled=moved.move == "draw" and now.pile < before.pile,
                 ends=now.ended_by is not None and before.ended_by is None,
             )
-        )
-
-    def _now(self) -> _Table:
-        assert self.hole is not None
-        view = self.hole.view(self.order[0])
-        return _Table(
-            tuple(map(tuple, self.cards)),
-            tuple(map(_letters(view), range(len(self.cards)))),
-            view.discard,
-            len(view.pile),
-            view.stock,
-            view.ended_by,
         )
 
 

@@ -1,21 +1,21 @@
-r"""What was said between the referee and one bot, as a text that people and programs read.
+r"""Write and parse transcripts: the dialogue of the referee and one bot, as text.
 
     # a comment
     > a line to the bot
-    < a line of the bot's
-    - output of the bot's without a newline: a line that it left unfinished
-    <\ bytes of the bot's, where neither can show them
-    . what happened to its process, or how long nothing came
+    < a line from the bot
+    - output of the bot without a newline: an unfinished line
+    <\ bytes from the bot that neither can show
+    . what happened to the process, or how long nothing came
     ! the kind of the fault that ended it
 
 In `<\ `, `\n` is a newline, `\\` a backslash and `\x1b` any other byte that isn't part of a
-printable character. A bot that said nothing has no line. So a transcript holds every byte. All that
-may follow a `. ` is in protocol/transcripts/README.md; what is written here is how a process ended
-(`exit 1`, `signal SIGSEGV`).
+printable character. A silent bot has no line. So a transcript holds every byte. All that may follow
+a `. ` is in protocol/transcripts/README.md; this module writes how a process ended (`exit 1`,
+`signal SIGSEGV`).
 
-`parse` and `script` read one: what is to be sent, and what came of each question.
+`parse_transcript` gives its lines, `read_script` what is to be sent and what came of each question.
 
-Pure. Invariant: `parse` gives back what was written, for any bytes.
+Pure. Invariant: parsing gives back what was written, for any bytes.
 """
 
 from __future__ import annotations
@@ -32,15 +32,14 @@ from arena.wire.messages import Act, Answer, Hello, Next, Ready, ToBot
 from arena.wire.session import BotSession, Pending, SessionState, WireFault
 
 _ESCAPE = re.compile(rb"\\(\\|n|x[0-9a-f]{2})?")
-# Of what happens to a process, the two ways in which it ends by itself.
+# Events of a process that ends by itself.
 _ENDS = ("exit ", "signal ")
 _messages = msgspec.json.Decoder(ToBot)
 
 # ---------------------------------------------------------------------------------- writing
 
 
-def comment(text: str) -> str:
-    """A line for people."""
+def comment_line(text: str) -> str:
     return f"# {_one_line(text)}"
 
 
@@ -48,13 +47,12 @@ def _one_line(text: str) -> str:
     return visible(text).replace("\n", "\\n")
 
 
-def sent(line: bytes | bytearray) -> str:
-    """A line to the bot."""
+def sent_line(line: bytes | bytearray) -> str:
     return f"> {line.decode().removesuffix(chr(10))}"
 
 
-def said(data: bytes) -> str:
-    """What the bot has written: a line with its newline, or what there is of one."""
+def received_line(data: bytes) -> str:
+    """The bot's output: a line with its newline, or an unfinished one."""
     mark = "<" if data.endswith(b"\n") else "-"
     text = data.removesuffix(b"\n").decode("utf-8", "surrogateescape")
     if text.isprintable():
@@ -72,8 +70,8 @@ def _shown(char: str) -> str:
     return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
 
 
-def failed(kind: FaultKind, status: str) -> Iterator[str]:
-    """The fault that ended it, and how the process had ended, if it had."""
+def failure_lines(kind: FaultKind, status: str) -> Iterator[str]:
+    """The fault that ended the bot, and how its process ended (`status`), if it did."""
     if status:
         yield f". {_one_line(status)}"
     yield f"! {kind.value}"
@@ -83,7 +81,7 @@ def failed(kind: FaultKind, status: str) -> Iterator[str]:
 
 
 class Mark(enum.Enum):
-    """What a line of a transcript is."""
+    """The kinds of lines."""
 
     TO_BOT = enum.auto()
     BY_BOT = enum.auto()
@@ -91,8 +89,8 @@ class Mark(enum.Enum):
     FAULT = enum.auto()
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """A line of a transcript that is no comment."""
+class TranscriptLine(msgspec.Struct, frozen=True):
+    """A line that is no comment."""
 
     number: int
     mark: Mark
@@ -100,24 +98,24 @@ class Entry(msgspec.Struct, frozen=True):
     """With the newline, if it had one."""
 
 
-def parse(content: bytes, name: str) -> list[Entry]:
-    """The lines of a transcript; UserError says what is no line of one. `name` is for people."""
+def parse_transcript(content: bytes, name: str) -> list[TranscriptLine]:
+    """The lines of a transcript; UserError names a line that is none. `name` is for messages."""
     entries = []
     for number, line in enumerate(content.split(b"\n"), 1):
         line = line.removesuffix(b"\r")  # noqa: PLW2901 - an editor's
         mark, data = line[:2], line[2:]
         if mark == b"> ":
-            entries.append(Entry(number, Mark.TO_BOT, data + b"\n"))
+            entries.append(TranscriptLine(number, Mark.TO_BOT, data + b"\n"))
         elif mark == b"< " or line == b"<":
-            entries.append(Entry(number, Mark.BY_BOT, data + b"\n"))
+            entries.append(TranscriptLine(number, Mark.BY_BOT, data + b"\n"))
         elif mark == b"- ":
-            entries.append(Entry(number, Mark.BY_BOT, data))
+            entries.append(TranscriptLine(number, Mark.BY_BOT, data))
         elif line[:3] == b"<\\ ":
-            entries.append(Entry(number, Mark.BY_BOT, _unescaped(line[3:], name, number)))
+            entries.append(TranscriptLine(number, Mark.BY_BOT, _unescaped(line[3:], name, number)))
         elif mark == b". ":
-            entries.append(Entry(number, Mark.EVENT, data))
+            entries.append(TranscriptLine(number, Mark.EVENT, data))
         elif mark == b"! ":
-            entries.append(Entry(number, Mark.FAULT, data))
+            entries.append(TranscriptLine(number, Mark.FAULT, data))
         elif line and line[:1] != b"#":
             begun = line[:20].decode("utf-8", "backslashreplace")
             raise UserError(
@@ -144,11 +142,11 @@ def _unescaped(text: bytes, name: str, number: int) -> bytes:
 
 
 Said = Ready | Answer | WireFault | None
-"""What came of a line to a bot; None: it said nothing, or nothing is known of it."""
+"""What came of a line to a bot; None: nothing, or it isn't known."""
 
 
-class Step(msgspec.Struct, frozen=True):
-    """A line to the bot, and what came of it when it was recorded."""
+class Exchange(msgspec.Struct, frozen=True):
+    """A line to the bot, and the recorded answer."""
 
     number: int
     """Of the line in the transcript."""
@@ -158,24 +156,23 @@ class Step(msgspec.Struct, frozen=True):
 
     @property
     def wants_answer(self) -> bool:
-        """Whether the bot is to say something now."""
         return isinstance(self.message, Hello | Act | Next)
 
 
 class Script(msgspec.Struct, frozen=True):
-    """A transcript as it can be played back to a bot."""
+    """A transcript that can be played back to a bot."""
 
     hello: Hello
-    steps: tuple[Step, ...]
+    steps: tuple[Exchange, ...]
     kind: FaultKind | None
     """The fault that it ends with."""
     status: str
     """How the process ended by that fault; empty: unknown, or it did not."""
 
 
-def script(content: bytes, name: str) -> Script:
-    """Read a transcript; UserError says which line is wrong."""
-    parsed = parse(content, name)
+def read_script(content: bytes, name: str) -> Script:
+    """Parse a transcript for playback; UserError names the line that is wrong."""
+    parsed = parse_transcript(content, name)
     entries = [entry for entry in parsed if entry.mark is not Mark.EVENT]
     first = next((entry for entry in entries if entry.mark is Mark.TO_BOT), None)
     if first is None:
@@ -184,8 +181,8 @@ def script(content: bytes, name: str) -> Script:
     if not isinstance(greeting, Hello):
         raise UserError(f"{name}: line {first.number}: the first line to the bot must be hello")
     session = BotSession(greeting.limits.line_bytes)
-    steps: list[Step] = []
-    waiting: tuple[Entry, ToBot] | None = None
+    steps: list[Exchange] = []
+    waiting: tuple[TranscriptLine, ToBot] | None = None
     kind: FaultKind | None = None
     for entry in entries:
         if kind is not None:
@@ -204,27 +201,27 @@ def script(content: bytes, name: str) -> Script:
             if isinstance(message, Hello) == bool(steps):
                 raise UserError(f"{name}: line {entry.number}: a second hello")
             waiting = (entry, message)
-            put(session, message)
+            expect_answer(session, message)
     assert waiting is not None
     steps.append(_step(session, *waiting))
     return Script(greeting, tuple(steps), kind, _status(parsed))
 
 
-def put(session: BotSession, message: ToBot) -> None:
-    """Have a session wait for what the message asks for."""
+def expect_answer(session: BotSession, message: ToBot) -> None:
+    """Have a session expect the answer to a message, if it wants one."""
     if isinstance(message, Hello):
         session.hello(message)
     elif isinstance(message, Act | Next):
         session.ask(message)
 
 
-def _status(entries: Sequence[Entry]) -> str:
-    """How the process ended, if that was written down."""
+def _status(entries: Sequence[TranscriptLine]) -> str:
+    """How the process ended, if the transcript says so."""
     events = [e.data.decode("utf-8", "backslashreplace") for e in entries if e.mark is Mark.EVENT]
     return next((event for event in events if event.startswith(_ENDS)), "")
 
 
-def _message(entry: Entry, name: str) -> ToBot:
+def _message(entry: TranscriptLine, name: str) -> ToBot:
     try:
         message: ToBot = _messages.decode(entry.data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -234,7 +231,7 @@ def _message(entry: Entry, name: str) -> ToBot:
     return message
 
 
-def _fault(entry: Entry, name: str) -> FaultKind:
+def _fault(entry: TranscriptLine, name: str) -> FaultKind:
     word = entry.data.decode("utf-8", "backslashreplace").strip()
     try:
         return FaultKind(word)
@@ -245,9 +242,9 @@ def _fault(entry: Entry, name: str) -> FaultKind:
         ) from None
 
 
-def _step(session: BotSession, entry: Entry, message: ToBot) -> Step:
+def _step(session: BotSession, entry: TranscriptLine, message: ToBot) -> Exchange:
     heard = session.next_event()
     if isinstance(heard, Pending):
         session.state = SessionState.IDLE  # its answer, if it was to give one, isn't known
-        return Step(entry.number, entry.data, message, None)
-    return Step(entry.number, entry.data, message, heard)
+        return Exchange(entry.number, entry.data, message, None)
+    return Exchange(entry.number, entry.data, message, heard)

@@ -20,7 +20,7 @@ import msgspec
 
 from arena import registry
 from arena.model import Event, Frozen, HostError, MatchRecord, UntrueError
-from arena.replay.steps import unfolded
+from arena.replay.steps import unfold
 from arena.site import segments
 from arena.site.clearance import Clearing
 
@@ -56,7 +56,7 @@ def segment(case: Case, name: str, records: Iterable[MatchRecord]) -> Made:
     shown = 0
     for record in records:
         try:
-            steps = unfolded(record, case.event, game=game, secret=case.secret)
+            steps = unfold(record, case.event, game=game, secret=case.secret)
         except UntrueError:
             found.append(segments.unshown(record, case.clearing))
             continue

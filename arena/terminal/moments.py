@@ -1,45 +1,42 @@
-"""A match as a row of moments, each a picture of the table and what was played until then.
+"""The moments of a match: at each a picture of the table, and what was played until then.
 
-The moments follow from `MatchSteps` alone: no rules are needed to look at a match. There is one
-when a hole has been dealt, one after each move, one at each fault, and one when all cards are
-revealed.
+There is a moment when a hole has been dealt, one after each move, one at each fault, and one when
+all cards are revealed. Those of a recorded match (`Album`) follow from `MatchSteps` alone, without
+rules; `arena.terminal.watch` takes those of a live one from the game. Both are drawn by
+`table_picture`.
 
-Invariant: what a watcher's seat could not know is in none of its pictures.
+Invariant: a picture for a watching seat shows nothing that this seat could not know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Self
 
+import msgspec
+
 from arena import registry
+from arena.games.descriptor import Descriptor
 from arena.games.observer import ObservedMove
-from arena.model import Fault, Frozen
-from arena.replay.steps import ALL, OWNER, HoleSteps, MatchSteps, Step
-from arena.reports.cards import Face, Picture
+from arena.model import Fault
+from arena.replay.steps import ALL, NOBODY, OWNER, HoleSteps, MatchSteps, Step, TableState
+from arena.reports.cards import Card, Face, Picture, Player
 from arena.reports.escape import plain
-from arena.terminal.watch import player, words
 
 SHOWN = 50
-"""Thousandths of a stroke below which a move's luck isn't worth a word."""
+"""Thousandths of a stroke below which a move's luck is not mentioned."""
 
-_FACES = {"n": Face.NOBODY, "o": Face.OWNER, "a": Face.ALL}
+_FACES = {NOBODY: Face.NOBODY, OWNER: Face.OWNER, ALL: Face.ALL}
 
 
-class Moment(Frozen, frozen=True, kw_only=True):
+class Moment(TableState, frozen=True, kw_only=True):
     """The table at one moment; `hole` 0 is before the first."""
 
     hole: int
     moves: int = 0
     """How many of the hole's moves have been played."""
-    cards: tuple[tuple[int, ...], ...] = ()
-    known: tuple[str, ...] = ()
-    discard: int = 0
-    pile: int = 0
-    stock: int = 0
     drawn: int | None = None
     """In the hand of the seat that is to act."""
-    ended_by: int | None = None
     teeing: bool = False
     """Some seats have still to tee off: nobody sees what the others have turned."""
     over: bool = False
@@ -57,8 +54,8 @@ class Moment(Frozen, frozen=True, kw_only=True):
             cards[step.seat] = step.cards
         for seat, letters in step.known:
             known[seat] = letters
-        return type(self)(
-            hole=self.hole,
+        return msgspec.structs.replace(
+            self,
             moves=self.moves + 1,
             cards=tuple(cards),
             known=tuple(known),
@@ -68,20 +65,18 @@ class Moment(Frozen, frozen=True, kw_only=True):
             drawn=step.drawn if step.move == "draw" else None,
             ended_by=step.seat if step.ends else self.ended_by,
             teeing=teeing,
-            fallen=self.fallen,
+            fault=None,
             luck=_more(self.luck, step.luck),
         )
 
     def at(self, fault: Fault) -> Self:
         """The same moment, when a fault has come."""
-        kept = {name: getattr(self, name) for name in self.__struct_fields__}
-        return type(self)(**kept | {"fault": fault, "fallen": self.fallen | {fault.seat}})
+        return msgspec.structs.replace(self, fault=fault, fallen=self.fallen | {fault.seat})
 
     def revealed(self) -> Self:
         """The end of the hole."""
-        kept = {name: getattr(self, name) for name in self.__struct_fields__}
         known = tuple(ALL * len(letters) for letters in self.known)
-        return type(self)(**kept | {"known": known, "fault": None, "over": True})
+        return msgspec.structs.replace(self, known=known, fault=None, over=True)
 
 
 def moments(match: MatchSteps) -> Iterator[Moment]:
@@ -128,6 +123,86 @@ def _more(luck: tuple[int, ...], change: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(a + b for a, b in zip(luck, change, strict=True)) if change else luck
 
 
+def words(about: Descriptor, name: str, moved: ObservedMove) -> str:
+    """A move in plain words. Without `drawn`: for a reader who doesn't see the drawn card."""
+    word, *places = moved.move.split(" ")
+    move = about.move(word)
+
+    def card(value: int | None) -> str:
+        return "" if value is None else about.label(value)
+
+    does = move.now.format(
+        at=places[0] if places else "",
+        two=places[-1] if places else "",
+        drawn=move.unseen if moved.drawn is None else f"the {card(moved.drawn)}",
+        top=card(moved.top),
+        before=card(moved.before),
+    )
+    return f"{name} {does}"
+
+
+def table_picture(
+    moment: Moment,
+    about: Descriptor,
+    names: Sequence[str],
+    *,
+    title: str,
+    acting: Collection[int],
+    totals: Sequence[int],
+    told: Sequence[str],
+    scores: Sequence[tuple[int | None, ...]],
+    watcher: int | None = None,
+) -> Picture:
+    """The table at a moment, as it lies, or as far as the watching seat could know it."""
+    drawn = moment.drawn if watcher is None or watcher in acting else None
+    return Picture(
+        title=title,
+        players=tuple(
+            _player(moment, about, seat, name=name, total=totals[seat], watcher=watcher)
+            for seat, name in enumerate(names)
+        ),
+        acting=frozenset(acting),
+        pile=about.label(moment.discard) if moment.hole else "",
+        piled=moment.pile,
+        stock=moment.stock,
+        drawn="" if drawn is None else about.label(drawn),
+        told=tuple(told),
+        scores=tuple(scores),
+    )
+
+
+def _player(
+    moment: Moment, about: Descriptor, seat: int, *, name: str, total: int, watcher: int | None
+) -> Player:
+    cards = moment.cards[seat] if moment.cards else ()
+    letters = moment.known[seat] if moment.known else ""
+    seen = dict(_FACES)
+    if watcher is not None:
+        seen = {ALL: Face.ALL} | ({OWNER: Face.OWNER} if seat == watcher else {})
+    shown = tuple(
+        Card(about.label(card), seen.get(letter, Face.HIDDEN))
+        for card, letter in zip(cards, letters, strict=True)
+    )
+    fallen = seat in moment.fallen
+    return Player(
+        name=name,
+        rows=tuple(shown[at : at + about.across] for at in range(0, len(shown), about.across)),
+        total=total,
+        note="failed" if fallen else about.ended if moment.ended_by == seat else "",
+        fallen=fallen,
+    )
+
+
+def strokes_of(order: Collection[int], scores: Sequence[int]) -> tuple[int | None, ...]:
+    """The strokes of a hole by seat; None for a seat that did not play it."""
+    return tuple(score if seat in order else None for seat, score in enumerate(scores))
+
+
+def listed(names: Sequence[str], order: Collection[int], scores: Sequence[int]) -> str:
+    """The strokes of a hole with the names of those who played it."""
+    return ", ".join(f"{names[seat]} {scores[seat]}" for seat in sorted(order))
+
+
 class Album:
     """The pictures of a match."""
 
@@ -142,12 +217,12 @@ class Album:
         return next(n for n, moment in enumerate(self.moments) if moment.hole == hole)
 
     def fault_after(self, at: int) -> int | None:
-        """The number of the next moment with a fault, beginning anew behind the last."""
+        """The number of the next moment with a fault; after the last one the first."""
         faults = [n for n, moment in enumerate(self.moments) if moment.fault is not None]
         return next((n for n in faults if n > at), faults[0] if faults else None)
 
     def where(self, at: int) -> str:
-        """Which moment it is."""
+        """A moment's place in the match, in words."""
         moment = self.moments[at]
         if not moment.hole:
             return "before hole 1"
@@ -155,38 +230,19 @@ class Album:
         return f"hole {moment.hole} of {len(self.match.holes)}, move {moment.moves} of {len(steps)}"
 
     def picture(self, at: int, watcher: int | None = None) -> Picture:
-        """The table at a moment, as it lies or as far as the watcher's seat could know it."""
+        """The table at a moment."""
         moment = self.moments[at]
-        done = moment.hole if moment.over else moment.hole - 1
-        played = self.match.holes[: max(0, done)]
-        totals = played[-1].totals if played else (0,) * len(self.names)
-        drawn = moment.drawn if watcher in (None, *self._acting(moment)) else None
-        return Picture(
+        played = self.match.holes[: max(0, moment.hole if moment.over else moment.hole - 1)]
+        return table_picture(
+            moment,
+            self._about,
+            self.names,
             title=self._title(moment, watcher),
-            players=tuple(
-                player(
-                    self._about,
-                    name,
-                    moment.cards[seat] if moment.cards else (),
-                    self._faces(moment, seat, watcher),
-                    total=totals[seat],
-                    fallen=seat in moment.fallen,
-                    ended=moment.ended_by == seat,
-                )
-                for seat, name in enumerate(self.names)
-            ),
-            acting=frozenset(self._acting(moment)),
-            pile=self._about.label(moment.discard) if moment.hole else "",
-            piled=moment.pile,
-            stock=moment.stock,
-            drawn="" if drawn is None else self._about.label(drawn),
+            acting=self._acting(moment),
+            totals=played[-1].totals if played else (0,) * len(self.names),
             told=tuple(self.told(at, watcher)),
-            scores=tuple(
-                tuple(
-                    score if seat in hole.order else None for seat, score in enumerate(hole.scores)
-                )
-                for hole in played
-            ),
+            scores=[strokes_of(hole.order, hole.scores) for hole in played],
+            watcher=watcher,
         )
 
     def _title(self, moment: Moment, watcher: int | None) -> str:
@@ -206,7 +262,8 @@ class Album:
                 name = self.names[moment.fault.seat]
                 yield f"  !  {name} has failed: {moment.fault.kind}"
             elif moment.over:
-                yield self._scored(self.match.holes[hole - 1])
+                done = self.match.holes[hole - 1]
+                yield f"Hole {hole} is over: {listed(self.names, done.order, done.scores)}"
                 if moment.luck and watcher is None:
                     yield f"{_luck(moment.luck)} strokes so far, by seat"
             elif moment.moves:
@@ -229,10 +286,6 @@ class Album:
             + ("failed" if seat in fell else str(match.totals[seat]))
             for seat in sorted(range(len(self.names)), key=lambda seat: match.places[seat])
         )
-
-    def _scored(self, hole: HoleSteps) -> str:
-        listed = ", ".join(f"{self.names[seat]} {hole.scores[seat]}" for seat in sorted(hole.order))
-        return f"Hole {hole.hole} is over: {listed}"
 
     def _move(self, number: int, now: Moment, watcher: int | None) -> str:
         """The move that led to a moment, in words, as far as it may be told."""
@@ -263,13 +316,6 @@ class Album:
         if step.reshuffled:
             text += ", from the pile shuffled anew"
         return f"{text} (played for it)" if step.unasked else text
-
-    def _faces(self, moment: Moment, seat: int, watcher: int | None) -> Sequence[Face]:
-        letters = moment.known[seat] if moment.known else ""
-        if watcher is None:
-            return [_FACES[letter] for letter in letters]
-        seen = {ALL: Face.ALL} | ({OWNER: Face.OWNER} if seat == watcher else {})
-        return [seen.get(letter, Face.HIDDEN) for letter in letters]
 
     def _acting(self, moment: Moment) -> Sequence[int]:
         """Whose decision is wanted."""

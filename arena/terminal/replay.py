@@ -26,7 +26,7 @@ from arena.event.search import (
 )
 from arena.luck import evaluator_name
 from arena.model import Event, MatchRecord, UserError
-from arena.replay.steps import unfolded
+from arena.replay.steps import unfold
 from arena.reports.cards import Style
 from arena.reports.escape import json_line, plain, shell
 from arena.store import read_event, read_records, secret_of
@@ -174,7 +174,7 @@ def _show(
         raise UserError("--json writes to standard output, --export to a file: take one")
     if move is not None and hole is None:
         raise UserError("--move counts within a hole: add --hole N")
-    steps = unfolded(
+    steps = unfold(
         record,
         event,
         game=registry.game(event.settings.game),

@@ -8,7 +8,7 @@ from arena.games import Game
 from arena.luck import sums
 from arena.model import Fault, FaultKind, HoleRecord, MatchRecord, Settings
 from arena.referee import Referee
-from arena.replay.moves import ReplayError, replayed, spec_of
+from arena.replay.moves import ReplayError, Witness, replay_moves, spec_of
 from arena.verify.findings import LOG, Difference, first_unlike, shown
 
 _ANY_TIME = frozenset({FaultKind.FLOOD, FaultKind.MEMORY, FaultKind.LIMIT})
@@ -48,7 +48,7 @@ class Judge:
         """How it differs from what its moves make; it must be one of the schedule's."""
         illegal = [fault for fault in record.faults if fault.kind is FaultKind.ILLEGAL]
         try:
-            again = replayed(
+            again = replay_moves(
                 record,
                 game=self._game,
                 deals=self._deals,
@@ -122,14 +122,10 @@ class Judge:
         return _differs(record, "deck", dealt, record.deck)
 
 
-class _Doubter:
+class _Doubter(Witness):
     """Believes no fault for a move that was legal."""
 
-    def told(self, referee: Referee) -> None:
-        """As a `Witness`."""
-
-    def asked(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
-        """As a `Witness`."""
+    def outcome(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
         del move
         if fault is None or fault.kind is not FaultKind.ILLEGAL:
             return

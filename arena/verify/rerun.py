@@ -18,7 +18,7 @@ from arena.games.observer import ObservedGame, ObservedMove
 from arena.model import Event, MatchRecord, Series, sha256_hex
 from arena.ratings.counts import CountedSeries
 from arena.ratings.incremental import Counting
-from arena.replay.moves import replayed
+from arena.replay.moves import replay_moves
 from arena.store import records_of_series
 from arena.verify.findings import LOG, Difference
 from arena.verify.records import unlike
@@ -105,7 +105,7 @@ def _mover(event: Event, secret: bytes, record: MatchRecord, hole: int, move: in
         if (followed.holes, len(followed.moves)) == (hole, move):
             seats.append(moved.seat)
 
-    replayed(
+    replay_moves(
         record,
         game=ObservedGame(registry.game(event.settings.game), moved),
         deals=Deals(with_beacon(secret, event.beacon)),

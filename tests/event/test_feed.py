@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from arena.engine.recorder import Recorder
-from arena.replay.transcripts import Mark, parse, script
+from arena.replay.transcripts import Mark, parse_transcript, read_script
 from arena.wire.messages import Act, Answer, Next
 
 pytestmark = pytest.mark.process
@@ -55,13 +55,13 @@ def faulty(arena, bot, tmp_path):
 
 def told(transcript):
     """The lines to the bot, whatever time it had left."""
-    entries = parse(transcript.encode(), "t")
+    entries = parse_transcript(transcript.encode(), "t")
     return [BANK.sub(b"", entry.data) for entry in entries if entry.mark is Mark.TO_BOT]
 
 
 def outcomes(transcript):
     """What came of each question, and the fault."""
-    read = script(transcript.encode(), "t")
+    read = read_script(transcript.encode(), "t")
     said = [
         step.said.move if isinstance(step.said, Answer) else None
         for step in read.steps
@@ -178,7 +178,7 @@ def built_ways(bot, tmp_path, tmp_path_factory):
     from arena.engine.match import MatchContext, play_series
     from arena.engine.recorder import open_tapped_pipes
     from arena.model import Limits, MatchSpec, Series, Settings
-    from arena.replay.rebuild import retold
+    from arena.replay.rebuild import rebuild_lines
     from arena.sandbox.client import Spawner
 
     async def play(how, game):
@@ -220,7 +220,7 @@ def built_ways(bot, tmp_path, tmp_path_factory):
         recorded = [(tmp_path / "talk" / f"seat{n}-x.txt").read_text() for n in (0, 1)]
         again = [
             "\n".join(
-                retold(
+                rebuild_lines(
                     records,
                     entrant,
                     settings=settings,

@@ -14,7 +14,7 @@ from arena.luck import sums
 from arena.model import FaultKind
 from arena.referee import Failure, Referee
 from arena.registry import table_files
-from arena.replay.moves import replayed, spec_of
+from arena.replay.moves import replay_moves, spec_of
 from arena.store import add_checksum, read_event, read_records
 
 pytestmark = pytest.mark.process
@@ -58,7 +58,7 @@ def forged(record, settings, deals, *, fault):
         legal = [move for move in referee.legal(seat) if move != moves[2]]
         referee.answer(seat, draw.choice(legal))
     mine = referee.record()
-    asked = replayed(mine, game=game, deals=deals, settings=settings).use
+    asked = replay_moves(mine, game=game, deals=deals, settings=settings).use
     use = tuple(
         msgspec.structs.replace(use, decisions=seat.decisions, max_ms=1.0, think_ms=1.0)
         for use, seat in zip(record.use, asked, strict=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.replay.transcripts import Mark, parse, script
+from arena.replay.transcripts import Mark, parse_transcript, read_script
 from arena.wire.messages import Act, Answer
 from arena.wire.session import WireFault
 
@@ -20,10 +20,10 @@ def test_a_transcript_is_read_and_heard_as_it_says(path):
     """Each line to the bot is a step; what was heard is the fault that it names, if one."""
     content = path.read_bytes()
     lines = content.decode().split("\n")
-    entries = parse(content, path.name)
+    entries = parse_transcript(content, path.name)
     to_bot = [entry.data.decode() for entry in entries if entry.mark is Mark.TO_BOT]
     assert [line[2:] + "\n" for line in lines if line.startswith("> ")] == to_bot
-    read = script(content, path.name)
+    read = read_script(content, path.name)
     assert len(to_bot) == len(read.steps)
     named = [line[2:] for line in lines if line.startswith("! ")]
     assert named == ([] if read.kind is None else [read.kind.value])

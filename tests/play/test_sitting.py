@@ -15,8 +15,8 @@ from arena.deals import Deals
 from arena.model import FaultKind
 from arena.play.seat import Left
 from arena.referee import Referee
-from arena.replay.moves import replayed
-from arena.replay.steps import unfolded
+from arena.replay.moves import replay_moves
+from arena.replay.steps import unfold
 from arena.store import read_event, read_records, secret_of
 from arena.verify.whole import verify
 
@@ -41,7 +41,7 @@ async def test_a_whole_match_is_a_match_like_any_other(evening, played, anybody,
     event = read_event(folder)
     assert person_of(event).hash == ""
     (kept,) = read_records(folder)
-    steps = unfolded(kept, event, game=registry.game(game), secret=secret_of(folder, event))
+    steps = unfold(kept, event, game=registry.game(game), secret=secret_of(folder, event))
     assert len(steps.holes) == len(record.holes)
 
 
@@ -200,7 +200,7 @@ async def test_the_same_moves_give_the_same_record(evening, played, anybody, bac
     table = evening("play-nine", ("well", 0), ("well", 0), seat=2)
     record, _, folder = await played(table, anybody(7))
     event = read_event(folder)
-    again = replayed(
+    again = replay_moves(
         record,
         game=registry.game("play-nine"),
         deals=Deals(secret_of(folder, event)),

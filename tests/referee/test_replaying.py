@@ -10,7 +10,7 @@ from arena.deals import Deals, secret_from_seed
 from arena.games.observer import ObservedGame
 from arena.model import Fault, FaultKind, MatchSpec, SeatUse, Settings
 from arena.referee import Failure, Referee
-from arena.replay.moves import ReplayError, replayed, spec_of
+from arena.replay.moves import ReplayError, replay_moves, spec_of
 
 DEALS = Deals(secret_from_seed("replaying"))
 
@@ -46,7 +46,7 @@ def played(game, seats, faults=(), *, playoff=False, turn_cap=60):
 def again(record, settings, game=None, deals=DEALS):
     """The record, played again."""
     rules = game or registry.game(settings.game)
-    return replayed(record, game=rules, deals=deals, settings=settings)
+    return replay_moves(record, game=rules, deals=deals, settings=settings)
 
 
 CASES = [

@@ -12,8 +12,16 @@ from arena.deals import Deals, secret_from_seed
 from arena.games.observer import ObservedGame
 from arena.model import Fault, FaultKind, MatchSpec, SeatUse, Settings, UserError
 from arena.referee import Failure, Referee
-from arena.replay.rebuild import retold
-from arena.replay.transcripts import Mark, comment, failed, parse, said, script, sent
+from arena.replay.rebuild import rebuild_lines
+from arena.replay.transcripts import (
+    Mark,
+    comment_line,
+    failure_lines,
+    parse_transcript,
+    read_script,
+    received_line,
+    sent_line,
+)
 from arena.wire.messages import Act, Answer, Ready
 from arena.wire.session import WireFault
 from tests.records import match_record
@@ -31,27 +39,29 @@ HELLO = next(line for line in GOLDEN[0].read_text().splitlines() if line.startsw
 @example(b"\n\n")
 def test_every_byte_of_a_bot_comes_back(data):
     """Whatever a bot writes is a line of text that is read as the same bytes."""
-    text = said(data)
+    text = received_line(data)
     assert text.isprintable()
-    (entry,) = parse(text.encode(), "t")
+    (entry,) = parse_transcript(text.encode(), "t")
     assert (Mark.BY_BOT, data) == (entry.mark, entry.data)
 
 
 def test_what_is_written_as_it_is_and_what_is_escaped():
     """A whole printable line is itself; anything else shows what it is made of."""
-    assert '< {"turn":"1","x":"\\u00e9 é"}' == said('{"turn":"1","x":"\\u00e9 é"}\n'.encode())
-    assert "- half" == said(b"half")
-    assert "<\\ a\\x0d\\n" == said(b"a\r\n")
-    assert "<\\ \\xff\\\\\\x00" == said(b"\xff\\\0")
-    assert "> {}" == sent(b"{}\n")
-    assert [". signal SIGSEGV", "! crash"] == list(failed(FaultKind.CRASH, "signal SIGSEGV"))
-    assert ["! timeout"] == list(failed(FaultKind.TIMEOUT, ""))
+    assert '< {"turn":"1","x":"\\u00e9 é"}' == received_line(
+        '{"turn":"1","x":"\\u00e9 é"}\n'.encode()
+    )
+    assert "- half" == received_line(b"half")
+    assert "<\\ a\\x0d\\n" == received_line(b"a\r\n")
+    assert "<\\ \\xff\\\\\\x00" == received_line(b"\xff\\\0")
+    assert "> {}" == sent_line(b"{}\n")
+    assert [". signal SIGSEGV", "! crash"] == list(failure_lines(FaultKind.CRASH, "signal SIGSEGV"))
+    assert ["! timeout"] == list(failure_lines(FaultKind.TIMEOUT, ""))
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
 def test_golden_transcripts_are_read(path):
     """Each begins with hello; what came of each question is what the name says."""
-    read = script(path.read_bytes(), path.name)
+    read = read_script(path.read_bytes(), path.name)
     good = ".bad." not in path.name
     assert good == (read.kind is None)
     wanting = [step for step in read.steps if step.wants_answer]
@@ -84,14 +94,14 @@ def test_golden_transcripts_are_read(path):
 def test_what_is_no_transcript_is_named(text, wrong):
     """File, line and what is wrong with it."""
     with pytest.raises(UserError) as caught:
-        script(text.encode(), "t.txt")
+        read_script(text.encode(), "t.txt")
     assert str(caught.value).startswith("t.txt: ")
     assert wrong in str(caught.value)
 
 
 def test_an_editors_line_ends_and_an_empty_line_do_no_harm():
     """CRLF and blank lines are no part of what was said; `<` alone is an empty line."""
-    read = script(f"{HELLO}\r\n\r\n<\r\n. exit 3\r\n! start\r\n".encode(), "t")
+    read = read_script(f"{HELLO}\r\n\r\n<\r\n. exit 3\r\n! start\r\n".encode(), "t")
     assert isinstance(read.steps[0].said, WireFault)
     assert (FaultKind.START, "exit 3") == (read.kind, read.status)
 
@@ -100,7 +110,7 @@ def test_an_answer_that_is_not_known():
     """Nothing is expected of it, and the next question stands for itself."""
     path = next(path for path in GOLDEN if path.name == "play-nine.2.good.txt")
     act = next(x for x in path.read_text().splitlines() if x.startswith('> {"type":"act"'))
-    read = script(f'{HELLO}\n< {{"type":"ready"}}\n{act}\n{act}\n'.encode(), "t")
+    read = read_script(f'{HELLO}\n< {{"type":"ready"}}\n{act}\n{act}\n'.encode(), "t")
     assert [None, None] == [step.said for step in read.steps[1:]]
 
 
@@ -168,9 +178,9 @@ def test_the_log_tells_each_seat_what_it_was_told(game, seats, faults):
     record, settings, rules, deals, told = played(game, seats, faults)
     for seat, entrant in enumerate(record.seats):
         text = "\n".join(
-            retold([record], entrant, settings=settings, game=rules, deals=deals, lean=False)
+            rebuild_lines([record], entrant, settings=settings, game=rules, deals=deals, lean=False)
         )
-        read = script(text.encode(), "t")
+        read = read_script(text.encode(), "t")
         mine = [(turn, kind) for (turn, who), kind in faults.items() if who == seat]
         assert ([kind for _, kind in mine] or [None])[0] == read.kind
         messages = [step.message for step in read.steps[1:]]
@@ -195,8 +205,10 @@ def test_the_time_left_is_interpolated():
     record, settings, rules, deals, _ = played("four-card-golf", 2, {})
     use = (SeatUse(decisions=2, think_ms=60_000.0), SeatUse())
     record = msgspec.structs.replace(record, use=use)
-    lines = retold([record], "bot0@1", settings=settings, game=rules, deals=deals, lean=False)
-    read = script("\n".join(lines).encode(), "t")
+    lines = rebuild_lines(
+        [record], "bot0@1", settings=settings, game=rules, deals=deals, lean=False
+    )
+    read = read_script("\n".join(lines).encode(), "t")
     banks = [step.message.bank_ms for step in read.steps if isinstance(step.message, Act)]
     assert [60_000, 30_000, 0, 0] == banks[:4]
 
@@ -206,11 +218,15 @@ def test_a_log_that_does_not_fit_the_secret_is_refused():
     record, settings, rules, deals, _ = played("play-nine", 2, {})
     other = Deals(secret_from_seed("another"))
     with pytest.raises(UserError, match="give another digest"):
-        list(retold([record], "bot0@1", settings=settings, game=rules, deals=other, lean=True))
+        list(
+            rebuild_lines([record], "bot0@1", settings=settings, game=rules, deals=other, lean=True)
+        )
     hole = msgspec.structs.replace(record.holes[0], moves="fly 3")
     record = msgspec.structs.replace(record, holes=(hole,))
     with pytest.raises(UserError, match="give another digest"):
-        list(retold([record], "bot0@1", settings=settings, game=rules, deals=deals, lean=True))
+        list(
+            rebuild_lines([record], "bot0@1", settings=settings, game=rules, deals=deals, lean=True)
+        )
 
 
 def test_a_long_line_of_the_log_is_a_comment():
@@ -220,7 +236,7 @@ def test_a_long_line_of_the_log_is_a_comment():
     )
     record = match_record(id="m", series="s", places=(2, 1), faults=(fault,))
     lines = list(
-        retold(
+        rebuild_lines(
             [record],
             "a@1",
             settings=Settings(game="play-nine"),
@@ -229,4 +245,4 @@ def test_a_long_line_of_the_log_is_a_comment():
             lean=False,
         )
     )
-    assert [comment("Its line began: x…"), ". exit 1", "! start"] == lines[2:]
+    assert [comment_line("Its line began: x…"), ". exit 1", "! start"] == lines[2:]

@@ -3,7 +3,7 @@
 import pytest
 
 from arena import registry
-from arena.replay.steps import unfolded
+from arena.replay.steps import unfold
 from arena.reports.cards import Face, Style, picture
 from arena.reports.layout import width
 from arena.terminal.moments import Album, moments
@@ -16,7 +16,7 @@ def album(events):
     def make(event, **how):
         record = events.play(event, next(events.specs(event)), **how)
         game = registry.game(event.settings.game)
-        return Album(unfolded(record, event, game=game, secret=events.secret))
+        return Album(unfold(record, event, game=game, secret=events.secret))
 
     return make
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from arena import registry
-from arena.replay.steps import unfolded
+from arena.replay.steps import unfold
 from arena.reports.cards import Style
 from arena.reports.layout import width
 from arena.store import read_event, read_records
@@ -58,9 +58,7 @@ def stepper(events):
 
     def make(event, *, style=None, at=0, watcher=None, **how):
         record = events.play(event, next(events.specs(event)), **how)
-        match = unfolded(
-            record, event, game=registry.game(event.settings.game), secret=events.secret
-        )
+        match = unfold(record, event, game=registry.game(event.settings.game), secret=events.secret)
         faults = Faults(record, "friday", event.settings.limits)
         return Stepper(Album(match), faults, style or Style(), at=at, watcher=watcher)
 
@@ -189,7 +187,7 @@ def test_the_pages_screen_is_one():
     """The reference event's first match after nine moves, on a terminal of 18 rows."""
     folder = REPOSITORY / "results" / "play-nine"
     event, record = read_event(folder), next(read_records(folder))
-    match = unfolded(
+    match = unfold(
         record, event, game=registry.game("play-nine"), secret=bytes.fromhex(event.secret)
     )
     faults = Faults(record, "friday", event.settings.limits)

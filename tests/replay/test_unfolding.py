@@ -10,7 +10,7 @@ import pytest
 from arena import registry
 from arena.deals import Deals
 from arena.model import UserError
-from arena.replay.steps import MatchSteps, unfolded
+from arena.replay.steps import MatchSteps, unfold
 
 SCHEMA = Path(__file__).parents[2] / "protocol" / "schema" / "match-steps.json"
 TABLES = [
@@ -22,7 +22,7 @@ TABLES = [
 def opened(event, record, secret):
     """The steps of a match as a stranger reads them: from JSON that keeps to its schema."""
     game = registry.game(event.settings.game)
-    encoded = msgspec.json.encode(unfolded(record, event, game=game, secret=secret))
+    encoded = msgspec.json.encode(unfold(record, event, game=game, secret=secret))
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(json.loads(encoded))
     return msgspec.json.decode(encoded, type=MatchSteps)
 
@@ -161,15 +161,15 @@ def test_what_does_not_fit_is_refused(events):
     record = events.play(event, next(events.specs(event)))
     game = registry.game("play-nine")
     with pytest.raises(UserError, match="give another digest"):
-        unfolded(record, event, game=game, secret=b"x" * 32)
+        unfold(record, event, game=game, secret=b"x" * 32)
     hole = msgspec.structs.replace(record.holes[0], moves="fly")
     changed = msgspec.structs.replace(record, holes=(hole, *record.holes[1:]))
     with pytest.raises(UserError, match="give another digest"):
-        unfolded(changed, event, game=game, secret=events.secret)
+        unfold(changed, event, game=game, secret=events.secret)
     for seats in (("ann@1", "zoe@1"), ("ann@1",)):
         foreign = msgspec.structs.replace(record, seats=seats)
         with pytest.raises(UserError, match="its seats are not those of this event"):
-            unfolded(foreign, event, game=game, secret=events.secret)
+            unfold(foreign, event, game=game, secret=events.secret)
 
 
 def test_the_reference_events_can_be_unfolded():

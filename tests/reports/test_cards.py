@@ -14,7 +14,7 @@ from arena.referee import Failure, Referee
 from arena.reports.cards import Card, Face, Picture, Player, Style, picture, scorecard
 from arena.reports.layout import width
 from arena.terminal.display import LineDisplay
-from arena.terminal.watch import Onlooker
+from arena.terminal.watch import WatchedMatch
 
 
 class Kept:
@@ -35,7 +35,7 @@ def watched(game, seats, *, fall=None):
     names = tuple(
         f"{'a-bot-with-a-long-name-' if seat == 1 else 'bot'}{seat}@1" for seat in range(seats)
     )
-    onlooker = Onlooker(f"{game}, deal 1", rules.about, names, kept)
+    onlooker = WatchedMatch(f"{game}, deal 1", rules.about, names, kept)
     spec = MatchSpec(id="m", series="s", pairing="p", deal=1, rotation=0, seats=names)
     referee = Referee(
         spec,

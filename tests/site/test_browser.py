@@ -9,7 +9,7 @@ import json
 import pytest
 
 from arena import registry
-from arena.replay.steps import unfolded
+from arena.replay.steps import unfold
 from arena.reports.cards import Face
 from arena.site.file_names import bot_slug
 from arena.site.words import LANGUAGES, strings
@@ -107,7 +107,7 @@ def album_of(folder, match):
     event = read_event(folder)
     record = next(record for record in read_records(folder) if record.id == match)
     game = registry.game(event.settings.game)
-    return Album(unfolded(record, event, game=game, secret=secret_of(folder, event)))
+    return Album(unfold(record, event, game=game, secret=secret_of(folder, event)))
 
 
 @pytest.mark.parametrize("which", ["event", "crowd"])

@@ -16,7 +16,7 @@ from arena import registry
 from arena.event.results import table_of
 from arena.model import Duel
 from arena.registry import GAMES
-from arena.replay.steps import unfolded
+from arena.replay.steps import unfold
 from arena.site import pages
 from arena.site.clearance import Clearing
 from arena.site.feed import badge
@@ -212,7 +212,7 @@ def test_a_segment_holds_the_steps_of_its_matches(site, event):
     assert [match["id"] for match in shown] == sorted(records)
     assert len(shown) <= A_SEGMENT
     for match in shown:
-        made = unfolded(records[match["id"]], held, game=game, secret=secret)
+        made = unfold(records[match["id"]], held, game=game, secret=secret)
         steps = msgspec.json.decode(msgspec.json.encode(made))
         assert [index["names"][seat] for seat in match["seats"]] == [
             seat["id"] for seat in steps["seats"]
