@@ -14,7 +14,7 @@ import contextlib
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
@@ -51,6 +51,7 @@ from arena.bots.snapshot import (
 )
 from arena.exhaustion import ran_out
 from arena.model import Entrant, HostError, label_fault
+from arena.scaffolds.shipped import EXAMPLES
 
 VERSION_DIGITS = 8
 """Digits of the content hash that stand for a version."""
@@ -304,7 +305,8 @@ def _content(path: Path) -> Iterator[_Content]:
         try:
             reached = held.enter_context(reach(whole))
         except (OSError, ValueError) as e:
-            raise PathError(_absent(whole, e)) from e
+            examples = EXAMPLES if len(path.parts) == 1 else ()
+            raise PathError(_absent(whole, e, examples)) from e
         if stat.S_ISDIR(reached.info.st_mode):
             if whole.name in IGNORED or (whole.name.startswith(".") and path.name == whole.name):
                 raise _StrayError
@@ -323,7 +325,7 @@ def _unreadable(error: OSError) -> str:
     return f"can't be read: {error.strerror}"
 
 
-def _absent(path: Path, error: OSError | ValueError) -> str:
+def _absent(path: Path, error: OSError | ValueError, others: Iterable[str]) -> str:
     if not isinstance(error, OSError):
         return "is not a path"
     if path.is_symlink() and isinstance(error, FileNotFoundError):
@@ -336,7 +338,7 @@ def _absent(path: Path, error: OSError | ValueError) -> str:
         siblings = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return "does not exist"
-    return f"does not exist{did_you_mean(path.name, siblings)}"
+    return f"does not exist{did_you_mean(path.name, [*siblings, *others])}"
 
 
 def _folder(path: Path, folder: Folder) -> _Content:

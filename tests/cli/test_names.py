@@ -108,3 +108,15 @@ def test_a_shell_completes_names_and_ids_of_a_results_folder(words, wanted):
     assert one in completed(*words, one[:3])
     elsewhere = [word.replace(str(FROZEN), "/nowhere") for word in words]
     assert not completed(*elsewhere, "")
+
+
+def test_a_mistyped_example_bot_is_guessed(tmp_path, monkeypatch):
+    """Where a bare name is no path; a path is near other paths alone."""
+    from arena.bots import load
+
+    monkeypatch.chdir(tmp_path)
+    hints = [
+        str(load([Path(name)], cache=tmp_path / "cache").problems[0])
+        for name in ("greedyy", "x/greedyy")
+    ]
+    assert ["(did you mean 'greedy'?)" in hint for hint in hints] == [True, False]
