@@ -11,7 +11,6 @@ Invariant: what is held for a bot stays bounded, whatever it writes.
 from __future__ import annotations
 
 import signal
-import time
 from typing import NamedTuple
 
 from arena.engine.off_turn import Allowance
@@ -22,6 +21,7 @@ from arena.sandbox.client import BotProcess
 from arena.sandbox.delays import Task, tasks
 from arena.sandbox.freezer import Freezer
 from arena.sandbox.meter import Meter
+from arena.system import clock
 from arena.wire.session import BotSession, shown
 
 _OVERSTEPPED = {
@@ -66,9 +66,9 @@ class Contestant:
         self._freezer: Freezer | None = None
         self.frozen = False
         self.known_cpu = 0.0  # as it was last read
-        self.known_at = time.monotonic()  # when reading it began
+        self.known_at = clock.monotonic()  # when reading it began
         self._booked = 0.0  # CPU time that has been accounted for
-        self._allowance = Allowance(time.monotonic())
+        self._allowance = Allowance(clock.monotonic())
         self._still_cpu: float | None = None  # as seen since it was last stopped
         self._stirred = 0
         self.restless = False  # it had itself continued, and is to be killed
@@ -96,7 +96,7 @@ class Contestant:
     def cpu(self) -> float:
         """Seconds of CPU that its whole tree has used so far, as far as it can still be told."""
         if self._meter:
-            at = time.monotonic()
+            at = clock.monotonic()
             self.known_cpu, self.known_at = self._meter.cpu(), at
         return self.known_cpu
 

@@ -10,14 +10,13 @@ Invariant: None, for being late, is only ever returned for time that was the bot
 
 from __future__ import annotations
 
-import time
-
 import trio
 
 from arena.engine.contestant import Contestant
 from arena.engine.pipes import Pipes
 from arena.engine.stopwatch import RETRY_S, Stopwatch, TimeVerdict
 from arena.model import HostError
+from arena.system import clock
 from arena.wire.messages import Answer
 from arena.wire.session import BotSession, Pending, WireEvent
 
@@ -74,7 +73,7 @@ async def _waited(
     nobody's time.
     """
     aside = pipes.aside
-    while event is Pending.NEED_DATA and (left := watch.due - time.monotonic()) > 0:
+    while event is Pending.NEED_DATA and (left := watch.due - clock.monotonic()) > 0:
         await pipes.wait(left)
         event = session.next_event()
     watch.leave_out(pipes.aside - aside)

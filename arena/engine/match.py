@@ -25,7 +25,6 @@ HostError, and then no record of the match at hand exists.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
 import msgspec
@@ -53,6 +52,7 @@ from arena.model import (
 from arena.referee import Failure, Referee, hello
 from arena.sandbox import Backend
 from arena.sandbox.delays import Reading
+from arena.system import clock
 from arena.wire.messages import Answer, HoleEnd, MatchEnd, MatchStart
 from arena.wire.session import Pending, SessionState, WireEvent, WireFault
 
@@ -145,7 +145,7 @@ async def start_bots(
     def oversee() -> None:
         for entrant, contestant in contestants.items():
             if entrant not in unready:
-                contestant.oversee(contestant.used(), time.monotonic())
+                contestant.oversee(contestant.used(), clock.monotonic())
 
     pipes.overseer = None if context.settings.freeze else oversee
     for entrant in entrants:
@@ -215,7 +215,7 @@ def finished(
         attempt=attempt,
         digest=record.computed_digest(),
         luck=_luck(record, context),
-        ended=time.time(),
+        ended=clock.unix(),
     )
     return FinishedMatch(record=record, stderr=stderr)
 
@@ -229,7 +229,7 @@ def _luck(record: MatchRecord, context: MatchContext) -> tuple[int, ...]:
     return sums(record, game=context.game, deals=context.deals, settings=context.settings)
 
 
-class Clock:
+class TimeAccount:
     """What a seat has left of its match bank, and what it used; all in seconds."""
 
     __slots__ = (
@@ -303,7 +303,7 @@ class Match:
         self._seated = seated
         self._asked = -1
         """The seat whose answer is waited for."""
-        self._clocks = [Clock(context.settings.limits) for _ in spec.seats]
+        self._accounts = [TimeAccount(context.settings.limits) for _ in spec.seats]
         self._referee = Referee(
             spec,
             game=context.game,
@@ -322,8 +322,8 @@ class Match:
         referee, pipes = self._referee, self._pipes
         if not self._freeze:
             self._begin_to_oversee()
-        seated, clocks = self._seated, self._clocks
-        now, exchange = time.monotonic, pipes.exchange
+        seated, accounts = self._seated, self._accounts
+        now, exchange = clock.monotonic, pipes.exchange
         referee.begin(early)
         while True:
             if referee.news:
@@ -331,25 +331,25 @@ class Match:
             if not referee.asked:
                 return self._record()
             for seat in referee.asked:
-                contestant, clock = seated[seat], clocks[seat]
+                contestant, account = seated[seat], accounts[seat]
                 session = contestant.session
-                bank_ms = int(clock.bank * 1000)
+                bank_ms = int(account.bank * 1000)
                 line = session.ask(referee.question(seat, bank_ms=bank_ms, lean=session.lean))
-                if contestant.rests or clock.last > BRISK_S:
+                if contestant.rests or account.last > BRISK_S:
                     self._asked = seat
-                    outcome = await self._ask(contestant, clock, line)
+                    outcome = await self._ask(contestant, account, line)
                 else:
                     asked = now()
                     event = exchange(contestant, line)
                     seconds = contestant.heard - asked
-                    if event.__class__ is Answer and 0.0 <= seconds <= clock.patience:
-                        clock.charge(seconds)
+                    if event.__class__ is Answer and 0.0 <= seconds <= account.patience:
+                        account.charge(seconds)
                         referee.answer(seat, event.move)
                         if contestant.heard > pipes.due:
                             await pipes.checkpoint()
                         continue
                     self._asked = seat
-                    outcome = await self._hear(contestant, clock, event, asked, None)
+                    outcome = await self._hear(contestant, account, event, asked, None)
                 self._asked = -1
                 if isinstance(outcome, str):
                     referee.answer(seat, outcome)
@@ -367,31 +367,31 @@ class Match:
             return
         load = os.getloadavg()[0]
         for seat in fallen:
-            self._clocks[seat].used = seated[seat].used()
+            self._accounts[seat].used = seated[seat].used()
             seated[seat].book()
         await self._pipes.kill([seated[seat] for seat in fallen])
         # Only now has all been read that they had to say, and their peak of memory is known.
         for seat in fallen:
-            host = self._host(seated[seat], self._clocks[seat].used, load)
+            host = self._host(seated[seat], self._accounts[seat].used, load)
             self._fallen[seat] = seated[seat].last_words(), host
 
     def _begin_to_oversee(self) -> None:
         for seat, contestant in self._seated.items():
             if contestant.rests:
-                self._clocks[seat].stop()
+                self._accounts[seat].stop()
         self._pipes.overseer = self._oversee
 
     def _oversee(self) -> None:
         """See to it that those who aren't asked leave the core to who is."""
-        now = time.monotonic()
+        now = clock.monotonic()
         for seat, contestant in self._seated.items():
             if seat != self._asked and seat not in self._fallen:
                 self._overseen(seat, contestant, contestant.used(), now)
 
     def _overseen(self, seat: int, contestant: Contestant, used: float, now: float) -> None:
-        clock = self._clocks[seat]
-        if contestant.oversee(clock.off_turn(used), now):
-            clock.stop()
+        account = self._accounts[seat]
+        if contestant.oversee(account.off_turn(used), now):
+            account.stop()
         elif contestant.restless and contestant.exited is None:
             self._pipes.give_up(contestant)
 
@@ -413,10 +413,10 @@ class Match:
 
     def _record(self) -> MatchRecord:
         self._pipes.overseer = None
-        now = time.monotonic()
+        now = clock.monotonic()
         for seat, contestant in self._seated.items():
             if seat not in self._fallen:
-                self._clocks[seat].used = used = contestant.used()
+                self._accounts[seat].used = used = contestant.used()
                 if not self._freeze:
                     self._overseen(seat, contestant, used, now)
                 contestant.book()
@@ -426,22 +426,26 @@ class Match:
             for fault in record.faults
             for words, host in [self._fallen[fault.seat]]
         )
-        use = tuple(clock.use() for clock in self._clocks)
+        use = tuple(account.use() for account in self._accounts)
         return msgspec.structs.replace(record, faults=faults, use=use)
 
-    async def _ask(self, contestant: Contestant, clock: Clock, line: bytearray) -> str | Failure:
+    async def _ask(
+        self, contestant: Contestant, account: TimeAccount, line: bytearray
+    ) -> str | Failure:
         """Put a question to a bot whose tree is read, or that is stopped at other times."""
         pipes = self._pipes
-        first = pipes.reading(contestant) if clock.last > BRISK_S else None
+        first = pipes.reading(contestant) if account.last > BRISK_S else None
         if contestant.frozen:
             # It reads when its clock runs: else its other threads would have the core first.
             pipes.ask(contestant, line)
-            asked = time.monotonic()
+            asked = clock.monotonic()
             contestant.thaw()
         else:
-            asked = time.monotonic()
+            asked = clock.monotonic()
             pipes.ask(contestant, line)
-        outcome = await self._hear(contestant, clock, contestant.session.next_event(), asked, first)
+        outcome = await self._hear(
+            contestant, account, contestant.session.next_event(), asked, first
+        )
         if contestant.rests:
             contestant.freeze()
         return outcome
@@ -449,7 +453,7 @@ class Match:
     async def _hear(
         self,
         contestant: Contestant,
-        clock: Clock,
+        account: TimeAccount,
         event: WireEvent,
         asked: float,
         first: Reading | None,
@@ -459,19 +463,19 @@ class Match:
         taken = pipes.most_taken(contestant, asked)
         if first is None:
             aside = pipes.aside
-            until = asked + clock.patience
-            while event is Pending.NEED_DATA and (left := until - time.monotonic()) > 0:
+            until = asked + account.patience
+            while event is Pending.NEED_DATA and (left := until - clock.monotonic()) > 0:
                 await pipes.wait(left)
                 event = contestant.session.next_event()
             asked += pipes.aside - aside
             if event is not Pending.NEED_DATA and contestant.heard <= until:
                 seconds = max(0.0, contestant.heard - asked)
                 contestant.took = Took(seconds, seconds)
-                clock.charge(seconds)
+                account.charge(seconds)
                 return await self._move(contestant, event)
         core = pipes.core
         watch = Stopwatch(
-            clock.allowance,
+            account.allowance,
             asked,
             first,
             own=own,
@@ -482,13 +486,13 @@ class Match:
         )
         heard = await hear(pipes, contestant, watch, event)
         contestant.took = took = Took(watch.elapsed, watch.charged)
-        clock.difference += watch.cpu - took.charged
-        clock.waited += took.wall - took.charged
+        account.difference += watch.cpu - took.charged
+        account.waited += took.wall - took.charged
         if heard is None:
-            kind, limit = clock.overrun()
-            clock.charge(took.charged)
+            kind, limit = account.overrun()
+            account.charge(took.charged)
             return contestant.failure(kind, f"{limit}: {contestant.silence()}")
-        clock.charge(took.charged)
+        account.charge(took.charged)
         return await self._move(contestant, heard)
 
     async def _move(self, contestant: Contestant, event: WireEvent) -> str | Failure:

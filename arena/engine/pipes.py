@@ -10,9 +10,6 @@ bounded, and no other bot waits for it.
 
 from __future__ import annotations
 
-import os
-import select
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
@@ -24,6 +21,7 @@ from arena.sandbox import Backend, Launch, Started
 from arena.sandbox.client import Spawner
 from arena.sandbox.delays import Reading
 from arena.sandbox.overload import Core
+from arena.system import clock, processes
 from arena.wire.messages import Bye
 from arena.wire.session import SessionState, WireEvent
 
@@ -53,11 +51,11 @@ class Pipes:
 
     def __init__(self, spawner: Spawner) -> None:
         self._spawner = spawner
-        self._epoll = select.epoll()
+        self._epoll = processes.poller()
         self._poll = self._epoll.poll
         self._by_id: dict[int, Contestant] = {}
         self._by_fd: dict[int, tuple[Contestant, str]] = {}
-        self.due = time.monotonic() + CHECKPOINT_S
+        self.due = clock.monotonic() + CHECKPOINT_S
         """When other tasks have been kept waiting for long enough."""
         self.core = Core()
         self.waited = 0.0
@@ -67,7 +65,7 @@ class Pipes:
         self.aside = 0.0
         """Seconds that this has taken: nobody's time."""
         self._oversee_at = 0.0
-        self._epoll.register(spawner.fileno(), select.EPOLLIN)
+        self._epoll.register(spawner.fileno(), processes.READABLE)
 
     def close(self) -> None:
         """Forget everything; the spawner is closed by whoever opened it."""
@@ -82,7 +80,7 @@ class Pipes:
         """What its processes have used and waited; as of a moment that is past, if told."""
         cpu, tasks = contestant.cpu(), contestant.tasks()
         self.waited = self.core.own.waited()
-        return Reading(time.monotonic() if at is None else at, cpu, self.waited, tasks)
+        return Reading(clock.monotonic() if at is None else at, cpu, self.waited, tasks)
 
     def taken(self, contestant: Contestant) -> float:
         """Seconds of each core that the trees of all other bots have used so far."""
@@ -123,15 +121,15 @@ class Pipes:
         self._by_id[process.id] = contestant
         for fd, role in ((process.stdout, "stdout"), (process.stderr, "errors")):
             self._by_fd[fd] = (contestant, role)
-            self._epoll.register(fd, select.EPOLLIN)
+            self._epoll.register(fd, processes.READABLE)
         self._by_fd[process.stdin] = (contestant, "stdin")
         return contestant
 
     async def started(self, contestant: Contestant) -> None:
         """Know where the processes of a bot are that has spoken."""
-        deadline = time.monotonic() + STARTED_S
+        deadline = clock.monotonic() + STARTED_S
         while not contestant.rooted and contestant.exited is None:
-            left = deadline - time.monotonic()
+            left = deadline - clock.monotonic()
             if left <= 0:
                 raise HostError("the spawner did not say where a bot's processes are")
             await self.wait(left)
@@ -141,9 +139,9 @@ class Pipes:
         for contestant in contestants:
             if contestant.exited is None:
                 self._spawner.kill(contestant.id)
-        deadline = time.monotonic() + KILL_S
+        deadline = clock.monotonic() + KILL_S
         while any(contestant.exited is None for contestant in contestants):
-            left = deadline - time.monotonic()
+            left = deadline - clock.monotonic()
             if left <= 0:
                 raise HostError("a killed bot's processes would not end")
             await self.wait(left)
@@ -158,12 +156,12 @@ class Pipes:
             if contestant.session.state is SessionState.IDLE:
                 self.send(contestant, contestant.session.send(Bye()))
             contestant.session.close()
-        deadline = time.monotonic() + BYE_S
+        deadline = clock.monotonic() + BYE_S
         while True:
             for contestant in contestants:
                 if not contestant.out:
                     self._close(contestant.stdin)
-            left = deadline - time.monotonic()
+            left = deadline - clock.monotonic()
             if left <= 0 or all(c.exited is not None for c in contestants):
                 break
             await self.wait(left)
@@ -183,7 +181,7 @@ class Pipes:
     def ask(self, contestant: Contestant, data: bytes | bytearray) -> None:
         """Send something that wants an answer, and listen for it."""
         if not contestant.reading and contestant.stdout >= 0 and not contestant.session.full:
-            self._epoll.register(contestant.stdout, select.EPOLLIN)
+            self._epoll.register(contestant.stdout, processes.READABLE)
             contestant.reading = True
         self.send(contestant, data)
 
@@ -196,7 +194,7 @@ class Pipes:
         if fd < 0:
             return  # the bot has closed its input; the end of its output will tell
         try:
-            written = os.write(fd, data)
+            written = processes.write(fd, data)
         except BlockingIOError:
             written = 0
         except BrokenPipeError:
@@ -204,7 +202,7 @@ class Pipes:
             return
         if written < len(data):
             contestant.out += data[written:]
-            self._epoll.register(fd, select.EPOLLOUT)
+            self._epoll.register(fd, processes.WRITABLE)
 
     def exchange(self, contestant: Contestant, question: bytearray) -> WireEvent:
         """Ask, look, and say what has come of it: all that there is to most decisions.
@@ -218,18 +216,18 @@ class Pipes:
             self.look(LOOK_S)
             return session.next_event()
         try:
-            written = os.write(contestant.stdin, question)
+            written = processes.write(contestant.stdin, question)
         except (BlockingIOError, BrokenPipeError):
             written = 0
         if written < len(question):
             self.send(contestant, question[written:])
-        os.sched_yield()
+        processes.yield_core()
         try:
-            data = os.read(contestant.stdout, READ_BYTES)
+            data = processes.read(contestant.stdout, READ_BYTES)
         except BlockingIOError:
             self.look(LOOK_S)
             return session.next_event()
-        contestant.heard = time.monotonic()
+        contestant.heard = clock.monotonic()
         if (answer := session.hear(data)) is not None:
             return answer
         self._take(contestant, data)
@@ -248,21 +246,21 @@ class Pipes:
 
     def _hear(self, contestant: Contestant) -> None:
         try:
-            data = os.read(contestant.stdout, READ_BYTES)
+            data = processes.read(contestant.stdout, READ_BYTES)
         except BlockingIOError:
             return
-        contestant.heard = time.monotonic()
+        contestant.heard = clock.monotonic()
         self._take(contestant, data)
 
     async def status(self, contestant: Contestant) -> None:
         """Wait a moment for the end of a process whose output has ended."""
-        deadline = time.monotonic() + STATUS_GRACE_S
-        while contestant.exited is None and (left := deadline - time.monotonic()) > 0:
+        deadline = clock.monotonic() + STATUS_GRACE_S
+        while contestant.exited is None and (left := deadline - clock.monotonic()) > 0:
             await self.wait(left)
 
     async def wait(self, seconds: float) -> None:
         """Move bytes; returns after at least one event, or when the time is over."""
-        if time.monotonic() > self.due:
+        if clock.monotonic() > self.due:
             await self.checkpoint()
         if not self.look(min(seconds, LOOK_S)) and seconds > LOOK_S:
             await self.rest(seconds - LOOK_S)
@@ -300,10 +298,10 @@ class Pipes:
 
     def _go_on(self) -> None:
         self.waited = self.core.own.waited()
-        now = time.monotonic()
+        now = clock.monotonic()
         if self.overseer is not None and now > self._oversee_at:
             self.overseer()
-            begun, now = now, time.monotonic()
+            begun, now = now, clock.monotonic()
             self.aside += now - begun
             self._oversee_at = now + OVERSEE_S
         self.due = now + CHECKPOINT_S
@@ -311,7 +309,7 @@ class Pipes:
     def _log(self, contestant: Contestant) -> None:
         fd = contestant.errors
         try:
-            data = os.read(fd, READ_BYTES)
+            data = processes.read(fd, READ_BYTES)
         except BlockingIOError:
             return
         if data:
@@ -326,7 +324,7 @@ class Pipes:
     def _flush(self, contestant: Contestant) -> None:
         fd = contestant.stdin
         try:
-            written = os.write(fd, contestant.out)
+            written = processes.write(fd, contestant.out)
         except BlockingIOError:
             return
         except BrokenPipeError:
@@ -363,7 +361,7 @@ class Pipes:
             setattr(contestant, role, -1)
             with suppress(OSError):  # an input that was never full is not registered
                 self._epoll.unregister(fd)
-            os.close(fd)
+            processes.close(fd)
 
     def _forget(self, contestant: Contestant) -> None:
         for fd in (contestant.stdin, contestant.stdout, contestant.errors):

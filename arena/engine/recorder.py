@@ -25,6 +25,7 @@ from arena.replay.transcripts import comment_line, failure_lines, received_line,
 from arena.reports.escape import Legible
 from arena.sandbox import Backend
 from arena.sandbox.client import Spawner
+from arena.system import files
 from arena.wire.session import WireEvent
 
 # Of a bot's stderr, its beginning and its end: more than anybody reads, and a bot that writes
@@ -108,7 +109,7 @@ class _Stderr:
     """The file of what a bot writes to its standard error."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("wb", buffering=0)
+        self._file = files.open_file(path, "wb", buffering=0)
         self._room = STDERR_BEGIN
         self._end = bytearray()
         self._left_out = 0
@@ -140,7 +141,7 @@ class _Record:
     """The two files of a bot."""
 
     def __init__(self, path: Path) -> None:
-        self.lines = path.open("wb", buffering=0)
+        self.lines = files.open_file(path, "wb", buffering=0)
         self.stderr = _Stderr(path.with_suffix(".stderr.txt"))
         self.held = b""  # bounded: a table reads no more than a line and a pipe's worth ahead
 
@@ -153,7 +154,7 @@ class Recorder:
         self._by_entrant: dict[str, _Record] = {}
         self._by_process: dict[int, _Record] = {}
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            files.make_folder(folder, parents=True, exist_ok=True)
             if any(folder.iterdir()):
                 raise UserError(f"--record {folder}: it isn't empty; name a new folder")
             for entrant, name in names.items():

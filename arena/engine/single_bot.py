@@ -13,7 +13,6 @@ nothing of it is left.
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -23,6 +22,7 @@ from arena.engine.contestant import Contestant
 from arena.engine.pipes import Pipes
 from arena.model import Bot, Limits
 from arena.sandbox import Backend, Exited
+from arena.system import clock
 from arena.wire.session import BotSession
 
 
@@ -31,7 +31,7 @@ class BotLine(msgspec.Struct, frozen=True):
 
     data: bytes
     at: float
-    """When it was read, as time.monotonic() tells."""
+    """When it was read, as clock.monotonic() tells."""
 
 
 class Silence(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ class _Unjudged(BotSession):
 
     def _keep(self, data: bytes) -> bool:
         self.came += data
-        self.heard = time.monotonic()
+        self.heard = clock.monotonic()
         return self.full
 
     @property
@@ -101,7 +101,7 @@ class Solo:
     """A bot's process and the conversation with it; made by `open_solo`."""
 
     def __init__(self, pipes: Pipes, bot: Bot, backend: Backend, limits: Limits) -> None:
-        self.began = time.monotonic()
+        self.began = clock.monotonic()
         self._pipes = pipes
         self._bot = pipes.start(bot, backend, limits)
         self._heard = _Unjudged(limits.line_bytes)
@@ -126,7 +126,7 @@ class Solo:
 
     async def line(self, seconds: float) -> Output:
         """What it says next, within that time."""
-        deadline = time.monotonic() + seconds
+        deadline = clock.monotonic() + seconds
         while True:
             if (line := self._heard.take()) is not None:
                 return line
@@ -134,23 +134,23 @@ class Solo:
                 await self._pipes.status(self._bot)
                 return OutputEnd(self._heard.held, self._bot.status(), self._bot.exited)
             self._pipes.ask(self._bot, b"")  # listen again, where it was full
-            left = deadline - time.monotonic()
+            left = deadline - clock.monotonic()
             if left <= 0:
                 return Silence(self._heard.held)
             await self._pipes.wait(left)
 
     async def rest(self, seconds: float) -> None:
         """Let time pass; what comes meanwhile is kept for `line`."""
-        deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
+        deadline = clock.monotonic() + seconds
+        while (left := deadline - clock.monotonic()) > 0:
             await self._pipes.wait(left)
 
     # ---- its process
 
     async def left(self, seconds: float) -> Exited | None:
         """Wait for its process to be gone; None: it is still there."""
-        deadline = time.monotonic() + seconds
-        while self._bot.exited is None and (left := deadline - time.monotonic()) > 0:
+        deadline = clock.monotonic() + seconds
+        while self._bot.exited is None and (left := deadline - clock.monotonic()) > 0:
             await self._pipes.wait(left)
         return self._bot.exited
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +30,7 @@ from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import keep_promises
 from arena.model import Entrant, Event, UserError
 from arena.store import read_event, read_event_file, read_private, secret_of
+from arena.system import randomness
 from arena.terminal.progress import progress
 from arena.terminal.screen import command_line, say
 
@@ -206,7 +206,7 @@ def _entered(asked: _Asked, cache: Path, *, seed: str | None, sandbox: str, room
     settings = settings_of_epoch(
         base, heroes, predictable=seed is not None, withdrawn=asked.withdrawn
     )
-    secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
+    secret = secret_from_seed(seed) if seed is not None else randomness.token_bytes(32)
     context = context_of(settings, secret, ready, backend)
     event = Event(
         settings=settings,

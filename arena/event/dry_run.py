@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 
 import click
@@ -14,6 +13,7 @@ from arena.engine.match import MatchContext, play_series
 from arena.engine.pipes import open_pipes
 from arena.event.results import first_wave, schedule_of
 from arena.model import Event, Series, Settings
+from arena.system import clock
 from arena.terminal.progress import JsonLines, Progress, spoken
 
 # Bots that are named.
@@ -87,9 +87,9 @@ async def _sample(context: MatchContext, samples: Sequence[Series]) -> tuple[flo
     starting = playing = 0.0
     async with open_pipes() as table:
         for series in samples:
-            begun = time.monotonic()
+            begun = clock.monotonic()
             records = [played async for played in play_series(table, context, series)]
-            took = time.monotonic() - begun
+            took = clock.monotonic() - begun
             thought = sum(use.think_ms for played in records for use in played.record.use) / 1000
             starting += took - thought
             playing += thought

@@ -39,6 +39,7 @@ from arena.store import (
     writer,
 )
 from arena.store.stderr import FAULTS, LOG, OLDER, STDERR_KEPT, Stderr
+from arena.system import files
 
 T = TypeVar("T")
 
@@ -166,15 +167,14 @@ def join_stderr(parts: Sequence[Part], folder: Path) -> None:
     kept = Stderr(folder / "stderr", bots=len(entrants))
     for entrant, part, kind in itertools.product(entrants, parts, (OLDER, LOG, FAULTS)):
         try:
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-            source = os.open(part.folder / "stderr" / f"{entrant.id}{kind}", flags)
+            path = part.folder / "stderr" / f"{entrant.id}{kind}"
+            source = files.open_at_once(path, follow_links=False)
         except OSError:  # it has written nothing there
             continue
-        found = os.fstat(source)
-        if not stat.S_ISREG(found.st_mode):
-            os.close(source)
-            continue
-        with open(source, "rb") as file:  # noqa: PTH123 - a descriptor
+        with source as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                continue
             file.seek(max(0, found.st_size - STDERR_KEPT))
             try:
                 while chunk := file.read(_CHUNK):

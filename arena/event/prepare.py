@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -39,6 +38,7 @@ from arena.machine.preflight import SETTINGS, keep_promises
 from arena.model import Bot, Event, Settings, UserError
 from arena.sandbox import Backend
 from arena.store import Private, Store, claim_folder, prepare, staged_folder
+from arena.system import randomness
 from arena.terminal.progress import Progress, progress
 from arena.terminal.screen import command_line, say
 
@@ -82,7 +82,7 @@ def entered(
     )
     if gauntlet:
         settings = with_heroes(settings, gauntlet, ready)
-    secret = secret_from_seed(seed) if seed is not None else secrets.token_bytes(32)
+    secret = secret_from_seed(seed) if seed is not None else randomness.token_bytes(32)
     settings = msgspec.structs.replace(settings, predictable=seed is not None)
     context = context_of(settings, secret, ready, backend)
     registry.schedule(settings, [bot.entrant for bot in ready], context.deals)

@@ -13,7 +13,6 @@ import contextlib
 import ipaddress
 import logging
 import re
-import secrets
 import signal
 import threading
 import warnings
@@ -25,6 +24,7 @@ import msgspec
 
 from arena.exhaustion import ran_out
 from arena.model import HostError, UserError
+from arena.system import randomness
 
 CONNECT_S = 10.0
 # For a goodbye to workers that may be gone.
@@ -98,7 +98,7 @@ class Cluster:
         return self._client.submit(
             bytes,
             bundle,
-            key=f"arena-bundle-{total}-{secrets.token_hex(4)}",  # one that has failed stays so
+            key=f"arena-bundle-{total}-{randomness.token_hex(4)}",  # one that has failed stays so
             workers=[peer.address],
             allow_other_workers=True,
         )

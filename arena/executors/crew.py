@@ -22,10 +22,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-import secrets
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from time import monotonic
 from typing import Any
 
 import msgspec
@@ -37,6 +35,7 @@ from arena.executors.cluster import Cluster, Peer, refused
 from arena.executors.core_probe import CoreTrial
 from arena.executors.dask_tasks import Ask, CoreTrials, NodeFit, NodeUnfit
 from arena.model import Bot, HostError, UserError
+from arena.system import clock, randomness
 
 POLL_S = 0.5
 ASK_S = 30.0
@@ -107,7 +106,7 @@ class Crew:
         note: Callable[[str], None],
     ) -> None:
         self.cluster = cluster
-        self.name = secrets.token_hex(8)
+        self.name = randomness.token_hex(8)
         """The event's, on the workers."""
         self._told: dict[str, Peer] = {}
         """Who knows of it."""
@@ -165,7 +164,7 @@ class Crew:
         for address in gone:
             self._drop(address)
         busy = self.nodes.keys() | self._leaving.keys() | self._admitting
-        later = {who for who, refusal in self._refused.items() if refusal.until > monotonic()}
+        later = {who for who, refusal in self._refused.items() if refusal.until > clock.monotonic()}
         return [peer for who, peer in now.items() if who not in busy and who not in later]
 
     @property
@@ -176,11 +175,11 @@ class Crew:
     def _without_scheduler(self) -> None:
         place = self.cluster.place
         if self._lost_since is None:
-            self._lost_since = monotonic()
+            self._lost_since = clock.monotonic()
             self.note(
                 f"note: the scheduler {place} can't be reached; waiting {LOST_S:.0f} s for it"
             )
-        elif monotonic() - self._lost_since > LOST_S:
+        elif clock.monotonic() - self._lost_since > LOST_S:
             raise HostError(f"the scheduler {place} can't be reached any more")
 
     def _drop(self, address: str) -> None:
@@ -239,7 +238,7 @@ class Crew:
         before = self._refused.get(peer.address)
         self._refused[peer.address] = _Refusal(
             str(unfit),
-            monotonic() + unfit.again,
+            clock.monotonic() + unfit.again,
             busy=unfit.again <= BUSY_S,
             crowded=unfit.crowded,
         )

@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from time import monotonic
 from typing import Any
 
 import msgspec
@@ -35,6 +34,7 @@ from arena.executors.crew import POLL_S, Crew, LostError, Node, UnfitError
 from arena.executors.dask_tasks import NodeFit
 from arena.executors.series_queue import QueuedBlock, SeriesQueue, WorkerId
 from arena.model import Block, HostError, Series, UserError
+from arena.system import clock
 
 # To wait for a first worker, or for another when all are gone.
 WAIT_S = 60.0
@@ -68,7 +68,7 @@ class DaskExecutor:
         """Admit who is there, and wait for one at least; UserError when nobody can play."""
         crew, place = self.crew, self.crew.cluster.place
         await crew.measure_here()
-        waited_from, at_work = monotonic(), 0
+        waited_from, at_work = clock.monotonic(), 0
         over = trio.Event()
 
         async def admit(peer: Peer) -> None:
@@ -81,7 +81,7 @@ class DaskExecutor:
                 over.set()
 
         async with trio.open_nursery() as nursery:
-            while not over.is_set() and (at_work or monotonic() < waited_from + WAIT_S):
+            while not over.is_set() and (at_work or clock.monotonic() < waited_from + WAIT_S):
                 for peer in await crew.look_round():
                     at_work += 1
                     nursery.start_soon(admit, peer)
@@ -172,9 +172,9 @@ class _Round:
         if self._slots or crew.lost:
             self._alone_since = None
         elif self._alone_since is None:
-            self._alone_since = monotonic()
+            self._alone_since = clock.monotonic()
             crew.note(f"note: there is no worker to play; waiting {WAIT_S:.0f} s for one")
-        elif monotonic() - self._alone_since > WAIT_S:
+        elif clock.monotonic() - self._alone_since > WAIT_S:
             raise HostError(
                 f"no worker that could play has been at {crew.cluster.place} for {WAIT_S:.0f} s"
             )
@@ -196,7 +196,7 @@ class _Round:
     async def _work(self, node: Node, slot: int, core: int | None, all_: trio.CancelScope) -> None:
         """A slot: play until there is nothing more, or the worker gets nothing more."""
         pace = BATCH_S  # seconds a match, as long as nobody knows: one series
-        try_at = monotonic() + CROWDED_S
+        try_at = clock.monotonic() + CROWDED_S
         try:
             while not self._stop.is_set() and self._crew.nodes.get(node.peer.address) is node:
                 turns = await self._turns(_place(node), pace)
@@ -209,13 +209,13 @@ class _Round:
                     for turn in turns:
                         self._queue.put_back(turn)
                     return
-                begun = monotonic()
+                begun = clock.monotonic()
                 try_core = self._crew.judge and begun > try_at
                 played = await self._play(node, slot, core, turns, try_core=try_core)
                 if played:
-                    pace = (monotonic() - begun) / played
+                    pace = (clock.monotonic() - begun) / played
                 if try_core:
-                    try_at = monotonic() + CROWDED_S
+                    try_at = clock.monotonic() + CROWDED_S
         finally:
             self._slots -= 1
             self._crew.slot_over(node)

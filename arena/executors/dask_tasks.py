@@ -25,11 +25,8 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-import secrets
-import subprocess
 import sys
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -51,6 +48,7 @@ from arena.model import (
     UserError,
 )
 from arena.sandbox import inherited_limits
+from arena.system import clock, processes, randomness
 
 _encode = msgspec.json.Encoder().encode
 _jobs = msgspec.json.Decoder(tuple[Job, ...]).decode
@@ -179,7 +177,7 @@ def dask_setup(_worker: object) -> None:
 
 def _node(ask: bytes) -> bytes:
     """Ask `arena node`: what starts programs has a main thread and no other."""
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-P", "-m", "arena", "node"],
         input=ask,
         capture_output=True,
@@ -204,7 +202,7 @@ class _Event:
         # A task that was given up may still be at work in a slot when the next one comes.
         self._turns: dict[int, threading.Lock] = defaultdict(threading.Lock)
         self._closed = threading.Event()
-        self._used = time.monotonic()
+        self._used = clock.monotonic()
         self._stack = contextlib.ExitStack()
         self._stack.enter_context(in_use(default_cache()))
         threading.Thread(target=self._expire, name="arena-expire", daemon=True).start()
@@ -219,7 +217,7 @@ class _Event:
         finally:
             with self._lock:
                 self._playing -= 1
-                self._used = time.monotonic()
+                self._used = clock.monotonic()
 
     def _lines(self, slot: int, core: int | None, job: Job) -> Iterator[bytes]:
         process = self._processes.get(slot)
@@ -252,7 +250,7 @@ class _Event:
     def _expire(self) -> None:
         while not self._closed.wait(IDLE_S / 10):
             with self._lock:
-                idle = not self._playing and time.monotonic() - self._used > IDLE_S
+                idle = not self._playing and clock.monotonic() - self._used > IDLE_S
             if idle:
                 leave(self._name)
 
@@ -261,11 +259,11 @@ class _Process:
     """A worker process (`arena.executors.worker`)."""
 
     def __init__(self, config: WorkerConfig) -> None:
-        self._process = subprocess.Popen(
+        self._process = processes.start(
             [sys.executable, "-P", "-m", "arena.executors.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stdin=processes.PIPE,
+            stdout=processes.PIPE,
+            stderr=processes.DEVNULL,
             start_new_session=True,
         )
         assert self._process.stdin is not None
@@ -293,7 +291,7 @@ class _Process:
             self._input.close()
         try:
             return self._process.wait(END_S)
-        except subprocess.TimeoutExpired:
+        except processes.TimeoutExpired:
             self._process.kill()
             return self._process.wait()
 
@@ -308,4 +306,4 @@ def _void(job: Job, trouble: str) -> bytes:
 
 
 _events: dict[str, _Event] = {}
-_process = secrets.token_hex(8)
+_process = randomness.token_hex(8)

@@ -12,7 +12,6 @@ failed pauses before it takes anything more.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 
@@ -25,6 +24,7 @@ from arena.executors.cores import cores
 from arena.executors.series_queue import SeriesQueue, WorkerId, pause
 from arena.exhaustion import why_not_started
 from arena.model import Block, MatchRecord, Series
+from arena.system import processes
 
 _encode = msgspec.json.Encoder().encode
 _decode_record = msgspec.json.Decoder(MatchRecord).decode
@@ -144,10 +144,10 @@ class _Worker:
     def __init__(self, config: WorkerConfig) -> None:
         # Popen on this, the main, thread: a process opener with threads of its own would
         # send parent-death signals when an idle thread retires.
-        self._process = subprocess.Popen(
+        self._process = processes.start(
             [sys.executable, "-P", "-m", "arena.executors.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdin=processes.PIPE,
+            stdout=processes.PIPE,
             # A group of its own: Ctrl-C in a terminal is for the parent to deal with.
             start_new_session=True,
             bufsize=0,
@@ -196,7 +196,7 @@ class _Worker:
 
     async def _some(self) -> bytes:
         await trio.lowlevel.wait_readable(self._output)
-        return os.read(self._output.fileno(), _READ_BYTES)
+        return processes.read(self._output.fileno(), _READ_BYTES)
 
     async def _line(self) -> bytes:
         while (end := self._buffer.find(b"\n")) < 0:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import select
 import sys
-import time
 import traceback
 from contextlib import AsyncExitStack, suppress
 
@@ -24,6 +23,7 @@ from arena.engine.pipes import Pipes, open_pipes
 from arena.executors import TAB, Job, Report, SeriesEnd, WorkerConfig
 from arena.exhaustion import ran_out
 from arena.model import HostError
+from arena.system import clock, processes
 
 _encode = msgspec.json.Encoder().encode
 _READ_BYTES = 1 << 16
@@ -97,7 +97,7 @@ def _crowded(pipes: Pipes) -> bool:
     for _ in range(CROWDED_TRIES):
         if not pipes.core.overloaded():
             return False
-        time.sleep(PAUSE_S)
+        clock.sleep(PAUSE_S)
     return True
 
 
@@ -141,7 +141,7 @@ class _Output:
 
     def _write(self) -> None:
         with suppress(BlockingIOError):
-            del self._held[: os.write(self._pipe, self._held)]
+            del self._held[: processes.write(self._pipe, self._held)]
 
     def _write_all(self) -> None:
         self._write()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import mimetypes
-import time
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -37,6 +36,7 @@ from arena.site.file_names import event_slug
 from arena.site.pages.frame import sheets_of
 from arena.site.pages.rules import rules
 from arena.site.words import LANGUAGES, strings
+from arena.system import clock
 
 if TYPE_CHECKING:
     from arena.live.broadcast import Broadcast
@@ -145,7 +145,7 @@ class App:
             return PlainTextResponse("this deal is going to be played again\n", 403)
         if name not in self._opened:
             async with self._opening_one:
-                begun = time.monotonic()
+                begun = clock.monotonic()
                 found = await trio.to_thread.run_sync(
                     self._opening.match, name, abandon_on_cancel=True
                 )
@@ -153,7 +153,7 @@ class App:
                     del self._opened[next(iter(self._opened))]
                 self._opened[name] = found
                 # Whoever opens many waits, not the event.
-                await trio.sleep(_REST * (time.monotonic() - begun))
+                await trio.sleep(_REST * (clock.monotonic() - begun))
         found = self._opened[name]
         return _missing() if found is None else Response(found, media_type="application/json")
 

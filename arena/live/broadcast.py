@@ -15,10 +15,7 @@ Invariant: no exception leaves `run`, whatever is asked of the server; what is s
 from __future__ import annotations
 
 import functools
-import socket
-import time
 from collections.abc import AsyncIterator, Callable
-from secrets import token_hex
 from typing import TypeVar
 
 import trio
@@ -30,6 +27,7 @@ from arena.live.open_match import Opening
 from arena.live.pages import quick_fragments, slow_fragments
 from arena.live.server import Server, guarded
 from arena.model import Table
+from arena.system import clock, network, randomness
 
 # Faster than this nobody reads.
 EVERY_S = 1.0
@@ -68,11 +66,11 @@ class Broadcast:
         self._one = trio.Lock()
         self._thread = trio.CapacityLimiter(1)
         self._server: Server | None = None
-        self.hub = Hub(token_hex(4))
+        self.hub = Hub(randomness.token_hex(4))
 
     async def run(
         self,
-        listening: socket.socket,
+        listening: network.Socket,
         host: str,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
@@ -110,7 +108,7 @@ class Broadcast:
         """
         self.hub.look()
         async with self._one:
-            if time.monotonic() - self._refreshed >= EVERY_S and not self.hub.over:
+            if clock.monotonic() - self._refreshed >= EVERY_S and not self.hub.over:
                 await self._try_to_make()
 
     @property
@@ -151,15 +149,15 @@ class Broadcast:
             self._fail(error)
 
     async def _make(self) -> None:
-        self._refreshed = time.monotonic()
+        self._refreshed = clock.monotonic()
         made: dict[str, str] = {}
         if self._ranking is None:
             if not self.hub.number:  # a part of an event has no ranking: once is enough
                 made, _ = await self._in_thread(functools.partial(slow_fragments, self.look))
         elif self._refreshed - self._ranked >= self._pause:
-            begun = time.thread_time()
+            begun = clock.thread_cpu()
             table = self._ranking()
-            copied = time.thread_time() - begun
+            copied = clock.thread_cpu() - begun
             ranked, took = await self._in_thread(table)
             self.show.surer(ranked)
             self._table = ranked
@@ -185,5 +183,5 @@ class Broadcast:
 
 
 def _timed(make: Callable[[], T]) -> tuple[T, float]:
-    begun = time.thread_time()
-    return make(), time.thread_time() - begun
+    begun = clock.thread_cpu()
+    return make(), clock.thread_cpu() - begun

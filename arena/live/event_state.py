@@ -18,7 +18,6 @@ Invariant: what is held is SHOWN matches, POINTS of history and a byte a deal th
 from __future__ import annotations
 
 import itertools
-import time
 from collections import deque
 from typing import Literal, Protocol
 
@@ -27,6 +26,7 @@ import msgspec
 from arena.model import Event, MatchRecord, Table
 from arena.ratings.outcomes import RatedOutcome
 from arena.schedule import Wave
+from arena.system import clock
 
 # On the page of an event; whoever wants more can have the log.
 SHOWN = 25
@@ -107,7 +107,7 @@ class Show:
         self.event = event
         self.state: State = "playing"
         self.planned = 0
-        self._since = time.monotonic()
+        self._since = clock.monotonic()
         self._waves = 0
         self._note = ""
         self._voids = 0
@@ -183,7 +183,7 @@ class Show:
             done=pace.done,
             faults=pace.faults,
             rate=pace.rate() if self.state == "playing" else 0.0,
-            elapsed=time.monotonic() - self._since,
+            elapsed=clock.monotonic() - self._since,
             waves=self._waves,
             note=self._note,
             voids=self._voids,

@@ -25,6 +25,7 @@ import trio
 from arena.live.guard import READ_ONLY, Guard, is_address
 from arena.live.http import App, Connection
 from arena.model import UserError
+from arena.system import network
 
 LOOPBACK = "127.0.0.1"
 # Each viewer has one that stays and now and then one more; a class of a hundred looks at once.
@@ -39,14 +40,14 @@ _BACKLOG = 64
 _FULL = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
-def listen(port: int | None, host: str = LOOPBACK) -> socket.socket:
+def listen(port: int | None, host: str = LOOPBACK) -> network.Socket:
     """A socket that listens; UserError, in one line, where that can't be had."""
     try:
-        found = socket.getaddrinfo(host, port or 0, type=socket.SOCK_STREAM)
+        found = network.addresses(host, port or 0, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise UserError(f"{host}: this machine has no such address to listen on") from None
     family, kind, protocol, _, address = found[0]
-    listening = socket.socket(family, kind, protocol)
+    listening = network.new_socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Taken over by those who are accepted.
@@ -72,12 +73,12 @@ def _why_not(error: OSError, port: int | None, host: str) -> str:
 
 
 def guarded(
-    app: App, listening: socket.socket, host: str, methods: Collection[str] = READ_ONLY
+    app: App, listening: network.Socket, host: str, methods: Collection[str] = READ_ONLY
 ) -> Guard:
     """An app, protected as fits where it can be reached from."""
     if ipaddress.ip_address(listening.getsockname()[0]).is_loopback:
         return Guard(app, methods=methods)
-    names = {"localhost", socket.gethostname(), *(() if is_address(host) else (host,))}
+    names = {"localhost", network.host_name(), *(() if is_address(host) else (host,))}
     return Guard(app, names=names, addresses=None, methods=methods)
 
 
@@ -87,7 +88,7 @@ class Server:
     def __init__(
         self,
         app: App,
-        listening: socket.socket,
+        listening: network.Socket,
         *,
         failed: Callable[[Exception], None] = lambda _: None,
     ) -> None:
@@ -147,7 +148,7 @@ class Server:
             self._open -= 1
 
 
-def url_of(listening: socket.socket) -> str:
+def url_of(listening: network.Socket) -> str:
     """How a browser on this machine gets there."""
     host, port = listening.getsockname()[:2]
     address = ipaddress.ip_address(host)

@@ -90,11 +90,11 @@ class Sitting(Match):
                     await self._ask_bot(seat)
 
     async def _ask_bot(self, seat: int) -> None:
-        referee, contestant, clock = self._referee, self._seated[seat], self._clocks[seat]
+        referee, contestant, account = self._referee, self._seated[seat], self._accounts[seat]
         session = contestant.session
-        bank_ms = int(clock.bank * 1000)
+        bank_ms = int(account.bank * 1000)
         line = session.ask(referee.question(seat, bank_ms=bank_ms, lean=session.lean))
-        outcome = await self._ask(contestant, clock, line)
+        outcome = await self._ask(contestant, account, line)
         if isinstance(outcome, str):
             referee.answer(seat, outcome)
         else:
@@ -116,7 +116,7 @@ class Sitting(Match):
                 move = await self._person.decide(desk)
             nursery.cancel_scope.cancel()
         desk.answered()
-        self._clocks[desk.seat].charge(0.0)
+        self._accounts[desk.seat].charge(0.0)
         referee.answer(desk.seat, move)
         if not referee.news:
             desk.sees(*referee.sight(desk.seat))

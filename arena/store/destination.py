@@ -7,7 +7,6 @@ A folder that is still empty at the end is removed, with every parent that was c
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from arena.model import UserError
 from arena.store.folder import not_writable, refuse_nonempty
+from arena.system import clock, files
 
 RESULTS = "arena-results"
 
@@ -32,13 +32,13 @@ def claim_folder(out: Path | None, prefix: str = "") -> Iterator[Path]:
 
 
 def _default(prefix: str, created: list[Path]) -> Path:
-    first = Path(RESULTS, time.strftime(f"{prefix}%Y%m%d-%H%M%S"))
+    first = Path(RESULTS, clock.local(f"{prefix}%Y%m%d-%H%M%S"))
     try:
         _make_all(first.parent, created)
         for number in count(1):
             folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
             with suppress(FileExistsError):  # another command started in the same second
-                folder.mkdir()
+                files.make_folder(folder)
                 created.append(folder)
                 return folder
     except OSError as error:
@@ -70,5 +70,5 @@ def _make_all(folder: Path, created: list[Path]) -> None:
         raise NotADirectoryError(20, "a file is in its place", str(folder))
     for path in reversed(missing):
         with suppress(FileExistsError):  # another command has just created it
-            path.mkdir()
+            files.make_folder(path)
             created.append(path)

@@ -17,6 +17,7 @@ from typing import BinaryIO
 import msgspec
 
 from arena.model import UserError
+from arena.system import files
 
 UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises for bytes that are not what they should be."""
@@ -33,7 +34,7 @@ _FILES = ("event.json", "private.json", "matches.jsonl", "matches.index", "lock"
 def open_regular(path: Path) -> BinaryIO:
     """Open a regular file, or a link to one, for reading; UserError for anything else."""
     try:
-        file = open(path, "rb", opener=_nonblocking)  # noqa: SIM115 - a path's own has no opener
+        file = files.open_at_once(path)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as error:
@@ -79,8 +80,3 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
             yield from entries
     except FileNotFoundError:
         return
-
-
-def _nonblocking(path: str, flags: int) -> int:
-    # A pipe may never get a writer.
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

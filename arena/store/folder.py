@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +14,7 @@ from arena.model import DERIVATION, FORMAT, Event, HostError, UserError, canonic
 from arena.store.files import UNDECODABLE, read_small, reason
 from arena.store.lines import add_checksum, strip_checksum
 from arena.store.lock import lock, writer
+from arena.system import files
 from arena.validate import event_fault
 
 # Suffix of a file that is being written; a killed writer leaves it behind.
@@ -163,29 +162,19 @@ def secret_of(folder: Path, event: Event) -> bytes:
     return bytes.fromhex(secret)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make the names of a folder's files durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Write a file so that readers, also after a power cut, see the old one or the new one."""
     temporary = path.with_name(f".{path.name}{_UNFINISHED}")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with os.fdopen(descriptor, "wb") as file:
+        with files.open_new(temporary, mode) as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+            files.sync(file)
+        files.rename(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        files.remove(temporary)
         raise
-    sync_folder(path.parent)
+    files.sync_folder(path.parent)
 
 
 def write_event(folder: Path, event: Event, announced: Announced | None = None) -> None:
@@ -200,7 +189,7 @@ def write_event(folder: Path, event: Event, announced: Announced | None = None) 
 def remove_unfinished(folder: Path) -> None:
     """Remove what a killed writer left; the caller holds the lock."""
     for path in folder.glob(f".*{_UNFINISHED}"):
-        path.unlink(missing_ok=True)
+        files.remove(path)
 
 
 def write_failed(path: Path, error: OSError) -> HostError:
@@ -212,8 +201,8 @@ def prepare(
 ) -> None:
     """Write a new event into a new or empty folder."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        sync_folder(folder.parent)
+        files.make_folder(folder, parents=True, exist_ok=True)
+        files.sync_folder(folder.parent)
         if writer(folder):
             raise UserError(f"{folder}: an event is being played into it right now")
         refuse_nonempty(folder)  # before a lock is left there
@@ -239,18 +228,18 @@ def staged_folder(folder: Path) -> Iterator[Path]:
         _discard(fresh)
         try:
             yield fresh
-            fresh.rename(folder)
+            files.rename(fresh, folder)
         except BaseException:
             _discard(fresh)
             raise
-        sync_folder(folder.parent)
+        files.sync_folder(folder.parent)
     except OSError as error:
         raise not_writable(folder, error) from None
 
 
 def _discard(folder: Path) -> None:
     with suppress(FileNotFoundError):
-        shutil.rmtree(folder)
+        files.remove_tree(folder)
 
 
 def refuse_nonempty(folder: Path) -> None:

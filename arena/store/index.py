@@ -34,6 +34,7 @@ from arena.store.files import open_regular, refuse_links
 from arena.store.folder import write_atomically
 from arena.store.lines import LOG, head_of, line_at, read_lines
 from arena.store.lock import writer
+from arena.system import files
 
 INDEX = "matches.index"
 
@@ -165,7 +166,7 @@ class IndexWriter:
     def __init__(self, folder: Path, size: int) -> None:
         index = Index.load(folder)
         count = index.within(size)
-        self._file = (folder / INDEX).open("r+b" if count else "w+b", buffering=0)
+        self._file = files.open_file(folder / INDEX, "r+b" if count else "w+b", buffering=0)
         try:
             index.count = count
             self._end = _HEADER.size + count * _ENTRY.size
@@ -189,16 +190,15 @@ class IndexWriter:
 
     def write(self, mark: int) -> None:
         """Write the new entries, and how much of the log is durable."""
-        descriptor = self._file.fileno()
         while self._pending:  # after a partial write the next one raises the reason
-            written = os.pwrite(descriptor, self._pending, self._end)
+            written = files.write_at(self._file, self._pending, self._end)
             self._end += written
             del self._pending[:written]
         head = struct.pack(">8sQ", _MAGIC, mark)
-        os.pwrite(descriptor, head + zlib.crc32(head).to_bytes(4), 0)
+        files.write_at(self._file, head + zlib.crc32(head).to_bytes(4), 0)
 
     def sync(self) -> None:
-        os.fsync(self._file.fileno())
+        files.sync(self._file)
 
     def close(self) -> None:
         self._file.close()

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from pathlib import Path
 from typing import BinaryIO
 
 from arena.model import UserError
 from arena.store.files import open_regular, read_small, refuse_links
+from arena.system import clock, files
 
 # A process that only asks for the writer's id holds the lock for a moment.
 _TRIES = 5
@@ -27,7 +27,7 @@ def lock(folder: Path) -> BinaryIO:
     import fcntl  # noqa: PLC0415 - reading a folder works where this module is missing
 
     refuse_links(folder)
-    file = (folder / "lock").open("ab+", buffering=0)
+    file = files.open_file(folder / "lock", "ab+", buffering=0)
     try:
         for left in reversed(range(_TRIES)):
             try:
@@ -36,7 +36,7 @@ def lock(folder: Path) -> BinaryIO:
             except BlockingIOError:
                 if not left:
                     raise
-                time.sleep(_BETWEEN_S)
+                clock.sleep(_BETWEEN_S)
     except OSError as error:
         file.close()
         if error.errno not in {errno.EWOULDBLOCK, errno.EACCES}:

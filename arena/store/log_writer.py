@@ -10,7 +10,6 @@ Invariant: a line once synced is never changed; a line is appended whole or not 
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -36,6 +35,7 @@ from arena.store.lines import add_checksum, encode
 from arena.store.lock import lock
 from arena.store.recovery import DAMAGED, counted, open_log, repair
 from arena.store.stderr import Stderr
+from arena.system import files
 
 # A power cut costs at most the last second: records wait this long for others, and the sync takes
 # the rest.
@@ -161,7 +161,7 @@ class Store:
     def forget(self) -> None:
         """Remove private.json: the last step of an event's conclusion."""
         try:
-            (self.folder / "private.json").unlink(missing_ok=True)
+            files.remove(self.folder / "private.json")
         except OSError as error:
             raise write_failed(self.folder, error) from error
 
@@ -231,7 +231,7 @@ class _Syncer:
                 with self._state:
                     size = self._size
                 if size != self.synced:
-                    os.fsync(self._log.fileno())
+                    files.sync(self._log)
                     with self._state:
                         self._index.write(size)
                     self.synced = size

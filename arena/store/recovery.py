@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.store.folder import sync_folder
 from arena.store.index import INDEX, Index
 from arena.store.lines import LOG, LONGEST_LINE, read_lines, strip_checksum
+from arena.system import files
 
 DAMAGED = "matches.damaged"
 
@@ -32,10 +32,10 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
     """The log, unbuffered, positioned after its last whole line; and what was wrong, in words."""
     path = folder / LOG
     new = not path.exists()
-    file = path.open("ab+", buffering=0)
+    file = files.open_file(path, "ab+", buffering=0)
     try:
         if new:
-            sync_folder(folder)
+            files.sync_folder(folder)
         size = file.seek(0, os.SEEK_END)
         mark = Index.load(folder).mark
         if mark is not None and not _after_line(file, mark):
@@ -49,7 +49,7 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
             newlines = sum(block.count(_LF) for block in _blocks(file, end, size))
             if newlines:
                 _keep_damaged(folder, file, [(end, size)])
-                lines = newlines + (_read(file, size - 1, size) != _LF)
+                lines = newlines + (files.read_at(file, size - 1, size) != _LF)
                 note = (
                     f"the log's end is damaged from byte {end} on: "
                     f"{counted(lines)} moved to {DAMAGED}; what they held is played again"
@@ -62,7 +62,7 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
             file.truncate(end)
         if mark is not None and mark < end:
             _rewrite(path, file, mark, end)
-        os.fsync(file.fileno())
+        files.sync(file)
         file.seek(0, os.SEEK_END)
     except BaseException:
         file.close()
@@ -76,7 +76,7 @@ def repair(folder: Path) -> int:
     if not count:
         return 0
     path, fresh = folder / LOG, folder / f".{LOG}.new"
-    with path.open("rb") as log, fresh.open("wb") as whole:
+    with files.open_file(path, "rb") as log, files.open_file(fresh, "wb") as whole:
         size = log.seek(0, os.SEEK_END)
         at = 0
         for start, end in [*ranges, (size, size)]:
@@ -85,10 +85,10 @@ def repair(folder: Path) -> int:
             at = end
         _keep_damaged(folder, log, ranges)
         whole.flush()
-        os.fsync(whole.fileno())
-    (folder / INDEX).unlink(missing_ok=True)
-    fresh.replace(path)
-    sync_folder(folder)
+        files.sync(whole)
+    files.remove(folder / INDEX)
+    files.rename(fresh, path)
+    files.sync_folder(folder)
     return count
 
 
@@ -122,7 +122,7 @@ def _whole_end(folder: Path, log: BinaryIO, mark: int) -> int:
             break
     while end:
         start = _line_start(log, end)
-        if end - start <= LONGEST_LINE and _is_whole(_read(log, start, end)):
+        if end - start <= LONGEST_LINE and _is_whole(files.read_at(log, start, end)):
             break
         end = start
     return end
@@ -137,7 +137,7 @@ def _line_start(log: BinaryIO, end: int) -> int:
     at = end - 1  # its own newline, if it has one
     while at > 0:
         start = max(0, at - _BLOCK)
-        newline = _read(log, start, at).rfind(b"\n")
+        newline = files.read_at(log, start, at).rfind(b"\n")
         if newline >= 0:
             return start + newline + 1
         at = start
@@ -145,38 +145,32 @@ def _line_start(log: BinaryIO, end: int) -> int:
 
 
 def _after_line(log: BinaryIO, mark: int) -> bool:
-    return mark == 0 or _read(log, mark - 1, mark) in {b"", b"\n"}  # "": it is beyond the end
-
-
-def _read(log: BinaryIO, start: int, end: int) -> bytes:
-    return os.pread(log.fileno(), end - start, start)
+    # Nothing is read beyond the end.
+    return mark == 0 or files.read_at(log, mark - 1, mark) in {b"", b"\n"}
 
 
 def _blocks(log: BinaryIO, start: int, end: int) -> Iterator[bytes]:
     for at in range(start, end, _BLOCK):
-        yield _read(log, at, min(at + _BLOCK, end))
+        yield files.read_at(log, at, min(at + _BLOCK, end))
 
 
 def _rewrite(path: Path, log: BinaryIO, start: int, end: int) -> None:
     """Rewrite a range: after a failed sync the kernel takes its pages for written."""
     # The log's own descriptor can only append.
-    descriptor = os.open(path, os.O_WRONLY)
-    try:
+    with files.open_file(path, "r+b", buffering=0) as file:
         for block in _blocks(log, start, end):
-            os.pwrite(descriptor, block, start)
+            files.write_at(file, block, start)
             start += len(block)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        files.sync(file)
 
 
 def _keep_damaged(folder: Path, log: BinaryIO, ranges: Iterable[tuple[int, int]]) -> None:
     """Append ranges of the log to the file of damaged lines."""
-    with (folder / DAMAGED).open("ab") as file:
+    with files.open_file(folder / DAMAGED, "ab") as file:
         for start, end in ranges:
             for block in _blocks(log, start, end):
                 file.write(block)
-            if _read(log, end - 1, end) != _LF:
+            if files.read_at(log, end - 1, end) != _LF:
                 file.write(_LF)
         file.flush()
-        os.fsync(file.fileno())
+        files.sync(file)

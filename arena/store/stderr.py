@@ -13,6 +13,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from arena.system import files
+
 # More than a person reads of one bot; a bot that wrote its limit in each match fills it in 128.
 STDERR_KEPT = 8 << 20
 # Of all bots: as much as the log of 90,000 matches. More than 32 loud bots get less each.
@@ -49,15 +51,15 @@ class Stderr:
     def append(self, entrant: str, kind: str, data: bytes) -> None:
         """Add to one of a bot's files, LOG or FAULTS, as much as it may hold."""
         path = self._folder / f"{entrant}{kind}"
-        self._folder.mkdir(exist_ok=True)
+        files.make_folder(self._folder, exist_ok=True)
         size = self._size(path)
         if kind == FAULTS:
             data = data[: max(0, self._faults - size)]
         elif size and size + len(data) > self._part:
-            path.replace(self._folder / f"{entrant}{OLDER}")
+            files.rename(path, self._folder / f"{entrant}{OLDER}")
             size = self._sizes[path] = 0
         if data:
-            with path.open("ab") as file:
+            with files.open_file(path, "ab") as file:
                 file.write(data[-self._part :])
             self._sizes[path] = size + len(data)
 

@@ -15,7 +15,7 @@ from arena.engine import match
 from arena.executors.worker import main
 
 
-class Noted(match.Clock):
+class Noted(match.TimeAccount):
     """A clock that tells; the clocks of a match are made in the order of its seats."""
 
     __slots__ = ("seat",)
@@ -36,5 +36,5 @@ class Noted(match.Clock):
 
 if __name__ == "__main__":
     Noted.file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    match.Clock = Noted
+    match.TimeAccount = Noted
     main()

@@ -6,7 +6,6 @@ import os
 import select
 import sys
 from pathlib import Path
-from unittest import mock
 
 import msgspec
 import pytest
@@ -15,13 +14,13 @@ import trio
 from arena import registry
 from arena.bots import build, load
 from arena.deals import Deals, secret_from_seed
-from arena.engine import pipes
 from arena.engine.match import FinishedMatch, MatchContext, play_series
 from arena.engine.pipes import open_pipes
 from arena.executors import WorkerConfig
 from arena.executors.local import LocalExecutor
 from arena.model import Block, Limits, MatchSpec, Series, Settings
 from arena.sandbox.client import Spawner
+from arena.system import processes, replaced
 
 # The plain driver lies beside the tests that use it.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -173,16 +172,10 @@ def bots(built, tmp_path):
     return make
 
 
-class Patient:
-    """The module `os`, but a read waits for what is about to come."""
-
-    def __getattr__(self, name):
-        return getattr(os, name)
-
-    def read(self, fd, size):
-        """As if the bot had run on the caller's core before the caller went on."""
-        select.select([fd], [], [], MOMENT_S)
-        return os.read(fd, size)
+def read_patiently(fd, size):
+    """As if the bot had run on the caller's core before the caller went on."""
+    select.select([fd], [], [], MOMENT_S)
+    return os.read(fd, size)
 
 
 class Ways:
@@ -232,7 +225,7 @@ class Ways:
 
     async def at_first_look(self):
         """The same, but what a bot says within a moment is there when it is first looked for."""
-        with mock.patch.object(pipes, "os", Patient()):
+        with replaced(processes, read=read_patiently):
             return await self.by_table()
 
     async def by_worker(self, *, pin=True):

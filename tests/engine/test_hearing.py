@@ -93,7 +93,7 @@ class World:
 
     async def hear(self, monkeypatch):
         """What comes of a decision."""
-        monkeypatch.setattr(listener, "time", self)
+        monkeypatch.setattr(listener, "clock", self)
         monkeypatch.setattr(listener, "trio", self)
         self.watch = Stopwatch(LIMIT, self.now, self.reading(self), taken=0.0)
         return await listener.hear(self, self, self.watch, Pending.NEED_DATA)

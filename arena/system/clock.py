@@ -1,0 +1,23 @@
+"""Read the time, and wait. What trio waits for goes by the clock that `trio.run` is given."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+monotonic: Callable[[], float] = time.monotonic
+"""Seconds since some moment; the same for all processes of this machine."""
+
+unix: Callable[[], float] = time.time
+"""Seconds since 1970."""
+
+thread_cpu: Callable[[], float] = time.thread_time
+"""Seconds of CPU time of this thread."""
+
+sleep: Callable[[float], None] = time.sleep
+"""Block this thread."""
+
+
+def local(form: str) -> str:
+    """The local time, as `strftime` formats it."""
+    return time.strftime(form)

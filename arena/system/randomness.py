@@ -1,0 +1,11 @@
+"""Draw bytes that nobody can predict."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+token_bytes: Callable[[int], bytes] = secrets.token_bytes
+
+token_hex: Callable[[int], str] = secrets.token_hex
+"""Twice as many digits as bytes."""
