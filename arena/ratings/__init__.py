@@ -1,10 +1,12 @@
 """From records to standings, in any order to the same bytes.
 
-The way through: `counting` decides which records count and who is withdrawn, `outcomes` turns
-counted matches into rated events and sums those up, `fit` finds the ratings that explain the
-sums, `intervals` says how sure the averages are, `standings` puts it all into a `Table`.
+On the way of a record: `archive` keeps the part of it that ratings need, `counts` decides which
+matches count and which bots are withdrawn (`incremental` does so while the event is played),
+`outcomes` turns counted matches into rated events and their sums, `fit` and `stroke_fit` find the
+skills that explain the sums, `intervals` says how sure averages are, `standings` makes the `Table`.
 
-Beside the way: `trueskill_package` rates online for the progress display.
+Besides: `evidence` is what adaptive formats decide from, `pool` rates several events together,
+`online` rates for the progress display.
 
 Invariant of the whole package: a table is a pure function of the event, its schedule and the
 *set* of its records. Sums are of whole numbers, or run in an order that is fixed by ids.

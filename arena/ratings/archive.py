@@ -1,11 +1,10 @@
-"""What the ratings need of a match record, and an archive of it for a whole log.
+"""Summarize match records for the ratings, and keep the summaries of a whole log in memory.
 
 A record carries every move; the ratings need 80 bytes of it. Records arrive in the order in
-which matches finished, and which of them count is known only in the order of the schedule, so
-the archive holds those 80 bytes of every match, packed, until they are asked for by series.
+which matches finished, and which of them count is known only in the order of the schedule. So
+the archive keeps those 80 bytes of every match, packed, by series.
 
-Invariant: `Archive.of` does not depend on the order of the `add` calls before it, but for the
-order of what it yields.
+Invariant: the order of `add` calls changes the order in which `Archive.of` yields, nothing else.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Forfeit(msgspec.Struct, frozen=True, array_like=True):
 
 
 class MatchSummary(msgspec.Struct, frozen=True, array_like=True):
-    """One match as the ratings see it; tuples are by seat."""
+    """What ratings and tables need of one match; tuples are by seat."""
 
     id: str
     attempt: int
@@ -40,7 +39,7 @@ class MatchSummary(msgspec.Struct, frozen=True, array_like=True):
     totals: tuple[int, ...]
     places: tuple[int, ...]
     strokes: tuple[int, ...]
-    """Over the holes that the seat's own bot finished: what the fallback played is not its."""
+    """Over the holes that the seat's own bot finished, not its fallback."""
     holes: tuple[int, ...]
     decisions: tuple[int, ...]
     think_us: tuple[int, ...]
@@ -48,11 +47,10 @@ class MatchSummary(msgspec.Struct, frozen=True, array_like=True):
     off_turn_us: tuple[int, ...]
     forfeits: tuple[Forfeit, ...] = ()
     luck: tuple[int, ...] = ()
-    """Thousandths of strokes; empty where nobody keeps a ledger."""
+    """Thousandths of strokes; empty without an evaluator."""
 
 
 def summarize(record: MatchRecord) -> MatchSummary:
-    """The part of a record that ratings and tables derive from."""
     seats = range(len(record.seats))
     fell = {fault.seat: fault.hole for fault in reversed(record.faults)}
     scores = [hole.scores for hole in record.holes[:HOLES]]
@@ -80,13 +78,11 @@ _pack = msgspec.msgpack.Encoder().encode
 
 
 def pack_summary(record: MatchRecord) -> bytes:
-    """The reduced record as the archive keeps it."""
     return _pack(summarize(record))
 
 
 class Archive:
-    """The reduced records of a log by series; once sealed, about 35 bytes of memory a
-    two-seat match.
+    """Packed summaries by series; once sealed, about 35 bytes a two-seat match.
 
     A series is *open* until it is sealed: then it is one piece of memory, and compressed.
     """
@@ -110,7 +106,7 @@ class Archive:
         return map(self._unpack, self._open.get(series, ()))
 
     def seal(self, series: str) -> None:
-        """No more of this series is expected."""
+        """Compress a series of which no more is expected."""
         playings = self._open.pop(series, None)
         if playings is None:
             self._sealed[series] = b""
@@ -119,11 +115,9 @@ class Archive:
             self._sealed[series] = zlib.compress(together, 1)
 
     def sealed(self, series: str) -> bool:
-        """Whether a series has been sealed."""
         return series in self._sealed
 
     def reopen(self) -> None:
-        """Unseal everything."""
         for series in list(self._sealed):
             self._reopen(series)
 

@@ -11,6 +11,24 @@ from collections.abc import Sequence
 from operator import mul
 
 
+def add_difference(
+    matrix: Sequence[list[float]],
+    vector: list[float],
+    pair: tuple[int, int],
+    *,
+    weight: float,
+    pull: float,
+) -> None:
+    """Add what is known of x[one] - x[two]: its precision to a matrix, and what it is drawn to."""
+    one, two = pair
+    matrix[one][one] += weight
+    matrix[two][two] += weight
+    matrix[one][two] -= weight
+    matrix[two][one] -= weight
+    vector[one] += pull
+    vector[two] -= pull
+
+
 def factor(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
     """The lower root of a symmetric positive definite matrix, rows up to the diagonal."""
     root: list[list[float]] = []

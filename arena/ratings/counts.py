@@ -1,19 +1,18 @@
-"""Which matches count, and who is withdrawn.
+"""Decide which matches count, and which bots are withdrawn.
 
 Theory of operation. The schedule is walked in the order of the specs, series by series. A
 series *counts whole*: its first complete attempt counts, by number; others are only compared,
 and a match that was played twice with different digests marks the bots at its table as not
 reproducible. A bot with three faulted matches in a row, among its own in the order of the
 specs, is withdrawn after the third. A match with a withdrawn bot is void from then on, whether
-it was played or not (which is an accident of timing): it counts for nobody, breaks nobody's
-row of faults, and an attempt is complete without it. Not so at tables of more than two: the
+it was played or not (which is an accident of timing): it counts for nobody, breaks no
+row of faults, and an attempt is complete without it. At tables of more than two the
 others need the match, so it is played, by the bot or by the game's fallback, and it counts for
 them; the withdrawn bot has forfeited it whatever it did.
 
-What becomes of a withdrawn bot is a question of how far it had come in its schedule: if that
-match is in the first half of its planned ones, all its results are annulled: they vanish from
-everybody's. What the others at its tables did against each other stays. Else the rest of its
-matches are forfeits. Faults are counted in any case.
+If the last of those faults is in the first half of a bot's planned matches, all its results are
+annulled: they vanish from the sums of all opponents, and what these did against each other stays.
+Else the rest of its matches are forfeits. Faults are counted in any case.
 
 While an event is unfinished there are gaps: series without a complete attempt. A gap counts
 for nothing and breaks a row. What is found before the first gap is final.
@@ -44,10 +43,10 @@ from arena.ratings.outcomes import Tally
 from arena.schedule import ScheduleEnd, Wave
 
 Blocks = Callable[[], Iterable[Block]]
-"""Gives the blocks of the event, as far as they have been decided, each time it is called."""
+"""Yields the blocks of the event that have been decided, from the first, at each call."""
 
 Lookup = Callable[[str], Iterable[MatchSummary]]
-"""Gives every playing of the matches of a series, in any order."""
+"""From a series to the summaries of all attempts at its matches, in any order."""
 
 
 class WithdrawalRule(msgspec.Struct, frozen=True):
@@ -60,13 +59,12 @@ class WithdrawalRule(msgspec.Struct, frozen=True):
 
 
 class PlannedMatches(msgspec.Struct):
-    """How many matches there are to be, in all and for each entrant, as far as is decided."""
+    """Matches of the waves that have been decided, in all and by entrant."""
 
     matches: int = 0
     by_entrant: dict[str, int] = {}
 
     def add(self, wave: Wave) -> None:
-        """So many more."""
         self.matches += wave.matches
         for entrant, matches in wave.by_entrant.items():
             self.by_entrant[entrant] = self.by_entrant.get(entrant, 0) + matches
@@ -78,13 +76,13 @@ class CountedSeries(msgspec.Struct, frozen=True):
     series: Series
     attempt: int
     matches: tuple[tuple[MatchSpec, MatchSummary, frozenset[str]], ...]
-    """With the entrants that had been withdrawn before: they have forfeited."""
+    """Each with the entrants that were withdrawn before it: they have forfeited it."""
     void: tuple[tuple[MatchSpec, frozenset[str]], ...]
-    """Void matches, with the entrants that had been withdrawn before."""
+    """Void matches, each with the entrants that were withdrawn before it."""
 
 
 def count_in(tally: Tally, chosen: CountedSeries, gone: frozenset[str]) -> None:
-    """Count a series: all results of those who are `gone` vanish, their faults don't."""
+    """Add a series to the sums; of entrants in `gone` nothing but their faults."""
     for spec, played, out in chosen.matches:
         for forfeit in played.forfeits:
             tally.fault(spec.seats[forfeit.seat], forfeit.kind)
@@ -97,8 +95,6 @@ def count_in(tally: Tally, chosen: CountedSeries, gone: frozenset[str]) -> None:
 
 
 class EventCount(msgspec.Struct, frozen=True):
-    """The result of a count."""
-
     plan: PlannedMatches
     tally: Tally
     missing: int
@@ -121,14 +117,14 @@ class ScheduleWalk:
         rule: WithdrawalRule = WithdrawalRule(),  # noqa: B008 - frozen
         apart: bool = False,
     ) -> None:
-        """`apart`: each series by itself, as in a part of an event, where nobody can be withdrawn
-        since what lies between its series is not there.
+        """`apart`: take each series by itself. In a shard no bot can be withdrawn, since it lacks
+        the series between its own.
         """
         self.withdrawn: dict[str, Withdrawal] = {}
         self.not_reproducible: set[str] = set()
         self.missing = 0
         self.passed = 0
-        """Matches that lie behind, gaps included."""
+        """Matches passed, gaps included."""
         self._plan = plan
         self._tally = tally
         self._annulled = annulled
@@ -137,7 +133,7 @@ class ScheduleWalk:
         self._rows: Counter[str] = Counter()
         """Faulted matches in a row, by entrant."""
         self._passed: Counter[str] = Counter()
-        """Matches of an entrant that lie behind, by the schedule."""
+        """Matches passed, by entrant."""
 
     def take(self, series: Series, playings: Iterable[MatchSummary]) -> CountedSeries | None:
         """Count a series; None, and no change, if no attempt is complete."""
@@ -157,21 +153,20 @@ class ScheduleWalk:
         return None
 
     def skip(self, series: Series) -> None:
-        """Leave a gap."""
         for entrant in series.entrants:
             self._rows[entrant] = 0
         self._pass_by(series)
         self.missing += len(series.matches)
 
     def leave(self) -> None:
-        """Leave all that lies ahead: there are no records of it."""
+        """Stop here: the rest of the schedule has no records."""
         self.missing += self._plan.matches - self.passed
         self.passed = self._plan.matches
 
     def settled(self, series: Series, playings: Iterable[MatchSummary]) -> bool:
-        """Whether a series further ahead needs no more playing, as far as is known here.
+        """Whether a series further ahead needs no more attempts, as far as is known here.
 
-        Who has enough faults in a row in it is withdrawn by then, whatever comes before it.
+        A bot with enough faults in a row in it is withdrawn, whatever comes before it.
         """
         attempts: dict[int, dict[str, MatchSummary]] = {}
         for played in playings:
@@ -183,7 +178,6 @@ class ScheduleWalk:
         )
 
     def result(self, tally: Tally, end: ScheduleEnd = ScheduleEnd()) -> EventCount:  # noqa: B008 - frozen
-        """What was found on the way."""
         return EventCount(
             plan=self._plan,
             tally=tally,
@@ -195,7 +189,7 @@ class ScheduleWalk:
 
     @property
     def annulled(self) -> frozenset[str]:
-        """Who is withdrawn with all results, as found on the way."""
+        """Bots whose results are annulled, as found so far."""
         return frozenset(entrant for entrant, out in self.withdrawn.items() if out.annulled)
 
     def _pass_by(self, series: Series) -> None:
@@ -220,7 +214,7 @@ class ScheduleWalk:
             if digests.setdefault(played.id, played.digest) != played.digest:
                 self.not_reproducible.update(spec.seats)
             matches = attempts.setdefault(played.attempt, {})
-            # One attempt, one match, two records: which one counts must not be an accident.
+            # Two records of one attempt at one match: choose by content, not by order.
             known = matches.get(played.id)
             if known is None or _encoded(played) < _encoded(known):
                 matches[played.id] = played
@@ -233,7 +227,7 @@ class ScheduleWalk:
         playings: Mapping[str, MatchSummary],
         before: dict[str, int],
     ) -> tuple[CountedSeries, dict[str, int], dict[str, Withdrawal]] | None:
-        """What an attempt would change, after so many faults in a row; None if not complete."""
+        """The effect of an attempt; None if not complete. `before`: faults in a row by bot."""
         rows = dict(before)
         passed = {entrant: self._passed[entrant] for entrant in series.entrants}
         withdrawn: dict[str, Withdrawal] = {}
@@ -273,9 +267,9 @@ _encoded = msgspec.msgpack.Encoder().encode
 def reachable_series(
     blocks: Blocks, recorded: Collection[str] | None, walk: ScheduleWalk
 ) -> Iterator[Series]:
-    """The series of a schedule, as far as anything can count there; the walk leaves the rest.
+    """The series of a schedule up to the last that can count; the walk stops there.
 
-    Behind the last record only matches of withdrawn bots do.
+    Behind the last record only matches of withdrawn bots count.
     """
     ahead = set(recorded or ())
     for block in blocks():
@@ -297,10 +291,10 @@ def count(
     annulled: frozenset[str] = frozenset(),
     recorded: Collection[str] | None = None,
 ) -> EventCount:
-    """Count an event. Holds the sums and one series at a time, however long the log is.
+    """Count an event. Keeps sums and one series at a time, however long the log is.
 
-    Walks once more when it finds others annulled than it was told. `recorded`: the series of which
-    there are records, if that is known; then it goes no further than they reach.
+    Walks again if it finds other bots annulled than the given ones. `recorded`: the series that
+    have records, if known; then it goes no further.
     """
     while True:
         tally = Tally(margin=rating.forfeit_margin)

@@ -1,7 +1,7 @@
-"""What an event rates on, what follows from that, and what adaptive formats decide from.
+"""Skills by what an event rates on, and the `Results` that adaptive formats decide from.
 
-One thing is estimated in an event: the results as they were played, or the strokes less the
-luck. The order, the ranges of ranks, P(better) and when to stop all follow from that one.
+An event rates on results as played, or on strokes less luck. The order, the ranges of ranks,
+P(better) and when to stop all follow from that one fit.
 
 Invariant: a function of the event's settings and of what was counted.
 """
@@ -25,7 +25,6 @@ Sums = TypeVar("Sums")
 
 
 def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
-    """Skills by the results or by the adjusted strokes."""
     entrants = [entrant.id for entrant in event.entrants]
     settings = event.settings
     if rate_on == ADJUSTED:
@@ -34,14 +33,14 @@ def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
 
 
 def separation(pairs: int, *, looks: int, error_rate: float) -> float:
-    """By how many standard errors two have to differ, for the error rate of so many pairs together
-    (Bonferroni), and of all looks at them, each of which may err.
+    """How many standard errors apart two have to be, for the error rate of so many pairs together
+    and of all looks at them (Bonferroni).
     """
     return normal.quantile(1 - error_rate / (2 * max(1, pairs) * looks))
 
 
 def lead_of(found: Fit, one: int, two: int, settings: RatingSettings) -> Lead:
-    """By how many strokes a match the first is ahead of the second."""
+    """In strokes a match."""
     ahead, error = found.ahead(one, two)
     stroke = skill_of_a_stroke(settings)
     return Lead(ahead / stroke, error / stroke)
@@ -73,21 +72,18 @@ class Evidence:
         return {name: number for number, name in enumerate(self._fit.entrants)}
 
     def order(self) -> Sequence[str]:
-        """All entrants, the best first."""
         return self._fit.order()
 
     def lead(self, one: str, two: str) -> Lead:
-        """By how many strokes a match the first is ahead."""
         settings = self._event.settings
         lead = lead_of(self._fit, self._index[one], self._index[two], settings.rating)
         if settings.rate_on != ADJUSTED:
             return lead
         skew = self._tally.gaps.get((min(one, two), max(one, two)), Moments()).skewness()
-        # By how much the smaller id is above the other is by how much it is behind.
+        # Strokes above the other are strokes behind it.
         return lead._replace(skew=-skew if one < two else skew)
 
     def forfeits(self, one: str, two: str) -> Forfeits:
-        """What two have shown against each other, forfeits apart from strokes."""
         pair = (min(one, two), max(one, two))
         gap = self._tally.gaps.get(pair, Moments())
         apart = self._tally.forfeited.get(pair, ForfeitSums())
@@ -103,7 +99,6 @@ class Evidence:
         return Forfeits(gap.weight, counts[pair.index(one)], counts[pair.index(two)], lead)
 
     def separation(self, pairs: int, looks: int) -> float:
-        """As for the ranges of ranks in the table, but for more looks than one."""
         rate = self._event.settings.rating.error_rate
         return separation(pairs, looks=looks, error_rate=rate)
 

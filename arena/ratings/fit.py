@@ -1,32 +1,19 @@
-"""TrueSkill's own model, fitted to all rated events at once.
+"""Fit skills to wins, ties and losses: TrueSkill's model, over all rated events at once.
 
 The model. An entrant's skill s has the prior N(mu, sigma²). In an event its performance is
 N(s, beta²). Of two, the one whose performance is higher by more than the draw margin wins;
 otherwise they tie. The margin follows from the draw probability between equals. tau is 0.
 
-The fit. What is to be known of the skills after all events, as a Gaussian, from the counts of
-wins, ties and losses by pair. Newton's method finds the peak of the posterior, which is
-log-concave, so there is one. Expectation propagation goes on from there until every pair's
-marginal has the moments that its counts give it: this is what TrueSkill itself does for one
-event, done for all of them together. The peak alone would pull lopsided results together and
-be too sure of them (simulated, two seats: 95 % intervals of differences that cover 93 to 94 %,
-against 95 % with propagation). Covariances are kept, since two bots that met the same field
-are more surely apart than either is sure of itself. The prior keeps an unbeaten or
-never-played bot finite. Online TrueSkill takes one event at a time instead, so that its result
-depends on their order.
-
-Tables of k > 2. An event shows k(k-1)/2 pairs, which are not independent, since they share
-performances: among equals two comparisons with one entrant in common are correlated by 1/3.
-So the k-1 comparisons of an entrant hold (k-1)·(k+1)/3 times the variance of one, where
-independent ones would hold k-1 times, and every pair counts with the weight 3/(k+1), by which
-the sum is as sure as it claims: simulated for four and six seats, intervals that cover 95 %
-among near equals, and up to 98 % where strengths are far apart, which errs on the safe side.
-(The weight 2/k, as if a ranking told no more than a chain of k-1 comparisons, is too cautious.)
+The fit. Newton's method finds the peak of the posterior, which is log-concave. From there
+expectation propagation goes on until every pair's marginal has the moments that its counts give
+it. Covariances are kept, since two bots that met the same field are more surely apart than either
+is sure of itself. Of tables of k > 2 every pair counts with the weight 3/(k+1), since comparisons
+share performances. docs/design/ratings.md has the reasons.
 
 Invariant: entrants in the order of their ids, sums in that order, so the same counts give the
 same ratings to the last bit, on one build of Python. On another the last bits may differ (`sum` is
-compensated from 3.12 on, and the C library's `exp` is its own), so nothing goes by them: what is
-published, and who comes before whom, is rounded.
+compensated from 3.12 on, and the C library's `exp` is its own): what is published, and the order of
+the table, go by rounded numbers.
 """
 
 from __future__ import annotations
@@ -39,7 +26,7 @@ import msgspec
 
 from arena.model import RatingSettings
 from arena.ratings import normal
-from arena.ratings.cholesky import factor, inverse, solve
+from arena.ratings.cholesky import add_difference, factor, inverse, solve
 from arena.ratings.likelihood import Model, Pair, draw_margin
 from arena.ratings.outcomes import PairCount
 
@@ -69,25 +56,24 @@ class Fit(msgspec.Struct, frozen=True):
     covariance: tuple[tuple[float, ...], ...]
 
     def order(self) -> list[str]:
-        """The best first, by what is published; equals by their ids."""
+        """The best first, by the published decimals; equals by their ids."""
         ranked = zip(self.mu, self.entrants, strict=True)
         return [name for _, name in sorted((-round(mu, DECIMALS), name) for mu, name in ranked)]
 
     def sigma(self, index: int) -> float:
-        """How unsure a skill is."""
         return math.sqrt(self.covariance[index][index])
 
     def against(self, field: Sequence[int]) -> dict[int, float]:
-        """How unsure the skill of each of some is, less the mean skill of them all.
+        """The standard deviation of each skill less the mean skill of these.
 
-        Results tell of differences alone. Where all of them lie together only the prior says, and
+        Results only tell of differences. Where all of them lie together only the prior says, and
         that is in every sigma: the prior's over the root of their number, whatever is played.
         """
         covariance, many = self.covariance, len(field)
         shared = {one: math.fsum(covariance[one][two] for two in field) / many for one in field}
         mean = math.fsum(shared.values()) / many if field else 0.0
         return {
-            # Of one alone nothing is left to be unsure of, and rounding may fall below that.
+            # Of one alone it is 0, and rounding may fall below that.
             one: math.sqrt(max(0.0, covariance[one][one] - 2 * shared[one] + mean))
             for one in field
         }
@@ -178,13 +164,8 @@ def _propagate(model: Model, sites: list[_Site]) -> tuple[list[float], list[list
         before = found
         precision, shift = model.prior()
         for pair, site in zip(model.pairs, sites, strict=True):
-            one, two = pair.one, pair.two
-            precision[one][one] += site.precision
-            precision[two][two] += site.precision
-            precision[one][two] -= site.precision
-            precision[two][one] -= site.precision
-            shift[one] += site.shift
-            shift[two] -= site.shift
+            ends = pair.one, pair.two
+            add_difference(precision, shift, ends, weight=site.precision, pull=site.shift)
         root = factor(precision)
         skills = solve(root, shift)
         covariance = inverse(root)

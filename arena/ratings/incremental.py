@@ -1,23 +1,22 @@
-"""A count of an event that goes on while the event is played.
+"""Count an event incrementally, while it is played.
 
 Theory of operation. Records come in any order and go into the archive. A walk along the
 schedule, the *front*, stands at the first series that is not complete and moves on as soon as
-it is; behind it everything is counted, once. When it has come to the end of what is decided, all
-of that has been counted, and the schedule decides the next wave from it. So what a match costs
-does not depend on how many there are, and when the front has reached the end its sums are the
-result. Nothing else walks: `ahead` gives the blocks from the front on, made once for both.
+it is; all before it is counted, once. When it comes to the end of the decided waves, the schedule
+decides the next wave from the sums. So the cost of a match does not depend on how many there are,
+and when the front has reached the end its sums are the result. `ahead` yields the blocks from the
+front on, made once for both.
 
-A record of a series behind the front (one that was in play when it became void; merged logs) can
-change what is found there: before the next result or round of playing, the front then starts
-again from the first series. What it has told of rated events it does not tell again.
+A record of a series before the front (one that was in play when it became void; merged logs) can
+change the count there: before the next result or round of playing, the front then starts
+again from the first series. It reports no rated event twice.
 
-The front's sums hold the results of annulled bots, for it had counted them before. For a look
-(`so_far`) there is a second set of sums without them, made anew from the archive when a look finds
-another bot annulled (some 40 microseconds a match), and kept up by the front after that. An event
-at which nobody looks has none, nor has one without an annulled bot.
+The sums of the front hold the results of annulled bots, counted before they were annulled. For
+`so_far` there are second sums without them: made from the archive when another bot is annulled
+(some 40 microseconds a match), and kept up by the front after that.
 
-Who is withdrawn is known only behind the front, so what is skipped on that word is not missed
-later; and if a late record should change that, the next round plays it.
+Withdrawals are only known before the front, so a match that is skipped for one is not missed
+later; if a late record changes that, the next round plays it.
 
 Invariant: `counted` is what `arena.ratings.counts.count` finds in the whole schedule with the
 same set of records.
@@ -47,10 +46,7 @@ from arena.schedule import NoResults, Results, Schedule, ScheduleEnd, Wave, all_
 
 
 class Counting:
-    """Count an event while it is being played, and afterwards.
-
-    Feed it every record, counted or not, in any order, with `add`.
-    """
+    """Count an event. `add` takes every record, whether it counts or not, in any order."""
 
     def __init__(
         self,
@@ -63,10 +59,9 @@ class Counting:
         decided: Callable[[Wave], None] | None = None,
         apart: bool = False,
     ) -> None:
-        """`judge` makes of what has been counted, and of who is withdrawn, what the schedule
-        decides from. `rated` is told of each rated event as soon as all before it have been
-        counted, `decided` of each wave. `apart`: the schedule is a part of an event; what is left
-        to play is known, not what counts.
+        """`judge` makes the `Results` that the schedule decides from. `rated` is called for each
+        rated event as soon as all before it have been counted, `decided` for each wave. `apart`:
+        the schedule is a shard, of which only the matches left to play are known.
         """
         self._schedule = schedule
         self._rating = rating
@@ -75,25 +70,24 @@ class Counting:
         self._rated = rated
         self._decided = decided
         self._apart = apart
-        self._told = self._told_waves = 0
+        self._reported = self._reported_waves = 0
         self._archive = Archive()
         self._begin()
 
     def _begin(self) -> None:
-        """Put the front at the first series."""
         self._late = False
-        self._heard = 0
+        self._rated_events = 0
         self._tally = Tally(
-            margin=self._rating.forfeit_margin, rated=self._tell if self._rated else None
+            margin=self._rating.forfeit_margin, rated=self._report if self._rated else None
         )
         self.plan = PlannedMatches()
         self._end = ScheduleEnd()
         """Why nothing more is played, once that is so, where it follows from results."""
         self._front = ScheduleWalk(self.plan, self._tally, rule=self._rule, apart=self._apart)
         self._annulled = frozenset[str]()
-        """Whose results the sums for a look leave out."""
+        """Bots whose results `_without` leaves out."""
         self._without = self._tally
-        """The sums for a look; the front's own while nobody is annulled."""
+        """The sums for `so_far`; the front's own while no bot is annulled."""
         self._waves: list[Wave] = []
         self._blocks: Iterator[Block] = iter(())
         self._block: Block | None = None
@@ -122,7 +116,7 @@ class Counting:
                 return
 
     def _decide(self) -> bool:
-        """All that was decided has been counted: have the next wave decided. False: it is over."""
+        """Have the next wave decided; False when the event is over."""
         results: Results = NoResults()
         if self._judge is not None and self._waves:
             results = self._judge(self._tally, self._front.withdrawn)
@@ -133,8 +127,8 @@ class Counting:
         self._waves.append(wave)
         self.plan.add(wave)
         self._blocks = iter(wave.blocks())
-        if len(self._waves) > self._told_waves:
-            self._told_waves = len(self._waves)
+        if len(self._waves) > self._reported_waves:
+            self._reported_waves = len(self._waves)
             if self._decided is not None:
                 self._decided(wave)
         return True
@@ -143,7 +137,6 @@ class Counting:
         return all_blocks(self._waves)
 
     def _advance(self) -> None:
-        """Move the front on as far as all is complete."""
         if self._unread and not self._archive.open:
             return
         while self._next is not None:
@@ -156,29 +149,28 @@ class Counting:
             self._step()
 
     def _settle(self) -> None:
-        """Have the front where it belongs."""
+        """Restart the front if records came late, and move it on."""
         if self._late:
             self._archive.reopen()
             self._begin()
         self._advance()
 
-    def _tell(self, rated: RatedOutcome) -> None:
-        self._heard += 1
-        if self._heard > self._told:
-            self._told = self._heard
+    def _report(self, rated: RatedOutcome) -> None:
+        self._rated_events += 1
+        if self._rated_events > self._reported:
+            self._reported = self._rated_events
             assert self._rated is not None
             self._rated(rated)
 
     def add(self, record: MatchRecord) -> None:
-        """Take in a finished match."""
         self.take_in(record.series, record.id, pack_summary(record), faulted=bool(record.faults))
 
     def take_in(self, series: str, match: str, playing: bytes, *, faulted: bool) -> None:
-        """Take in a finished match that somebody else has packed."""
+        """Take in the packed summary of a finished match."""
         self._late = self._late or self._archive.sealed(series)
         self._archive.add(series, playing)
         # A series is played in its order: it is complete with its last match, or when a fault
-        # made one the last. Don't look in vain after each of the others; whoever asks looks.
+        # made one the last. After any other the front can't move.
         if (
             self._next is not None
             and series == self._next.id
@@ -188,9 +180,8 @@ class Counting:
 
     @property
     def left(self) -> int:
-        """Matches that may still have to be played; 0 when, and only when, the event is over.
-
-        Void matches are among them until all before them have been counted.
+        """Matches that may still have to be played, void ones included until all before them
+        have been counted; 0 if and only if the event is over.
         """
         self._settle()
         left = self.plan.matches - self._front.passed
@@ -206,9 +197,7 @@ class Counting:
         return left
 
     def ahead(self) -> Iterator[Block]:
-        """The blocks that may have something left to play, in order, as far as they are decided;
-        `wanted` tells what.
-        """
+        """The decided blocks that may have matches left to play, in order; see `wanted`."""
         self._settle()
         if self._block is None and not self._unread:
             return iter(())
@@ -218,9 +207,8 @@ class Counting:
     def wanted(self, series: Series) -> int | None:
         """The number of the next attempt at a series; None when it needs no playing.
 
-        For a series behind a gap that is as far as is known: a gap that is filled can show that
-        more is wanted (a row of faults that began earlier ends earlier). So go through `ahead`
-        again while it gives something.
+        Behind a gap this can change: when the gap is filled, a row of faults may end earlier, and
+        more be wanted. So go through `ahead` again until it yields nothing.
         """
         if self._next is not None and self._next.id == series.id:
             self._advance()
@@ -233,11 +221,10 @@ class Counting:
         return 1 + max((played.attempt for played in playings), default=-1)
 
     def so_far(self) -> EventCount:
-        """What lies behind the front, as it is now: for a look while more is counted.
+        """A copy of the count before the front; another thread may read it.
 
-        It costs the same however many matches there are, except the first time after a bot was
-        annulled: then what lies behind the front is counted again, without it. Nothing that comes
-        later changes it, so it may be read by another thread.
+        Its cost does not depend on the number of matches, except the first time after a bot was
+        annulled: then all is counted again, without it.
         """
         self._settle()
         if self._front.annulled != self._annulled:
@@ -248,7 +235,7 @@ class Counting:
         return msgspec.structs.replace(counted, plan=plan, missing=missing)
 
     def _leave_out(self, annulled: frozenset[str]) -> None:
-        """Count what lies behind the front again, without those who are annulled."""
+        """Count again up to the front, without these bots."""
         self._annulled = annulled
         self._without = Tally(margin=self._rating.forfeit_margin)
         walk = ScheduleWalk(self.plan, self._without, annulled, rule=self._rule)
@@ -258,7 +245,7 @@ class Counting:
             walk.take(series, self._archive.of(series.id))
 
     def counted(self) -> EventCount:
-        """Count everything that has been added: what the published table derives from."""
+        """Count all records: the published table derives from this."""
         self._settle()
         if self._next is None:
             self._refuse(self._archive.open)
@@ -292,11 +279,10 @@ class Counting:
 
     @property
     def strange(self) -> set[str]:
-        """The series of which there are records though nobody has decided on them.
+        """Series that have records but are in no decided wave; empty while there is a gap.
 
-        Where waves are decided by results they are kept and don't count. That may be nobody's
-        fault: a gap in the log that was filled by bots that don't do the same again. Before a gap
-        is filled nobody knows, and there are none.
+        Where waves are decided by results they are kept and don't count. A gap in the log, filled
+        by bots that don't play the same again, can bring them about.
         """
         self._settle()
         return self._archive.open if self._next is None else set()
@@ -309,9 +295,8 @@ class Counting:
             )
 
     def chosen(self) -> Iterator[CountedSeries]:
-        """What counts, series by series, in the order of the schedule; less annulled matches.
-
-        A match counts while two of its table are left who are not annulled.
+        """The series that count, in the order of the schedule: with two bots or more that are not
+        annulled.
         """
         annulled = {out.entrant for out in self.counted().withdrawn if out.annulled}
         for chosen in self.complete():
@@ -319,8 +304,8 @@ class Counting:
                 yield chosen
 
     def complete(self) -> Iterator[CountedSeries]:
-        """Every series with a complete attempt, in the order of the schedule, with the matches of
-        annulled entrants.
+        """All series with a complete attempt, in the order of the schedule, with the matches of
+        annulled bots.
         """
         self._settle()
         walk = ScheduleWalk(self.plan, Tally(margin=self._rating.forfeit_margin), rule=self._rule)

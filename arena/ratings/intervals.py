@@ -1,15 +1,14 @@
-"""How sure an average over rated events is.
+"""Averages over rated events, and their 95 % intervals.
 
 The matches of a rated event share a deal, so the unit is the event and never the match. An
 event contributes a value out of a weight (half points of those at stake, strokes of so many
 comparisons); the average of a pairing is the sum of values over the sum of weights, and that of
-all is the mean of the pairings'. So everybody counts alike, however often they have met: in a race
-those who are close meet many times as often, and such an average would tell of them alone.
+all is the mean of the pairings'. So every opponent counts alike: in a race close ones meet many
+times as often.
 
-The field is what it is: who the opponents are is not chance, only the deals are. So the
-variance is taken within each pairing around that pairing's own average and summed up
-(stratified). A pairing with a single event has no variance of its own; its event is compared
-with the overall average instead, which is wider, never narrower on average.
+Opponents are not chance, only the deals are. So the variance is taken within each pairing around
+that pairing's own average and summed up (stratified). A pairing with a single event has no variance
+of its own; its event is compared with the overall average instead, which is wider on average.
 
 - Strokes: value ± t · se, with Student's t for the degrees of freedom that were left; they are
   fewer where some have met much less often than others, since these make most of the error.
@@ -42,7 +41,6 @@ class Moments(msgspec.Struct):
     value3: int = 0
 
     def add(self, value: int, weight: int) -> None:
-        """Count an event."""
         self.events += 1
         self.weight += weight
         self.value += value
@@ -109,7 +107,7 @@ def average(strata: Iterable[Moments]) -> Average | None:
 
 
 def _freedom(strata: Sequence[Moments]) -> int:
-    """Satterthwaite's, as if all events varied alike: those who met least say how sure it is."""
+    """Satterthwaite's degrees of freedom, as if all events varied alike."""
     if all(stratum.events == 1 for stratum in strata):
         return len(strata) - 1
     unsure = math.fsum(1 / stratum.events for stratum in strata)
@@ -125,7 +123,6 @@ def half_width(found: Average, *, unknown: float) -> float:
 
 
 def win_interval(found: Average) -> tuple[float, float]:
-    """The 95 % score interval of a share."""
     n = found.events
     z2 = Z95 * Z95
     # One event alone shows no spread; at a share of p it can't have more than this.
@@ -136,9 +133,7 @@ def win_interval(found: Average) -> tuple[float, float]:
 
 
 def most_likely_share(count: int, of: int) -> float:
-    """The largest share that so few of so many leave possible at 95 %: the exact one-sided bound of
-    Clopper and Pearson.
-    """
+    """The exact one-sided 95 % bound of Clopper and Pearson on a share."""
     if count >= of:
         return 1.0
     low, high = count / of, 1.0
@@ -152,7 +147,7 @@ def most_likely_share(count: int, of: int) -> float:
 
 
 def _at_most(count: int, of: int, share: float) -> float:
-    """The probability of so few, or fewer, of so many."""
+    """P(at most `count` of so many)."""
     odds = math.log(share / (1 - share))
     whole = math.lgamma(of + 1) + of * math.log1p(-share)
     return math.fsum(

@@ -1,4 +1,4 @@
-"""How likely the results of every pair are, given the skills: TrueSkill's model of an outcome.
+"""Likelihood of the results of every pair, given the skills: TrueSkill's model of an outcome.
 
 Invariant: log-concave in the skills; slopes and curvatures are exact.
 """
@@ -12,6 +12,7 @@ import msgspec
 
 from arena.model import RatingSettings
 from arena.ratings import normal
+from arena.ratings.cholesky import add_difference
 
 # Below this share of the noise the margin's width only scales the probability of a tie.
 _NARROW = 1e-7
@@ -46,7 +47,7 @@ class Model:
         self._precision = 1 / sigma**2
 
     def prior(self) -> tuple[list[list[float]], list[float]]:
-        """Precision and shift of what is known before any result."""
+        """Precision and shift before any result."""
         precision = [[0.0] * self.size for _ in range(self.size)]
         for number in range(self.size):
             precision[number][number] = self._precision
@@ -61,12 +62,7 @@ class Model:
         for pair in self.pairs:
             height, tilt, bend = self.outcomes(pair, skills[pair.one] - skills[pair.two])
             value += height
-            slope[pair.one] += tilt
-            slope[pair.two] -= tilt
-            curvature[pair.one][pair.one] += bend
-            curvature[pair.two][pair.two] += bend
-            curvature[pair.one][pair.two] -= bend
-            curvature[pair.two][pair.one] -= bend
+            add_difference(curvature, slope, (pair.one, pair.two), weight=bend, pull=tilt)
         return value, slope, curvature
 
     def height(self, pair: Pair, difference: float) -> float:

@@ -1,7 +1,7 @@
 """The normal distribution, exact far out in the tails, where rare upsets and long runs lie.
 
 Below -6 the distribution function is φ(x) times Mills' ratio, from its continued fraction; the
-plain formula would lose digits there and reach 0 at -38, whose logarithm nobody can take.
+plain formula would lose digits there and reach 0 at -38, which has no logarithm.
 """
 
 from __future__ import annotations
@@ -23,17 +23,14 @@ def _mills(t: float) -> float:
 
 
 def cdf(x: float) -> float:
-    """Φ(x)."""
     return 0.5 * math.erfc(-x / math.sqrt(2.0))
 
 
 def log_pdf(x: float) -> float:
-    """The logarithm of φ(x)."""
     return -0.5 * x * x - LOG_SQRT_2PI
 
 
 def log_cdf(x: float) -> float:
-    """The logarithm of Φ(x)."""
     if x < _TAIL:
         return log_pdf(x) + math.log(_mills(-x))
     if x > 0.0:

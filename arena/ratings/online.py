@@ -1,8 +1,7 @@
-"""The only module that imports `trueskill`: online ratings for the progress display.
+"""Online ratings for the progress display; the only module that imports `trueskill`.
 
-They depend on the order of events and are never published; the published ones are `fit`'s,
-and the two are checked against each other in the tests. Known traps of the package, and how
-they are kept shut here:
+They depend on the order of events and are never published; the published ones are those of `fit`,
+and tests check the two against each other. Known traps of the package, and how they are avoided:
 
 - Its own erfc is good to 1e-7, and a big upset raises FloatingPointError: the truncation
   functions are replaced by exact ones that hold in the tails.
@@ -31,8 +30,6 @@ TIE_FLOOR = 1e-4
 
 
 class _Environment(trueskill.TrueSkill):  # type: ignore[misc] # the package has no types
-    """TrueSkill with exact truncation functions."""
-
     def v_win(self, diff: float, draw_margin: float) -> float:
         return normal.hazard(diff - draw_margin)
 
@@ -49,7 +46,6 @@ class _Environment(trueskill.TrueSkill):  # type: ignore[misc] # the package has
 
 
 def environment(settings: RatingSettings) -> Any:  # noqa: ANN401 - the package has no types
-    """The package's environment for an event's settings."""
     return _Environment(
         mu=settings.mu,
         sigma=settings.sigma,
@@ -77,7 +73,6 @@ class OnlineRatings:
         self._ratings: dict[str, tuple[float, float]] = {}
 
     def update(self, outcome: RatedOutcome) -> None:
-        """Take in a rated event."""
         if len(outcome.entrants) == 2:
             (one, two), (first, second) = outcome.entrants, outcome.places
             if first > second:

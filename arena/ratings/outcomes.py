@@ -1,14 +1,14 @@
-"""Counted matches become rated events, and rated events become sums.
+"""Turn counted matches into rated events, and rated events into sums.
 
 A *rated event* is one deal of one pairing in all its seat rotations. Its rules:
 
 - Entrants rank by the sum of their strokes over the rotations; equal sums tie. For W-T-L alone a
-  tie goes to whoever of the two won more of the playoffs between them. Only a playoff gives two who
-  finished a match with equal totals different places, so nothing else in `places` is looked at: a
-  third bot's total can stand between theirs in one rotation and not in the next.
-- Who forfeited in any rotation ranks behind everybody who did not. Among forfeiters fewer
-  forfeits come first, then whose latest forfeit came later in its match (hole, then its own
-  decision within the match); the same decision is a tie.
+  tie goes to the one that won more of the playoffs between the two. Only a playoff gives two with
+  equal totals different places, so nothing else in `places` is read: a third bot's total can stand
+  between theirs in one rotation and not in the next.
+- An entrant that forfeited in any rotation ranks behind all that did not. Among forfeiters fewer
+  forfeits come first, then a later latest forfeit in its match (hole, then its own decision within
+  the match); the same decision is a tie.
 - An event with a rotation that is missing is left out.
 - A match of two that was not to be played because one had been withdrawn is *void*: a forfeit
   of the withdrawn before its first decision.
@@ -20,12 +20,12 @@ Strokes are compared pair by pair and match by match: the difference of the two 
 published margin when one of them forfeited that match; nothing when both did. So with no
 forfeit an entrant's mean is its strokes less its opponents' mean.
 
-Skills may be fitted to strokes less luck. A match that somebody forfeits by having been withdrawn
-tells nothing of its opponent, but that it came late in the schedule; so it is left out there, or
-those who still had to meet the withdrawn would be rated a hundred strokes above the others.
+Skills may be fitted to strokes less luck. A match that a withdrawn bot forfeits says nothing of its
+opponent but that it came late in the schedule; it is left out there, or bots that still had to meet
+the withdrawn one would be rated a hundred strokes above the others.
 
 Invariant: sums are of whole numbers (strokes in thousandths), so they don't depend on the
-order of the calls; besides the sums only events with rotations to come are held.
+order of the calls. Besides the sums only events that lack a rotation are kept.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _BEFORE_THE_MATCH = (-1, -1)
 
 
 class RatedOutcome(msgspec.Struct, frozen=True):
-    """A rated event in which everybody's place is known: for ratings that are made live."""
+    """Places of a complete rated event: for online ratings."""
 
     entrants: tuple[str, ...]
     """Sorted by id."""
@@ -60,8 +60,8 @@ class RatedOutcome(msgspec.Struct, frozen=True):
     deal: int = 0
     """With the pairing: the deal that was played in all rotations."""
     again: bool = False
-    """Whether it may yet be dealt again: a series that it was played in isn't whole, since somebody
-    was withdrawn, and is played anew if a late record undoes that."""
+    """Whether it may be dealt again: a withdrawal cut one of its series short, and if a late record
+    undoes that, the series is played anew."""
 
 
 class PairCount(msgspec.Struct):
@@ -91,7 +91,7 @@ class ForfeitSums(msgspec.Struct):
 
 
 class Account(msgspec.Struct):
-    """What is summed up for one entrant."""
+    """Sums of one entrant."""
 
     matches: int = 0
     deals: int = 0
@@ -124,7 +124,7 @@ class _Rotation(msgspec.Struct):
 
 
 class _Showing(msgspec.Struct):
-    """What one entrant did in a whole rated event."""
+    """One entrant in a rated event."""
 
     strokes: int = 0
     forfeits: int = 0
@@ -140,7 +140,7 @@ class _Showing(msgspec.Struct):
 
 
 class Tally:
-    """The sums of everything that counts. See the module's rules."""
+    """The sums of an event, by the rules above."""
 
     def __init__(
         self, *, margin: float, rated: Callable[[RatedOutcome], None] | None = None
@@ -159,7 +159,6 @@ class Tally:
         self._parts: dict[tuple[str, int], list[_Rotation]] = {}
 
     def account(self, entrant: str) -> Account:
-        """The account of an entrant, opened when there is none."""
         if entrant not in self.accounts:
             self.accounts[entrant] = Account()
         return self.accounts[entrant]
@@ -198,7 +197,7 @@ class Tally:
         self._add(spec, _Rotation(spec.seats, spec.deal, None, out, frozenset(), whole=False))
 
     def copied(self) -> Tally:
-        """The sums as they are now, for somebody who reads them while more is counted here."""
+        """A copy that doesn't change when more is counted."""
         tally = Tally(margin=0)
         tally._margin, tally.matches = self._margin, self.matches
         tally.pairs = {pair: copy(count) for pair, count in self.pairs.items()}
@@ -220,8 +219,8 @@ class Tally:
         return tally
 
     def close(self) -> None:
-        """No more comes of what has been counted: rated events that lack a rotation never count.
-        Then matches of another event can follow, whatever its pairings and deals are called.
+        """Drop rated events that lack a rotation, so that matches of another event can follow,
+        whatever its pairings and deals are called.
         """
         self._parts.clear()
 
@@ -234,7 +233,6 @@ class Tally:
             self._settle(spec.pairing, parts)
 
     def _settle(self, pairing: str, parts: list[_Rotation]) -> None:
-        """All rotations of an event are in."""
         entrants = sorted(set(parts[0].seats) - parts[0].gone)
         void = any(part.played is None for part in parts)
         showings = _showings(parts)
@@ -249,7 +247,6 @@ class Tally:
     def _count_results(
         self, pairing: str, parts: list[_Rotation], showings: dict[str, _Showing]
     ) -> None:
-        """Who beat whom, for every pair."""
         points = dict.fromkeys(showings, 0)
         at_stake = dict.fromkeys(showings, 0)
         for one, two in combinations(sorted(showings), 2):
@@ -289,14 +286,12 @@ class Tally:
             account.adjusted.setdefault(pairing, Moments()).add(adjusted, comparisons)
 
     def _compared(self, part: _Rotation, one: str, two: str) -> tuple[int, int]:
-        """By how many thousandths of strokes the first was above the second, with luck and
-        without.
-        """
+        """Thousandths of strokes of the first above the second: as played, and less luck."""
         lost, played = part.out | _forfeiters(part), part.played
         if one in lost or two in lost:
             margin = self._margin * ((one in lost) - (two in lost))
             return margin, margin
-        assert played is not None, "only two can't play, and one of them is to blame"
+        assert played is not None, "a match that is not played is a forfeit of one of two"
         first, second = part.seats.index(one), part.seats.index(two)
         strokes = (played.totals[first] - played.totals[second]) * THOUSANDTHS
         if not played.luck:
@@ -304,7 +299,7 @@ class Tally:
         return strokes, strokes - played.luck[first] + played.luck[second]
 
     def _set_apart(self, one: str, two: str, parts: list[_Rotation], gap: int) -> None:
-        """Count an event in which either forfeited: what of it is strokes, and what isn't."""
+        """Of an event in which either forfeited, sum up forfeits and strokes apart."""
         apart = self.forfeited.setdefault((one, two), ForfeitSums())
         apart.whole.add(gap, len(parts))
         strokes = matches = 0
@@ -322,7 +317,7 @@ class Tally:
     def _pair(
         self, one: str, two: str, parts: list[_Rotation], showings: dict[str, _Showing]
     ) -> int:
-        """Count a pair's result; the half points of the first."""
+        """Count a pair's result; returns the half points of the first."""
         if (one, two) not in self.pairs:
             self.pairs[one, two] = PairCount()
         count = self.pairs[one, two]
@@ -344,7 +339,7 @@ class Tally:
 
 
 def _forfeiters(part: _Rotation) -> frozenset[str]:
-    """Who forfeited a match that was played, by a fault in it."""
+    """Entrants that forfeited a played match by a fault in it."""
     if part.played is None:
         return frozenset()
     return frozenset(part.seats[forfeit.seat] for forfeit in part.played.forfeits)
@@ -355,10 +350,10 @@ def _copied(moments: Mapping[_Key, Moments]) -> dict[_Key, Moments]:
 
 
 def _playoffs_won(parts: list[_Rotation], one: str, two: str) -> int:
-    """How many more playoffs the first won than the second, of those between the two."""
+    """Playoffs between the two: won by the first less won by the second."""
     won = 0
     for part in parts:
-        assert part.played is not None, "who forfeited nothing has played every rotation"
+        assert part.played is not None, "entrants without a forfeit have played every rotation"
         totals, places = part.played.totals, part.played.places
         first, second = part.seats.index(one), part.seats.index(two)
         if totals[first] == totals[second]:
@@ -367,7 +362,6 @@ def _playoffs_won(parts: list[_Rotation], one: str, two: str) -> int:
 
 
 def _showings(parts: list[_Rotation]) -> dict[str, _Showing]:
-    """What everybody did over the rotations of an event."""
     showings = {entrant: _Showing() for entrant in parts[0].seats}
     for part in parts:
         for entrant in part.out:

@@ -1,16 +1,15 @@
-"""Several events rated together: whether they can be, who is who in them, and what they count.
+"""Rate several events together: check that they fit, match their bots, and add up their counts.
 
-Events of one game, of as many seats and with the same constants of rating go together. A bot is
-what its content is: the same id with another content is another bot, and refused; the same content
-under two ids is one bot, with the smaller of them. Only if an event has both ids side by side are
-they told apart by id, everywhere.
+Events of one game, number of seats and constants of rating go together. A bot is its content: the
+same id with another content is another bot, and refused; the same content under two ids is one bot,
+with the smaller id. Only if an event has both ids side by side do they stay two bots, everywhere.
 
-Each event is counted by itself, with its own withdrawals: whose results are annulled in one keeps
-those of the others. Then its series go into one tally, which keeps no rated event open between
+Each event is counted by itself, with its own withdrawals: a bot that is annulled in one keeps its
+results in the others. Then its series go into one tally, which keeps no rated event open between
 two events. Pairings of the same bots are one stratum of the intervals, whichever event they met in.
 
-Invariant: pure; the order in which events are given changes nothing, if they are taken in an order
-of their commitments.
+Invariant: pure; events are taken in the order of their commitments, so the order in which they are
+given changes nothing.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ Aliases = Mapping[str, str]
 
 
 class NamedEvent(NamedTuple):
-    """An event, and what it is called when something is to be said of it."""
+    """An event, and its name in messages."""
 
     name: str
     event: Event
 
 
 def refuse_unlike(events: Sequence[NamedEvent], rate_on: RateOn | None) -> None:
-    """See that events can be rated together, on what is asked for if they don't agree on it."""
+    """UserError if events can't be rated together; `rate_on` overrides what they rate on."""
     first = events[0]
     if rate_on == ADJUSTED:
         for name, event in events:
@@ -78,7 +77,7 @@ def refuse_unlike(events: Sequence[NamedEvent], rate_on: RateOn | None) -> None:
 
 
 def _refuse_unlike_evaluators(events: Sequence[NamedEvent]) -> None:
-    """Luck of two measures has no sum. Who rates on results without a doubt can do without."""
+    """Luck by two evaluators can't be added. A caller that says --rate-on results needs none."""
     known: dict[str, str] = {}
     for name, event in events:
         if event.settings.evaluator:
@@ -92,7 +91,7 @@ def _refuse_unlike_evaluators(events: Sequence[NamedEvent]) -> None:
 
 
 def _unlike(one: Settings, other: Settings, rate_on: RateOn | None) -> Iterator[str]:
-    """Why events with these settings can't go together."""
+    """Reasons why events with these settings can't be rated together."""
     names = ["game", "game_version", "seats", "rating"]
     if (rate_on or one.rate_on) == ADJUSTED:
         names.append("evaluator")
@@ -101,11 +100,11 @@ def _unlike(one: Settings, other: Settings, rate_on: RateOn | None) -> Iterator[
         if mine != theirs:
             what = {"game_version": "rules", "rating": "constants of rating"}.get(name, name)
             verb = "differ" if what.endswith("s") else "differs"
-            yield f"their {what} {verb}, {_told(mine, theirs)} and {_told(theirs, mine)}"
+            yield f"their {what} {verb}, {_stated(mine, theirs)} and {_stated(theirs, mine)}"
 
 
-def _told(value: Any, other: Any) -> str:  # noqa: ANN401 - any setting
-    """A value, and of constants those in which it differs from the other."""
+def _stated(value: Any, other: Any) -> str:  # noqa: ANN401 - any setting
+    """A value; of constants those that differ from the other's."""
     if isinstance(value, msgspec.Struct):
         return ", ".join(
             f"{name} {getattr(value, name):.6g}"
@@ -116,8 +115,8 @@ def _told(value: Any, other: Any) -> str:  # noqa: ANN401 - any setting
 
 
 def aliases_of(events: Sequence[NamedEvent], without: Collection[str] = ()) -> list[Aliases]:
-    """For each event those of its bots that have another id in the table. UserError if two bots
-    have one id, unless it is left out anyway.
+    """By event, its bots that have another id in the table. UserError if two bots have one id,
+    unless it is left out anyway.
     """
     known: dict[str, tuple[Entrant, str]] = {}
     ids: dict[str, set[str]] = {}
@@ -167,7 +166,7 @@ def excluded_entrants(
     only: Collection[str] = (),
     without: Collection[str] = (),
 ) -> frozenset[str]:
-    """The ids of those who are not to be rated, from names and ids of any event."""
+    """The ids of bots that are not rated, from names and ids of any event."""
     calls: dict[str, set[str]] = {}
     for entrant in field:
         calls.setdefault(entrant.id, set()).add(entrant.id)
@@ -193,7 +192,7 @@ def _called(calls: Mapping[str, set[str]], names: Collection[str], flag: str) ->
 def common_event(
     events: Sequence[Event], field: Sequence[Entrant], rate_on: RateOn | None = None
 ) -> Event:
-    """What can be said of all events at once; of one, all but its bots."""
+    """The event that a table of several is about: what all have in common."""
     if len(events) == 1:
         settings = events[0].settings
         event = msgspec.structs.replace(events[0], entrants=tuple(field))
@@ -225,18 +224,17 @@ def _common_settings(all_of_them: Sequence[Settings]) -> Settings:
     }
     shared.setdefault("format", "+".join(sorted({settings.format for settings in all_of_them})))
     if any(settings.racing for settings in all_of_them):
-        # Its ranks stay as sure as somebody may be who has looked again and again.
+        # Its ranks stay as cautious as repeated looks demand.
         shared.setdefault("racing", Racing())
     return Settings(**shared)
 
 
 def nothing_left_out(_: MatchSpec) -> bool:
-    """Every match is wanted."""
     return False
 
 
 class Pool:
-    """The counts of several events in one. `gone`: whose results are left out."""
+    """The counts of several events in one; results of bots in `gone` are left out."""
 
     def __init__(self, *, margin: float, gone: frozenset[str] = frozenset()) -> None:
         self.sources: list[Source] = []
@@ -257,10 +255,10 @@ class Pool:
         damaged: int = 0,
         before: Iterable[str] = (),
     ) -> None:
-        """Take in an event: what it counts, and those of its series that are complete.
+        """Add an event: its count, and its complete series.
 
-        `unwanted` is asked of matches by their ids in the event. `before`: who was withdrawn in the
-        event that this is an epoch of, or in an epoch between: its results here vanish.
+        `unwanted` sees matches with the ids of the event. `before`: bots that were withdrawn before
+        this epoch; their results in it vanish.
         """
         matches = self._tally.matches
         earlier = frozenset(before)
@@ -277,7 +275,7 @@ class Pool:
             count_in(self._tally, _as_wanted(chosen, aliases, unwanted), gone)
         self._tally.close()
         self._missing += counted.missing
-        # Of all together there is none.
+        # Several events have no end in common.
         self._end = ScheduleEnd() if self.sources else counted.end
         self._not_reproducible.update(aliases.get(name, name) for name in counted.not_reproducible)
         self.sources.append(
@@ -294,7 +292,7 @@ class Pool:
         )
 
     def counted(self) -> EventCount:
-        """All that was taken in. Annulled are those of whom nothing is left in any event."""
+        """The sum of all. A bot is annulled if it has no result left in any event."""
         withdrawn: dict[str, Withdrawal] = {}
         for source in self.sources:
             for out in source.withdrawn:
@@ -317,7 +315,7 @@ class Pool:
 def _as_wanted(
     chosen: CountedSeries, aliases: Aliases, unwanted: Callable[[MatchSpec], bool]
 ) -> CountedSeries:
-    """A series with the ids of the table, less the matches that are left out."""
+    """A series with the ids of the table, less unwanted matches."""
 
     def ids(entrants: Iterable[str]) -> frozenset[str]:
         return frozenset(aliases.get(entrant, entrant) for entrant in entrants)

@@ -1,10 +1,10 @@
-"""From counts to the table of an event.
+"""Make the table of an event from its counts.
 
-Sorted by the fitted mu, rounded to the three decimals that are published, then by id. A row's range
-of ranks begins behind all that are separated from it above and ends before all that are below:
-what can't be told apart shares ranks. Bots of which no rated event counts come last, behind them
-those whose results were annulled; neither have a rank or a rating, and nobody has a number for what
-was not measured. Every entrant of the event has a row.
+Rows are sorted by the fitted mu, rounded to the three published decimals, then by id. A row's range
+of ranks begins behind all that are separated from it above and ends before all that are separated
+below: bots that can't be told apart share ranks. Bots of which no rated event counts come last,
+behind them those whose results were annulled; neither have a rank or a rating, and a number that
+was not measured is None. Every entrant of the event has a row.
 """
 
 from __future__ import annotations
@@ -41,14 +41,12 @@ ANNULLED = "annulled"
 
 
 def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table:
-    """The table of an event, from what counts in it. `rule`: of derivation; today's, but for the
-    files of an event that names an older one.
-    """
+    """`rule`: of derivation; an older one only for files of an event that names it."""
     tally = counted.tally
     settings = event.settings
     withdrawn = {out.entrant: out for out in counted.withdrawn}
     annulled = {entrant for entrant, out in withdrawn.items() if out.annulled}
-    # While an event is played the sums still have what vanishes in the end.
+    # While an event is played, the sums still hold results of annulled bots.
     rated = {entrant for entrant, sums in tally.accounts.items() if sums.deals} - annulled
     duels = _duels(tally.pairs, annulled, by_places=rule == 1)
     found = fitted(event, tally, settings.rate_on)
@@ -106,10 +104,10 @@ def _of_matches(row: Standing, account: Account) -> Standing:
 
 
 class _Measured:
-    """What is known of those who are rated."""
+    """Numbers of the bots that are rated."""
 
     def __init__(self, event: Event, counted: EventCount, found: Fit, order: Sequence[int]) -> None:
-        """`order`: the numbers of those who are rated, the best first."""
+        """`order`: the indices of the rated bots, the best first."""
         settings, names = event.settings, found.entrants
         self._settings = settings
         self._found = found
@@ -121,7 +119,7 @@ class _Measured:
         # A trial ends when things are clear, so its interval has to be wider.
         self._wider = errors / Z95 if settings.trial else 1.0
         ranks = {names[index]: range_ for index, range_ in self._ranks.items()}
-        self._elsewhere = _elsewhere(event, counted.tally, ranks)
+        self._disputed = _disputed(event, counted.tally, ranks)
 
     def of(self, row: Standing, index: int, account: Account) -> Standing:
         """A row with the numbers of its rating."""
@@ -144,7 +142,7 @@ class _Measured:
             win_high=win_high,
             delta=delta,
             delta_ci=delta_ci,
-            disputed=found.entrants[index] in self._elsewhere,
+            disputed=found.entrants[index] in self._disputed,
         )
         if not settings.evaluator:
             return row
@@ -176,8 +174,8 @@ def _ranks(found: Fit, placed: Sequence[int], errors: float) -> dict[int, tuple[
 
 
 def _errors(found: Fit, rated: int, withdrawn: Collection[str], settings: Settings) -> float:
-    """How many standard errors tell two apart. Who has looked several times, and stopped when
-    things were clear, has to be surer: in a race they are those that it was decided by.
+    """How many standard errors tell two apart. A format that looks several times, and stops when
+    things are clear, has to be surer; a race is ranked by the errors that it was decided by.
     """
 
     def apart(pairs: int, looks: int) -> float:
@@ -186,7 +184,7 @@ def _errors(found: Fit, rated: int, withdrawn: Collection[str], settings: Settin
     if settings.trial:
         return apart(1, settings.looks)
     if not settings.racing:
-        # Any two, not neighbours alone: a range of ranks ends wherever somebody is apart.
+        # Any two, not neighbours alone: a range of ranks ends at any separated pair.
         return apart(rated * (rated - 1) // 2, settings.looks)
     order = sorted(
         (-mu, entrant, index)
@@ -200,8 +198,8 @@ def _errors(found: Fit, rated: int, withdrawn: Collection[str], settings: Settin
     return step_down(leads, len(found.entrants) - 1, lambda pairs: apart(pairs, settings.looks))
 
 
-def _elsewhere(event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]]) -> set[str]:
-    """Who would be outside its range of ranks by what the event doesn't rate on."""
+def _disputed(event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]]) -> set[str]:
+    """Bots that would be outside their range of ranks by what the event doesn't rate on."""
     if not event.settings.evaluator:
         return set()
     other = RESULTS if event.settings.rate_on == ADJUSTED else ADJUSTED

@@ -1,22 +1,19 @@
-"""Skills from differences of strokes: TrueSkill's model, with performances that can be seen.
+"""Fit skills to differences of strokes: TrueSkill's model, with performances that can be seen.
 
-The model. As in `fit`: a skill has the prior N(mu, sigma²). But where `fit` sees only who won, this
+The model. As in `fit`, a skill has the prior N(mu, sigma²). But where `fit` sees only wins, this
 sees by how many strokes a match one was ahead of the other over a rated event: the difference of
-their skills, in strokes, and chance of no known width. A skill's unit is the same: a lead of
+their skills, in strokes, and noise of unknown width. The unit of skill is the same: a lead of
 `event_sd` strokes, one standard deviation of a rated event between equals as played, is worth
 what makes one win a rated event with the probability of one standard deviation.
 
-The fit. Everything is Gaussian, so there is one solution and it is exact. How much the differences
-of a pair vary is taken from its own events, and with few of them from the other pairs too, whose
-median counts as up to `borrowed` events more: bots that play alike differ less than others. A
-variance that was estimated is not known, so it counts for as much more as Student's interval of
-95 % is wider than the Gaussian one (simulated in bench/calibration.py: without that, five deals a
-pair cover 92 to 93 % and ten 94). Where no pair has a second event, all count as differences as
-played.
+The fit. Everything is Gaussian, so there is one solution and it is exact. The variance of a pair's
+differences is estimated from its own events; with few of them the median of other pairs' counts as
+up to `borrowed` events more. An estimate is not the truth, so it is widened by the square of
+Student's 95 % quantile over the Gaussian one (bench/calibration.py: without that, five deals a pair
+cover 92 to 93 %). Where no pair has a second event, it is the variance of events as played.
 
-Tables of k > 2. Of the k(k-1)/2 differences of an event only k-1 are independent: two make the
-third. So every pair counts with the weight 2/k, by which k entrants whose luck is their own are as
-surely apart as they are.
+Tables of k > 2. Of the k(k-1)/2 differences of an event only k-1 are independent, so every pair
+counts with the weight 2/k.
 
 Invariant: entrants in the order of their ids, sums in that order.
 """
@@ -27,7 +24,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from arena.model import RatingSettings
-from arena.ratings.cholesky import factor, inverse, solve
+from arena.ratings.cholesky import add_difference, factor, inverse, solve
 from arena.ratings.fit import Fit
 from arena.ratings.intervals import Z95, Moments, student95
 
@@ -54,29 +51,24 @@ def fit_strokes(
         return Fit((), (), ())
     index = {name: number for number, name in enumerate(names)}
     pairs = [(index[one], index[two], gap) for (one, two), gap in sorted(gaps.items())]
-    chance = _Chance([gap for _, _, gap in pairs], settings)
+    noise = _Noise([gap for _, _, gap in pairs], settings)
     unit = skill_of_a_stroke(settings) / THOUSANDTHS
     precision = [[0.0] * len(names) for _ in names]
     shift = [0.0] * len(names)
     for number in range(len(names)):
         precision[number][number] = 1 / settings.sigma**2
     for one, two, gap in pairs:
-        sure = 2 / seats * gap.events / (chance.variance(gap) * unit * unit)
+        sure = 2 / seats * gap.events / (noise.variance(gap) * unit * unit)
         ahead = -unit * gap.value / gap.weight
-        precision[one][one] += sure
-        precision[two][two] += sure
-        precision[one][two] -= sure
-        precision[two][one] -= sure
-        shift[one] += sure * ahead
-        shift[two] -= sure * ahead
+        add_difference(precision, shift, (one, two), weight=sure, pull=sure * ahead)
     root = factor(precision)
     skills = solve(root, shift)
     mu = tuple(settings.mu + skill for skill in skills)
     return Fit(tuple(names), mu, tuple(map(tuple, inverse(root))))
 
 
-class _Chance:
-    """How much an event's difference varies, in thousandths squared."""
+class _Noise:
+    """Variance of a rated event's difference, in thousandths squared."""
 
     def __init__(self, gaps: Sequence[Moments], settings: RatingSettings) -> None:
         self._played = (THOUSANDTHS * settings.event_sd) ** 2
@@ -87,7 +79,7 @@ class _Chance:
         self._usual = found[len(found) // 2] if found else 0.0
 
     def variance(self, gap: Moments) -> float:
-        """That of one pair, with an allowance for what isn't known of it."""
+        """Of one pair, widened for being an estimate."""
         freedom = gap.events - 1
         borrowed = min(self._borrowed, self._freedom - freedom)
         if not freedom + borrowed:
