@@ -21,6 +21,7 @@ import shlex
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,15 +101,8 @@ def build(
             root = Path(candidate.snapshot)
             packages = find(candidate, cache=cache, toolbox=toolbox)
             if candidate.build or packages:
-                work = _Build(
-                    candidate,
-                    packages,
-                    cache=cache,
-                    backend=backend,
-                    spawner=spawner,
-                    limits=limits or BuildLimits(),
-                    toolbox=toolbox,
-                )
+                most = limits or BuildLimits()
+                work = _Build(candidate, packages, cache, backend, spawner, most, toolbox)
                 root = work.result(report)
             command = resolve(candidate.run, root, toolbox)
             bots.append(
@@ -125,29 +119,19 @@ def build(
     return Built(bots=tuple(bots), problems=tuple(issues.problems), skipped=tuple(issues.skipped))
 
 
+@dataclass
 class _Build:
     """The build of one candidate."""
 
-    def __init__(
-        self,
-        candidate: Candidate,
-        packages: Packages | None,
-        *,
-        cache: Path,
-        backend: Backend,
-        spawner: Spawner,
-        limits: BuildLimits,
-        toolbox: Toolbox,
-    ) -> None:
-        self.candidate = candidate
-        self.packages = packages
-        self.cache = cache
-        self.backend = backend
-        self.spawner = spawner
-        self.limits = limits
-        self.toolbox = toolbox
-        self.input = (0, 0)
-        """Files and bytes before the first command."""
+    candidate: Candidate
+    packages: Packages | None
+    cache: Path
+    backend: Backend
+    spawner: Spawner
+    limits: BuildLimits
+    toolbox: Toolbox
+    input: tuple[int, int] = (0, 0)
+    """Files and bytes before the first command."""
 
     def result(self, report: Callable[[str], None]) -> Path:
         """The folder that this build, or an earlier one, made."""
@@ -221,7 +205,7 @@ class _Build:
         if ended.code != 0:
             if not ended.overstepped:
                 self._check_room(made, output)
-            if short := self._host_limit(output):
+            if short := self._host_limit(made, output):
                 raise HostError(
                     f"the build of {self.candidate.entrant.id} has failed for want of what this "
                     f"machine limits: {short}"
@@ -243,23 +227,14 @@ class _Build:
     def _disk_mb(self) -> int:
         return self.limits.disk_mb + (self.input[1] >> 20) + 1
 
-    def _host_limit(self, output: bytes) -> str:
+    def _host_limit(self, made: Path, output: bytes) -> str:
         """The limit of this machine that a failed build ran into: only if its output complains, and
         the machine does limit. Most builds need far less than they may use, and the output is the
         author's.
         """
         if not ran_out_in(output.decode(errors="replace")):
             return ""
-        promise = Launch(
-            run=(),
-            root="",
-            writable=True,
-            memory_mb=self.limits.memory_mb,
-            tasks=self.limits.tasks,
-            file_mb=self.limits.file_mb,
-            scratch_mb=self.limits.scratch_mb,
-        )
-        return inherited_limits.lack(inherited_limits.read_limits(), promise)
+        return inherited_limits.lack(inherited_limits.read_limits(), self._launch(made))
 
     def _check(self, made: Path) -> None:
         """FailedError if what a command left can't be walked through."""
@@ -281,21 +256,7 @@ class _Build:
             command = resolve(argv, made, self.toolbox)
         except CommandError as e:
             raise FailedError(f"build: {e}") from e
-        plan = self.backend.plan(
-            Launch(
-                run=command.argv,
-                root=str(made),
-                writable=True,
-                expose=command.expose,
-                env={**_ENVIRONMENT, **dict(self.packages.env if self.packages else ())},
-                memory_mb=self.limits.memory_mb,
-                tasks=self.limits.tasks,
-                file_mb=self.limits.file_mb,
-                scratch_mb=self.limits.scratch_mb,
-                disk_mb=self._disk_mb(),
-                disk_files=self.input[0] + RESULT_FILES,
-            )
-        )
+        plan = self.backend.plan(self._launch(made, command))
         ended, output = run(plan, self.spawner, deadline)
         if ended is None:
             self._check_room(made)
@@ -305,6 +266,22 @@ class _Build:
         if ended.host_error:
             raise HostError(f"the sandbox could not run a build: {printable(ended.host_error)}")
         return ended, output
+
+    def _launch(self, made: Path, command: Command | None = None) -> Launch:
+        command = command or Command(argv=())
+        return Launch(
+            run=command.argv,
+            root=str(made),
+            writable=True,
+            expose=command.expose,
+            env={**_ENVIRONMENT, **dict(self.packages.env if self.packages else ())},
+            memory_mb=self.limits.memory_mb,
+            tasks=self.limits.tasks,
+            file_mb=self.limits.file_mb,
+            scratch_mb=self.limits.scratch_mb,
+            disk_mb=self._disk_mb(),
+            disk_files=self.input[0] + RESULT_FILES,
+        )
 
     def _end(self, ended: Exited) -> str:
         if ended.overstepped:

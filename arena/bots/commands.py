@@ -1,8 +1,8 @@
-"""From what an author writes to what the sandbox starts: entry files, #! lines, programs.
+"""Resolve commands: from `run`, a #! line or an entry file to what the sandbox starts.
 
-Reads a bot's folder and, through the toolbox, this machine's programs. Invariant: the first
-word of every result is an absolute path, either below /bot (a program of the bot's own) or
-of a program outside that the result's `expose` shows.
+Reads a bot's folder and, through the toolbox, this machine's programs. Invariant: the first word of
+every result is an absolute path, below /bot (the bot's own program) or of a program outside that
+the result's `expose` shows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from arena.bots.folder import Folder, SnapshotError, opened, reading
 from arena.bots.interpreters import MissingToolError, Toolbox
-from arena.bots.plain_text import did_you_mean, printable
+from arena.bots.plain_text import did_you_mean, printable, split_words, toml_array
 from arena.model import Frozen
 
 INSIDE = "/bot"
@@ -31,14 +31,14 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     ".rb": (("ruby",),),
     ".lua": (("lua",),),
     ".php": (("php",),),
-    # mawk reads its input in blocks unless it is told otherwise, and would wait for ever.
+    # mawk reads its input in blocks by default, and would wait for ever.
     ".awk": (("gawk", "-f"), ("mawk", "-W", "interactive", "-f"), ("awk", "-f")),
 }
-"""Script suffixes, and what runs them where no #! line says it: the first that is there."""
+"""Script suffixes, and what runs them without a #! line: the first that is installed."""
 
 _STEMS = ("bot", "main")
 HEAD = 4096
-"""Bytes read of a file to see what it is; kernels read a quarter of a kilobyte at most."""
+"""Bytes read of a file to tell its kind; kernels read at most 256."""
 _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _MARK = b"\xef\xbb\xbf"
 _KERNEL = ("/proc", "/dev", "/sys")
@@ -49,7 +49,7 @@ class CommandError(Exception):
 
 
 class Command(Frozen, frozen=True, kw_only=True):
-    """What is to be started inside, and what it needs to see."""
+    """What is started inside the sandbox, and what it needs to see."""
 
     argv: tuple[str, ...]
     expose: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Command(Frozen, frozen=True, kw_only=True):
 
 
 def head(path: Path) -> bytes:
-    """The beginning of a file of a snapshot, or of what a build has made, which has ended."""
+    """The beginning of a file of a snapshot or of a finished build."""
     try:
         with reading(path.name), path.open("rb") as file:
             return file.read(HEAD)
@@ -66,12 +66,11 @@ def head(path: Path) -> bytes:
 
 
 def is_program(beginning: bytes) -> bool:
-    """Whether this is how machine code begins."""
     return beginning.startswith(_PROGRAMS)
 
 
 def is_script(beginning: bytes) -> bool:
-    """Whether this has a #! line, be it a spoilt one."""
+    """Whether there is a #! line, even one that no kernel takes."""
     return beginning.removeprefix(_MARK).startswith(b"#!")
 
 
@@ -130,7 +129,7 @@ def _is_own_program(name: str, folder: Folder) -> bool:
 
 
 def resolve(run: tuple[str, ...] | None, folder: Path, toolbox: Toolbox) -> Command:
-    """Say how `run` is started, or the folder's obvious entry file when nothing is stated."""
+    """Resolve how `run` is started; None: the folder's obvious entry file."""
     command = _entered(folder, toolbox) if run is None else _stated(run, folder, toolbox)
     if "=" in command.argv[0]:
         # env(1), which starts it inside, would take that for a variable.
@@ -170,8 +169,8 @@ def _outside(
 ) -> Command:
     if _of_the_kernel(words[0]):
         raise CommandError(
-            f"{printable(words[0])} is another file for each process that looks; name the "
-            "program by its own path"
+            f"{printable(words[0])} is another file for each process; name the program by its own "
+            "path"
         )
     tool = toolbox.find(words[0], anywhere=anywhere)
     return Command(
@@ -182,7 +181,7 @@ def _outside(
 
 
 def _of_the_kernel(name: str) -> bool:
-    """Whether the way to an absolute path leads through /proc, /dev or /sys."""
+    """Whether an absolute path leads through /proc, /dev or /sys."""
     path = Path(name)
     places = [Path(os.path.realpath(place)) for place in (path, *path.parents)]
     return path.is_absolute() and any(
@@ -196,7 +195,7 @@ def _stated(run: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:
     for word in (*([program] if _suffix(program) in LANGUAGES else []), *rest):
         _seen(word, folder)
     if program in {"env", "/usr/bin/env", "/bin/env"} and rest and "=" not in rest[0]:
-        # Inside, env would look on the sandbox's PATH; it is the one out here that counts.
+        # Inside, env would search the sandbox's PATH; the PATH out here counts.
         program, *rest = rest
     if program == INSIDE or program.startswith(f"{INSIDE}/"):
         return _own(posixpath.relpath(program, INSIDE), tuple(rest), folder, toolbox)
@@ -215,18 +214,12 @@ def _one_word(run: tuple[str, ...], folder: Path) -> None:
     program = run[0]
     if len(program.split()) < 2 or os.path.lexists(folder / program):
         return
-    try:
-        words = [*shlex.split(program), *run[1:]]
-    except ValueError:
-        words = [*program.split(), *run[1:]]
-    array = ", ".join(f'"{word}"' for word in words)
-    raise CommandError(
-        f'"{printable(program)}" is taken as the name of one program; write [{printable(array)}]'
-    )
+    array = toml_array([*split_words(program), *run[1:]])
+    raise CommandError(f'"{printable(program)}" is taken as the name of one program; write {array}')
 
 
 def _seen(word: str, folder: Path) -> None:
-    """Refuse a path to a file of the bot's own where it lies out here: inside, it is elsewhere."""
+    """Refuse the outside path of the bot's own file: inside, it lies elsewhere."""
     path = Path(word)
     if not path.is_absolute() or path.is_relative_to(INSIDE) or "\0" in word:
         return
@@ -240,7 +233,7 @@ def _seen(word: str, folder: Path) -> None:
 
 
 def _inside(name: str, folder: Path) -> Path:
-    """A file of the bot's own; CommandError when it isn't there."""
+    """A file of the bot's own; CommandError if it does not exist."""
     root = os.path.realpath(folder)
     real = Path(os.path.realpath(folder / name))
     shown = printable(name)

@@ -1,15 +1,17 @@
-"""pip, npm and cargo, each told to get packages and to run nothing of theirs.
+"""Fetch packages with pip, npm or cargo, without running any code of theirs.
 
-They run as the user, outside the sandbox, in an empty folder of the cache, with the user's own
+The tools run as the user, outside the sandbox, in an empty folder of the cache, with the user's own
 configuration: mirrors, proxies, certificates, credentials. What keeps packages' code from running
-here is stated at each; what a bot's files could tell a tool is checked in locks.
+here is stated at each tool; locks/ checks what a bot's files could make a tool do.
 
     fetcher = choose(candidate, toolbox)      which tool, and for which interpreter
     fetcher.identity                          what the packages depend on besides the lock file
-    fetcher.find(locked)                      the tool, or why there is none
-    fetcher.fetch(locked, work, made)         get them; `made` is laid over the bot's files
+    fetcher.env                               what the bot's environment needs to find them
+    fetcher.compile                           a command for the sandbox that makes them start faster
+    fetcher.find(locked)                      find the tool: MissingToolError or FailedError
+    fetcher.fetch(locked, work, made)         fetch; `made` is copied over the bot's files
 
-Invariant: when `fetch` returns or raises, the tool and what it started have ended.
+Invariant: when `fetch` returns or raises, the tool and all that it started have ended.
 """
 
 from __future__ import annotations
@@ -19,9 +21,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 from arena.bots.commands import INSIDE, CommandError, resolve
 from arena.bots.interpreters import Toolbox
@@ -31,52 +31,20 @@ from arena.bots.roster import Candidate, FailedError
 from arena.bots.tools import ToolError, ask, run
 
 HOME = ".arena-home"
-"""A build's home in the bot's folder; it doesn't become part of the result."""
+"""A build's home in the bot's folder; it is no part of the result."""
 PYTHON = ".arena-packages"
-"""Where Python's packages lie in the bot's folder."""
+"""The folder of Python packages in the bot's folder."""
 
 _WHEELS = "only wheels are taken: to build a package is to run its code outside the sandbox"
-
-
-class Fetcher(Protocol):
-    """One way to get packages."""
-
-    @property
-    def identity(self) -> str:
-        """What the packages depend on besides the lock file."""
-
-    @property
-    def env(self) -> tuple[tuple[str, str], ...]:
-        """What the bot's environment must say so that they are found."""
-
-    @property
-    def compile(self) -> tuple[str, ...]:
-        """A command for the sandbox that makes them start faster; empty: none."""
-
-    def find(self, locked: Locked) -> None:
-        """Find the tool: MissingToolError or FailedError when it isn't there."""
-
-    def fetch(self, locked: Locked, work: Path, made: Path) -> None:
-        """Get them, once the tool was found; FailedError says why not."""
-
-
-def choose(candidate: Candidate, toolbox: Toolbox) -> Fetcher:
-    """The tool for a bot's lock file; MissingToolError when it isn't there."""
-    if candidate.lock == REQUIREMENTS:
-        return _Pip(_python(candidate, toolbox))
-    if candidate.lock == PACKAGE_LOCK:
-        return _Npm(toolbox)
-    assert candidate.lock == CARGO_LOCK
-    return _Cargo(toolbox)
 
 
 # ---------------------------------------------------------------------------------- Python
 
 
 def _python(candidate: Candidate, toolbox: Toolbox) -> str:
-    """The interpreter that the bot runs with; python3 where it doesn't name any."""
+    """The interpreter that runs the bot; python3 if it names none."""
     program = ""
-    # The program may come from its build or from its packages.
+    # It may come from the bot's build or from its packages.
     with contextlib.suppress(CommandError):
         program = resolve(candidate.run, Path(candidate.snapshot), toolbox).argv[0]
     named = Path(program).name.startswith(("python", "pypy"))
@@ -86,14 +54,14 @@ def _python(candidate: Candidate, toolbox: Toolbox) -> str:
 
 
 class _Pip:
-    """Unpacks wheels: that runs nothing of theirs."""
+    """Only unpacks wheels, which runs nothing of theirs."""
 
     env = (("PYTHONPATH", f"{INSIDE}/{PYTHON}"),)
 
     def __init__(self, python: str) -> None:
         self._python = python
         self._pip: list[str] = []
-        # Written beside the sources, never to be checked: they are read-only ever after.
+        # Bytecode that is never checked against the sources: they are read-only from now on.
         self.compile = (
             *(python, "-I", "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"),
             f"{INSIDE}/{PYTHON}",
@@ -101,7 +69,7 @@ class _Pip:
 
     @property
     def identity(self) -> str:
-        """The binary interface and the platform that wheels are chosen for."""
+        """Binary interface and platform, by which pip chooses wheels."""
         question = (
             "import sys, sysconfig as s; print(sys.implementation.cache_tag,"
             "s.get_config_var('SOABI'), s.get_platform(), '%d.%d' % sys.version_info[:2])"
@@ -109,7 +77,7 @@ class _Pip:
         return ask([self._python, "-I", "-S", "-c", question])
 
     def find(self, locked: Locked) -> None:
-        """Pip of that interpreter, or else arena's own, run with that interpreter."""
+        """That interpreter's pip, else arena's own pip for that interpreter."""
         if not locked.names:
             return
         for pip in (
@@ -126,7 +94,6 @@ class _Pip:
         )
 
     def fetch(self, locked: Locked, work: Path, made: Path) -> None:
-        """Install the wheels into a folder of their own."""
         target = made / PYTHON
         if locked.names:
             flags = [
@@ -136,15 +103,7 @@ class _Pip:
             ]
             try:
                 run(
-                    [
-                        *self._pip,
-                        "install",
-                        *flags,
-                        "--target",
-                        str(target),
-                        "-r",
-                        REQUIREMENTS,
-                    ],
+                    [*self._pip, "install", *flags, "--target", str(target), "-r", REQUIREMENTS],
                     work,
                     {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore"},
                 )
@@ -160,7 +119,7 @@ class _Pip:
 
     @staticmethod
     def _check(locked: Locked, target: Path) -> None:
-        """Pip adds what packages depend on; what isn't pinned may be another one tomorrow."""
+        """FailedError for packages that pip added: unpinned, they may be other ones tomorrow."""
         found = sorted(folder.name for folder in target.glob("*.dist-info"))
         pairs = [name.removesuffix(".dist-info").partition("-") for name in found]
         extra = [
@@ -179,8 +138,8 @@ class _Pip:
 
 
 class _Npm:
-    """Unpacks packages: without their scripts that runs nothing of theirs. It isn't given a git
-    either, since npm installs what it clones.
+    """Unpacks packages without their scripts, so runs nothing of theirs; without git, since npm
+    would install what it clones.
     """
 
     env = ()
@@ -192,76 +151,66 @@ class _Npm:
 
     @property
     def identity(self) -> str:
-        """Packages with compiled parts have one for each platform, C library included."""
+        """Compiled parts differ by platform and C library."""
         node = self._toolbox.find("node").path
-        return " ".join([ask([node, "--version"]), platform.system(), platform.machine(), *_libc()])
+        libc = platform.libc_ver()[:1] if platform.system() == "Linux" else ()
+        return " ".join([ask([node, "--version"]), platform.system(), platform.machine(), *libc])
 
-    def find(self, locked: Locked) -> None:
-        """By PATH."""
-        del locked
+    def find(self, _: Locked) -> None:
         self._npm = self._toolbox.outside("npm")
 
-    def fetch(self, locked: Locked, work: Path, made: Path) -> None:
-        """Make node_modules."""
-        del locked
+    def fetch(self, _: Locked, work: Path, made: Path) -> None:
         flags = [
             *("--ignore-scripts", "--git=arena-gives-no-git", "--global=false"),
             *("--include=dev", "--include=optional", "--include=peer"),
-            # Whatever host a lock names, the user's registry is asked.
+            # The user's registry, whatever host a lock file names.
             "--replace-registry-host=always",
             *("--no-audit", "--no-fund", "--no-progress", "--no-update-notifier"),
             "--loglevel=error",
         ]
-        # npm starts npm where it must, which takes this from the environment.
+        # Also for an npm that npm starts.
         env = {"npm_config_ignore_scripts": "true", "COREPACK_ENABLE_PROJECT_SPEC": "0"}
         run([self._npm, "ci", *flags], work, env)
         if (work / "node_modules").is_dir():
             (work / "node_modules").rename(made / "node_modules")
 
 
-def _libc() -> Sequence[str]:
-    return platform.libc_ver()[:1] if platform.system() == "Linux" else ()
-
-
 # -------------------------------------------------------------------------------------- Rust
 
 
 class _Cargo:
-    """Unpacks sources; build scripts and macros run when they are built, in the sandbox."""
+    """Only unpacks sources; their build scripts and macros run in the build, in the sandbox."""
 
     env = ()
     compile = ()
-    identity = "sources"
-    """The same for every toolchain and platform."""
+    identity = "sources"  # the same for every toolchain and platform
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
         self._cargo = ""
 
-    def find(self, locked: Locked) -> None:
-        """By PATH."""
-        del locked
+    def find(self, _: Locked) -> None:
         self._cargo = self._toolbox.outside("cargo")
 
     def fetch(self, locked: Locked, work: Path, made: Path) -> None:
-        """Put the sources into the build's home, and the settings that lead cargo there."""
-        _unplanted(work)
-        # A rustc beside it goes with it, whatever a folder's toolchain file may choose.
+        """Put the sources into the build's home, with the settings that lead cargo there."""
+        _check_parents(work)
+        # The rustc beside it, whatever a folder's toolchain file chooses.
         path = os.pathsep.join([str(Path(self._cargo).parent), os.environ.get("PATH", os.defpath)])
         words = ["vendor", "--locked", "--respect-source-config", "--color=never", "vendor"]
         if not locked.names:
             words.append("--offline")
         settings = run([self._cargo, *words], work, {"PATH": path})
         (made / HOME / ".cargo").mkdir(parents=True)
-        # Relative to the home, the parent of the folder that the settings lie in.
+        # Paths in it are relative to the home, the parent of the settings' folder.
         (made / HOME / ".cargo" / "config.toml").write_bytes(settings)
         if (work / "vendor").is_dir():
             (work / "vendor").rename(made / HOME / "vendor")
 
 
-def _unplanted(work: Path) -> None:
-    """See that nobody has put what cargo reads in each folder above into one that all may write
-    to, as /tmp: it would name programs to run, and hosts.
+def _check_parents(work: Path) -> None:
+    """FailedError if another user has put files that cargo reads into a folder above, such as /tmp:
+    they could name programs to run, and hosts.
     """
     for folder in work.parents:
         for name in ("Cargo.toml", ".cargo"):
@@ -271,3 +220,16 @@ def _unplanted(work: Path) -> None:
                         f"cargo would read {printable(folder / name)}, another user's; remove it, "
                         "or set XDG_CACHE_HOME to a folder of your own"
                     )
+
+
+Fetcher = _Pip | _Npm | _Cargo
+
+
+def choose(candidate: Candidate, toolbox: Toolbox) -> Fetcher:
+    """The tool for a bot's lock file; MissingToolError if there is no python3."""
+    if candidate.lock == REQUIREMENTS:
+        return _Pip(_python(candidate, toolbox))
+    if candidate.lock == PACKAGE_LOCK:
+        return _Npm(toolbox)
+    assert candidate.lock == CARGO_LOCK
+    return _Cargo(toolbox)

@@ -1,19 +1,18 @@
-"""A folder that its author may change while it is read.
+"""Read a folder safely while its author may be changing it.
 
-A path is looked up anew by every call that is given it, so what was looked at need not be what is
-opened. Here a submission's folder is opened once, and everything in it is reached from that
-descriptor, name by name. Nothing on that way may be a link. A link inside the folder stands for
-what it leads to: `find` reads it and goes that way itself, so that a link that appears later, or
-leads outside, is an error.
+The kernel resolves a path again at every call, so a file that was checked need not be the one that
+is opened. Here a submission's folder is opened once, and everything in it is opened from that
+descriptor, name by name, never through a link. `find` resolves a link within the folder itself, so
+that a link that appears later, or leads outside, is an error.
 
     with opened(path) as folder:
-        folder.names("sub")                 what a folder holds, one level of it
-        found = folder.find("sub/file")     where that really lies, and its lstat; None: nothing
+        folder.names("sub")                 the names in a folder, one level
+        found = folder.find("sub/file")     its real place and lstat; None: nothing there
         folder.chunks(found)                its bytes, if it is still that regular file
 
 Invariants: no byte is read from outside the folder, whatever changes meanwhile; no call waits for
-another process (pipes, devices and files under a lease are refused); a file that is another
-one than was found, or has grown, is an error.
+another process (pipes, devices and files under a lease are refused); a file that was exchanged
+since it was found, or has grown, is an error.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from arena.exhaustion import ran_out
 from arena.model import HostError
 
 MAX_ENTRIES = 100_000
-"""Names in all that are listed: five times what a bot may hold in files."""
+"""Names listed in all: five times the files that a bot may have."""
 MAX_FOLLOWED = 1_000_000
-"""Folders in all that are entered to follow links, a second's work: fifty for each file that a bot
-may hold. Links may lead up and down hundreds of folders, to links that do likewise."""
+"""Folders entered in all to follow links, a second's work: fifty for each file that a bot may have.
+Links may lead up and down hundreds of folders, to links that do the same."""
 
 _PATH = os.O_PATH | os.O_NOFOLLOW
 _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -49,24 +48,22 @@ class SnapshotError(Exception):
 
 
 class Found(NamedTuple):
-    """A file or folder: its place in the folder, without links, and what was seen there."""
+    """A file or folder: its place in the folder, without links, and its lstat."""
 
     place: str
     info: os.stat_result
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a regular file."""
         return stat.S_ISREG(self.info.st_mode)
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a folder."""
         return stat.S_ISDIR(self.info.st_mode)
 
 
 class Reached(NamedTuple):
-    """Where a path leads: open descriptors of it and of the folder that it lies in."""
+    """The end of a path: open descriptors of it and of its folder."""
 
     descriptor: int
     parent: int
@@ -77,7 +74,7 @@ class Reached(NamedTuple):
 
 
 def trusted_users() -> set[int]:
-    """Root and this user; in a container with few users, those above it look like nobody."""
+    """Root and this user; in a container with few users also nobody, who stands for all others."""
     trusted = {0, os.geteuid()}
     with contextlib.suppress(OSError, ValueError):
         if int(Path("/proc/self/uid_map").read_text().split()[-1]) < 2**32 - 1:
@@ -87,10 +84,10 @@ def trusted_users() -> set[int]:
 
 @contextlib.contextmanager
 def reach(path: Path) -> Iterator[Reached]:
-    """Follow an absolute path, its links too; OSError as `open` has it.
+    """Follow an absolute path and its links; OSError as from `open`.
 
-    A link that another user made is followed only to what belongs to that user: else a folder of
-    links makes whoever reads it, root above all, hand out what its maker can't read.
+    Another user's link is followed only to that user's files: else a folder of links would make its
+    reader, root above all, hand out files that the author of the links can't read.
     """
     strangers: set[int] = set()
     passed = []
@@ -134,7 +131,7 @@ def _held(held: contextlib.ExitStack, descriptor: int) -> int:
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[Folder]:
-    """Open a folder by its path; SnapshotError if it can't be, or is none."""
+    """Open a folder by its path; SnapshotError if that fails, or it is no folder."""
     with contextlib.ExitStack() as held:
         with reading(path):
             reached = held.enter_context(reach(Path(os.path.abspath(path))))  # noqa: PTH100 - ..
@@ -145,7 +142,7 @@ def opened(path: Path) -> Iterator[Folder]:
 
 @contextlib.contextmanager
 def reading(shown: object) -> Iterator[None]:
-    """Turn an error of reading into one line: the bot's, or the machine's if something ran out."""
+    """Turn OSError into SnapshotError, or HostError if the machine has run out of something."""
     try:
         yield
     except OSError as e:
@@ -160,16 +157,16 @@ def _trouble(shown: object, error: OSError) -> HostError | SnapshotError:
 
 
 class Folder:
-    """A folder by its open descriptor, which belongs to whoever opened it."""
+    """A folder by its open descriptor, which its opener closes."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._root = str(Path(f"/proc/self/fd/{descriptor}").readlink())
-        """Where it was when it was opened: for messages, and links that go out and back in."""
+        """Its path when it was opened: for messages, and for links that go out and back in."""
         self._followed = 0
 
     def names(self, place: str = "", most: int = MAX_ENTRIES) -> list[str]:
-        """The names in a folder, in the order of their bytes; `place` is one without links."""
+        """The names in a folder, in the order of their bytes; `place` has no links."""
         names: list[str] = []
         with (
             reading(place or self._root),
@@ -186,9 +183,8 @@ class Folder:
         return sorted(names, key=os.fsencode)
 
     def find(self, path: str) -> Found | None:
-        """What lies at a path within the folder; None if nothing does.
-
-        SnapshotError for a link that leads nowhere, or outside.
+        """The file or folder at a path within; None if there is none. SnapshotError for a link that
+        leads nowhere, or outside.
         """
         found = self._at(path)
         if found is not None and not stat.S_ISLNK(found.info.st_mode):
@@ -200,7 +196,7 @@ class Folder:
         return reached
 
     def _end_of(self, path: str) -> Found | None:
-        """What lies at the end of a path that may have links on it."""
+        """Resolve a path with links on it."""
         place: list[str] = []
         waiting = path.split("/")[::-1]
         links = 0
@@ -230,10 +226,7 @@ class Folder:
         return self._at("/".join(place))
 
     def _below(self, target: Path, path: str) -> list[str]:
-        """The way to `target` from this folder, last name first; SnapshotError: it lies outside.
-
-        Paths are only asked which of them is this folder.
-        """
+        """The way to `target` from this folder, last name first; SnapshotError: it lies outside."""
         own = os.fstat(self._descriptor)
         self._follow(len(target.parts) ** 2)
         for above in (target, *target.parents):
@@ -245,7 +238,7 @@ class Folder:
         )
 
     def _follow(self, folders: int) -> None:
-        """So many more are entered."""
+        """Count entered folders."""
         self._followed += folders
         if self._followed > MAX_FOLLOWED:
             raise SnapshotError(
@@ -253,7 +246,7 @@ class Folder:
             )
 
     def _at(self, place: str) -> Found | None:
-        """What lies at a place, itself a link perhaps; None also if the way there has one."""
+        """The entry at a place, perhaps a link; None also if there is a link on the way."""
         try:
             with self._opened(place or ".", _PATH) as descriptor:
                 return Found(place, os.fstat(descriptor))
@@ -268,14 +261,14 @@ class Folder:
 
     @contextlib.contextmanager
     def inner(self, found: Found) -> Iterator[Folder]:
-        """A folder that was found, opened as one of its own: links must stay within that."""
+        """Open a found folder as a Folder of its own: links must stay within it."""
         with contextlib.ExitStack() as held:
             with reading(found.place):
                 descriptor = held.enter_context(self._opened(found.place, _PATH | os.O_DIRECTORY))
             yield Folder(descriptor)
 
     def chunks(self, found: Found, shown: str = "") -> Iterator[bytes]:
-        """The bytes of a file that was found. `shown`: what it is called, if not by its place."""
+        """The bytes of a found file; `shown`: its name in messages, if not its place."""
         shown = shown or found.place
         left = found.info.st_size
         with reading(shown), self._opened(found.place, _READ) as descriptor:
@@ -293,7 +286,7 @@ class Folder:
                 yield chunk
 
     def read(self, found: Found, most: int) -> bytes:
-        """The beginning of a file, at most so many bytes."""
+        """At most the first `most` bytes of a file."""
         data = bytearray()
         for chunk in self.chunks(found):
             data += chunk

@@ -1,22 +1,22 @@
-"""Programs of this machine that bots name: python3, node, gcc; found here, shown inside.
+"""Find the programs of this machine that bots name (python3, node, gcc), and what of them a sandbox
+has to show.
 
-Looks at PATH and at the file system, and may ask a version manager which program its shim
-stands for. Everything is resolved outside the sandbox, because inside neither the shims nor
-the folders on the way (a home with mode 700) can be entered.
+Searches PATH, and may ask a version manager which program its shim stands for. All is resolved
+outside the sandbox, because inside neither shims nor a home with mode 700 can be entered.
 
-- PATH is searched as a shell would. With an activated virtual environment its python3 is
-  taken, and both the environment and the installation it is based on are shown.
-- What lies in the system's own folders needs nothing more, and is called by the last of its
-  links that still bears its name: `clang++`, or an applet of busybox, behaves by its name.
-- Of anything else the parts of its installation are shown, if it has one of the shapes of
-  sandbox/installations.py. Without a shape it isn't shown.
-- A path that a bot names counts for as much as the name it ends in: it has to lead to the system's
-  own programs, into a folder on PATH, or to what that name stands for there.
+- PATH is searched as a shell does. From an activated virtual environment its python3 is taken; both
+  the environment and the installation beneath it are shown.
+- A program in the system's folders needs nothing more. It is called by the last of its links that
+  still has its name: `clang++`, or an applet of busybox, behaves by its name.
+- Of any other program the parts of its installation are shown, if that has one of the shapes of
+  sandbox/installations.py. Without a shape the program is refused.
+- A path that a bot names must lead to a program of the system, into a folder on PATH, or to the
+  program that its last part names on PATH.
 
-Invariants: what a submission names is never the reason why something is shown, or run outside the
-sandbox. What is shown neither contains nor lies in the cache, the event's folder or any bot's own
-place, and doesn't contain the current folder or anybody's home: a bot must not read its opponents,
-the deals or anybody's keys over its interpreter's shoulder.
+Invariants: a submission is never the reason why something is shown, or run outside the sandbox.
+What is shown neither contains nor lies in the cache, the event's folder or a bot's own place, and
+contains neither the current folder nor a home: a bot must not read its opponents, the deals or
+keys through the folders of its interpreter.
 """
 
 from __future__ import annotations
@@ -49,51 +49,47 @@ STORES: dict[Path, tuple[str, ...]] = {
     Path("/gnu/store"): ("",),
     Path("/home/linuxbrew/.linuxbrew"): ("Cellar", "bin", "lib", "opt"),
 }
-"""Where a program's libraries lie in neighbouring folders, and what of it is shown whole. Of
-Homebrew not `etc` and `var`: settings and databases of services."""
+"""Stores in which a program's libraries lie in neighbouring folders, and what of each is shown: of
+Homebrew not `etc` and `var`, the settings and databases of services."""
 
 _MANAGERS = ("pyenv", "nodenv", "goenv", "jenv", "asdf", "mise")
 _OTHER_NAMES = {"python": ("python3",), "node": ("nodejs",), "nodejs": ("node",)}
 _SHARED = tuple(map(Path, ("/opt", "/srv", "/mnt", "/media", "/var", "/run", "/etc")))
-"""Many things' parents."""
+"""Shared by many programs."""
 _FIRST_USER = 1000
-"""Below are the system's users, but for root; their homes are anywhere."""
+"""Lower ids are the system's users, with homes anywhere."""
 _ASK_SECONDS = 20
-"""For a version manager's answer: they are shell scripts on a possibly loaded machine."""
+"""For a version manager: a shell script, on a possibly loaded machine."""
 _LINKS = 40
 """As many as the kernel follows."""
-
-
 _OWN_PYTHON = Path(getattr(sys, "_base_executable", "") or sys.executable)
-"""Whoever runs this has a Python, even with nothing of that name on PATH."""
+"""The Python that runs this, if there is none on PATH."""
 
 
 class MissingToolError(Exception):
-    """A program that this machine doesn't have; `program` is its name."""
+    """This machine doesn't have a program."""
 
     def __init__(self, program: str, reason: str) -> None:
         super().__init__(f"needs '{printable(program)}', which {reason}")
-        self.program = program
 
 
 class HiddenToolError(Exception):
-    """A program that lies where it can't be shown without showing too much: one line."""
+    """A program can't be shown without showing too much: one line."""
 
 
 class Tool(Frozen, frozen=True, kw_only=True):
-    """A program as it is to be called, inside as well as outside."""
+    """A program, as it is called inside as well as outside."""
 
     path: str
     expose: tuple[str, ...] = ()
     identity: str = ""
-    """Changes when the program is another one: file, size, time."""
+    """File, size and time: changes with the program."""
 
 
 class Toolbox:
-    """Finds programs; remembers what it found. One for each look at a roster.
+    """Finds programs, and remembers them; one for each load of a roster.
 
-    `closed`: the cache, the sources of all bots, the event's folder. What lies there is neither run
-    nor shown.
+    `closed`: the cache, all bots' sources, the event's folder; nothing in them is run or shown.
     """
 
     def __init__(self, closed: Iterable[Path] = ()) -> None:
@@ -103,8 +99,7 @@ class Toolbox:
         folders = [
             folder
             for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)
-            # A relative one is the user's in one folder, and a bot's in another. And whether
-            # arena's own virtual environment is activated must not matter to a bot.
+            # A relative one may be a bot's; arena's own environment mustn't matter.
             if folder.startswith("/")
             and (sys.prefix == sys.base_prefix or Path(folder) != Path(sys.prefix, "bin"))
         ]
@@ -117,10 +112,8 @@ class Toolbox:
         self._found: dict[str, Tool] = {}
 
     def find(self, name: str, *, anywhere: bool = False) -> Tool:
-        """Find a program by bare name or absolute path.
-
-        `anywhere`: a path may be wrong on this machine, as in the #! lines of scripts that
-        came from another one; then its last part is looked up.
+        """Find a program by bare name or absolute path; `anywhere`: a path that is not here, as
+        in a #! line from another machine, is searched by its last part.
         """
         tool = self._found.get(name)
         if tool is None:
@@ -128,23 +121,21 @@ class Toolbox:
         return tool
 
     def outside(self, name: str) -> str:
-        """The user's program of that name, for us to run: no bot need see it."""
+        """The user's program of that name, to be run outside; no bot sees it."""
         return str(self._locate(name, anywhere=False))
 
     def _is_users(self, program: Path) -> bool:
-        """Whether a path is the user's choice: in a folder that is on PATH, or the system's.
-
-        Who owns it says nothing: the user has unpacked the bots, and owns their files.
+        """Whether a path is in a folder on PATH, or the system's. Its owner says nothing: the user
+        has unpacked the bots, and owns their files.
         """
         links = list(_links(program))
         if any(_in(link, self._closed) for link in links):
             return False
-        # What lies beside the first link counts as much as what the last one leads to.
+        # The folder of the first link counts as much as the target of the last one.
         ours = _in(links[0], SYSTEM) and _in(links[-1], SYSTEM)
         return program.parent in self._users or ours
 
     def _locate(self, name: str, *, anywhere: bool) -> Path:
-        """Where a program is."""
         if name.startswith("/"):
             if os.access(name, os.X_OK) and not Path(name).is_dir():
                 return self._named(Path(name))
@@ -166,7 +157,7 @@ class Toolbox:
         raise MissingToolError(name, "is not on PATH; install it")
 
     def _named(self, place: Path) -> Path:
-        """A program that a path leads to: the user's by PATH, or not to be shown."""
+        """A program that a path names: the user's by PATH, or refused."""
         if self._is_users(place):
             return self._behind_shim(place)
         apart = environment(place)
@@ -177,7 +168,7 @@ class Toolbox:
                         return known
         raise HiddenToolError(
             f"{printable(place)} can't be shown to a bot because a bot names it: write "
-            f'"{printable(place.name)}", and put its folder on the PATH of whoever runs the event'
+            f'"{printable(place.name)}", and put its folder on PATH where the event is run'
         )
 
     def _behind_shim(self, place: Path) -> Path:
@@ -222,7 +213,7 @@ class Toolbox:
         )
 
     def _shown(self, program: Path) -> tuple[Path, ...]:
-        """What is to be shown so that a program works that isn't the system's."""
+        """What has to be shown for a program that isn't the system's."""
         for store, names in STORES.items():
             if _in(program, (store,)):
                 parts = tuple(part for name in names if (part := store / name).is_dir())
@@ -237,7 +228,7 @@ class Toolbox:
         return self._parts(found, program)
 
     def _parts(self, found: Installation, program: Path) -> tuple[Path, ...]:
-        """The parts of an installation, if nothing else can lie in them."""
+        """The parts of an installation, if nothing else lies in them."""
         for folder in (*found.parts, *([found.prefix] if found.generic else [])):
             if not self._may_show(folder):
                 raise HiddenToolError(
@@ -255,7 +246,7 @@ class Toolbox:
         return found.parts
 
     def _may_show(self, folder: Path) -> bool:
-        """Refuse whatever would show more than a program."""
+        """Whether a folder holds nothing but the program."""
         own = {home / name for home in self._private for name in (".local", ".cache", ".config")}
         return (
             folder not in own
@@ -264,10 +255,10 @@ class Toolbox:
         )
 
 
-@functools.cache  # 0.2 s each; every look at a roster has a toolbox of its own
+@functools.cache  # 0.2 s each; every load of a roster has its own toolbox
 def _ask(command: tuple[str, ...], name: str, argv0: str = "") -> Path:
-    """The program that a version manager names."""
-    # A proxy acts by the name it is called by, so that of the manager is stated.
+    """Ask a version manager for a program."""
+    # A proxy behaves by the name it is called by.
     argv = [argv0 or command[0], *command[1:]]
     try:
         answer = subprocess.run(
@@ -290,7 +281,7 @@ def _ask(command: tuple[str, ...], name: str, argv0: str = "") -> Path:
 
 
 def _homes() -> list[Path]:
-    """Of everybody who logs in here."""
+    """The homes of all users who log in here."""
     users = (user for user in pwd.getpwall() if user.pw_uid == 0 or user.pw_uid >= _FIRST_USER)
     return [Path(user.pw_dir) for user in users if user.pw_dir not in {"", "/"}]
 
@@ -300,7 +291,7 @@ def _in(place: Path, folders: Iterable[Path | str]) -> bool:
 
 
 def _links(place: Path) -> Iterator[Path]:
-    """A path and what it links to, link by link; their folders are real ones."""
+    """A path and what it links to, link by link, each with its real folder."""
     for _ in range(_LINKS):
         place = Path(os.path.realpath(place.parent)) / place.name
         yield place
@@ -310,7 +301,7 @@ def _links(place: Path) -> Iterator[Path]:
 
 
 def outermost(folders: Iterable[str]) -> tuple[str, ...]:
-    """The folders without those that lie in another one, sorted."""
+    """The folders, sorted, without those within another one."""
     kept: list[str] = []
     for folder in sorted(set(folders)):
         if not kept or not Path(folder).is_relative_to(kept[-1]):

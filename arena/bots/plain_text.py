@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Iterable
 
 LINE = 300
@@ -41,3 +42,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     short = [each for each in sorted(known)[:_WORDS] if len(each) <= _WORD]
     near = difflib.get_close_matches(word, short, n=1) if len(word) <= _WORD else []
     return f" (did you mean '{printable(near[0])}'?)" if near else ""
+
+
+def split_words(command: str) -> list[str]:
+    """The words of a command line, as a shell would split it if it can."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
+def toml_array(words: Iterable[str]) -> str:
+    array = ", ".join(f'"{word}"' for word in words)
+    return f"[{printable(array)}]"

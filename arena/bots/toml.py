@@ -1,14 +1,14 @@
-"""TOML that strangers wrote: bounded before tomllib sees it, with the line of every key.
+"""Parse untrusted TOML: bound it before tomllib reads it, and find the line of every key.
 
-tomllib's time is quadratic in the parts of a dotted key and in the depth of the table that it
-stands in; it recurses into what is nested, takes microseconds for each token, and knows no lines.
-One pass over the tokens answers all of that.
+tomllib's time is quadratic in the parts of a dotted key and in the depth of its table; it recurses
+into nested values, takes microseconds for each token, and reports no lines. One pass over the
+tokens bounds all of that.
 
     source text --> tokens, counted --> lines of keys
                 --> tomllib         --> values
 
-Invariant: up to the first mistake in a text its tokens are those that tomllib sees, and it stops
-there; so nothing that it reads is longer, deeper or more than was counted.
+Invariant: up to the first syntax error, where tomllib stops, both see the same tokens; so nothing
+that tomllib reads is longer, deeper or more than was counted.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ import tomllib
 from typing import Any, NamedTuple
 
 MAX_PARTS = 16
-"""Parts of a key with those of its table, and brackets within brackets: Cargo's own manifests
-have six."""
+"""Parts of a key and its table together, and nested brackets: Cargo's own manifests have six."""
 MAX_TOKENS = 200_000
 """A Cargo.lock of 1 MB has 150,000, the largest project's 30,000."""
 MAX_DIGITS = 1000
-"""Of a number: TOML promises 19, Python gives up after 4,300."""
+"""Of a number: TOML requires 19, Python refuses more than 4,300."""
 _DIGITS = re.compile(rf"[+-]?[0-9_]{{{MAX_DIGITS + 1},}}.*", re.DOTALL)
 
 _TOKEN = re.compile(
@@ -46,11 +45,11 @@ _TOKEN = re.compile(
 )
 
 Key = tuple[str | int, ...]
-"""Names of tables and keys, and places in arrays, from the top."""
+"""Names of tables and keys, and indices of arrays, from the top."""
 
 
 class BoundsError(Exception):
-    """Text that is too much of something: the line, and of what."""
+    """A text exceeds a bound: the line, and which."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(what)
@@ -59,20 +58,20 @@ class BoundsError(Exception):
 
 
 class Toml(NamedTuple):
-    """A text's values, and the line on which each of its keys stands first."""
+    """A text's values, and the first line of each key."""
 
     values: dict[str, Any]
     lines: dict[Key, int]
 
 
 def loads(text: str) -> Toml:
-    """Parse a text; BoundsError if it is too much, ValueError where it is no TOML."""
+    """Parse a text; BoundsError if it exceeds a bound, ValueError if it is not TOML."""
     lines = _Tokens(text).lines()
     return Toml(tomllib.loads(text), lines)
 
 
 def _unquoted(text: str) -> str:
-    """A quoted key. JSON's escapes are TOML's but for one; a key that has it has no line."""
+    """A quoted key. JSON's escapes are TOML's but one; a key with that one has no line."""
     if text[0] == '"' and "\\" in text:
         with contextlib.suppress(ValueError):
             return str(json.loads(text))
@@ -87,18 +86,17 @@ class _Tokens:
         self.line = 1
         self.found: dict[Key, int] = {}
         self.tables: dict[Key, int] = {}
-        """How many tables each array of tables has so far."""
+        """The index of the last table in each array of tables."""
         self.table: Key = ()
         self.key: list[str] = []
         self.value: Key | None = None
-        """Of the value that is being read; None: a key is."""
+        """The key of the value being read; None: a key is being read."""
         self.open: list[tuple[str, Key, int]] = []
-        """Brackets of values: which, whose, and the place in it."""
+        """Open brackets of values: which, of which key, and the index in it."""
         self.header = 0
-        """Brackets of the header that is being read."""
+        """Brackets of the header being read."""
 
     def lines(self) -> dict[Key, int]:
-        """The line of each key, as far as the text is TOML."""
         count = 0
         match = _TOKEN.scanner(self.text).match  # type: ignore[attr-defined]
         while token := match():
@@ -131,7 +129,7 @@ class _Tokens:
             raise BoundsError(self.line, f"has a key of more than {MAX_PARTS} parts")
 
     def _base(self) -> Key:
-        """What a key is relative to."""
+        """The table that a key is relative to."""
         return self.open[-1][1] if self.open else () if self.header else self.table
 
     def _mark(self, mark: str) -> None:
@@ -152,7 +150,7 @@ class _Tokens:
         return key
 
     def _headed(self) -> None:
-        """Take the header: the keys that follow are of its table."""
+        """End of a header: the keys that follow belong to its table."""
         table: Key = ()
         for left, part in enumerate(self.key, 1 - len(self.key)):
             table = (*table, part)

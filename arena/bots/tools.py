@@ -1,7 +1,7 @@
-"""One of the user's own tools, run to its end outside the sandbox: pip, npm, cargo, a version.
+"""Run the user's own tools (pip, npm, cargo, `--version` of a program) outside the sandbox.
 
-Invariant: when `run` returns or raises, the tool has ended with all that it started; it also does
-so when this process is killed, in whatever way.
+Invariant: when `run` returns or raises, or this process is killed, the tool has ended with all that
+it started.
 """
 
 from __future__ import annotations
@@ -25,29 +25,27 @@ from arena.model import HostError
 from arena.sandbox import tool_keeper
 
 FETCH_S = 900.0
-"""For one bot's packages over a slow line; a tool that hangs must not hang a script for ever."""
+"""For one bot's packages over a slow line."""
 ASK_S = 30.0
-"""For a question such as the version."""
+"""For a `--version`."""
 OUTPUT_BYTES = 16_384
-"""Shown from the end of what a tool wrote: the error stands there."""
+"""Shown from the end of a tool's output, where the error stands."""
 CONFIG_BYTES = 1 << 20
-"""Taken of what cargo writes for its configuration: a few lines for each registry."""
+"""Most that cargo writes for its configuration: a few lines for each registry."""
 
 
 class ToolError(FailedError):
-    """A tool that failed."""
-
     def __init__(self, line: str, output: bytes) -> None:
         super().__init__(line, output)
         self.output = output
 
 
 def ask(argv: Sequence[str]) -> str:
-    """The one line that a program of this machine answers."""
+    """The one line that a program of this machine prints."""
     try:
         done = subprocess.run(
             argv,
-            # Not where the user is: Python takes modules from there, which may be strangers'.
+            # Not the current folder: Python would import a stranger's modules from there.
             cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -62,21 +60,21 @@ def ask(argv: Sequence[str]) -> str:
 
 
 def run(argv: Sequence[str], work: Path, env: Mapping[str, str], seconds: float = FETCH_S) -> bytes:
-    """Run a tool in a folder that holds nothing but its input; return what it wrote."""
+    """Run a tool in a folder with nothing but its input; return its output."""
     name = "pip" if "pip" in argv[:3] else Path(argv[0]).name
     beside = work.parent
     temporary = beside / "tmp"
     temporary.mkdir(exist_ok=True)
     with (beside / "stdout").open("w+b") as out, (beside / "stderr").open("w+b") as errors:
         for log in (out, errors):
-            # So that a tool that fills the disk can still say so.
+            # A tool that fills the disk can still write its error.
             os.posix_fallocate(log.fileno(), 0, OUTPUT_BYTES)
         environment = {**os.environ, "TMPDIR": str(temporary), **env}
         status = _guarded(argv, work, environment, (out, errors), seconds)
         out.seek(0)
         written = out.read(CONFIG_BYTES).rstrip(b"\0")
         said = _end(errors.name) or _end(out.name)
-    with contextlib.suppress(OSError):  # it goes with the folder that it lies in
+    with contextlib.suppress(OSError):  # it is removed with its folder
         remove(temporary)
     if status is None:
         raise ToolError(f"{name} did not get its packages within {seconds:g} s", said)
@@ -93,7 +91,7 @@ def _guarded(
     outputs: tuple[IO[bytes], IO[bytes]],
     seconds: float,
 ) -> int | None:
-    """Run a tool under a keeper; its wait status, None if it took too long."""
+    """Run a tool under a keeper; return its wait status, None if it took too long."""
     cacheless = ["-B"] if sys.dont_write_bytecode else []
     try:
         ours, its = socket.socketpair()
@@ -109,7 +107,7 @@ def _guarded(
                     stdin=its.fileno(),
                     stdout=outputs[0],
                     stderr=outputs[1],
-                    # Ctrl-C at the terminal is for us: we close the keeper's socket.
+                    # Ctrl-C reaches us alone; we close the keeper's socket.
                     start_new_session=True,
                 )
             except OSError as e:
@@ -139,7 +137,6 @@ def _guarded(
 
 
 def _end(log: str) -> bytes:
-    """The last of what a tool wrote."""
     with Path(log).open("rb") as file:
         file.seek(max(0, Path(log).stat().st_size - OUTPUT_BYTES))
         return file.read().rstrip(b"\0")

@@ -260,7 +260,7 @@ def test_a_build_is_not_shown_what_lies_beside_a_program(
     bot = make("a", files, executable=["bot.sh"])
     result = load([bot], cache=cache) if how == "run" else built(bot)
     (line,) = the_problem_of(result).splitlines()
-    assert f'write "{Path(path).name}", and put its folder on the PATH' in line
+    assert f'write "{Path(path).name}", and put its folder on PATH' in line
     assert [launch.expose for launch in backend.launches] in ([], [()])
 
 

@@ -1,21 +1,20 @@
-"""Lock files: exactly which packages a bot wants, and nothing else that a tool could be told.
+"""Read lock files: exactly which packages a bot needs, and nothing else that could steer a tool.
 
-Reads a bot's snapshot. `arena fetch` hands what is found here to pip, npm or cargo, which run as
-the user, outside the sandbox, and with the user's own configuration. So a lock file is read as
-hostile text, not as a configuration:
+`arena fetch` hands the result to pip, npm or cargo, which run as the user, outside the sandbox,
+with the user's own configuration. So a lock file is hostile text, not configuration:
 
 - every package is pinned to one version;
-- none comes from elsewhere than the registries that the user's tools are set up for, or from an
-  archive of the bot's own: no version control, no folders of the host, no options. An npm older
-  than 8.16 alone takes a package from the https address that the lock file names for it;
-- what packages depend on is read as well, since a tool asks for what a lock file lacks;
+- packages come from the registries of the user's tools, or from an archive of the bot's own: no
+  version control, no folders of the host, no options. (An npm older than 8.16 takes a package from
+  the https address in the lock file.)
+- dependencies of packages are read, too, since a tool asks for what a lock file lacks;
 - no path leads out of the bot's folder;
-- the tool gets only the files in `Locked`: no .npmrc, .cargo/config.toml, rust-toolchain.toml. What
-  can be written anew is, with nothing in it that was not read.
+- the tool gets only the files in `Locked`: no .npmrc, .cargo/config.toml, rust-toolchain.toml.
+  Where possible they are written again, with only what was read.
 
 Every text is bounded before it is parsed, so that each parse ends within a second.
 
-Invariant: what is fetched follows from `Locked.files` and the toolchain; they are its key.
+Invariant: what is fetched depends on `Locked.files` and the toolchain alone; they are its key.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ LEFT_OUT = {
     PACKAGE_LOCK: frozenset({"node_modules"}),
     CARGO_LOCK: frozenset({"target"}),
 }
-"""What the author's own tools have made beside a lock file: no part of the bot, made anew."""
+"""Output of the author's own tools beside a lock file: no part of the bot, it is made again."""
 
 _READERS: dict[str, Callable[[Folder], Locked]] = {
     REQUIREMENTS: read_requirements,
@@ -53,11 +52,11 @@ _READERS: dict[str, Callable[[Folder], Locked]] = {
     CARGO_LOCK: read_cargo,
 }
 LOCKS = tuple(_READERS)
-"""The lock files that are known, by name."""
+"""Names of the known lock files."""
 
 
 def read(lock: str, snapshot: Path) -> Locked:
-    """Read the lock file of a bot and what belongs to it; LockError when it doesn't do."""
+    """Read a bot's lock file and the files that belong to it; LockError if one is refused."""
     try:
         with opened(snapshot) as folder:
             return _READERS[lock](folder)

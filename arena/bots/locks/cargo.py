@@ -1,7 +1,7 @@
-"""Cargo.lock, with every Cargo.toml of the bot: see the package's text for what is taken.
+"""Read Cargo.lock and every Cargo.toml of the bot; the rules are at the top of the package.
 
-cargo goes where manifests lead it: to other folders, whose manifests name hosts in turn. Here no
-path leads out of the bot's folder, and within it there are only manifests that were read.
+cargo follows manifests to other folders, whose manifests may name hosts. Here no path leads out of
+the bot's folder, and all manifests within it are read.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ CARGO = "Cargo.toml"
 CRATES_IO = frozenset(
     {"registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/"}
 )
-"""How lock files write crates.io. Cargo itself puts in its place what its user's settings say."""
+"""crates.io in lock files; cargo replaces it by the registry of its user's settings."""
 
 MANIFESTS = 1000
-"""Each takes its time to be read, be it empty."""
+"""Most manifests: reading one takes time even if it is empty."""
 
 _DEPENDENCIES = (
     "dependencies",
@@ -47,19 +47,18 @@ _PLACES = ("git", "registry", "registry-index", "base")
 _PATHS = frozenset(
     {"path", "workspace", "members", "default-members", "build", "readme", "license-file"}
 )
-"""Keys whose values, wherever they stand, are paths; what else bears these names is none that leads
-out. `exclude` is one only of a workspace: a package's are patterns."""
+"""Keys whose values are paths in every table; other values of these names never lead out. `exclude`
+is a path only in a workspace: a package's are patterns."""
 _GLOB = "*?["
 
 
 def read_cargo(folder: Folder) -> Locked:
-    """Read the lock and the bot's manifests."""
     data = content(folder, CARGO_LOCK)
-    content(folder, CARGO)  # says that it is missing, if it is
+    content(folder, CARGO)  # raises if it is missing
     names = _lock(parsed(CARGO_LOCK, data))
     found = [file.path for file in listing(folder)]
     manifests = [path for path in found if posixpath.basename(path) == CARGO]
-    # Cargo wants the sources of a workspace to be there, but reads none of them.
+    # Cargo needs the sources of a workspace to exist, but reads none.
     sources = tuple(path for path in found if path.endswith(".rs"))
     if len(manifests) > MANIFESTS:
         raise LockError(f"{CARGO_LOCK}: more than {MANIFESTS} {CARGO} lie in the bot's folder")
@@ -72,7 +71,7 @@ def read_cargo(folder: Folder) -> Locked:
 
 
 def _lock(lock: Toml) -> Iterator[str]:
-    """The crates that a lock takes from crates.io; LockError for one from elsewhere."""
+    """The crates from crates.io; LockError for one from elsewhere."""
     unused = table(lock.values.get("patch")).get("unused", [])
     patched = ("patch", "unused")
     for key, packages in ((("package",), lock.values.get("package", [])), (patched, unused)):
@@ -93,7 +92,7 @@ def _lock(lock: Toml) -> Iterator[str]:
 
 
 def _sources(package: dict[str, Any]) -> Iterator[str]:
-    """Where a package of a lock comes from, and what it depends on, where that is told."""
+    """The sources that a package of a lock states, of itself and of its dependencies."""
     if source := str(package.get("source", "")):
         yield source
     wanted = package.get("dependencies")
@@ -103,8 +102,8 @@ def _sources(package: dict[str, Any]) -> Iterator[str]:
 
 
 def _manifest(path: str, manifest: Toml) -> set[str]:
-    """What is depended on. LockError if it is a place: cargo would ask there for what the lock
-    lacks.
+    """The names of dependencies; LockError for one at a place, where cargo would ask for what the
+    lock lacks.
     """
     names: set[str] = set()
     values = manifest.values
@@ -133,7 +132,6 @@ def _manifest(path: str, manifest: Toml) -> set[str]:
 
 
 def _dependencies(values: dict[str, Any]) -> Iterator[tuple[Key, Any]]:
-    """All that a manifest depends on."""
     targets = table(values.get("target"))
     scopes: list[tuple[Key, Any]] = [((), values), (("workspace",), values.get("workspace"))]
     scopes += [(("target", name), target) for name, target in targets.items()]
@@ -148,7 +146,7 @@ def _dependencies(values: dict[str, Any]) -> Iterator[tuple[Key, Any]]:
 
 
 def _paths(value: Any, key: Key) -> Iterator[tuple[Key, str]]:  # noqa: ANN401 - TOML
-    """Every path in a manifest, with the key that it stands under."""
+    """Every path in a manifest, with its key."""
     if key in {("package", "metadata"), ("workspace", "metadata")}:
         return  # other tools'
     if isinstance(value, dict):
@@ -175,7 +173,7 @@ def _leads_out(folder: str, path: str) -> bool:
 
 
 def _line(manifest: Toml, key: Key) -> int:
-    """The line of a key, or of the nearest above that has one: arrays have no names."""
+    """The line of a key, or of the nearest one above it: items of arrays have none."""
     while key and key not in manifest.lines:
         key = key[:-1]
     return manifest.lines.get(key, 1)

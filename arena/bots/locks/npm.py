@@ -1,7 +1,7 @@
-"""package-lock.json, with its package.json: see the package's text for what is taken.
+"""Read package-lock.json and package.json; the rules are at the top of the package.
 
-npm gets both written anew, with the fields alone that it needs to lay out what the lock names: none
-for older versions of npm, for other tools that bear its name (volta, corepack), or for workspaces.
+Both are written again for npm, with only the fields that it needs to install what the lock names:
+none for older versions of npm, other tools of its name (volta, corepack), or workspaces.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _NAME = r"(?:@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*"
 _PLACE = re.compile(rf"(?:node_modules/{_NAME}/)*node_modules/{_NAME}", re.ASCII)
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]*)?", re.ASCII)
 _RANGE = re.compile(rf"(?!\s*\.)(?:npm:{_NAME}(?:@|$))?[^:/\\]*", re.ASCII)
-"""What depends on a version, a tag, or either of another name: nothing that names a place."""
+"""A dependency on a version or a tag, also under another name: nothing that names a place."""
 _OWN_ARCHIVE = re.compile(r"(?:[\w@+-][\w@.+-]*/)*[\w@+-][\w@.+-]*\.(?:tgz|tar\.gz)", re.ASCII)
-"""Below the bot's folder, and no name that npm reads as its settings or as another lock."""
+"""Within the bot's folder; no name that npm reads as its settings or as another lock."""
 _DEPENDENCIES = (
     "dependencies",
     "devDependencies",
@@ -52,7 +52,6 @@ _LOCK_FIELDS = ("name", "version", "lockfileVersion", "requires", "packages")
 
 
 def read_npm(folder: Folder) -> Locked:
-    """Read the lock and what it names of the bot's own."""
     texts = {name: content(folder, name) for name in (PACKAGE_LOCK, PACKAGE)}
     lock, package = (_json(name, text) for name, text in texts.items())
     wanted = _dependencies(PACKAGE, texts[PACKAGE], package)
@@ -96,24 +95,24 @@ def _only(table: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _line(name: str, text: bytes, word: str) -> str:
-    """Where a text says a word, as the beginning of a line about it."""
+    """File and line of a word, as the beginning of a message."""
     said = text.find(json.dumps(word, ensure_ascii=False).encode())
     return f"{name}:{text.count(10, 0, said) + 1}: " if said >= 0 else f"{name}: "
 
 
 def _package(folder: Folder, place: str, package: Any) -> str:  # noqa: ANN401 - JSON
-    """Check one entry of a lock file; the file that it is, if the bot brings it along."""
+    """Check one entry of a lock file; return its file, if the bot brings it along."""
     if (
         not isinstance(package, dict)
         or package.get("link")
-        # npm would unpack it at that place, wherever that is, and ask for it by its last part.
+        # npm would unpack it at that place, and ask for it by its last part.
         or not _PLACE.fullmatch(place)
     ):
         raise LockError("is no package below node_modules, but a folder; copy it in")
     source = package.get("resolved", "")
     version = package.get("version")
-    # Without a source it is the registry's package of that name and version, and either may be
-    # the address of something else.
+    # Without a source it is the registry's package of that name and version; either could be an
+    # address.
     pinned = isinstance(version, str) and _VERSION.fullmatch(version)
     if not pinned or not isinstance(source, str):
         raise LockError(f"is not pinned to a version; {_REMEDY}")
@@ -131,8 +130,8 @@ def _package(folder: Folder, place: str, package: Any) -> str:  # noqa: ANN401 -
 
 
 def _dependencies(file: str, text: bytes, package: Mapping[str, Any]) -> set[str]:
-    """What is depended on. LockError if it is a place: npm would ask there for what the lock
-    lacks.
+    """The names of dependencies; LockError for one at a place, where npm would ask for what the
+    lock lacks.
     """
     names: set[str] = set()
     found = [package.get(kind) for kind in _DEPENDENCIES]
@@ -164,11 +163,10 @@ def _json(name: str, data: bytes) -> dict[str, Any]:
 
 
 def _own_file(folder: Folder, path: str) -> str:
-    """A package that the bot brings along."""
-    # By any other name npm might take it for its settings, or for the lock file.
+    # npm might take a file of another name for its settings, or for the lock file.
     if not _OWN_ARCHIVE.fullmatch(path) or not ((found := folder.find(path)) and found.is_file):
         raise LockError(
-            f"is to be {printable(path, 80)}, which is no file of the bot's own that ends "
-            "in .tgz or .tar.gz"
+            f"names {printable(path, 80)}, which is not a file in the bot's folder that ends in "
+            ".tgz or .tar.gz"
         )
     return path

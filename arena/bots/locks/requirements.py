@@ -1,7 +1,7 @@
-"""requirements.txt: see the package's text for what is taken.
+"""Read requirements.txt; the rules are at the top of the package.
 
-pip gets it written anew: it would honour a coding line and variables of the environment, and must
-not read anything else than what was checked.
+It is written again for pip, which would honour a coding line and environment variables, and must
+read nothing but what was checked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from arena.bots.plain_text import printable
 REQUIREMENTS = "requirements.txt"
 
 REQUIREMENT = 1000
-"""Characters of one requirement without its hashes: a name, a version, a marker."""
+"""Characters of one requirement (name, version, marker) without its hashes."""
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _VERSION = (
@@ -36,12 +36,11 @@ _FILE_REQUIREMENTS = {"-r", "--requirement", "-c", "--constraint"}
 
 
 def canonical_name(name: str) -> str:
-    """A Python package's name as indexes compare it."""
+    """A Python package's name, normalised as indexes do."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def read_requirements(folder: Folder) -> Locked:
-    """Read the pins."""
     try:
         text = content(folder, REQUIREMENTS).decode("utf-8-sig")
     except UnicodeDecodeError as e:
@@ -64,7 +63,7 @@ def read_requirements(folder: Folder) -> Locked:
 
 
 def _logical(text: str) -> Iterator[tuple[int, str]]:
-    """Lines without comments, joined where they end in a backslash, each with its number."""
+    """Numbered lines without comments, joined where they end in a backslash."""
     joined = ""
     begun = 0
     for number, line in enumerate(text.splitlines(), 1):
@@ -85,7 +84,7 @@ def _pinned(number: int, line: str) -> tuple[re.Match[str], list[str]]:
     """The parts of `name==version`, and its hashes."""
     where = f"{REQUIREMENTS}:{number}: "
     hashed = _HASH.findall(line)
-    # Without runs of blanks, over which the pattern of a pin would go back and forth.
+    # One blank instead of many, over which the pattern would backtrack.
     rest = " ".join(_HASH.sub("", line).split())
     if len(rest) > REQUIREMENT:
         raise LockError(f"{where}has more than {REQUIREMENT} characters; write name==version")
@@ -99,8 +98,8 @@ def _pinned(number: int, line: str) -> tuple[re.Match[str], list[str]]:
         )
     if option is not None:
         raise LockError(
-            f"{where}the option {option[1]} is not taken, only --hash=sha256:… is; whoever "
-            "fetches can set it in pip's own configuration"
+            f"{where}the option {option[1]} is not taken, only --hash=sha256:… is; set it in "
+            "pip's own configuration where you run arena fetch"
         )
     pin = _PIN.fullmatch(rest)
     if pin is not None and rest.isascii() and rest.isprintable():

@@ -1,4 +1,4 @@
-"""What lock files have in common: their texts, within bounds, and what is handed to a tool."""
+"""Shared by the lock readers: bounded reading of files, and what is handed to a tool."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from arena.bots.toml import BoundsError, Toml
 
 LOCK_BYTES = 1 << 20
 """Of a lock file, and of all manifests of a bot together: the largest projects have half of it, and
-each parse is to end within a second."""
+a parse must end within a second."""
 ARCHIVE_BYTES = 16 << 20
-"""Of an archive that a bot brings along."""
+"""Of an archive in the bot's folder."""
 PACKAGES = 2000
-"""What a lock file may name, and what may be depended on: tools take memory and minutes for each
-ten thousand, and 2,000 packages of 50 files are all the files that packages may have."""
+"""Most packages in a lock file, and most dependencies: tools take memory and minutes for each ten
+thousand, and 2,000 packages of 50 files are all the files that packages may have."""
 OWN_BYTES = 64 << 20
-"""All that is handed to a tool, held in memory: lock, manifests and the bot's own archives."""
+"""All that is handed to a tool, kept in memory: lock, manifests and the bot's own archives."""
 
 
 class LockError(Exception):
-    """What is wrong with a lock file: one line with its name."""
+    """A lock file is refused: one line with its name."""
 
 
 class Locked(NamedTuple):
-    """What a package tool is given."""
+    """The input of a package tool."""
 
     files: dict[str, bytes]
-    """By path; what is fetched depends on them."""
+    """By path; the fetched packages depend on them."""
     empty: tuple[str, ...] = ()
-    """Files that only have to be there."""
+    """Files that only have to exist."""
     names: frozenset[str] = frozenset()
-    """The packages that are to come from a registry, as far as they are told from others."""
+    """The packages from a registry, as far as they can be told from others."""
     hashes: bool = False
 
 
@@ -48,7 +48,6 @@ def bounded(name: str, count: int) -> None:
 
 
 def content(folder: Folder, name: str, most: int = LOCK_BYTES) -> bytes:
-    """A file of the bot's folder."""
     found = folder.find(name)
     if found is None:
         raise LockError(
@@ -63,7 +62,7 @@ def content(folder: Folder, name: str, most: int = LOCK_BYTES) -> bytes:
 
 
 def contents(folder: Folder, names: Iterable[str], most: int, each: int) -> dict[str, bytes]:
-    """Several files, each and together within bounds."""
+    """Several files, at most `each` bytes of one and `most` of all."""
     files = {}
     size = 0
     for name in names:
@@ -77,7 +76,6 @@ def contents(folder: Folder, names: Iterable[str], most: int, each: int) -> dict
 
 
 def parsed(name: str, data: bytes) -> Toml:
-    """A text in TOML."""
     try:
         return toml.loads(data.decode())
     except BoundsError as e:
@@ -87,5 +85,5 @@ def parsed(name: str, data: bytes) -> Toml:
 
 
 def table(value: Any) -> dict[str, Any]:  # noqa: ANN401 - TOML
-    """A table, or an empty one in the place of anything else."""
+    """A table; anything else counts as an empty one."""
     return value if isinstance(value, dict) else {}
