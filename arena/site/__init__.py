@@ -1,6 +1,6 @@
-"""A site of events: pages, pictures and data for a browser, from tables and records.
+"""Static pages of events: rankings, matrices, bots, replays, methods, for a browser.
 
-Everything below `arena.site` makes bytes from what it is given; only `publishing` reads results
-folders and writes a site. Invariant: a page needs nothing but files beside it, so that it works
-from a folder, and from any static host under any path.
+`publish` drives it: `source` reads results folders, `folder` writes the site; everything else makes
+bytes from its arguments. Invariant: a page needs only files beside it, so it works from a folder,
+and from any static host under any path.
 """

@@ -1,10 +1,10 @@
-"""The key of aliases: where it lies, and that it is the one that a site's aliases were made with.
+"""The key that a site's aliases are made with: where it lies, and how it is created.
 
-It is made once for each user and kept in the user's own folder for state, readable by nobody else;
-each site's key follows from it and the site's id. It is never within a site: with it, whoever has
-a list of names can find each in it.
+One key a user, in the user's own state folder and readable by nobody else; each site's key follows
+from it and the site's id. It is never within a site: with the key and a list of names, all aliases
+could be looked up.
 
-Invariant: an existing key is never written over.
+Invariant: an existing key is never overwritten.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _BYTES = 32
 
 
 def default_place() -> Path:
-    """Where the key is kept unless somebody says otherwise."""
+    """The key file, unless the user names another."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state) / "nine-arena" / "aliases.key"
 
 
 def read_or_make(path: Path, site: Path) -> bytes:
-    """The key in a file; made if there is none."""
+    """Read the key file, or create it."""
     if path.absolute().resolve().is_relative_to(site.absolute().resolve()):
         raise UserError(f"{path}: the key of the aliases can't be within the site: name another")
     try:

@@ -1,20 +1,20 @@
 """What of an event may be published, and under which names.
 
 Theory of operation. Everything that a page or a file is made from goes through a `Clearing` first,
-so there is one place to look at for what could leak. Machines, the reasons why a bot was not run
-(they may name hosts and paths) and what bots wrote to stderr are left out unless asked for.
+so one place decides what could leak. Machines, the reasons why a bot was not run (they may name
+hosts and paths) and the bots' stderr are left out unless they are asked for.
 
-Under aliases a name, an author, a version, the hash of a bot's content and the pairings in matches'
-ids become what a keyed hash makes of them. The key is not in the site: whoever has the list of a
-class can hash it, and would know all pairings too. For the same reason
+Under aliases a keyed hash replaces names, authors, versions, hashes of bots' content and the
+pairings in match ids. The key is not in the site. Whoever has the list of a class could otherwise
+hash its names, and would know all pairings too. For the same reason
 
-- the event's secret is not published: from it and a guess of two names follow the pairing's deals,
-  which the replays show;
-- matches, pairs and rows of one rating are in the order of their aliases, since that of their true
+- the event's secret is not published: with two guessed names it gives the pairing's deals, which
+  the replays show;
+- matches, pairs and rows of one rating are sorted by their aliases, since the order of their true
   ids can be computed;
-- of a fault its kind is told and nothing in a bot's own words, which can say anything.
+- of a fault only the kind is published, nothing in a bot's own words.
 
-Pure. Invariant: what comes out of `event`, `table` and `failing` may be read by anybody.
+Pure. Invariant: the results of `event`, `table` and `failing` may be read by anybody.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _STDERR = 40
 
 
 class Clearing(Frozen, frozen=True, kw_only=True):
-    """See the module's theory of operation."""
+    """Decides what is published; see the module."""
 
     key: bytes = b""
     """Of the aliases; none: names as they are."""
@@ -76,24 +76,21 @@ class Clearing(Frozen, frozen=True, kw_only=True):
 
     @property
     def anonymous(self) -> bool:
-        """Whether names are aliases."""
         return bool(self.key)
 
     def name(self, name: str) -> str:
-        """A bot's name."""
         if not self.key or not name:
             return name
         digest = self._digest("name", name)
         return f"{_BIRDS[digest[0] % len(_BIRDS)]}-{_letters(digest[1:], _LETTERS)}"
 
     def version(self, entrant: Entrant) -> str:
-        """A bot's version, which may say whose it is."""
+        """Aliased, since it may say whose bot it is."""
         if not self.key:
             return entrant.version
         return _letters(self._digest("version", entrant.version), _VERSION_LETTERS)
 
     def entrant(self, entrant: Entrant) -> Entrant:
-        """A bot."""
         if not self.key:
             return entrant
         name, version = self.name(entrant.name), self.version(entrant)
@@ -106,26 +103,24 @@ class Clearing(Frozen, frozen=True, kw_only=True):
         )
 
     def author(self, author: str) -> str:
-        """Who wrote a bot."""
         if not self.key or not author:
             return author
         return f"author-{_letters(self._digest('author', author), _LETTERS)}"
 
     def match(self, match: str) -> str:
-        """A match's id: which deal and rotation it was may be known, but not of whom."""
+        """A match's id: deal and rotation may be known, but not the bots."""
         if not self.key:
             return match
         pairing, dash, rest = match.partition("-")
         return f"{self._digest('pairing', pairing).hex()[:_HEX]}{dash}{rest}"
 
     def slug(self, commitment: str) -> str:
-        """What an event's folder is called after."""
+        """What the name of an event's folder is made from."""
         return self._digest("event", commitment).hex() if self.key else commitment
 
     def failing(self, match: str, fault: Fault, *, over: bool) -> Failing:
-        """A fault: its texts as they may be shown, so that a script only has to put them there.
-
-        `over`: whether nobody plays its deal any more: a bot's words could tell its cards.
+        """A fault, its texts escaped so that a script can show them. `over`: the event is; before,
+        a bot's words could reveal cards that are dealt again.
         """
         if self.key or not over:
             return Failing(
@@ -147,7 +142,6 @@ class Clearing(Frozen, frozen=True, kw_only=True):
         return [line for line in found if line.strip()][-_STDERR:]
 
     def event(self, event: Event) -> Event:
-        """An event, with neither machine nor secret that is nobody's business."""
         ids = self.ids(event.entrants)
         hidden = bool(self.key)
         return msgspec.structs.replace(
@@ -166,7 +160,6 @@ class Clearing(Frozen, frozen=True, kw_only=True):
         )
 
     def table(self, table: Table) -> Table:
-        """A table."""
         sources = [source.event for source in table.sources]
         known = [entrant for each in (table.event, *sources) for entrant in each.entrants]
         ids = self.ids(known)
@@ -184,7 +177,7 @@ class Clearing(Frozen, frozen=True, kw_only=True):
         )
 
     def ids(self, entrants: Iterable[Entrant]) -> dict[str, str]:
-        """From entrants' ids to those that are published."""
+        """Entrants' ids -> their published ids."""
         return {entrant.id: self.entrant(entrant).id for entrant in entrants}
 
     def _settings(self, settings: Settings, ids: dict[str, str]) -> Settings:
@@ -228,7 +221,7 @@ class Clearing(Frozen, frozen=True, kw_only=True):
         return tuple(sorted(found, key=lambda out: out.entrant))
 
     def _said(self, text: str, entrants: Iterable[Entrant]) -> str:
-        """A sentence of ours, unless somebody is named in it."""
+        """One of our sentences; empty if it names a bot or an author."""
         if not self.key:
             return text
         low = text.casefold()
@@ -254,12 +247,12 @@ class Clearing(Frozen, frozen=True, kw_only=True):
 
 
 def site_key(key: bytes, site: str) -> bytes:
-    """The key of one site's aliases: those of two sites can't be told to be the same bot's."""
+    """The key of one site's aliases; a bot's aliases in two sites can't be linked."""
     return hmac.digest(key, f"site/{site}".encode(), hashlib.sha256)
 
 
 def known_again(key: bytes) -> str:
-    """What a site remembers of its key."""
+    """A fingerprint of a key: a site recognises its key by it."""
     return hmac.digest(key, b"known again", hashlib.sha256).hex()[:16]
 
 
@@ -268,7 +261,7 @@ def _renamed(row: Standing, ids: dict[str, str]) -> Standing:
 
 
 def _in_order(rows: Iterable[Standing]) -> Iterator[Standing]:
-    """Rows of one rating stand in the order of their ids: of those that are published."""
+    """Rows of one rating are sorted by their published ids."""
     for _, equal in groupby(rows, key=lambda row: (row.rank, row.mu, row.note)):
         yield from sorted(equal, key=lambda row: row.entrant)
 
@@ -278,11 +271,11 @@ def _of(duel: Duel, ids: dict[str, str]) -> Duel:
 
 
 def _letters(digest: bytes, count: int) -> str:
-    """Small letters and digits that can't be mistaken for each other."""
+    """Lower-case letters and digits that can't be confused."""
     return base64.b32encode(digest).decode().lower()[:count]
 
 
 def _without_places(held: Confinement) -> Confinement:
-    """What held the bots, by its name and version: words with a slash in them are paths."""
+    """The confinement without paths, that is, words with a slash."""
     words = [word for word in held.detail.split(" ") if "/" not in word]
     return msgspec.structs.replace(held, detail=" ".join(words))

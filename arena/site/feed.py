@@ -1,7 +1,7 @@
-"""What others take from a site: a feed of its events, and a badge of a bot's rank.
+"""The Atom feed of a site's events, and the SVG badge of a bot's rank.
 
-Pure. Invariant: well-formed XML whatever anybody is called; addresses are relative to the file, as
-a site doesn't know where it will be put.
+Pure. Invariant: well-formed XML whatever names are in it; addresses are relative to the file, since
+a site doesn't know where it will be hosted.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from arena.reports.escape import plain
 from arena.site.markup import Safe, shape, tag
+from arena.site.pages.frame import rank_range
 from arena.site.state import Published, SiteIndex
 from arena.site.words import english
 
@@ -19,7 +20,7 @@ _WIDE = 13.0
 
 
 def feed(index: SiteIndex) -> str:
-    """Atom: the latest events first."""
+    """Atom, the latest events first."""
     latest = max((event.ended for event in index.events), default=0.0)
     made = tag(
         "feed",
@@ -55,9 +56,8 @@ def _moment(seconds: float) -> str:
 
 
 def badge(name: str, rank: int | None, rank_last: int | None, of: int) -> str:
-    """An SVG picture to put beside a bot's name elsewhere: its name, its rank, of how many."""
-    ranks = str(rank) if rank == rank_last else f"{rank}\u2013{rank_last}"
-    right = f"{ranks} / {of}" if rank else "\u2013"
+    """A picture for other pages: a bot's name, its rank, and of how many."""
+    right = f"{rank_range(rank, rank_last)} / {of}" if rank else "\u2013"
     left_wide = _width(name) + 14
     right_wide = _width(right) + 14
     whole = left_wide + right_wide
@@ -103,5 +103,5 @@ def _px(value: float) -> str:
 
 
 def _width(text: str) -> float:
-    """About as wide as it will be."""
+    """An estimate in pixels."""
     return sum(_DIGIT if ord(char) < 0x1100 else _WIDE for char in plain(text))

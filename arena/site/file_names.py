@@ -1,7 +1,7 @@
-"""Names of files in a site: of an event, of a bot.
+"""File names in a site, for events and bots.
 
-Pure. Invariant: a file's name has letters a to z, digits and hyphens, whatever a bot is called, and
-two bots never share one; it says nothing that the page doesn't say.
+Pure. Invariant: a file name has letters a to z, digits and hyphens, whatever a bot is called; two
+bots never share one; it reveals nothing that the page doesn't say.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TOLD_APART = 16
 
 
 def bot_slug(entrant: str) -> str:
-    """Of a bot, by its id or name: readable, and told apart by a hash."""
+    """For a bot's id or name: readable, with a hash that makes it unique."""
     simple = unicodedata.normalize("NFKD", entrant).encode("ascii", "ignore").decode().lower()
     shown = _OTHER.sub("-", simple).strip("-")[:_LONGEST].strip("-")
     told_apart = hashlib.sha256(entrant.encode("utf-8", "surrogatepass")).hexdigest()[:_TOLD_APART]
@@ -25,5 +25,5 @@ def bot_slug(entrant: str) -> str:
 
 
 def event_slug(commitment: str) -> str:
-    """Of an event, by its commitment, which no other has."""
+    """For an event, from its commitment, which is unique."""
     return commitment[:12] or "event"

@@ -1,14 +1,15 @@
-"""A site's folder: what may be written to, and how so that it stays usable whenever that is killed.
+"""The folder of a site: who may write to it, and how, so that a killed publisher leaves it usable.
 
-Theory of operation. A folder is a site of ours if `arena-site.json` says so, and that is the first
-file to be written into an empty one. An event's folder is made whole beside its place and put there
-by renaming; single files are written beside their places and renamed. The index comes last, so a
-reader, or a publisher that comes after a killed one, sees events that are whole. One publisher at a
-time: the folder itself is locked, by the kernel, so a killed one holds nothing.
+Theory of operation. `arena-site.json` marks a folder as a site; it is the first file written into
+an empty folder. An event's folder is completed beside its place and renamed into it; single files
+are written beside their places and renamed. The index comes last, so a reader, or the publisher
+after a killed one, sees complete events. One publisher at a time: the folder itself is locked by
+the kernel, so a killed publisher leaves no lock.
 
-Whoever else can write to a site can put a link there: one in the place of a folder is refused.
+Other users with write access could plant a link; a link in the place of a folder is refused.
 
-Invariant: nothing outside the folder is written or removed, and nothing in one that isn't ours.
+Invariant: nothing outside the folder is written or removed, nor anything in a folder that isn't a
+site of ours.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ _FOLDERS = ("e", "assets", "assets/lang", "bots", "rules")
 
 
 class SiteFolder:
-    """See the module's theory of operation."""
+    """A site that is being published to; see the module."""
 
     def __init__(self, path: Path) -> None:
-        """UserError if it is neither empty nor a site of ours."""
+        """UserError unless the folder is empty or a site of ours."""
         self.path = path
         self._held: int | None = None
         try:
@@ -52,13 +53,13 @@ class SiteFolder:
             raise
 
     def close(self) -> None:
-        """Whoever comes next may write."""
+        """Release the lock."""
         if self._held is not None:
             os.close(self._held)
             self._held = None
 
     def begin(self, index: SiteIndex) -> None:
-        """Mark it as ours, and put right what a killed publisher has left."""
+        """Mark the folder as a site, and repair what a killed publisher left."""
         self.path.mkdir(parents=True, exist_ok=True)
         if self._held is None:
             self._held = _locked(self.path)
@@ -78,7 +79,7 @@ class SiteFolder:
             shutil.rmtree(left)
 
     def write(self, name: str, content: bytes | str) -> None:
-        """A file, whole or not at all."""
+        """Write a file atomically."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         beside = path.with_name(f".{path.name}{_NEW}")
@@ -87,13 +88,13 @@ class SiteFolder:
         beside.replace(path)
 
     def started(self, slug: str) -> Path:
-        """A folder for an event's files, which is nowhere to be seen yet."""
+        """A staging folder for an event's files."""
         path = self.path / "e" / f".{slug}{_NEW}"
         path.mkdir(parents=True)
         return path
 
     def put(self, slug: str) -> None:
-        """The event's folder, made whole, goes into its place."""
+        """Move an event's staging folder into its place."""
         events = self.path / "e"
         place, old = events / slug, events / f".{slug}{_OLD}"
         if place.exists():
@@ -103,21 +104,19 @@ class SiteFolder:
             shutil.rmtree(old)
 
     def keep_only(self, folder: str, names: Collection[str]) -> None:
-        """Remove pages that nothing leads to any more."""
+        """Remove pages that nothing links to any more."""
         for path in (self.path / folder).glob("*.html"):
             if path.name not in names:
                 path.unlink()
 
     def conclude(self, index: SiteIndex) -> None:
-        """The index, last of all."""
+        """Write the index, last of all."""
         self.index = index
         self.write(FILE, encoded(index))
 
 
 def _locked(path: Path) -> int:
-    """Nobody else writes there until this is closed; where the file system has no locks, nobody
-    knows.
-    """
+    """Lock the folder, where its file system has locks."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -132,12 +131,11 @@ def _locked(path: Path) -> int:
 
 
 def new_index(*, title: str, anonymous: bool) -> SiteIndex:
-    """Of a site that is about to be made."""
     return SiteIndex(title=title, anonymous=anonymous, id=secrets.token_hex(8))
 
 
 def _read(path: Path) -> SiteIndex | None:
-    """The index of a site; None of one that has still to be made."""
+    """The index of a site; None for a new site."""
     try:
         if not path.exists():
             return None
@@ -167,7 +165,7 @@ def _read(path: Path) -> SiteIndex | None:
 
 
 def _refuse_links(path: Path) -> None:
-    """What is written or removed within a link would be somewhere else."""
+    """UserError for a link where we write or remove: it would happen elsewhere."""
     events = path / "e"
     within = sorted(events.iterdir()) if events.is_dir() and not events.is_symlink() else []
     for place in (*(path / name for name in _FOLDERS), *within):
@@ -176,10 +174,9 @@ def _refuse_links(path: Path) -> None:
 
 
 def _ours(name: str) -> bool:
-    """What a publisher that was killed at once has left."""
+    """Whether a killed publisher left this file in an otherwise empty folder."""
     return name == f".{FILE}{_NEW}"
 
 
 def failed(path: Path, error: OSError) -> HostError:
-    """What to say when a site can't be written."""
     return HostError(f"{path}: can't be written: {error.strerror}")

@@ -1,7 +1,8 @@
-"""HTML, SVG and Atom put together from parts that can't break out of their places.
+"""Build HTML, SVG and Atom from parts that can't break out of their places.
 
-Pure. Invariant: only what is `Safe` goes in as it is; every other text is shown by `hostile` and
-escaped, so that a name is read and never acts: as text, as an attribute, in a picture, in a feed.
+Pure. Invariant: only `Safe` text goes in as it is; all other text is made visible
+(`reports.escape`) and escaped, so a name is read and never executed: as text, in an attribute, in a
+picture, in a feed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _ESCAPES = str.maketrans(
 
 
 class Safe(str):
-    """Markup of ours: every text of others in it has been escaped."""
+    """Our own markup; foreign text in it has been escaped."""
 
     __slots__ = ()
 
@@ -29,7 +30,7 @@ Part = str | None
 
 
 def escaped(text: str) -> Safe:
-    """A text of one line, whoever wrote it."""
+    """Text of one line."""
     return text if isinstance(text, Safe) else Safe(plain(text).translate(_ESCAPES))
 
 
@@ -39,13 +40,12 @@ def told(text: str) -> Safe:
 
 
 def join(*parts: Part, between: str = "") -> Safe:
-    """Parts one behind the other."""
     return Safe(between.join(escaped(part) for part in parts if part is not None))
 
 
 def attributes(given: dict[str, object]) -> str:
-    """Attributes of a tag: `class_` is class, underscores are hyphens; None and False are left
-    out, True has no value.
+    """The attributes of a tag: `class_` is class, underscores become hyphens; None and False are
+    left out, True has no value.
     """
     made = []
     for name, value in given.items():
@@ -63,13 +63,12 @@ def _value(value: object) -> str:
 
 
 def tag(name: str, /, *parts: Part, **given: object) -> Safe:
-    """An element."""
     begun = f"<{name}{attributes(given)}>"
     return Safe(begun if name in _EMPTY else f"{begun}{join(*parts)}</{name}>")
 
 
 def shape(name: str, /, *parts: Part, **given: object) -> Safe:
-    """An element of a picture."""
+    """An element of SVG or Atom."""
     inside = join(*parts)
     begun = f"<{name}{attributes(given)}"
     return Safe(f"{begun}>{inside}</{name}>" if inside else f"{begun}/>")

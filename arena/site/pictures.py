@@ -1,7 +1,7 @@
-"""Pictures of numbers: where a rating lies, how it came there, how strokes are spread.
+"""SVG pictures of numbers: intervals of ratings, their history, the spread of strokes.
 
-Pure. Colours come from the page's style sheet, so that a picture is light or dark as the page is.
-Invariant: a picture says nothing that isn't in words or numbers beside it.
+Pure. Colours come from the style sheet, so a picture is light or dark with its page. Invariant:
+words or numbers beside a picture say all that it says.
 """
 
 from __future__ import annotations
@@ -17,21 +17,20 @@ _NARROW = 6
 
 
 class Scale:
-    """From values to pixels."""
+    """Maps values to pixels."""
 
     def __init__(self, low: float, high: float, start: float, stop: float) -> None:
-        """Of two ends that are the same, both lie in the middle. It may run downwards."""
+        """If both ends are equal, all values lie in the middle. It may run downwards."""
         self._low, self._start = low, start
         self._each = (stop - start) / (high - low) if high != low else 0.0
         self._shift = 0.0 if high != low else (stop - start) / 2
 
     def __call__(self, value: float) -> str:
-        """Where a value lies."""
         return f"{self._start + self._shift + (value - self._low) * self._each:.1f}"
 
 
 def interval(mu: float, error: float, scale: Scale) -> Safe:
-    """A rating: a dot, and the range that holds it with 95 %."""
+    """A rating: a dot, and its 95 % range."""
     half = DEVIATIONS_95 * error
     return _drawing(
         160,
@@ -44,7 +43,7 @@ def interval(mu: float, error: float, scale: Scale) -> Safe:
 
 
 def ranks(first: int, last: int, of: int) -> Safe:
-    """A range of ranks among all of them, the first on the left."""
+    """A range of ranks among all, the first on the left."""
     scale = Scale(1, max(2, of), 5, 75)
     return _drawing(
         80,
@@ -57,7 +56,7 @@ def ranks(first: int, last: int, of: int) -> Safe:
 
 
 def history(points: Sequence[Point], label: str) -> Safe:
-    """A rating over an event: a line, and the band that holds it with 95 %."""
+    """A rating over an event: a line with its 95 % band."""
     if len(points) < 2:
         return NOTHING
     low = min(point.mu - DEVIATIONS_95 * point.error for point in points)
@@ -93,7 +92,7 @@ def _level(value: float, down: Scale, decimals: int) -> Safe:
 
 
 def bars(counts: Sequence[tuple[int, int]], label: str) -> Safe:
-    """How often each number came, side by side."""
+    """A histogram."""
     if not counts:
         return NOTHING
     often = dict(counts)
@@ -135,7 +134,7 @@ def bar(value: float, most: float) -> Safe:
 
 
 def _drawing(width: int, height: int, *parts: Safe, label: str = "") -> Safe:
-    """Named for who can't see it, or hidden where its numbers stand beside it."""
+    """With a label for screen readers, or hidden from them where its numbers stand beside it."""
     return shape(
         "svg",
         *parts,

@@ -1,13 +1,13 @@
-"""`arena publish` at work: results folders in, a site out.
+"""Publish events: read results folders, write a site.
 
-Theory of operation. Every folder is read before anything is written, so that what is wrong with one
-is told at once. Then the events' folders are made one after the other; matches that lie in the site
-already, made from the same records by the same arena, are left as they are. What the events have in
-common (bots' careers, feed, index) is made from the site's own index, so events that were published
-earlier stay in it without being read again.
+Theory of operation. All folders are read before anything is written, so what is wrong with one is
+said at once. Then the events' folders are written one by one; files of matches that an earlier
+publisher made from the same records with the same arena are reused. What the events share (bots'
+careers, feed, index) is made from the site's own index, so events that were published earlier stay
+without being read again.
 
-Invariant: the same folders, options and site give the same bytes; matches stream, and what is held
-doesn't grow with their number but for some 100 bytes of each.
+Invariant: the same folders, options and site give the same bytes; matches stream, and memory grows
+by some 100 bytes a match.
 """
 
 from __future__ import annotations
@@ -49,8 +49,6 @@ _ALONE = 200
 
 
 class Options(NamedTuple):
-    """How to publish."""
-
     clearing: Clearing
     title: str | None = None
     """None: as it was."""
@@ -60,7 +58,7 @@ class Options(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What has been published of one event."""
+    """What was published of one event."""
 
     folder: Path
     slug: str
@@ -76,7 +74,7 @@ Progress = Callable[[Path, int, int], None]
 
 
 def sources(folders: Sequence[Path]) -> list[Source]:
-    """All events, each once."""
+    """Read all events; UserError if one is named twice."""
     found: dict[str, Source] = {}
     for folder in folders:
         source = source_of(folder)
@@ -114,7 +112,7 @@ def publish(
 def _event(
     site: SiteFolder, index: SiteIndex, source: Source, options: Options, progress: Progress
 ) -> tuple[Published, Outcome]:
-    """One event's folder."""
+    """Write one event's folder."""
     clearing = options.clearing
     slug = event_slug(clearing.slug(source.event.commitment))
     earlier = next((event for event in index.events if event.slug == slug), None)
@@ -143,14 +141,14 @@ def _event(
 
 
 def _name(options: Options, earlier: Published | None) -> str:
-    """What the event is called: what it was called before unless it is called anew."""
+    """The new name of an event, or the name that it had."""
     if options.name is not None:
         return options.name
     return earlier.name if earlier else ""
 
 
 def _linked(source: str, target: str) -> str:
-    """The same file in another place, at no cost where the file system can."""
+    """Copy by a hard link, where the file system can."""
     try:
         Path(target).hardlink_to(source)
     except OSError:
@@ -159,7 +157,7 @@ def _linked(source: str, target: str) -> str:
 
 
 class _Gathering:
-    """An event's records gone through once: statistics, lists and segments."""
+    """One pass over an event's records: statistics, lists and segments."""
 
     def __init__(
         self, source: Source, options: Options, slug: str, folder: Path, *, kept: Published | None
@@ -188,7 +186,7 @@ class _Gathering:
         self._shows = replayable(source, clearing)
 
     def go(self) -> Iterator[int]:
-        """Everything; the matches that are done by now."""
+        """Do it; yields how many matches are done."""
         (self._folder / "m").mkdir()
         parts = []
         for part in self._source.parts:
@@ -210,7 +208,7 @@ class _Gathering:
         self._write("m/index.js", index)
 
     def _noted(self, part: Part) -> Iterator[MatchRecord]:
-        """The records of a part, each taken into statistics and lists."""
+        """The records of a part, each added to statistics and lists."""
         clearing = self._options.clearing
         for record in records(part, clearing):
             annulled = part.counts.annulled
@@ -277,7 +275,7 @@ class _Gathering:
 
 
 def event_files(site: pages.Site, view: EventView) -> Iterator[tuple[str, str]]:
-    """The pages of an event, by their names in its folder; a live server makes the same."""
+    """The pages of an event: (name in its folder, content)."""
     yield "index.html", pages.ranking(site, view)
     if len(view.table.rows) > pages.MOST_ROWS:
         yield "ranking.html", pages.ranking(site, view, whole=True)
@@ -307,7 +305,7 @@ def _tables(folder: Path, table: Table) -> None:
 
 
 def _common(site: SiteFolder, index: SiteIndex) -> None:
-    """What the events have in common."""
+    """Write what the events share."""
     frame = pages.Site(title=index.title)
     kept = set()
     for name, played in careers(index):
@@ -325,7 +323,7 @@ def _common(site: SiteFolder, index: SiteIndex) -> None:
 
 
 def _assets() -> Iterator[tuple[str, bytes]]:
-    """Styles, scripts, and the strings of each language but English, which the pages are in."""
+    """Styles, scripts, and the strings of each language."""
     folder = files("arena.site") / "assets"
     for asset in sorted(folder.iterdir(), key=lambda each: each.name):
         if asset.is_file():

@@ -1,17 +1,16 @@
-"""Matches as files that a browser loads when they are wanted: segments, lists, and their index.
+"""Encode matches as files that a browser loads on demand: segments, lists, and their index.
 
     m/index.js     the bots' names, how many files each list has, the first match of each segment
     m/sN.js        segment N: some matches move by move, in the order of their ids
     m/bI-K.js      list of bot I, file K: its matches, a line each
 
-Each is a call of one function with the file's name and base64 of gzip of JSON: a script is the only
-thing that a page opened from a folder may load, and gzip is what browsers inflate.
+Each is a script that calls one function with the file's name and base64 of gzip of JSON: scripts are
+all that a page opened from a folder may load, and gzip is what browsers inflate.
 
-A match in a segment is what `arena.replay.steps` makes of it, without what the event's pages say
-already, without its deck, and, where nobody failed, without turns, which only place faults.
+A match in a segment is `MatchSteps` without what the event's pages say already, without its deck,
+and, if nobody failed, without turns, which only place faults.
 
-Pure. Invariant: the same matches give the same
-bytes; whoever reads them needs no rules.
+Pure. Invariant: the same matches give the same bytes; a reader needs no rules.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ def script(name: str, content: object) -> bytes:
 
 
 def unscript(data: bytes) -> Any:  # noqa: ANN401 - whatever was put in
-    """What a file of data holds; for tests and for whoever reads a site with a program."""
+    """Decode a file of data."""
     return msgspec.json.decode(gzip.decompress(base64.b64decode(data.split(b'"')[3])))
 
 
 def match(steps: MatchSteps, names: Mapping[str, int], clearing: Clearing) -> dict[str, Any]:
-    """A match in a segment. `names`: the places of the entrants."""
+    """A match in a segment. `names`: entrants -> places."""
     holes = []
     for hole in steps.holes:
         shown = msgspec.to_builtins(hole)
@@ -76,14 +75,16 @@ def match(steps: MatchSteps, names: Mapping[str, int], clearing: Clearing) -> di
 
 
 def unshown(record: MatchRecord, clearing: Clearing) -> dict[str, Any]:
-    """In the place of a match that the deals and the rules don't make."""
+    """In place of a match whose replay makes another record."""
     return {"id": clearing.match(record.id), "unshown": True}
 
 
 def line(
     record: MatchRecord, names: Mapping[str, int], clearing: Clearing, *, counts: bool = True
 ) -> list[Any]:
-    """A match in a list: id, seats, strokes, places, who failed by what; and 1 unless it counts."""
+    """A match in a list: id, seats, strokes, places, (seat, kind) of faults; and 1 if it doesn't
+    count.
+    """
     told = [
         clearing.match(record.id),
         [names[seat] for seat in record.seats],
@@ -95,7 +96,7 @@ def line(
 
 
 class Lists:
-    """The lists of all bots while they are filled: holds at most a file's lines of each."""
+    """The lists of all bots; holds at most one file's lines of each."""
 
     def __init__(self, slug: str, bots: int) -> None:
         self._slug = slug
@@ -104,7 +105,7 @@ class Lists:
         """Of each bot, how many there are by now."""
 
     def add(self, told: list[Any]) -> Iterator[tuple[str, bytes]]:
-        """A line for each of its seats; the files that are full."""
+        """Add a line for each of its seats; yields the files that are full."""
         for bot in told[1]:
             self._lines[bot].append(told)
             if len(self._lines[bot]) == A_LIST:
@@ -126,6 +127,6 @@ class Lists:
 def index(
     slug: str, names: Sequence[str], files: Sequence[int], parts: Sequence[Sequence[str]]
 ) -> bytes:
-    """The index. `parts`: of each part of the event the first match of each of its segments."""
+    """`parts`: of each log of the event, the first match of each of its segments."""
     content = {"names": names, "files": files, "parts": parts}
     return script(f"e/{slug}/m/index", content)

@@ -1,12 +1,11 @@
-"""An event out of a results folder, as it may be published: its table, and what its log shows.
+"""Read a results folder for publishing: the table, ratings over time, the places of its records.
 
-Theory of operation. What can be read is read, and what can't is named by a key of `missing`: a
-folder that is unfinished, empty, damaged, or without its secret has a page that says so, and `why`
-has the reason. A log is read twice: for the count, the ratings at some moments and the places of
-its records, and then, a record at a time, in the order in which those that count are published. No
-pass holds more than some 100 bytes a match.
+Theory of operation. What can't be read is named by a key of `missing`: a folder that is unfinished,
+empty, damaged, or without its secret gets a page that says so, and `why` has the reason. A log is
+read twice: for the count, the ratings at some moments and the places of its records; then record by
+record, sorted by the published ids. Neither pass holds more than some 100 bytes a match.
 
-Invariant: before an event is over nothing is read of it that its deals follow from.
+Invariant: before an event is over, nothing that its deals follow from is read.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _SMALL_FIELD = 100
 
 
 class Part(NamedTuple):
-    """A log of an event: its own, or that of an epoch."""
+    """One log of an event: its own, or an epoch's."""
 
     folder: Path
     event: Event
@@ -47,7 +46,7 @@ class Part(NamedTuple):
 
 
 class Source(NamedTuple):
-    """An event that can be published, with its own names."""
+    """An event to be published, with its own names."""
 
     folder: Path
     event: Event
@@ -61,12 +60,11 @@ class Source(NamedTuple):
 
     @property
     def seats(self) -> int:
-        """At a table."""
         return self.event.settings.seats
 
 
 def source_of(folder: Path) -> Source:
-    """Everything that is there. UserError if it is no event, or only a part of one."""
+    """Read an event. UserError if the folder holds none, or only a shard of one."""
     event = read_event(folder)
     if event.shard:
         raise UserError(
@@ -91,7 +89,7 @@ def source_of(folder: Path) -> Source:
 
 
 def _read(folder: Path, event: Event, reading: _Reading, *, alone: bool) -> Table:
-    """The table of what is whole in the logs of an event."""
+    """The table of all whole lines of the logs."""
     if not alone:
         wanted = Wanted(skip_damaged=True)
         return rated([folder], wanted, reader=reading, events={folder: event})
@@ -115,7 +113,7 @@ def _missing(event: Event, found: Table, reading: _Reading, *, damaged: bool) ->
 
 
 class _Reading:
-    """What is noted while the logs are read for their table; a `Reader` of `rated`."""
+    """A `Reader` of `rated`: notes what publishing needs besides the table."""
 
     def __init__(self, event: Event, moments: list[int]) -> None:
         self._event = event
@@ -150,13 +148,13 @@ class _Reading:
 
 
 def _moments(folder: Path) -> list[int]:
-    """Places in a log that part it into as many pieces as there are moments."""
+    """Bytes that cut a log into MOMENTS equal pieces."""
     size = log_size(folder)
     return [size * (at + 1) // MOMENTS for at in range(MOMENTS - 1)]
 
 
 class _Places:
-    """Where the records of a log are; of those that count when `keep` has been told which do."""
+    """Where the records of a log are; after `keep`, only of those that count."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []
@@ -164,13 +162,12 @@ class _Places:
         self._keys = array("Q")
 
     def add(self, start: int, record: MatchRecord) -> None:
-        """A record whose line begins at this byte."""
         self._ids.append(record.id)
         self._starts.append(start)
         self._keys.append(key_of(record.id, record.attempt, record.digest[:DIGEST_HEX]))
 
     def keep(self, counts: Counts) -> None:
-        """Forget those that don't count."""
+        """Forget the records that don't count."""
         kept = bytes(map(counts.takes, self._keys))
         self._ids = list(compress(self._ids, kept))
         self._starts = array("Q", compress(self._starts, kept))
@@ -188,15 +185,13 @@ def _note(history: dict[str, list[Point]], now: Table) -> None:
 
 
 def records(part: Part, clearing: Clearing) -> Iterator[MatchRecord]:
-    """Its records that count, or would if nobody were annulled, in the order of the ids that are
-    published.
-    """
+    """A log's records that count, annulled ones too, sorted by their published ids."""
     places = ((clearing.match(match), start) for match, start in part.places)
     return read_at(part.folder, places, part.event)
 
 
 def made_from(source: Source, clearing: Clearing, version: str) -> str:
-    """Hash of all that the files of an event's matches follow from."""
+    """A hash of everything that the files of an event's matches follow from."""
     found = hashlib.sha256(canonical([version, clearing.stderr, clearing.key.hex()]))
     for part in source.parts:
         found.update(canonical(part.event))
@@ -205,13 +200,12 @@ def made_from(source: Source, clearing: Clearing, version: str) -> str:
 
 
 def replayable(source: Source, clearing: Clearing) -> bool:
-    """Whether cards may be shown. Not under aliases where the deals can be guessed: from the
-    deals of two names follows who they are.
+    """Whether cards may be shown. Not under aliases if the deals can be guessed: the deals of a
+    pairing reveal its names.
     """
     return not (clearing.anonymous and any(part.event.predictable for part in source.parts))
 
 
 def secret_in(part: Part) -> bytes:
-    """What the deals of a part follow from; only of one that is over."""
     assert part.over, "the deals of an event are nobody's business before its end"
     return bytes.fromhex(part.event.secret)

@@ -1,6 +1,6 @@
-"""What a site knows of itself: its events, and how their bots did; kept in `arena-site.json`.
+"""`arena-site.json`: what a site knows of its events, and how their bots did.
 
-That file marks a folder as a site of ours, and is its index for programs
+The file marks a folder as a site of ours, and is its index for programs
 (protocol/schema/site.json). Pure. Invariant: everything in it may be read by anybody.
 """
 
@@ -110,12 +110,12 @@ decode = msgspec.json.Decoder(SiteIndex).decode
 
 
 def encoded(index: SiteIndex) -> bytes:
-    """The file: keys in one order, a line each."""
+    """The file: sorted keys, one a line."""
     return msgspec.json.format(msgspec.json.encode(index, order="sorted"), indent=1) + b"\n"
 
 
 def published(view: EventView, made_from: str) -> Published:
-    """What an index says of an event."""
+    """An event's entry in the index."""
     table, event = view.table, view.table.event
     entrants = {entrant.id: entrant for entrant in event.entrants}
     return Published(
@@ -158,7 +158,7 @@ def published(view: EventView, made_from: str) -> Published:
 
 
 def with_events(index: SiteIndex, events: Iterable[Published]) -> SiteIndex:
-    """The index with these events added, or in the place of what they were; the latest first."""
+    """The index with these events added or replaced, the latest first."""
     known = {event.slug: event for event in index.events}
     known.update((event.slug, event) for event in events)
     order = sorted(known.values(), key=lambda event: (-event.ended, event.slug))
@@ -166,9 +166,7 @@ def with_events(index: SiteIndex, events: Iterable[Published]) -> SiteIndex:
 
 
 def careers(index: SiteIndex) -> Iterator[tuple[str, list[tuple[Published, Placed]]]]:
-    """Every bot, by its name, with the events that it was in, the latest first. The same content
-    under another name is told on its page.
-    """
+    """Each bot, by name, with its events, the latest first."""
     found: dict[str, list[tuple[Published, Placed]]] = {}
     for event in index.events:
         for bot in event.bots:

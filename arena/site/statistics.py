@@ -1,8 +1,8 @@
-"""What the records of an event show of each bot, gathered one record after the other.
+"""Statistics of each bot, gathered from an event's records one by one.
 
-Pure. Holds of each bot sums, a count for each number of strokes, and the first of its faults: the
-same for ten matches as for a million. Invariant: the order of the records matters to nothing but
-which of several equal matches is called the best or the worst: the first.
+Pure. Keeps sums, a histogram of strokes and the first faults of each bot, the same amount for ten
+matches as for a million. Invariant: the order of the records decides only which of several equal
+matches is called the best or the worst: the first.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ MOST_FAULTS = 50
 
 
 class _Account:
-    """Of one bot."""
-
     def __init__(self, seats: int) -> None:
         self.strokes: Counter[int] = Counter()
         self.seats = [[0, 0] for _ in range(seats)]
@@ -36,15 +34,13 @@ class _Account:
 
 
 def counts(record: MatchRecord, annulled: Collection[str]) -> bool:
-    """Whether a match counts for anybody: two of its table have to be left."""
+    """Whether a match counts for anybody: two of its bots must be left."""
     return sum(entrant not in annulled for entrant in record.seats) > 1
 
 
 class Statistics:
-    """See the module's description."""
-
     def __init__(self, ids: Mapping[str, str], seats: int, clearing: Clearing) -> None:
-        """`ids`: from the entrants' own ids to those that are published."""
+        """`ids`: entrants' own ids -> published ids."""
         self._ids = ids
         self._clearing = clearing
         self._accounts = {shown: _Account(seats) for shown in ids.values()}
@@ -52,8 +48,8 @@ class Statistics:
         """When the last match ended."""
 
     def add(self, record: MatchRecord, *, over: bool, annulled: Collection[str] = ()) -> None:
-        """A match; `over`: nobody plays its deal any more. Of those who are `annulled` only faults
-        count; if nobody or one of the others is left at the table, it counts for nobody.
+        """Add a match; `over`: its event is. Of `annulled` bots only faults count; a match that
+        leaves one bot or none counts for nobody.
         """
         self.ended = max(self.ended, record.ended)
         accounts = [self._accounts[self._ids[seat]] for seat in record.seats]
@@ -113,7 +109,7 @@ class Statistics:
                     account.worst = found
 
     def bots(self, history: Mapping[str, Sequence[Point]]) -> tuple[tuple[str, BotView], ...]:
-        """Everything, by the ids that are published."""
+        """Everything, by published id."""
         return tuple(
             (shown, _view(account, history.get(shown, ())))
             for shown, account in sorted(self._accounts.items())

@@ -1,10 +1,10 @@
-"""What a page is made from: a table, and what the log shows besides it.
+"""What an event's pages are made from: its table, and what the log adds to it.
 
-Pure data. A server that shows an event while it is played has a `Table` and nothing else: then
-`EventView(slug=..., name=..., table=table)` is enough for the ranking, the matrix and the method.
+Pure data. The live pages have a `Table` and nothing else: `EventView(slug=..., name=...,
+table=table)` is enough for ranking, matrix and method.
 
-Invariant: nothing in a view is private; `clearing` has been through it. Bots are named by their
-place in `names` wherever there are many of them.
+Invariant: nothing in a view is private; it has been through `clearance`. Bots are named by their
+place in `names` wherever there are many.
 """
 
 from __future__ import annotations
@@ -24,19 +24,16 @@ class Point(Frozen, frozen=True, kw_only=True):
 
 
 class Spread(Frozen, frozen=True, kw_only=True):
-    """How often, and how many strokes in all."""
-
     count: int = 0
     strokes: int = 0
 
     @property
     def mean(self) -> float:
-        """Strokes a time."""
         return self.strokes / self.count if self.count else 0.0
 
 
 class Failing(Frozen, frozen=True, kw_only=True):
-    """A fault of a bot, as far as it may be told."""
+    """A fault of a bot, as far as it may be published."""
 
     match: str
     kind: str
@@ -49,7 +46,7 @@ class Failing(Frozen, frozen=True, kw_only=True):
 
 
 class Notable(Frozen, frozen=True, kw_only=True):
-    """A match of a bot that was its best or its worst."""
+    """A bot's best or worst match."""
 
     match: str
     strokes: int
@@ -81,7 +78,7 @@ class BotView(Frozen, frozen=True, kw_only=True):
 
 
 class EventView(Frozen, frozen=True, kw_only=True):
-    """An event, as it is published."""
+    """An event as it is published."""
 
     slug: str
     """Its folder in the site."""
@@ -110,6 +107,6 @@ class EventView(Frozen, frozen=True, kw_only=True):
         return {row.entrant: row for row in self.table.rows}
 
     def page_of(self, entrant: str) -> str | None:
-        """The page of a bot, from the event's own folder."""
+        """A bot's page, relative to the event's folder."""
         found = any(entrant == bot for bot, _ in self.bots)
         return f"b/{bot_slug(entrant)}.html" if found else None

@@ -1,11 +1,11 @@
-"""What pages say: in English as they are written, in every language once a browser has chosen.
+"""The strings of the pages: in English as they are written, in the browser's language by a script.
 
-A text of ours is an element that carries the key of its string and its values, so a script can put
-another language's string in its place; without scripts the page is whole, in English. Numbers and
-times carry themselves for the same reason.
+Each string is an element with its key and values, so a script can replace it by another language's;
+without scripts the page is complete, in English. Numbers and times carry their values for the same
+reason.
 
-Touches the package's own files of strings, once. Invariant: a key that English lacks is our bug
-and raises; every language has the same keys with the same values (`tests/site`).
+Reads the package's files of strings, once. Invariant: a key that English lacks is our bug and
+raises; every language has the same keys with the same values (`tests/site`).
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ _VALUE = re.compile(r"\{(\w+)\}")
 
 @functools.cache
 def strings(language: str) -> Mapping[str, str]:
-    """All strings of a language."""
     text = (files("arena.site") / "assets" / "strings" / f"{language}.json").read_text("utf-8")
     found: dict[str, str] = json.loads(text)
     return found
 
 
 def english(key: str, **values: object) -> str:
-    """A string as plain text, its values in their places."""
+    """A string as plain text."""
     return _VALUE.sub(lambda found: str(values[found[1]]), strings("en")[key])
 
 
@@ -53,7 +52,7 @@ def said(key: str, /, **values: object) -> dict[str, object]:
 
 
 def labelled(attribute: str, key: str, /, **values: object) -> dict[str, object]:
-    """An attribute of an element that is a string: aria-label, title."""
+    """A string as an attribute of an element: aria-label, title."""
     return {
         attribute: escaped(english(key, **values)),
         "data_a": f"{attribute.replace('_', '-')}:{key}",
@@ -67,14 +66,14 @@ def _values(values: Mapping[str, object]) -> str | None:
 
 
 def escaped_value(value: object) -> object:
-    """A value as it may be shown: numbers stay numbers, so that each language writes its own."""
+    """Numbers stay numbers, so that each language formats them."""
     from arena.reports.escape import sentence  # noqa: PLC0415 - beside its one use
 
     return value if isinstance(value, int | float) else sentence(str(value))
 
 
 def number(value: float, decimals: int = 0, *, sign: bool = False) -> Safe:
-    """A number, which each language writes in its own way."""
+    """A number, which each language formats in its own way."""
     shown = f"{value:{'+' if sign else ''},.{decimals}f}".replace("-", "\u2212")
     return tag("span", shown, data_n=f"{value:.{decimals}f}", data_s=sign or None)
 

@@ -1,9 +1,9 @@
-"""The pages of a site: each a function from what it shows to HTML, whole and readable as it is.
+"""The pages of a site: each a function from what it shows to a whole HTML page.
 
-Pure, so that a server that shows an event while it is played renders the same pages. Scripts add
-sorting, languages, the theme and the viewer of matches; nothing else is missing without them.
+Pure; the live server renders the same pages. Scripts add sorting, languages, the theme and the
+viewer of matches; everything else works without them.
 
-Invariant: a page names no address outside its site, and has neither script nor style within it.
+Invariant: a page names no address outside its site, and has no inline script or style.
 """
 
 from arena.site.pages.bot import bot

@@ -1,4 +1,4 @@
-"""A bot in an event: how its rating came, its strokes, its time, its faults, its matches.
+"""A bot in an event: its rating over time, strokes, time, faults and matches.
 
 Pure. Invariant: as in `arena.site.pages`.
 """
@@ -13,18 +13,28 @@ from arena.reports.columns import share
 from arena.site import pictures
 from arena.site.file_names import bot_slug
 from arena.site.markup import Part, Safe, join, tag, told
-from arena.site.pages.frame import Site, event_head, heading, name, page, replay_link, scroll
+from arena.site.pages.frame import (
+    Site,
+    event_head,
+    heading,
+    name,
+    page,
+    plain_heads,
+    rank_range,
+    replay_link,
+    scroll,
+    table,
+)
 from arena.site.pages.ranking import rating, withdrawn
 from arena.site.view import BotView, EventView, Failing, Notable, Spread
 from arena.site.words import english, number, say
 
 
 def bot(site: Site, view: EventView, entrant: str) -> str:
-    """The page of one bot of an event."""
     shown = dict(view.bots)[entrant]
     row = view.place.get(entrant)
-    author = next((e.author for e in view.table.event.entrants if e.id == entrant), "")
-    bare = next((e.name for e in view.table.event.entrants if e.id == entrant), entrant)
+    known = next((e for e in view.table.event.entrants if e.id == entrant), None)
+    author = known.author if known else ""
     return page(
         site,
         event_head(site, view, "", up="../"),
@@ -32,7 +42,7 @@ def bot(site: Site, view: EventView, entrant: str) -> str:
         tag("p", say("by_author"), " ", tag("bdi", author), class_="quiet") if author else None,
         *(withdrawn(view, out, up="../") for out in view.table.withdrawn if out.entrant == entrant),
         _figures(row, shown) if row else None,
-        _ways(view, entrant, bare),
+        _ways(view, entrant, known.name if known else entrant),
         *_history(shown),
         *_strokes(shown),
         *_spreads(shown),
@@ -46,13 +56,12 @@ def bot(site: Site, view: EventView, entrant: str) -> str:
 
 
 def _figures(row: Standing, shown: BotView) -> Safe:
-    """What was measured, each in a box."""
-    ranks = str(row.rank) if row.rank == row.rank_last else f"{row.rank}\u2013{row.rank_last}"
+    """The measured numbers, each in a box."""
     matches: Part = number(row.matches)
     if shown.annulled:
         matches = join(matches, "; ", say("mark_annulled"), ": ", number(shown.annulled))
     found: list[tuple[str, Part]] = [
-        ("col_rank", ranks if row.rank else None),
+        ("col_rank", rank_range(row.rank, row.rank_last) if row.rank else None),
         ("col_mu", rating(row.mu, row.sigma_field)),
         ("col_win", None if row.win is None else join(number(100 * row.win, 1), " %")),
         ("col_wtl", None if row.wins is None else f"{row.wins}\u2013{row.ties}\u2013{row.losses}"),
@@ -89,13 +98,13 @@ def _history(shown: BotView) -> Iterator[Safe]:
         tag("tr", tag("td", number(p.matches)), tag("td", rating(p.mu, p.error)))
         for p in shown.history
     ]
-    heads = [tag("th", say(key), scope="col") for key in ("col_matches", "col_mu")]
-    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *cells))
-    yield _folded("as_table", scroll(table, key="rating_history", kind="narrow"))
+    yield _folded("rating_history", ("col_matches", "col_mu"), cells)
 
 
-def _folded(key: str, inside: Safe) -> Safe:
-    return tag("details", tag("summary", say(key)), inside)
+def _folded(key: str, heads: Sequence[str], rows: Sequence[Safe]) -> Safe:
+    """The numbers of a picture as a table."""
+    inside = scroll(table(plain_heads(*heads, text=False), rows), key=key, kind="narrow")
+    return tag("details", tag("summary", say("as_table")), inside)
 
 
 def _strokes(shown: BotView) -> Iterator[Safe]:
@@ -108,9 +117,7 @@ def _strokes(shown: BotView) -> Iterator[Safe]:
         tag("tr", tag("td", number(value)), tag("td", number(count)))
         for value, count in shown.strokes
     ]
-    heads = [tag("th", say(key), scope="col") for key in ("col_strokes_hole", "col_count")]
-    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *cells))
-    yield _folded("as_table", scroll(table, key="strokes_spread", kind="narrow"))
+    yield _folded("strokes_spread", ("col_strokes_hole", "col_count"), cells)
 
 
 def _spreads(shown: BotView) -> Iterator[Safe]:
@@ -142,9 +149,7 @@ def _spread(key: str, column: str, spreads: Sequence[Spread]) -> Safe:
         tag("td"),
         tag("th", say("col_count"), scope="col"),
     ]
-    return scroll(
-        tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)), key=key, kind="narrow"
-    )
+    return scroll(table(heads, rows), key=key, kind="narrow")
 
 
 def _notable(view: EventView, shown: BotView) -> Iterator[Safe]:
@@ -172,11 +177,8 @@ def _opponents(view: EventView, entrant: str) -> Iterator[Safe]:
             heading("col_win", sort="number"),
             heading("col_wtl", sort=None),
         ]
-        table = tag(
-            "table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), data_sortable=True
-        )
         yield tag("h2", say("opponents"))
-        yield scroll(table, key="opponents", kind="narrow")
+        yield scroll(table(heads, rows, data_sortable=True), key="opponents", kind="narrow")
 
 
 def _opponent(view: EventView, duel: Duel, entrant: str) -> Safe:
@@ -209,12 +211,8 @@ def _faults(view: EventView, shown: BotView) -> Iterator[Safe]:
     if shown.failed > len(shown.faults):
         yield tag("p", say("faults_some", n=len(shown.faults), of=shown.failed), class_="quiet")
     rows = [_fault(view, each) for each in shown.faults]
-    heads = [
-        tag("th", say(key), scope="col", class_="text")
-        for key in ("col_kind", "col_match", "col_where", "col_message")
-    ]
-    yield scroll(tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)),
-                 key="its_faults", kind="stack")  # fmt: skip
+    heads = plain_heads("col_kind", "col_match", "col_where", "col_message")
+    yield scroll(table(heads, rows), key="its_faults", kind="stack")
 
 
 def _fault(view: EventView, each: Failing) -> Safe:

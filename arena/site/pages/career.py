@@ -11,7 +11,7 @@ from arena.reports.columns import NOTHING as NONE
 from arena.site import pictures
 from arena.site.file_names import bot_slug
 from arena.site.markup import Safe, join, tag
-from arena.site.pages.frame import Site, common_game, heading, name, page, scroll
+from arena.site.pages.frame import Site, common_game, heading, name, page, rank_range, scroll, table
 from arena.site.pages.index import event_name
 from arena.site.pages.ranking import marks, rating
 from arena.site.state import Placed, Published
@@ -23,7 +23,6 @@ _HASH = 12
 def career(
     site: Site, bot: str, played: Sequence[tuple[Published, Placed]], also: Sequence[str]
 ) -> str:
-    """The page of a name."""
     heads = [
         heading("col_event", sort="text", text=True),
         heading("col_rank", sort="number"),
@@ -42,15 +41,7 @@ def career(
         site,
         tag("h1", name(bot)),
         tag("p", say("career_lead", n=len(played)), class_="lead"),
-        scroll(
-            tag(
-                "table",
-                tag("thead", tag("tr", *heads)),
-                tag("tbody", *rows),
-                data_sortable=True,
-            ),
-            key="its_events",
-        ),
+        scroll(table(heads, rows, data_sortable=True), key="its_events"),
         tag("h2", say("same_content")) if others else None,
         tag("ul", *others) if others else None,
         up="../",
@@ -62,13 +53,17 @@ def career(
 def _row(event: Published, bot: Placed) -> Safe:
     # An older site has the prior's numbers for whoever was not rated.
     rated = bool(bot.rank)
-    ranks = str(bot.rank) if bot.rank == bot.rank_last else f"{bot.rank}\u2013{bot.rank_last}"
-    many = len(event.bots)
+    ranks, many = rank_range(bot.rank, bot.rank_last), len(event.bots)
     shown = tag("a", event_name(event), href=f"../{bot.page or f'e/{event.slug}/index.html'}")
     return tag(
         "tr",
         tag("th", join(shown, *marks(bot.note), between=" "), scope="row", class_="sticky"),
-        tag("td", ranks if rated else NONE, f" / {many}", data_k=bot.rank or None),
+        tag(
+            "td",
+            ranks if rated else NONE,
+            f" / {many}",
+            data_k=bot.rank or None,
+        ),
         _cell(bot.mu if rated else None, rating(bot.mu, bot.sigma_field)),
         tag("td", moment(event.ended, day=False) or None, data_k=f"{event.ended:.0f}"),
         tag("td", tag("bdi", bot.version), class_="text"),
@@ -85,5 +80,5 @@ def _row(event: Published, bot: Placed) -> Safe:
 
 
 def _cell(key: float | None, shown: Safe | None) -> Safe:
-    """What was measured, and what it is sorted by."""
+    """A value, and what it is sorted by."""
     return tag("td", NONE if key is None else shown, data_k=key)

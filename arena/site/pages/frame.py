@@ -1,4 +1,4 @@
-"""What all pages have around them: head, the bar at the top, an event's own tabs, the foot.
+"""The frame of all pages: head, top bar, an event's tabs, foot; and parts that pages share.
 
 Pure. Invariant: as in `arena.site.pages`.
 """
@@ -33,7 +33,7 @@ TABS = (
 
 
 class Site(Frozen, frozen=True, kw_only=True):
-    """What the pages of a site have in common."""
+    """What all pages of a site share."""
 
     title: str = ""
     """Empty: "Tournaments", in whatever language."""
@@ -54,7 +54,7 @@ def page(
     about: dict[str, object] | None = None,
     language: str = "en",
 ) -> str:
-    """A whole page. `up` leads to the site's folder, its Rules link to the sheet of `game`; `about`
+    """A whole page. `up` leads to the site's folder; the link to the rules is for `game`; `about`
     are attributes for scripts.
     """
     home = escaped(site.title) if site.title else Safe(english("site_title"))
@@ -67,7 +67,10 @@ def page(
         tag("meta", name="referrer", content="no-referrer"),
         tag("title", join(_bare(shown), home, between=" \u00b7 ")),
         tag("link", rel="icon", href="data:,"),
-        *(tag("link", rel="stylesheet", href=f"{up}assets/{name}") for name in _styles(styles)),
+        *(
+            tag("link", rel="stylesheet", href=f"{up}assets/{name}")
+            for name in ("style.css", *styles)
+        ),
         tag(
             "link",
             rel="alternate",
@@ -85,7 +88,7 @@ def page(
         tag("a", say("skip"), class_="skip", href="#main"),
         _bar(site, up, game),
         tag("main", *parts, id="main", tabindex="-1"),
-        _foot(),
+        tag("footer", tag("div", tag("p", say("foot")))),
         data_up=up or "./",
         **(about or {}),
     )
@@ -93,17 +96,13 @@ def page(
 
 
 def _bare(text: str) -> Safe:
-    """A title has no elements in it."""
+    """A title without elements."""
     kept, depth = [], 0
     for char in text:
         depth += (char == "<") - (char == ">")
         if not depth and char != ">":
             kept.append(char)
     return Safe("".join(kept))
-
-
-def _styles(more: tuple[str, ...]) -> tuple[str, ...]:
-    return ("style.css", *more)
 
 
 def _bar(site: Site, up: str, game: str) -> Safe:
@@ -162,13 +161,34 @@ def cards_of(game: str) -> dict[str, object]:
     return {"data_cards": msgspec.json.encode(shown).decode()}
 
 
-def _foot() -> Safe:
-    return tag("footer", tag("div", tag("p", say("foot"))))
+def event_page(
+    site: Site,
+    view: EventView,
+    current: str,
+    *parts: Part,
+    key: str,
+    scripts: tuple[str, ...] = (),
+    styles: tuple[str, ...] = (),
+    about: dict[str, object] | None = None,
+) -> str:
+    """A page in an event's folder, under one of its tabs. `key`: of the string in its title."""
+    return page(
+        site,
+        event_head(site, view, current),
+        *parts,
+        up="../../",
+        title=join(say(key), title_of(view), between=" \u00b7 "),
+        game=view.table.event.settings.game,
+        scripts=scripts,
+        styles=styles,
+        about=about,
+    )
 
 
 def event_head(site: Site, view: EventView, current: str, *, up: str = "") -> Safe:
-    """What the pages of an event begin with; `up` leads to the event's folder."""
+    """What an event's pages begin with; `up` leads to the event's folder."""
     event = view.table.event
+    has = {"tab_replay": bool(view.replays), "tab_matches": bool(view.listed)}
     notes = [note(say(key), warn=True) for key in view.missing]
     if event.sandbox == "none":
         notes.append(note(say("unconfined"), warn=True))
@@ -177,7 +197,7 @@ def event_head(site: Site, view: EventView, current: str, *, up: str = "") -> Sa
     tabs = [
         tag("a", say(key), href=f"{up}{name}", aria_current="page" if name == current else None)
         for name, key in site.tabs
-        if key not in _gone(view)
+        if has.get(key, True)
     ]
     return join(
         tag("h1", title_of(view)),
@@ -185,16 +205,6 @@ def event_head(site: Site, view: EventView, current: str, *, up: str = "") -> Sa
         *notes,
         tag("nav", *tabs, class_="tabs", **labelled("aria_label", "event_pages")),
     )
-
-
-def _gone(view: EventView) -> set[str]:
-    """Tabs of what this event doesn't have."""
-    gone = set()
-    if not view.replays:
-        gone.add("tab_replay")
-    if not view.listed:
-        gone.add("tab_matches")
-    return gone
 
 
 def _line(view: EventView) -> list[Part]:
@@ -210,7 +220,6 @@ def _line(view: EventView) -> list[Part]:
 
 
 def title_of(view: EventView) -> Safe:
-    """What an event is called."""
     return escaped(view.name or game_name(view.table.event.settings.game))
 
 
@@ -220,18 +229,18 @@ def game_name(game: str) -> str:
 
 
 def note(*parts: Part, warn: bool = False) -> Safe:
-    """Something to be seen before all else."""
+    """A box that is read first."""
     return tag("div", tag("p", *parts), class_="note warn" if warn else "note")
 
 
 def name(text: str) -> Safe:
-    """A bot's name: cut where there is no room, whole when it is pointed at."""
+    """A bot's name: cut where there is no room, whole under the pointer."""
     return tag("bdi", text, class_="name", title=escaped(text))
 
 
 def scroll(*parts: Part, key: str, kind: str = "", **values: object) -> Safe:
-    """Something that may be wide: it scrolls by itself, by keyboard too. `kind`: `narrow`, of few
-    columns; `stack`, whose rows are paragraphs on a phone.
+    """Something wide that scrolls by itself, by keyboard too. `kind`: `narrow` has few columns,
+    `stack` has rows that are paragraphs on a phone.
     """
     return tag(
         "div",
@@ -243,20 +252,34 @@ def scroll(*parts: Part, key: str, kind: str = "", **values: object) -> Safe:
     )
 
 
+def table(heads: Iterable[Part], rows: Iterable[Part], **given: object) -> Safe:
+    """A table with a row of heads."""
+    return tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), **given)
+
+
+def plain_heads(*keys: str, text: bool = True) -> list[Safe]:
+    """Heads of columns that are not sorted."""
+    return [tag("th", say(key), scope="col", class_="text" if text else None) for key in keys]
+
+
+def rank_range(first: int | None, last: int | None) -> str:
+    """A rank, or the range of ranks that a bot shares."""
+    return str(first) if first == last else f"{first}\u2013{last}"
+
+
 def heading(key: str, *, sort: str | None = "number", text: bool = False, about: str = "") -> Safe:
-    """The head of a column; `sort`: by number or text, and by what its cells say in data-k."""
+    """The head of a column; `sort`: by number or text, or by its cells' data-k."""
     more = labelled("title", about) if about else {}
     kind = "text" if text else None
     return tag("th", say(key), scope="col", data_sort=sort, class_=kind, **more)
 
 
 def fact(key: str, *parts: Part) -> Safe:
-    """A line of a list of facts."""
     return join(tag("dt", say(key)), tag("dd", *parts))
 
 
 def replay_link(view: EventView, match: str, hole: int = 0, *, up: str = "") -> Safe:
-    """To a match in the viewer, or to one of its holes; just its id where there is no viewer."""
+    """To a match in the viewer, or to one of its holes; just the id if there are no replays."""
     if not view.replays:
         return tag("code", match)
     wanted = urlencode({"m": match} | ({"h": hole} if hole else {}))

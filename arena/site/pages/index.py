@@ -1,4 +1,4 @@
-"""The first page of a site: its events side by side.
+"""The first page of a site: its events, the latest first.
 
 Pure. Invariant: as in `arena.site.pages`.
 """
@@ -15,7 +15,6 @@ _LEADERS = 3
 
 
 def index(site: Site, known: SiteIndex) -> str:
-    """All events, the latest first."""
     title = escaped(known.title) if known.title else say("site_title")
     events = [_event(event) for event in known.events]
     bots = sorted({bot.name for event in known.events for bot in event.bots})
@@ -35,7 +34,6 @@ def index(site: Site, known: SiteIndex) -> str:
 
 
 def event_name(event: Published) -> Safe:
-    """What an event is called."""
     return escaped(event.name or game_name(event.game))
 
 

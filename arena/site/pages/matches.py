@@ -1,18 +1,17 @@
-"""The matches of a bot, or of two: a list that a script fills from the files of that bot.
+"""The matches of a bot, or of two: a list that a script fills from the bot's files.
 
 Pure. Invariant: as in `arena.site.pages`.
 """
 
 from __future__ import annotations
 
-from arena.site.markup import NOTHING, join, tag
-from arena.site.pages.frame import Site, event_head, heading, page, scroll, title_of
+from arena.site.markup import NOTHING, tag
+from arena.site.pages.frame import Site, event_page, heading, scroll, table
 from arena.site.view import EventView
 from arena.site.words import say
 
 
 def matches(site: Site, view: EventView) -> str:
-    """The lists of an event."""
     bots = [
         tag("option", entrant, value=entrant)
         for entrant in (row.entrant for row in view.table.rows)
@@ -37,23 +36,15 @@ def matches(site: Site, view: EventView) -> str:
         heading("col_place", sort="number"),
         heading("col_faults", sort=None, text=True),
     ]
-    table = tag(
-        "table",
-        tag("thead", tag("tr", *heads)),
-        tag("tbody", NOTHING),
-        id="matches",
-        data_sortable=True,
-    )
-    return page(
+    return event_page(
         site,
-        event_head(site, view, "matches.html"),
+        view,
+        "matches.html",
         tag("noscript", tag("p", say("needs_script"))),
         controls,
         tag("p", NOTHING, id="said", role="status", class_="quiet"),
-        scroll(table, key="tab_matches"),
-        up="../../",
-        title=join(say("tab_matches"), title_of(view), between=" \u00b7 "),
-        game=view.table.event.settings.game,
+        scroll(table(heads, (), id="matches", data_sortable=True), key="tab_matches"),
+        key="tab_matches",
         scripts=("load.js", "matches.js"),
         about={"data_event": view.slug, "data_replays": view.replays or None},
     )

@@ -1,4 +1,4 @@
-"""The matrix: who beat whom how often, each cell a way to the matches of the two.
+"""The matrix: how often each bot beat each other, with links to the matches of the two.
 
 Pure. Invariant: as in `arena.site.pages`; the number stands in each cell, the colour only repeats
 it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from arena.model import Duel
 from arena.reports.columns import Matrix, share
 from arena.site.markup import Safe, join, tag
-from arena.site.pages.frame import Site, event_head, name, page, scroll, title_of
+from arena.site.pages.frame import Site, event_page, name, scroll, table
 from arena.site.view import EventView
 from arena.site.words import say
 
@@ -18,7 +18,6 @@ WIDEST = 50
 
 
 def matrix(site: Site, view: EventView) -> str:
-    """Every pairing of an event."""
     found = Matrix(view.table)
     many = len(found.entrants)
     if many < 2:
@@ -27,18 +26,11 @@ def matrix(site: Site, view: EventView) -> str:
         shown = tag("p", say("matrix_wide", n=many))
     else:
         shown = join(tag("p", say("read_matrix")), cells(view))
-    return page(
-        site,
-        event_head(site, view, "matrix.html"),
-        shown,
-        up="../../",
-        title=join(say("tab_matrix"), title_of(view), between=" \u00b7 "),
-        game=view.table.event.settings.game,
-    )
+    return event_page(site, view, "matrix.html", shown, key="tab_matrix")
 
 
 def cells(view: EventView) -> Safe:
-    """The matrix itself."""
+    """The table alone."""
     found = Matrix(view.table)
     entrants = found.entrants
     corner = tag("th", say("col_bot"), scope="col", class_="text sticky")
@@ -50,23 +42,9 @@ def cells(view: EventView) -> Safe:
     rows = []
     for n, row in enumerate(entrants, 1):
         head = tag("th", f"{n}. ", name(row), scope="row", class_="sticky")
-        rows.append(
-            tag(
-                "tr",
-                head,
-                *(_cell(view, found.duel(row, column), places) for column in entrants),
-            )
-        )
-    return scroll(
-        tag(
-            "table",
-            tag("thead", tag("tr", corner, *heads)),
-            tag("tbody", *rows),
-            class_="matrix",
-            id="matrix",
-        ),
-        key="tab_matrix",
-    )
+        cells_ = (_cell(view, found.duel(row, column), places) for column in entrants)
+        rows.append(tag("tr", head, *cells_))
+    return scroll(table([corner, *heads], rows, class_="matrix", id="matrix"), key="tab_matrix")
 
 
 def _cell(view: EventView, duel: Duel | None, places: dict[str, int]) -> Safe:

@@ -1,4 +1,4 @@
-"""How an event was run, from what commitment, what held its bots, and how to verify it.
+"""How an event was run: settings, commitment, sandbox, and how to verify it.
 
 Pure. Invariant: as in `arena.site.pages`; nothing of the machine that it was played on.
 """
@@ -9,26 +9,18 @@ from collections.abc import Iterator
 
 from arena.model import ADJUSTED, Event, Settings, Table
 from arena.site.markup import Part, Safe, join, tag, told
-from arena.site.pages.frame import Site, event_head, fact, name, note, page, scroll, title_of
+from arena.site.pages.frame import Site, event_page, fact, name, note, plain_heads, scroll, table
 from arena.site.pages.ranking import left_out
 from arena.site.view import EventView
 from arena.site.words import moment, number, say
 
 
 def method(site: Site, view: EventView) -> str:
-    """The page for whoever doubts the ranking."""
-    return page(
-        site,
-        event_head(site, view, "method.html"),
-        facts_of(view),
-        up="../../",
-        title=join(say("tab_method"), title_of(view), between=" \u00b7 "),
-        game=view.table.event.settings.game,
-    )
+    return event_page(site, view, "method.html", facts_of(view), key="tab_method")
 
 
 def facts_of(view: EventView) -> Safe:
-    """The page's own part."""
+    """The page without its frame."""
     event = view.table.event
     return join(
         tag("h2", say("method_run")),
@@ -51,17 +43,17 @@ def facts_of(view: EventView) -> Safe:
 
 
 def _run(view: EventView) -> Iterator[Safe]:
-    table, settings = view.table, view.table.event.settings
+    found, settings = view.table, view.table.event.settings
     yield fact("fact_game", settings.game, f" {settings.game_version}")
     yield fact("fact_seats", number(settings.seats))
     yield fact("fact_format", tag("code", settings.format))
     yield fact("fact_deals", say("deals_rotated", n=settings.deals))
     yield fact("fact_series", say("series_n", n=settings.series))
     yield fact("fact_cap", number(settings.turn_cap))
-    planned = table.planned or table.matches
-    yield fact("fact_matches", say("matches_of", n=table.matches, of=planned))
-    if table.ended:
-        yield fact("fact_ended", told(table.ended))
+    planned = found.planned or found.matches
+    yield fact("fact_matches", say("matches_of", n=found.matches, of=planned))
+    if found.ended:
+        yield fact("fact_ended", told(found.ended))
     if settings.tables is not None:
         yield fact("fact_tables", number(settings.tables))
     if settings.playoff:
@@ -87,8 +79,8 @@ def _deals(view: EventView) -> Iterator[Part]:
         yield tag("p", say("deals_anonymous"))
 
 
-def _events(table: Table) -> list[Event]:
-    return [source.event for source in table.sources] or [table.event]
+def _events(found: Table) -> list[Event]:
+    return [source.event for source in found.sources] or [found.event]
 
 
 def _commitment(event: Event) -> Iterator[Safe]:
@@ -159,10 +151,6 @@ def _verify(view: EventView) -> Iterator[Safe]:
 
 
 def _field(view: EventView) -> Safe:
-    heads = [
-        tag("th", say(key), scope="col", class_="text")
-        for key in ("col_bot", "col_author", "col_hash")
-    ]
     rows = [
         tag(
             "tr",
@@ -172,6 +160,4 @@ def _field(view: EventView) -> Safe:
         )
         for entrant in view.table.event.entrants
     ]
-    return scroll(
-        tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)), key="method_bots"
-    )
+    return scroll(table(plain_heads("col_bot", "col_author", "col_hash"), rows), key="method_bots")

@@ -1,4 +1,4 @@
-"""The ranking: the full table, ranks and ratings drawn as intervals, and what to know of it.
+"""The ranking: the table, with ranks and ratings drawn as intervals, and notes on reading it.
 
 Pure. Invariant: as in `arena.site.pages`; the order is that of the table.
 """
@@ -20,6 +20,7 @@ from arena.site.pages.frame import (
     heading,
     name,
     page,
+    rank_range,
     replay_link,
     scroll,
     title_of,
@@ -54,7 +55,7 @@ MOST = 120
 
 
 def ranking(site: Site, view: EventView, *, whole: bool = False) -> str:
-    """The first page of an event, or the one with the whole table of a large field."""
+    """An event's first page, or, as `whole`, the page with the whole table of a large field."""
     many = len(view.table.rows)
     more = None
     if many > MOST and not whole:
@@ -74,7 +75,7 @@ def ranking(site: Site, view: EventView, *, whole: bool = False) -> str:
 
 
 def standings(view: EventView, *, most: int | None = MOST) -> Safe:
-    """The table itself: what a live page replaces as it changes."""
+    """The table alone; a live page replaces it as it changes."""
     rows = listed(view.table)
     ledger = bool(view.table.event.settings.evaluator)
     ends = [
@@ -90,16 +91,8 @@ def standings(view: EventView, *, most: int | None = MOST) -> Safe:
         for key, sort, about in _HEADS
         if ledger or key not in _LEDGER
     ]
-    body = [
-        _row(
-            view,
-            row,
-            scale,
-            last=len(view.table.rows),
-            linked=row.entrant in pages,
-        )
-        for row in rows[:most]
-    ]
+    last = len(view.table.rows)
+    body = [_row(view, row, scale, last=last, linked=row.entrant in pages) for row in rows[:most]]
     return scroll(
         tag(
             "table",
@@ -118,7 +111,7 @@ def _row(view: EventView, row: Standing, scale: pictures.Scale, *, last: int, li
     if linked:
         shown = tag("a", shown, href=view.page_of(row.entrant))
     cells = [
-        _cell(row.rank, _rank(row)),
+        _cell(row.rank, tag("span", rank_range(row.rank, row.rank_last)) if row.rank else None),
         tag("th", join(shown, *_marks(row), between=" "), scope="row", class_="sticky",
             data_k=escaped(row.entrant)),
         tag("td", NONE if row.mu is None else pictures.interval(row.mu, row.sigma_field or 0.0,
@@ -149,20 +142,13 @@ def _row(view: EventView, row: Standing, scale: pictures.Scale, *, last: int, li
 
 
 def _cell(key: float | None, shown: Part, class_: str | None = None) -> Safe:
-    """`key` is what it is sorted by; nothing is shown where there is nothing."""
+    """`key`: what it is sorted by."""
     sort = None if key is None or shown is None else f"{key:.6g}"
     return tag("td", NONE if shown is None else shown, data_k=sort, class_=class_)
 
 
-def _rank(row: Standing) -> Safe | None:
-    if not row.rank:
-        return None
-    ranks = f"{row.rank}" if row.rank == row.rank_last else f"{row.rank}\u2013{row.rank_last}"
-    return tag("span", ranks)
-
-
 def _marks(row: Standing) -> Iterator[Safe]:
-    """What became of a bot, beside its name."""
+    """Tags beside a bot's name."""
     if row.disputed:
         yield tag("span", say("mark_disputed"), class_="tag warn")
     if failed := sum(count for _, count in row.faults):
@@ -186,7 +172,7 @@ _NOTES = {
 
 
 def rating(mu: float | None, error: float | None) -> Safe | None:
-    """Mu, with half of the 95 % interval of what is compared: mu against the field's mean."""
+    """Mu with half of the 95 % interval against the field's mean."""
     if mu is None or error is None:
         return _number(mu, 2)
     return join(number(mu, 2), " \u00b1 ", number(DEVIATIONS_95 * error, 2))
@@ -197,7 +183,7 @@ def _number(value: float | None, decimals: int, *, sign: bool = False) -> Safe |
 
 
 def _next(row: Standing) -> Safe | None:
-    """A probability is never certain, however it is rounded."""
+    """A probability is never shown as certain."""
     if row.p_next is None:
         return None
     if row.p_next > 0.9995:
@@ -221,13 +207,13 @@ def _win(row: Standing) -> Safe | None:
 
 
 def _faults(row: Standing) -> Iterator[Safe]:
-    """How often and how it forfeited, the most frequent first."""
+    """Kinds of faults with their numbers, the most frequent first."""
     for kind, count in sorted(row.faults, key=lambda fault: (-fault[1], fault[0])):
         yield tag("span", f"{count} {kind}", class_="tag bad")
 
 
 def notes(view: EventView) -> Safe:
-    """What no ranking can show, and how to read this one."""
+    """What a ranking can't show, and how to read this one."""
     table = view.table
     found = cycles(table)
     circles = [tag("li", say("cycle", one=a, two=b, three=c)) for a, b, c in found[:SHOWN]]
@@ -245,7 +231,7 @@ def notes(view: EventView) -> Safe:
 
 
 def left_out(view: EventView) -> Iterator[Safe]:
-    """Who was withdrawn, or not run, and why."""
+    """Bots that were withdrawn or not run, and why."""
     for out in view.table.withdrawn:
         yield withdrawn(view, out)
     for absent in view.table.event.not_run:
@@ -254,7 +240,7 @@ def left_out(view: EventView) -> Iterator[Safe]:
 
 
 def withdrawn(view: EventView, out: Withdrawal, *, up: str = "") -> Safe:
-    """Why a bot was taken out, what became of its results, and the last match that it failed in."""
+    """Why a bot was withdrawn, whether its results count, and its last faulted match."""
     key = "withdrawn_annulled" if out.annulled else "withdrawn_forfeits"
     settings = view.table.event.settings
     share = f"{100 * settings.annulled_below:g}"

@@ -1,4 +1,4 @@
-"""The viewer of matches: an empty table, which a script lays out from one match's segment.
+"""The viewer of matches: an empty table, which a script fills from a match's segment.
 
 Pure. Invariant: as in `arena.site.pages`.
 """
@@ -6,7 +6,7 @@ Pure. Invariant: as in `arena.site.pages`.
 from __future__ import annotations
 
 from arena.site.markup import NOTHING, Safe, join, tag
-from arena.site.pages.frame import Site, cards_of, event_head, page, title_of
+from arena.site.pages.frame import Site, cards_of, event_page
 from arena.site.view import EventView
 from arena.site.words import labelled, say
 
@@ -19,16 +19,14 @@ _BUTTONS = (
 
 
 def replay(site: Site, view: EventView) -> str:
-    """One match of an event, whichever its address names."""
-    return page(
+    return event_page(
         site,
-        event_head(site, view, "replay.html"),
+        view,
+        "replay.html",
         tag("noscript", tag("p", say("needs_script"))),
         tag("p", NOTHING, id="said", role="status", class_="quiet"),
         tag("div", viewer(), id="viewer", hidden=True),
-        up="../../",
-        title=join(say("tab_replay"), title_of(view), between=" \u00b7 "),
-        game=view.table.event.settings.game,
+        key="tab_replay",
         scripts=("load.js", "cards.js", "moments.js", "replay.js"),
         styles=("cards.css",),
         about={"data_event": view.slug, **cards_of(view.table.event.settings.game)},
@@ -36,7 +34,7 @@ def replay(site: Site, view: EventView) -> str:
 
 
 def viewer() -> Safe:
-    """Everything that is there whichever match it is."""
+    """The elements that the script fills."""
     return join(
         tag("h2", NOTHING, id="match"),
         tag("p", NOTHING, id="moment", class_="lead", aria_live="polite"),
