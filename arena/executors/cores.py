@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.sandbox.cgroupfs import PROC, Unfit, membership
+from arena.sandbox.cgroupfs import PROC, NoGroupsError, membership
 
 CPU = "cpu"
 
@@ -48,16 +48,14 @@ def quota(proc: Path = PROC) -> float | None:
     """The cores' worth of time that the control groups of this process allow; None: no limit."""
     try:
         found = membership(proc, CPU)
-    except Unfit:
+    except NoGroupsError:
         return None
     limit = _limit_v1 if found.version == 1 else _limit_v2
     limits = []
-    for folder in (found.own, *found.own.parents):
+    for folder in found.upwards():
         # No limit at this place: "max", -1, or a root, which has no such file.
         with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
             limits.append(limit(folder))
-        if folder == found.top:
-            break
     return min(limits, default=None)
 
 

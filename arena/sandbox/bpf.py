@@ -74,8 +74,7 @@ class Span(NamedTuple):
 
     first: int
     leaf: Leaf
-    weight: int
-    """How often they are called, compared with others."""
+    weight: int  # how often they are called, compared with others
 
 
 def assembled(machine: int, foreign: int, spans: Sequence[Span]) -> bytes:

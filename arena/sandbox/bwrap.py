@@ -42,8 +42,7 @@ STUBS = Path(__file__).with_name("etc")
 
 COPIED_BYTES = 1 << 20  # a large system's ld.so.cache has 200 KB
 
-INSIDE_ID = "1000"
-"""The uid and gid of every bot inside, whatever they are outside."""
+INSIDE_ID = "1000"  # the uid and gid of every bot inside, whatever they are outside
 
 
 class Bubblewrap:

@@ -37,10 +37,8 @@ NAMESPACES = ("net", "pid", "mnt", "ipc", "uts", "user")
 
 
 class CanaryResult(NamedTuple):
-    problem: str
-    """What is wrong with the sandbox; empty: it holds."""
-    memory: str = ""
-    """What limits memory, as in `Spawner.memory`."""
+    problem: str  # what is wrong with the sandbox; empty: it holds
+    memory: str = ""  # what limits memory, as in `Spawner.memory`
 
 
 def run_canary(plan: Callable[[Launch], SpawnPlan], *, namespaces: bool) -> CanaryResult:

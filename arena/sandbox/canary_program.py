@@ -18,8 +18,7 @@ from pathlib import Path
 
 FOLDERS = ("/", ".", "/dev", "/dev/shm", "/etc", "/tmp", "/usr", "/proc", "/proc/sys/kernel")
 SCRATCH = os.environ["TMPDIR"]
-FAMILIES = (1, 2, 10, 16, 17, 38, 40)
-"""unix, IPv4, IPv6, netlink, packet, kernel crypto, vsock."""
+FAMILIES = (1, 2, 10, 16, 17, 38, 40)  # unix, IPv4, IPv6, netlink, packet, kernel crypto, vsock
 KINDS = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW)
 CLONE_NEWUSER = 0x1000_0000
 STATUS = {"CapEff", "CapPrm", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp"}

@@ -1,17 +1,17 @@
-"""The kernel's control group file system: what it is asked, and where we may make groups.
+"""Find this process's control groups, and the places where new ones may be made.
 
-A controller belongs to one version of it at a time: where the kernel has memory in version 1,
-hybrid machines included, version 2 can't have it. With version 1 our place is below our own
-group. With version 2 a group that passes controllers on to its children can hold no process,
+A controller belongs to one version of the file system at a time: if the kernel has memory in
+version 1, hybrid machines included, version 2 can't have it. With version 1 our place is below our
+own group. With version 2 a group that passes controllers on to its children can hold no process,
 so there are three kinds of places, best first:
 
 1. our own group, if it holds no process but us: we step down into a group below it, and back up
    at the end. No other process is ever moved;
 2. the group above, if systemd has marked it as delegated: a unit with DelegateSubgroup=;
-3. for root, the nearest group from which children already get the memory controller, or the root
+3. for root, the nearest group whose children already get the memory controller, or the root
    of all groups, which may hold processes.
 
-Whether a place is any good only trying can tell; that is done in cgroups.py.
+Whether a place really works is tried in cgroups.py.
 Loaded into the spawner, so: standard library only. Keeps no state, changes nothing by itself.
 """
 
@@ -41,22 +41,21 @@ ASK_BOOT = "boot with cgroup_enable=memory"
 ASK_MOUNT = "mount it below /sys/fs/cgroup"
 
 
-class Unfit(Exception):  # noqa: N818 - a finding, no error
-    """Why groups can't be had, and what to do about it."""
+class NoGroupsError(Exception):
+    """Why control groups can't be used, and what to do about it."""
 
     def __init__(self, reason: str, remedy: str) -> None:
         super().__init__(f"{reason}. Remedy: {remedy}")
 
 
 class Calls:
-    """All that is asked of the file system: a seam, so that a test can play the kernel."""
+    """All operations on the control group file system, so that a test can play the kernel."""
 
     def make(self, folder: Path) -> None:
-        """Make a group."""
         folder.mkdir(mode=0o755)
 
     def remove(self, folder: Path) -> None:
-        """Remove a group that holds neither processes nor groups."""
+        """Works only if the group holds neither processes nor groups."""
         folder.rmdir()
 
     def below(self, folder: Path) -> list[Path]:
@@ -65,11 +64,10 @@ class Calls:
             return [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
 
     def read(self, path: Path) -> str:
-        """Read one file of a group."""
         return path.read_text()
 
     def write(self, path: Path, text: str) -> None:
-        """Write one file of a group, in one call as the kernel wants it; never creates one."""
+        """Write in one system call, as the kernel wants it, and never create a file."""
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
         try:
             os.write(descriptor, text.encode())
@@ -77,7 +75,7 @@ class Calls:
             os.close(descriptor)
 
     def kill(self, pid: int, folder: Path) -> None:
-        """Kill a process of a group, and nobody who has got its number since."""
+        """Kill a process of a group, but not another one that has got its pid since."""
         if pid == 0:  # of another pid namespace
             return
         with contextlib.suppress(ProcessLookupError):
@@ -89,7 +87,7 @@ class Calls:
                 os.close(handle)
 
     def delegated(self, folder: Path) -> bool:
-        """Whether systemd has handed this group over to what runs in it, and it is ours to use."""
+        """Whether systemd has delegated this group, and we may write to it."""
         for name in ("user.delegate", "trusted.delegate"):
             with contextlib.suppress(OSError):
                 if os.getxattr(folder, name) == b"1":
@@ -97,84 +95,86 @@ class Calls:
         return False
 
 
-class Place(NamedTuple):
+class GroupPlace(NamedTuple):
     """A group in which the spawner's may be made."""
 
     folder: Path
-    step_down: bool = False
-    """It is our own, and we have to leave it."""
+    step_down: bool = False  # it is our own, and we have to leave it
     turn_on: bool = False
-    """It is ours, or everybody's: controllers may be turned on for its children."""
+    """It is ours, or the root: controllers may be turned on for its children."""
 
 
 class Membership(NamedTuple):
-    """Where this process is, as far as one controller goes."""
+    """Which group this process is in, for one controller."""
 
     version: int
     own: Path
-    top: Path
-    """Where the file system is mounted."""
+    top: Path  # where the file system is mounted
+
+    def upwards(self) -> Iterator[Path]:
+        """Our group and those above it, up to the mount."""
+        for folder in (self.own, *self.own.parents):
+            yield folder
+            if folder == self.top:
+                return
 
 
 def membership(proc: Path = PROC, controller: str = MEMORY) -> Membership:
-    """Find our group of a controller, or of version 2; Unfit: there is none to be seen."""
+    """Our group for a controller in version 1, else in version 2. NoGroupsError: none is seen."""
     try:
         lines = [line.split(":", 2) for line in (proc / "cgroup").read_text().splitlines()]
         mounts = (proc / "mountinfo").read_text().splitlines()
     except OSError as error:
-        raise Unfit(f"this kernel shows no control groups ({error})", ASK_CONTAINER) from error
+        raise NoGroupsError(
+            f"this kernel shows no control groups ({error})", ASK_CONTAINER
+        ) from error
     for _, controllers, path in lines:
         if controller in controllers.split(","):
             return Membership(1, *_located(path, mounts, "cgroup", controller))
     for number, _, path in lines:
         if number == "0":
             return Membership(2, *_located(path, mounts, "cgroup2", ""))
-    raise Unfit(f"this kernel has no {controller} controller", ASK_BOOT)
+    raise NoGroupsError(f"this kernel has no {controller} controller", ASK_BOOT)
 
 
 def _located(path: str, mounts: list[str], kind: str, controller: str) -> tuple[Path, Path]:
-    """A group's folder, and the mount's. Both the group's path and the root of a mount are told
-    as seen from our namespace: above that they begin with "..", and lead nowhere.
+    """The folders of a group and of its mount. The kernel shows both the group's path and the root
+    of a mount as seen from our namespace: above that they begin with "..", and lead nowhere.
     """
     name = f"the {controller} hierarchy" if controller else "cgroup v2"
-    seen = False
+    mounted = False
     for line in reversed(mounts):  # a later mount hides an earlier one
         fields, _, rest = line.partition(" - ")
         found, _, options = rest.split(" ", 2)
         if found == kind and (not controller or controller in options.split(",")):
-            seen = True
-            root, target = (_plain(field) for field in fields.split(" ")[3:5])
+            mounted = True
+            root, target = (_unescaped(field) for field in fields.split(" ")[3:5])
             with contextlib.suppress(ValueError):
                 inner = PurePosixPath(path).relative_to(root)
                 own = Path(target, inner)
                 if ".." not in inner.parts and (own / PROCS).exists():
                     return own, Path(target)
-    if seen:
-        raise Unfit(f"the mount of {name} does not show our group {path}", ASK_CONTAINER)
-    raise Unfit(f"{name} is not mounted here", ASK_MOUNT)
+    if mounted:
+        raise NoGroupsError(f"the mount of {name} does not show our group {path}", ASK_CONTAINER)
+    raise NoGroupsError(f"{name} is not mounted here", ASK_MOUNT)
 
 
-def _plain(field: str) -> str:
-    """Undo the kernel's escapes for blanks and the like."""
+def _unescaped(field: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), field)
 
 
-def places(found: Membership, calls: Calls, *, root: bool) -> Iterator[Place]:
+def places(found: Membership, calls: Calls, *, root: bool) -> Iterator[GroupPlace]:
     """Where groups may be made, best first."""
     own, top = found.own, found.top
     if found.version == 1:
-        yield Place(own)
+        yield GroupPlace(own)
         return
-    yield Place(own, step_down=True, turn_on=True)
+    yield GroupPlace(own, step_down=True, turn_on=True)
     above = own.parent
     if own != top and calls.delegated(above) and not calls.read(above / PROCS).split():
-        yield Place(above, turn_on=True)
-    if not root:
-        return
-    for folder in (own, *own.parents):
-        everybodys = not (folder / "cgroup.type").exists()  # only the root of all has none
-        if everybodys or MEMORY in calls.read(folder / SUBTREE).split():
-            yield Place(folder, turn_on=everybodys)
-            return
-        if folder == top:
+        yield GroupPlace(above, turn_on=True)
+    for folder in found.upwards() if root else ():
+        is_root = not (folder / "cgroup.type").exists()  # only the root of all groups has none
+        if is_root or MEMORY in calls.read(folder / SUBTREE).split():
+            yield GroupPlace(folder, turn_on=is_root)
             return

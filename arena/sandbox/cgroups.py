@@ -1,17 +1,17 @@
-"""Control groups: the kernel counts and limits what a bot's whole tree holds.
+"""Control groups: let the kernel count and limit the memory (and tasks) of a program's tree.
 
-Memory of every kind (private, shared, page cache, the kernel's own on its behalf), with version 2
-the tasks too. One `Hierarchy` for each spawner, one `Group` for each program:
+Memory is of every kind: private, shared, page cache, kernel memory; with version 2 tasks are
+limited too. One `Hierarchy` for each spawner, one `Group` for each program:
 
     <place>/arena-<pid namespace>-<pid>-<start time>/<name of the group>
 
-Where that place may be, cgroupfs.py says. It is taken if it really works: a group could be made,
-limited, entered by a child, was seen to count that child's memory, and could be removed. What
-spawners that no longer live have left there is removed first. Of controllers turned on in a place
-that is ours alone nothing stays; elsewhere they stay on, as others may have come to rely on them.
+cgroupfs.py lists the possible places. One is used if it really works: a group could be made,
+limited, entered by a child, did count that child's memory, and could be removed. What dead spawners
+have left there is removed first. Controllers that were turned on in a place that is ours alone are
+turned off again; elsewhere they stay on, as others may rely on them by then.
 
-Invariants: a group has its limits before anybody can enter it; nothing is removed or switched
-off that wasn't made by us or by a dead spawner; removing never fails for processes still dying.
+Invariants: a group has its limits before a process can enter it; only what we or a dead spawner
+made is removed or switched off; removing never fails because processes are still dying.
 Loaded into the spawner, so: standard library only, one thread.
 """
 
@@ -36,9 +36,9 @@ from arena.sandbox.cgroupfs import (
     PROCS,
     SUBTREE,
     Calls,
+    GroupPlace,
     Membership,
-    Place,
-    Unfit,
+    NoGroupsError,
     membership,
     places,
 )
@@ -49,14 +49,11 @@ CLOSE_S = 1.0
 _RETRY_S = 0.005
 
 _TRIAL_MB, _TRIAL_TASKS = 64, 16
-_TRIAL_BYTES = 2 << 20
-"""Far above the batches in which the kernel counts."""
-
-_UNCOUNTED = 200
-"""Exit status of a trial in a group that doesn't count; no errno is as high."""
+_TRIAL_BYTES = 2 << 20  # far above the batches in which the kernel counts
+_UNCOUNTED = 200  # exit status of a trial in a group that doesn't count; no errno is as high
 
 CHARGE_BYTES = 1 << 20
-"""More than the kernel ever kills for at once; huge pages, which are larger, it does without."""
+"""The kernel never kills for a larger charge than this; huge pages just fail."""
 
 _FOLDER = re.compile(r"arena-(\d+)-(\d+)-(\d+)")
 
@@ -72,45 +69,43 @@ class Group:
         has a second thread."""
 
     def kills(self) -> int:
-        """How many of its tasks the kernel has killed so far because its memory was used up.
-
-        Version 2 kills them all at once. Version 1 kills one, and leaves the rest running.
+        """How many of its tasks the kernel has OOM-killed (counted since Linux 4.13). Version 2
+        kills them all at once, version 1 kills one and leaves the rest running.
         """
-        return self._hierarchy.event(self.path, "oom_kill")  # since Linux 4.13
+        return self._hierarchy.event(self.path, "oom_kill")
 
     def spent(self) -> bool:
-        """Whether it has come to its own limit. If not, whoever was killed in it was killed for a
-        group above, or for the machine: by no doing of his.
+        """Whether it has come to its own limit. If not, its tasks were killed for a group above, or
+        for the machine.
         """
         return self._hierarchy.spent(self.path)
 
     def peak_mb(self) -> float:
-        """The most memory that it has held at a time; 0.0 where the kernel doesn't tell."""
+        """The most memory that it used; 0.0 if the kernel doesn't count that."""
         return int(self._hierarchy.read(self.path / self._hierarchy.peak) or 0) / (1 << 20)
 
     def kill(self) -> None:
-        """Kill all that is in it, where the kernel has a way: version 2, since Linux 5.14."""
+        """Kill all that is in it, if the kernel can: version 2, since Linux 5.14."""
         self._hierarchy.kill(self.path)
 
     def remove(self) -> None:
-        """Remove it: now, or at a later sweep when something in it is still dying."""
+        """Remove it: now, or at a later sweep if something in it is still dying."""
         self._hierarchy.drop(self)
 
 
 class Hierarchy:
-    """A spawner's groups, by version 1. As large as the number of groups that exist."""
+    """A spawner's groups, in version 1."""
 
     name = "cgroup v1"
     entrance = "tasks"
-    """Moves one thread. `cgroup.procs` moves a whole process, for which the kernel waits until no
-    CPU is within a fork: 7 ms (measured), against 0.08."""
+    """Moves one thread in 0.08 ms. `cgroup.procs` moves a whole process, for which the kernel waits
+    until no CPU is within a fork: 7 ms (measured)."""
     events = "memory.oom_control"
     peak = "memory.max_usage_in_bytes"
     usage = "memory.usage_in_bytes"
-    counts_tasks = False
-    """Whether a group limits the number of tasks, too."""
+    counts_tasks = False  # whether a group limits the number of tasks, too
 
-    def __init__(self, calls: Calls, place: Place, folder: Path) -> None:
+    def __init__(self, calls: Calls, place: GroupPlace, folder: Path) -> None:
         self.folder = folder
         self._calls = calls
         self._place = place
@@ -118,7 +113,7 @@ class Hierarchy:
         self._dying: list[Path] = []
 
     def group(self, name: str, *, memory_mb: int, tasks: int) -> Group:
-        """Make a group with its limits, 0 for none. OSError: the machine won't."""
+        """Make a group with its limits, 0 for none. OSError: the machine can't."""
         self.sweep()
         group = Group(self, self.folder / name)
         self._calls.make(group.path)
@@ -131,18 +126,18 @@ class Hierarchy:
         return group
 
     def drop(self, group: Group) -> None:
-        """Remove a group, or keep it for a later sweep."""
+        """Remove a group, now or at a later sweep."""
         if group in self._groups:
             self._groups.remove(group)
             self._dying.append(group.path)
             self.sweep()
 
     def sweep(self) -> None:
-        """Remove what was still dying when it was to be removed."""
+        """Remove groups that could not be removed before."""
         self._dying = [path for path in self._dying if not _removed(self._calls, path)]
 
     def close(self) -> None:
-        """Remove everything, killing what the kernel lets us kill."""
+        """Remove everything, and kill what is left in it if the kernel can."""
         for group in list(self._groups):
             group.kill()
             group.remove()
@@ -155,7 +150,7 @@ class Hierarchy:
                 self._leave()
 
     def event(self, path: Path, wanted: str) -> int:
-        """How often something has happened in a group; 0 where the kernel doesn't count it."""
+        """How often something has happened in a group; 0 if the kernel doesn't count it."""
         for line in self.read(path / self.events).splitlines():
             name, _, count = line.partition(" ")
             if name == wanted:
@@ -163,15 +158,15 @@ class Hierarchy:
         return 0
 
     def spent(self, path: Path) -> bool:
-        """Whether a group has come to its own limit. By its peak: kernels of today don't count
-        the charges that have failed for memory and swap together.
+        """As `Group.spent`, by the peak: current kernels don't count failed charges of memory and
+        swap together.
         """
         names = (self.peak, "memory.memsw.max_usage_in_bytes")
         peak = max(int(self.read(path / name) or 0) for name in names)
         return peak + CHARGE_BYTES >= int(self.read(path / "memory.limit_in_bytes") or 0)
 
     def read(self, path: Path) -> str:
-        """A file of a group, or nothing where the kernel or the group doesn't have it."""
+        """A file of a group; empty if the kernel or the group doesn't have it."""
         try:
             return self._calls.read(path)
         except OSError:
@@ -181,11 +176,11 @@ class Hierarchy:
         """Version 1 has no way to kill a group."""
 
     def enter(self) -> None:
-        """Prepare our folder; its groups inherit all this."""
+        """Prepare our folder; its groups inherit these settings."""
         # Old kernels let what is below a group escape its limit unless told otherwise, and count
         # swap apart; an administrator may have switched the killing off, and bots would hang.
         for name, value in (("use_hierarchy", "1"), ("swappiness", "0"), ("oom_control", "0")):
-            with contextlib.suppress(OSError):  # as good as it gets: a limit is one without these
+            with contextlib.suppress(OSError):  # a limit is useful even without these
                 self._calls.write(self.folder / f"memory.{name}", value)
 
     def _leave(self) -> None:
@@ -195,16 +190,15 @@ class Hierarchy:
         if memory:
             self._calls.write(path / "memory.limit_in_bytes", str(memory))
             # Memory and swap together: it can't be less than the first.
-            self._may_write(path / "memory.memsw.limit_in_bytes", str(memory))
+            self._write_if_present(path / "memory.memsw.limit_in_bytes", str(memory))
 
-    def _may_write(self, path: Path, text: str) -> None:
-        """For what not every kernel has."""
+    def _write_if_present(self, path: Path, text: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             self._calls.write(path, text)
 
 
 class Hierarchy2(Hierarchy):
-    """The same by version 2, where controllers are turned on from group to group."""
+    """The same in version 2, where controllers are turned on from group to group."""
 
     name = "cgroup v2"
     entrance = PROCS
@@ -212,7 +206,7 @@ class Hierarchy2(Hierarchy):
     peak = "memory.peak"
     usage = "memory.current"
 
-    def __init__(self, calls: Calls, place: Place, folder: Path) -> None:
+    def __init__(self, calls: Calls, place: GroupPlace, folder: Path) -> None:
         super().__init__(calls, place, folder)
         offered = calls.read(place.folder / ("cgroup.controllers" if place.turn_on else SUBTREE))
         self._wanted = [name for name in (MEMORY, PIDS) if name in offered.split()]
@@ -221,22 +215,20 @@ class Hierarchy2(Hierarchy):
         self.counts_tasks = PIDS in self._wanted
 
     def kill(self, path: Path) -> None:
-        """Kill all that is in a group."""
         with contextlib.suppress(OSError):
             self._calls.write(path / "cgroup.kill", "1")
 
     def spent(self, path: Path) -> bool:
-        """Whether a group has come to its own limit, and nothing could be given back."""
         return bool(self.event(path, "oom"))
 
     def enter(self) -> None:
         """Step down if we have to, and turn the controllers on."""
         place = self._place.folder
         if MEMORY not in self._wanted:
-            raise Unfit(f"the memory controller is not passed down to {place}", ASK_BOOT)
+            raise NoGroupsError(f"the memory controller is not passed down to {place}", ASK_BOOT)
         if self._place.step_down:
             if others := set(self._calls.read(place / PROCS).split()) - {str(os.getpid())}:
-                raise Unfit(f"{place} holds {len(others)} other processes", ASK_SYSTEMD)
+                raise NoGroupsError(f"{place} holds {len(others)} other processes", ASK_SYSTEMD)
             self._calls.make(self._own)
             self._calls.write(self._own / PROCS, "0")
         present = self._calls.read(place / SUBTREE).split()
@@ -260,21 +252,20 @@ class Hierarchy2(Hierarchy):
     def _limit(self, path: Path, memory: int, tasks: int) -> None:
         if memory:
             self._calls.write(path / "memory.max", str(memory))
-            self._may_write(path / "memory.swap.max", "0")
-            self._may_write(path / "memory.oom.group", "1")
+            self._write_if_present(path / "memory.swap.max", "0")
+            self._write_if_present(path / "memory.oom.group", "1")
         if tasks and self.counts_tasks:
             self._calls.write(path / "pids.max", str(tasks))
 
 
-class Found(NamedTuple):
-    """What a machine allows."""
-
+class GroupSupport(NamedTuple):
     hierarchy: Hierarchy | None
-    reason: str
-    """Why there is none and what to do about it, in one line."""
+    reason: str  # why there is none and what to do about it, in one line
 
 
-def find(proc: Path = PROC, calls: Calls | None = None, *, root: bool | None = None) -> Found:
+def find(
+    proc: Path = PROC, calls: Calls | None = None, *, root: bool | None = None
+) -> GroupSupport:
     """Set up a hierarchy in the first place that works. May move this process, and forks.
 
     `proc`: the folder with our `cgroup` and `mountinfo`; `root`: whether to act as root would.
@@ -285,20 +276,20 @@ def find(proc: Path = PROC, calls: Calls | None = None, *, root: bool | None = N
         ours = membership(proc)
         for place in places(ours, calls, root=_is_root(root)):
             try:
-                return Found(_opened(ours, place, calls), "")
+                return GroupSupport(_opened(ours, place, calls), "")
             except OSError as error:
-                reasons.append(_told(error, ours, place))
-            except Unfit as unfit:
-                reasons.append(str(unfit))
-    except (OSError, Unfit) as unfit:
-        reasons.append(str(unfit))
-    return Found(None, reasons[0])  # that of the best place
+                reasons.append(_reason(error, ours, place))
+            except NoGroupsError as error:
+                reasons.append(str(error))
+    except (OSError, NoGroupsError) as error:
+        reasons.append(str(error))
+    return GroupSupport(None, reasons[0])  # that of the best place
 
 
 def sweep(proc: Path = PROC, calls: Calls | None = None, *, root: bool | None = None) -> None:
-    """Remove what spawners that were killed have left, where one of ours would make its own."""
+    """Remove what killed spawners have left, in all places where ours could be."""
     calls = calls or Calls()
-    with contextlib.suppress(OSError, Unfit):
+    with contextlib.suppress(OSError, NoGroupsError):
         for place in places(membership(proc), calls, root=_is_root(root)):
             _sweep_stale(calls, place.folder)
 
@@ -307,11 +298,10 @@ def _is_root(root: bool | None) -> bool:  # noqa: FBT001 - passed on as it came
     return os.geteuid() == 0 if root is None else root
 
 
-def _opened(ours: Membership, place: Place, calls: Calls) -> Hierarchy:
+def _opened(ours: Membership, place: GroupPlace, calls: Calls) -> Hierarchy:
     _sweep_stale(calls, place.folder)
     folder = place.folder / "arena-{}-{}-{}".format(*_identity())
-    kind = Hierarchy if ours.version == 1 else Hierarchy2
-    hierarchy = kind(calls, place, folder)
+    hierarchy = (Hierarchy if ours.version == 1 else Hierarchy2)(calls, place, folder)
     calls.make(folder)
     try:
         hierarchy.enter()
@@ -323,7 +313,7 @@ def _opened(ours: Membership, place: Place, calls: Calls) -> Hierarchy:
 
 
 def _try(hierarchy: Hierarchy, calls: Calls) -> None:
-    """See that a child can enter a group, and that its memory is counted there."""
+    """Check that a child can enter a group, and that its memory is counted there."""
     group = hierarchy.group("trial", memory_mb=_TRIAL_MB, tasks=_TRIAL_TASKS)
     child = os.fork()
     if child == 0:
@@ -340,19 +330,19 @@ def _try(hierarchy: Hierarchy, calls: Calls) -> None:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     group.remove()
     if status == _UNCOUNTED:
-        raise Unfit(f"{group.path} does not count memory", ASK_CONTAINER)
+        raise NoGroupsError(f"{group.path} does not count memory", ASK_CONTAINER)
     if status:
         raise OSError(status, os.strerror(status), group.join)
 
 
-def _told(error: OSError, ours: Membership, place: Place) -> str:
-    """Why a place is none, and what to do, from what the kernel said."""
-    told = f"{error.filename or place.folder}: {error.strerror}"
+def _reason(error: OSError, ours: Membership, place: GroupPlace) -> str:
+    """Why a place can't be used, and what to do."""
+    reason = f"{error.filename or place.folder}: {error.strerror}"
     if error.errno == errno.EROFS:
-        return str(Unfit(told, ASK_CONTAINER))
+        return str(NoGroupsError(reason, ASK_CONTAINER))
     if error.errno in {errno.EACCES, errno.EPERM}:
-        told = f"{place.folder} is not delegated to us ({error.strerror})"
-    return str(Unfit(told, ASK_ROOT if ours.version == 1 else ASK_SYSTEMD))
+        reason = f"{place.folder} is not delegated to us ({error.strerror})"
+    return str(NoGroupsError(reason, ASK_ROOT if ours.version == 1 else ASK_SYSTEMD))
 
 
 def _removed(calls: Calls, folder: Path) -> bool:
@@ -369,19 +359,19 @@ def _removed(calls: Calls, folder: Path) -> bool:
 
 
 def _identity() -> tuple[int, int, str]:
-    """What tells this process from every other, past and present, on this machine."""
+    """Unique among all processes, past and present, on this machine."""
     return _pid_namespace(), os.getpid(), _start_time(os.getpid())
 
 
 def _pid_namespace() -> int:
-    """A pid means something only within it, and containers may share the hierarchy."""
+    """A pid is unique only within it, and containers may share the hierarchy."""
     return os.stat("/proc/self/ns/pid").st_ino  # noqa: PTH116 - a Path is no shorter
 
 
 def _start_time(pid: int) -> str:
     """In ticks since boot; empty if no such process lives."""
     try:
-        # The command may hold anything; it ends with the last bracket.
+        # The command may contain anything; it ends with the last bracket.
         state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return ""
@@ -389,22 +379,22 @@ def _start_time(pid: int) -> str:
 
 
 def _sweep_stale(calls: Calls, place: Path) -> None:
-    """Remove what spawners that were killed have left.
+    """Remove what killed spawners have left; what is still dying goes with a later sweep.
 
     That can be a process: a bwrap that is killed between the start of its pid 1 and that one's
-    first steps leaves it waiting for ever. What is still dying goes with a later sweep.
+    first steps leaves it waiting for ever.
     """
     for folder in calls.below(place):
         found = _FOLDER.fullmatch(folder.name)
         if found and int(found[1]) == _pid_namespace() and _start_time(int(found[2])) != found[3]:
-            _emptied(calls, folder)
+            _kill_all(calls, folder)
             _removed(calls, folder)
 
 
-def _emptied(calls: Calls, folder: Path) -> None:
+def _kill_all(calls: Calls, folder: Path) -> None:
     """Kill what is in a group and all below it."""
     with contextlib.suppress(OSError):
         for inner in calls.below(folder):
-            _emptied(calls, inner)
+            _kill_all(calls, inner)
         for pid in calls.read(folder / PROCS).split():
             calls.kill(int(pid), folder)

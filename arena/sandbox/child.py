@@ -53,14 +53,9 @@ all of them again) is the host's."""
 COPIED = "<"
 """In an argument for bwrap, before the path of a file that it is to read from a descriptor."""
 
-OPEN_GATE = b"!go\n"
-"""One byte for bwrap's --block-fd, the line for the doorman."""
-
-_ABOVE = 64
-"""Descriptors are first moved above the numbers that they will get."""
-
-ERROR_BYTES = 2000
-"""The longest reason that a child can write to `errors`."""
+OPEN_GATE = b"!go\n"  # one byte for bwrap's --block-fd, the line for the doorman
+_ABOVE = 64  # descriptors are first moved above the numbers that they will get
+ERROR_BYTES = 2000  # the longest reason that a child can write to `errors`
 
 
 class Ends(NamedTuple):

@@ -34,14 +34,11 @@ SCRIPT = Path(__file__).with_name("spawner.py")
 ANSWER_BYTES = 1 << 16
 """Above the largest answer: its longest part, a host's error, is capped at 2,000 bytes."""
 
-STDERR_BYTES = 8192
-"""Enough for the traceback of a bug in the spawner."""
-
+STDERR_BYTES = 8192  # enough for the traceback of a bug in the spawner
 SEND_S = 10.0
 """The spawner is never busy for long; if it doesn't take a request for so long, it hangs."""
 
-CLOSE_S = 10.0
-"""Twice what the spawner itself allows for the last kills."""
+CLOSE_S = 10.0  # twice what the spawner itself allows for the last kills
 
 
 class BotProcess(msgspec.Struct, frozen=True, kw_only=True):

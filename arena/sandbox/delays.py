@@ -28,8 +28,7 @@ class Task(NamedTuple):
 
     ran: float
     waited: float
-    turns: int
-    """How often it was scheduled."""
+    turns: int  # how often it was scheduled
     waiting: bool
     """Whether it is runnable: on the core that we share it waits, since we run."""
 
@@ -37,14 +36,10 @@ class Task(NamedTuple):
 class Reading(NamedTuple):
     """A bot's tree at a moment, in seconds."""
 
-    at: float
-    """By time.monotonic()."""
-    cpu: float
-    """CPU time that the whole tree has used, ended tasks included."""
-    own: float
-    """How long our own thread has waited for a core."""
-    tasks: dict[int, Task]
-    """Live ones, by number."""
+    at: float  # by time.monotonic()
+    cpu: float  # CPU time that the whole tree has used, ended tasks included
+    own: float  # how long our own thread has waited for a core
+    tasks: dict[int, Task]  # live ones, by number
 
 
 def tasks(pids: Iterable[int], *, proc: str = PROC) -> dict[int, Task]:

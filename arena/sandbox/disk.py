@@ -30,9 +30,7 @@ ROUND_S = 0.25
 SLICE_S = 0.005
 """How long a check may take: the spawner has other programs to serve."""
 
-REST = 4
-"""A round is followed by a pause of so many times its length."""
-
+REST = 4  # a round is followed by a pause of so many times its length
 UNSEEN_S = 1.0
 """How long descriptors may be in flight, unseen: honest programs pass them on at once."""
 

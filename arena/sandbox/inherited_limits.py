@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.sandbox import Launch, meter
-from arena.sandbox.cgroupfs import MEMORY, PIDS, PROC, Unfit, membership
+from arena.sandbox.cgroupfs import MEMORY, PIDS, PROC, NoGroupsError, membership
 from arena.sandbox.environment import has_spare_uids, limits
 
 UNTOUCHED_MB = 4096
@@ -29,30 +29,23 @@ UNTOUCHED_MB = 4096
 OVERHEAD = 4
 """Processes that come with a bot: the sandbox's two, a spawner, its part of a worker."""
 
-OWN = 6
-"""The arena's own processes and threads, besides."""
-
+OWN = 6  # the arena's own processes and threads, besides
 _NO_LIMIT = 1 << 60
 """Control groups of version 1 write the largest possible number of pages for "no limit"."""
 
 _MB = 1 << 20
 
-ULIMIT_U = "ulimit -u"
-"""Where it counts all that a user runs."""
+ULIMIT_U = "ulimit -u"  # where it counts all that a user runs
 
 
 class _Kind(NamedTuple):
     """A resource limit, in words."""
 
     what: str
-    flag: str
-    """Of `ulimit`."""
-    unit: int = 1
-    """Divides values in messages."""
-    step: int = 1
-    """In which `ulimit` counts; 0: only "unlimited" is sure to do."""
-    lower: str = ""
-    """The arena's flag that promises less of it."""
+    flag: str  # of `ulimit`
+    unit: int = 1  # divides values in messages
+    step: int = 1  # in which `ulimit` counts; 0: only "unlimited" is sure to do
+    lower: str = ""  # the arena's flag that promises less of it
 
 
 _KINDS = {
@@ -69,8 +62,7 @@ _KINDS = {
 class SharedLimit(NamedTuple):
     """A limit that many processes share."""
 
-    where: str
-    """The file, or the command, that sets it."""
+    where: str  # the file, or the command, that sets it
     most: int
     used: int = 0
 
@@ -82,8 +74,7 @@ class InheritedLimits(NamedTuple):
     """Hard limits by their names in `resource`; without those that limit nothing."""
     tasks: tuple[SharedLimit, ...] = ()
     """Limits on processes and threads that bots share with each other, and with us."""
-    memory: tuple[SharedLimit, ...] = ()
-    """The same of memory, in bytes."""
+    memory: tuple[SharedLimit, ...] = ()  # the same of memory, in bytes
 
 
 def raise_open_files() -> None:
@@ -120,15 +111,13 @@ def _group_limits(
     """Those of our control group and the ones above, as far as they can be read."""
     try:
         found = membership(proc, controller)
-    except Unfit:
+    except NoGroupsError:
         return
-    for folder in (found.own, *found.own.parents):
+    for folder in found.upwards():
         # No limit at this place: "max", or a root, which has no such file.
         with contextlib.suppress(OSError, ValueError):
             if (here := limit_of(folder)).most < _NO_LIMIT:
                 yield here
-        if folder == found.top:
-            return
 
 
 def _tasks_of(folder: Path) -> SharedLimit:
@@ -158,12 +147,10 @@ def needs(launch: Launch) -> dict[str, int]:
 class Capacity(NamedTuple):
     """What the limits allow for matches between bots."""
 
-    tables: int
-    """How many can be played at a time."""
+    tables: int  # how many can be played at a time
     lack: str = ""
     """The first promise that can't be kept, in one line that says what to do; empty: all can."""
-    notes: tuple[str, ...] = ()
-    """What is worth a line, and stops nobody."""
+    notes: tuple[str, ...] = ()  # what is worth a line, and stops nobody
 
 
 def check_capacity(

@@ -22,9 +22,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-SHAPES = "Python, node, a JDK, Go or Rust"
-"""For messages."""
-
+SHAPES = "Python, node, a JDK, Go or Rust"  # for messages
 _PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)?)?[a-z]*")
 _NODE_PARTS = ("bin/node", "include/node", "lib/node_modules/npm", "lib/node_modules/corepack")
 _JDK = ("jar", "java", "javac", "javap", "jdeps", "jlink", "jmod", "jshell")

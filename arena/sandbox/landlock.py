@@ -36,8 +36,7 @@ from arena.sandbox.visible import DEVICES, etc, exposed, system
 SCOPES_SIGNALS = 6
 """Since this ABI Landlock keeps a program from signalling others; before, our filter does."""
 
-GOVERNS_TRUNCATION = 3
-"""The same for truncating files that may only be read."""
+GOVERNS_TRUNCATION = 3  # the same for truncating files that may only be read
 
 PROC = (
     "cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "sys/kernel/cap_last_cap",

@@ -48,14 +48,11 @@ class Usage(NamedTuple):
     """In /proc: of the process, or of another task if the first has ended."""
     parent: int
     threads: int
-    size: int
-    """Of its address space, whatever is behind it."""
+    size: int  # of its address space, whatever is behind it
     pages: int
     """Private and shared memory, resident or swapped; without the pages of files."""
-    tables: int
-    """Its page tables."""
-    slots: int
-    """Room for descriptors: at least as many as it has."""
+    tables: int  # its page tables
+    slots: int  # room for descriptors: at least as many as it has
 
 
 def usage(pid: int, *, proc: str = PROC) -> Usage | None:

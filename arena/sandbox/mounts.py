@@ -26,9 +26,7 @@ from arena.sandbox import kernel
 STAGE = "/tmp"  # noqa: S108 - only a mount point, hidden in a mount namespace of our own
 """A folder that exists everywhere."""
 
-SCRATCH = "scratch"
-"""The name of scratch space below STAGE."""
-
+SCRATCH = "scratch"  # the name of scratch space below STAGE
 _NO_IDMAP = frozenset({errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP})
 """The errors of an old kernel, a file system or a container that can't translate owners."""
 

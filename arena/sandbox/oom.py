@@ -13,10 +13,9 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from arena.sandbox.cgroupfs import PROC, Unfit, membership
+from arena.sandbox.cgroupfs import PROC, NoGroupsError, membership
 
-MACHINE = Path("/proc/vmstat")
-"""Of the whole machine, for where our group has no counter."""
+MACHINE = Path("/proc/vmstat")  # of the whole machine, for where our group has no counter
 
 
 class OomKills:
@@ -24,7 +23,7 @@ class OomKills:
         self._places = [machine]
         try:
             ours = membership(proc)
-        except Unfit:
+        except NoGroupsError:
             return
         name = "memory.oom_control" if ours.version == 1 else "memory.events"
         self._places.insert(0, ours.own / name)

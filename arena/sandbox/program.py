@@ -13,8 +13,7 @@ from typing import Any
 
 from arena.sandbox import cgroups, child, oom, removal, watch
 
-STATUS_BYTES = 4096
-"""bwrap's two lines take 300; the program itself can't write there."""
+STATUS_BYTES = 4096  # bwrap's two lines take 300; the program itself can't write there
 
 
 class Program:

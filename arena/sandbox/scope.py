@@ -1,10 +1,10 @@
-"""A control group of its own for a spawner, from the user's systemd.
+"""Start a spawner in a control group of its own, with the help of the user's systemd.
 
-In an ordinary session our group belongs to the session and holds the shell and us. The user's
-service manager starts a program in a new group that is delegated to it; the process stays our
-child, with its descriptors. Used by the referee's process when it starts a spawner.
+In an ordinary session our control group belongs to the session and holds the shell and us. The
+user's service manager starts a program in a new group that is delegated to it; the process stays
+our child, with its descriptors. Used by the client when it starts a spawner.
 
-Invariant: a prefix is given only if a program has really been started with it.
+Invariant: a prefix is returned only if a program has really been started with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from arena.sandbox.cgroupfs import PROC, Calls, Membership, Unfit, membership, places
+from arena.sandbox.cgroupfs import PROC, Calls, NoGroupsError, membership, places
 
 PASSED = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 """By these systemd-run finds the service manager; a spawner needs no other variables."""
@@ -24,7 +24,7 @@ PASSED = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 OPTIONS = ("--user", "--scope", "--quiet", "--collect", "-p", "Delegate=yes", "--")
 
 TRIAL_S = 10.0
-"""It takes 30 ms, at login while the manager is still starting a second or two."""
+"""It takes 30 ms; at login, while the manager is still starting, a second or two."""
 
 
 def launcher(
@@ -34,14 +34,16 @@ def launcher(
     *,
     root: bool | None = None,
 ) -> list[str]:
-    """What to put before a spawner's command; nothing where that is needless or impossible."""
+    """The prefix of a spawner's command; empty if that is needless or impossible."""
     try:
         ours = membership(proc)
-    except Unfit:
+    except NoGroupsError:
         return []
     as_root = os.geteuid() == 0 if root is None else root
-    if as_root or ours.version == 1 or _has_place(ours, calls or Calls()):
+    if as_root or ours.version == 1:
         return []
+    if any(not place.step_down for place in places(ours, calls or Calls(), root=False)):
+        return []  # there is a place already, and not our own group, which holds us
     tool = shutil.which("systemd-run", path=environ.get("PATH", os.defpath))
     runtime = Path(environ.get("XDG_RUNTIME_DIR") or "/nonexistent")
     manager = any((runtime / name).exists() for name in ("systemd/private", "bus"))
@@ -54,11 +56,6 @@ def launcher(
 def passed(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The variables that the prefix needs."""
     return {name: environ[name] for name in PASSED if name in environ}
-
-
-def _has_place(ours: Membership, calls: Calls) -> bool:
-    """Whether a spawner started as it is would have one: not our own group, which holds us."""
-    return any(not place.step_down for place in places(ours, calls, root=False))
 
 
 @functools.cache

@@ -154,10 +154,8 @@ class _Denial(NamedTuple):
     rule: str
     call: str
     errno: int
-    tests: tuple[Test, ...] = ()
-    """The call is refused if all of them hold."""
-    pretend: bool = False
-    """With `metadata="pretend"` the call seems to succeed."""
+    tests: tuple[Test, ...] = ()  # the call is refused if all of them hold
+    pretend: bool = False  # with `metadata="pretend"` the call seems to succeed
 
 
 def _if(rule: str, call: str, number: int, *tests: Test, pretend: bool = False) -> _Denial:

@@ -14,8 +14,7 @@ import signal
 
 from arena.sandbox import kernel, meter
 
-_RESCAN_S = 0.01
-"""How long to wait for killed processes before looking again."""
+_RESCAN_S = 0.01  # how long to wait for killed processes before looking again
 
 
 def become() -> int:

@@ -25,8 +25,7 @@ RANGE = 16
 _SPARE, _SPARE_MANY = 0x7000_0000, 1 << 28
 """Above all uids that systemd and distributions assign."""
 
-_SPARE_FEW = 4096
-"""Of a container's uids, which are usually 65,536."""
+_SPARE_FEW = 4096  # of a container's uids, which are usually 65,536
 
 
 def spare_uids() -> range | None:

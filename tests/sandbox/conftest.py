@@ -15,7 +15,7 @@ import pytest
 
 from arena.sandbox import Exited, Launch, Started
 from arena.sandbox.bwrap import Bubblewrap, candidates
-from arena.sandbox.cgroupfs import Unfit, membership
+from arena.sandbox.cgroupfs import NoGroupsError, membership
 from arena.sandbox.client import Spawner
 from arena.sandbox.landlock import Landlock
 from arena.sandbox.none import Unconfined
@@ -241,7 +241,7 @@ def group():
     def make(controller, name, value):
         try:
             found = membership(Path("/proc/self"), controller)
-        except Unfit as unfit:
+        except NoGroupsError as unfit:
             pytest.skip(str(unfit))
         folder = found.own / f"arena-test-{os.getpid()}"
         if found.version != 1 or os.geteuid():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox import cgroups
-from arena.sandbox.cgroupfs import Calls, Place, membership, places
+from arena.sandbox.cgroupfs import Calls, GroupPlace, membership, places
 
 PROJECT = Path(cgroups.__file__).parents[2]
 DEADLINE_S = 90.0
@@ -441,7 +441,7 @@ def test_root_in_a_container(tmp_path):
     assert hierarchy is None
     assert "holds 1 other processes" in reason
     ours = membership(kernel.proc)
-    only = Place(kernel.top, step_down=True, turn_on=True)
+    only = GroupPlace(kernel.top, step_down=True, turn_on=True)
     assert [only] == list(places(ours, kernel, root=True))
 
 
@@ -820,7 +820,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from arena.sandbox import cgroups
-from arena.sandbox.cgroupfs import Calls, Place, membership, places
+from arena.sandbox.cgroupfs import Calls, GroupPlace, membership, places
 
 class Stand(Calls):
     # A controller that version 2 has here plays the part of memory; all else is the kernel's.
