@@ -96,8 +96,6 @@ class Calls:
 
 
 class GroupPlace(NamedTuple):
-    """A group in which the spawner's may be made."""
-
     folder: Path
     step_down: bool = False  # it is our own, and we have to leave it
     turn_on: bool = False

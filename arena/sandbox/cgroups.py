@@ -59,55 +59,110 @@ _FOLDER = re.compile(r"arena-(\d+)-(\d+)-(\d+)")
 
 
 class Group:
-    """One program's tree, from its first instruction to the end of its last process."""
+    """One program's tree, from its first instruction to the end of its last process: version 1."""
 
-    def __init__(self, hierarchy: Hierarchy, path: Path) -> None:
-        self._hierarchy = hierarchy
-        self.path = path
-        self.join = str(path / hierarchy.entrance)
-        """The child writes "0" into this file to enter, while it still has our uid and before it
-        has a second thread."""
-
-    def kills(self) -> int:
-        """How many of its tasks the kernel has OOM-killed (counted since Linux 4.13). Version 2
-        kills them all at once, version 1 kills one and leaves the rest running.
-        """
-        return self._hierarchy.event(self.path, "oom_kill")
-
-    def spent(self) -> bool:
-        """Whether it has come to its own limit. If not, its tasks were killed for a group above, or
-        for the machine.
-        """
-        return self._hierarchy.spent(self.path)
-
-    def peak_mb(self) -> float:
-        """The most memory that it used; 0.0 if the kernel doesn't count that."""
-        return int(self._hierarchy.read(self.path / self._hierarchy.peak) or 0) / (1 << 20)
-
-    def kill(self) -> None:
-        """Kill all that is in it, if the kernel can: version 2, since Linux 5.14."""
-        self._hierarchy.kill(self.path)
-
-    def remove(self) -> None:
-        """Remove it: now, or at a later sweep if something in it is still dying."""
-        self._hierarchy.drop(self)
-
-
-class Hierarchy:
-    """A spawner's groups, in version 1."""
-
-    name = "cgroup v1"
     entrance = "tasks"
     """Moves one thread in 0.08 ms. `cgroup.procs` moves a whole process, for which the kernel waits
     until no CPU is within a fork: 7 ms (measured)."""
     events = "memory.oom_control"
     peak = "memory.max_usage_in_bytes"
     usage = "memory.usage_in_bytes"
+
+    def __init__(self, hierarchy: Hierarchy, path: Path) -> None:
+        self._hierarchy = hierarchy
+        self._calls = hierarchy.calls
+        self.path = path
+        self.join = str(path / self.entrance)
+        """The child writes "0" into this file to enter, while it still has our uid and before it
+        has a second thread."""
+
+    def limit(self, memory: int, tasks: int) -> None:  # noqa: ARG002 - version 2's
+        """Set the limits, 0 for none."""
+        if memory:
+            self._calls.write(self.path / "memory.limit_in_bytes", str(memory))
+            # Memory and swap together: it can't be less than the first.
+            self._write_if_present("memory.memsw.limit_in_bytes", str(memory))
+
+    def kills(self) -> int:
+        """How many of its tasks the kernel has OOM-killed (counted since Linux 4.13). Version 2
+        kills them all at once, version 1 kills one and leaves the rest running.
+        """
+        return self._event("oom_kill")
+
+    def spent(self) -> bool:
+        """Whether it has come to its own limit. If not, its tasks were killed for a group above, or
+        for the machine.
+        """
+        # By the peak: current kernels don't count failed charges of memory and swap together.
+        peaks = (self.peak, "memory.memsw.max_usage_in_bytes")
+        peak = max(int(self._read(name) or 0) for name in peaks)
+        return peak + CHARGE_BYTES >= int(self._read("memory.limit_in_bytes") or 0)
+
+    def peak_mb(self) -> float:
+        """The most memory that it used; 0.0 if the kernel doesn't count that."""
+        return int(self._read(self.peak) or 0) / (1 << 20)
+
+    def kill(self) -> None:
+        """Kill all that is in it, if the kernel can: version 2, since Linux 5.14."""
+
+    def remove(self) -> None:
+        """Remove it: now, or at a later sweep if something in it is still dying."""
+        self._hierarchy.drop(self)
+
+    def _event(self, wanted: str) -> int:
+        """How often something has happened in it; 0 if the kernel doesn't count that."""
+        for line in self._read(self.events).splitlines():
+            name, _, count = line.partition(" ")
+            if name == wanted:
+                return int(count)
+        return 0
+
+    def _read(self, name: str) -> str:
+        """One of its files; empty if the kernel or the group doesn't have it."""
+        try:
+            return self._calls.read(self.path / name)
+        except OSError:
+            return ""
+
+    def _write_if_present(self, name: str, text: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self._calls.write(self.path / name, text)
+
+
+class Group2(Group):
+    """The same in version 2."""
+
+    entrance = PROCS
+    events = "memory.events"
+    peak = "memory.peak"
+    usage = "memory.current"
+
+    def limit(self, memory: int, tasks: int) -> None:
+        if memory:
+            self._calls.write(self.path / "memory.max", str(memory))
+            self._write_if_present("memory.swap.max", "0")
+            self._write_if_present("memory.oom.group", "1")
+        if tasks and self._hierarchy.counts_tasks:
+            self._calls.write(self.path / "pids.max", str(tasks))
+
+    def spent(self) -> bool:
+        return bool(self._event("oom"))
+
+    def kill(self) -> None:
+        with contextlib.suppress(OSError):
+            self._calls.write(self.path / "cgroup.kill", "1")
+
+
+class Hierarchy:
+    """A spawner's groups, in version 1."""
+
+    name = "cgroup v1"
+    kind = Group
     counts_tasks = False  # whether a group limits the number of tasks, too
 
     def __init__(self, calls: Calls, place: GroupPlace, folder: Path) -> None:
         self.folder = folder
-        self._calls = calls
+        self.calls = calls
         self._place = place
         self._groups: set[Group] = set()
         self._dying: list[Path] = []
@@ -115,11 +170,11 @@ class Hierarchy:
     def group(self, name: str, *, memory_mb: int, tasks: int) -> Group:
         """Make a group with its limits, 0 for none. OSError: the machine can't."""
         self.sweep()
-        group = Group(self, self.folder / name)
-        self._calls.make(group.path)
+        group = self.kind(self, self.folder / name)
+        self.calls.make(group.path)
         self._groups.add(group)
         try:
-            self._limit(group.path, memory_mb << 20, tasks)
+            group.limit(memory_mb << 20, tasks)
         except OSError:
             group.remove()
             raise
@@ -134,7 +189,7 @@ class Hierarchy:
 
     def sweep(self) -> None:
         """Remove groups that could not be removed before."""
-        self._dying = [path for path in self._dying if not _removed(self._calls, path)]
+        self._dying = [path for path in self._dying if not _removed(self.calls, path)]
 
     def close(self) -> None:
         """Remove everything, and kill what is left in it if the kernel can."""
@@ -149,62 +204,23 @@ class Hierarchy:
             with contextlib.suppress(OSError):
                 self._leave()
 
-    def event(self, path: Path, wanted: str) -> int:
-        """How often something has happened in a group; 0 if the kernel doesn't count it."""
-        for line in self.read(path / self.events).splitlines():
-            name, _, count = line.partition(" ")
-            if name == wanted:
-                return int(count)
-        return 0
-
-    def spent(self, path: Path) -> bool:
-        """As `Group.spent`, by the peak: current kernels don't count failed charges of memory and
-        swap together.
-        """
-        names = (self.peak, "memory.memsw.max_usage_in_bytes")
-        peak = max(int(self.read(path / name) or 0) for name in names)
-        return peak + CHARGE_BYTES >= int(self.read(path / "memory.limit_in_bytes") or 0)
-
-    def read(self, path: Path) -> str:
-        """A file of a group; empty if the kernel or the group doesn't have it."""
-        try:
-            return self._calls.read(path)
-        except OSError:
-            return ""
-
-    def kill(self, path: Path) -> None:
-        """Version 1 has no way to kill a group."""
-
     def enter(self) -> None:
         """Prepare our folder; its groups inherit these settings."""
         # Old kernels let what is below a group escape its limit unless told otherwise, and count
         # swap apart; an administrator may have switched the killing off, and bots would hang.
         for name, value in (("use_hierarchy", "1"), ("swappiness", "0"), ("oom_control", "0")):
             with contextlib.suppress(OSError):  # a limit is useful even without these
-                self._calls.write(self.folder / f"memory.{name}", value)
+                self.calls.write(self.folder / f"memory.{name}", value)
 
     def _leave(self) -> None:
-        self._calls.remove(self.folder)
-
-    def _limit(self, path: Path, memory: int, tasks: int) -> None:  # noqa: ARG002 - version 2's
-        if memory:
-            self._calls.write(path / "memory.limit_in_bytes", str(memory))
-            # Memory and swap together: it can't be less than the first.
-            self._write_if_present(path / "memory.memsw.limit_in_bytes", str(memory))
-
-    def _write_if_present(self, path: Path, text: str) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            self._calls.write(path, text)
+        self.calls.remove(self.folder)
 
 
 class Hierarchy2(Hierarchy):
     """The same in version 2, where controllers are turned on from group to group."""
 
     name = "cgroup v2"
-    entrance = PROCS
-    events = "memory.events"
-    peak = "memory.peak"
-    usage = "memory.current"
+    kind = Group2
 
     def __init__(self, calls: Calls, place: GroupPlace, folder: Path) -> None:
         super().__init__(calls, place, folder)
@@ -214,48 +230,33 @@ class Hierarchy2(Hierarchy):
         self._own = folder / "spawner"
         self.counts_tasks = PIDS in self._wanted
 
-    def kill(self, path: Path) -> None:
-        with contextlib.suppress(OSError):
-            self._calls.write(path / "cgroup.kill", "1")
-
-    def spent(self, path: Path) -> bool:
-        return bool(self.event(path, "oom"))
-
     def enter(self) -> None:
         """Step down if we have to, and turn the controllers on."""
         place = self._place.folder
         if MEMORY not in self._wanted:
             raise NoGroupsError(f"the memory controller is not passed down to {place}", ASK_BOOT)
         if self._place.step_down:
-            if others := set(self._calls.read(place / PROCS).split()) - {str(os.getpid())}:
+            if others := set(self.calls.read(place / PROCS).split()) - {str(os.getpid())}:
                 raise NoGroupsError(f"{place} holds {len(others)} other processes", ASK_SYSTEMD)
-            self._calls.make(self._own)
-            self._calls.write(self._own / PROCS, "0")
-        present = self._calls.read(place / SUBTREE).split()
+            self.calls.make(self._own)
+            self.calls.write(self._own / PROCS, "0")
+        present = self.calls.read(place / SUBTREE).split()
         self._turned_on = [name for name in self._wanted if name not in present]
         self._switch(place, "+", self._turned_on)
         self._switch(self.folder, "+", self._wanted)
 
     def _leave(self) -> None:
-        if self._place.step_down and self._own in self._calls.below(self.folder):
+        if self._place.step_down and self._own in self.calls.below(self.folder):
             # Upwards: a group can't lose a controller that it still passes on.
             self._switch(self.folder, "-", self._wanted)
             self._switch(self._place.folder, "-", self._turned_on)
-            self._calls.write(self._place.folder / PROCS, "0")
-            self._calls.remove(self._own)
+            self.calls.write(self._place.folder / PROCS, "0")
+            self.calls.remove(self._own)
         super()._leave()
 
     def _switch(self, folder: Path, sign: str, names: list[str]) -> None:
         if names:
-            self._calls.write(folder / SUBTREE, " ".join(sign + name for name in names))
-
-    def _limit(self, path: Path, memory: int, tasks: int) -> None:
-        if memory:
-            self._calls.write(path / "memory.max", str(memory))
-            self._write_if_present(path / "memory.swap.max", "0")
-            self._write_if_present(path / "memory.oom.group", "1")
-        if tasks and self.counts_tasks:
-            self._calls.write(path / "pids.max", str(tasks))
+            self.calls.write(folder / SUBTREE, " ".join(sign + name for name in names))
 
 
 class GroupSupport(NamedTuple):
@@ -321,7 +322,7 @@ def _try(hierarchy: Hierarchy, calls: Calls) -> None:
         try:
             calls.write(Path(group.join), "0")
             held = b"\1" * _TRIAL_BYTES
-            if int(calls.read(group.path / hierarchy.usage)) >= len(held):
+            if int(calls.read(group.path / group.usage)) >= len(held):
                 status = 0
         except OSError as error:
             status = error.errno or _UNCOUNTED

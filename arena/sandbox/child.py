@@ -59,8 +59,6 @@ ERROR_BYTES = 2000  # the longest reason that a child can write to `errors`
 
 
 class Ends(NamedTuple):
-    """The descriptors that the spawner makes for a child."""
-
     stdin: int
     stdout: int
     stderr: int
@@ -112,7 +110,6 @@ def reason(error: BaseException) -> str:
 
 
 def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoReturn:
-    """Become bwrap, with the program inside."""
     options = plan["options"]
     _reset_signals()
     _be_killed_first()
@@ -224,7 +221,6 @@ def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
 
 
 def _report(facts: Mapping[str, float | str]) -> None:
-    """Write a line; short enough to be written whole."""
     with contextlib.suppress(BrokenPipeError):  # the spawner is gone, and we will be soon
         os.write(_STATUS, json.dumps(facts).encode() + b"\n")
 

@@ -41,6 +41,9 @@ SEND_S = 10.0
 CLOSE_S = 10.0  # twice what the spawner itself allows for the last kills
 
 
+_NEWS: dict[str, type[Started | Exited]] = {"started": Started, "exited": Exited}
+
+
 class BotProcess(msgspec.Struct, frozen=True, kw_only=True):
     """A program that was requested, and our ends of its pipes: non-blocking, close-on-exec, to be
     closed by the caller.
@@ -143,7 +146,11 @@ class Spawner:
             except OSError:
                 data = b""
             if data:
-                self._take(json.loads(data), news)
+                ((kind, message),) = json.loads(data).items()
+                if kind == "serves":
+                    self.memory, self.groupless = message["memory"], message["groupless"]
+                else:
+                    news.append(msgspec.convert(message, _NEWS[kind]))
             elif news:
                 return news  # the next call finds the end again
             else:
@@ -183,15 +190,6 @@ class Spawner:
     def _connection(self) -> socket.socket:
         assert self._socket is not None, "a spawner must be started before it is used"
         return self._socket
-
-    def _take(self, message: dict[str, Any], news: list[Started | Exited]) -> None:
-        if "serves" in message:
-            self.memory = message["serves"]["memory"]
-            self.groupless = message["serves"]["groupless"]
-        elif "started" in message:
-            news.append(msgspec.convert(message["started"], Started))
-        else:
-            news.append(msgspec.convert(message["exited"], Exited))
 
     def _send(self, request: dict[str, Any], descriptors: list[int]) -> None:
         data = json.dumps(request).encode()

@@ -50,8 +50,6 @@ _BLOCK = 512  # what st_blocks counts, whatever the file system's blocks are
 
 
 class Disk:
-    """Measures the folders of one program."""
-
     def __init__(
         self, folders: Sequence[str], *, most_bytes: int, most_files: int, uid: int = 0
     ) -> None:

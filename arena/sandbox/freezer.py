@@ -81,7 +81,6 @@ class Freezer:
                 time.sleep(NAP_S)
 
     def thaw(self) -> None:
-        """Continue everything."""
         for handle in self._handles.values():
             _send(handle, signal.SIGCONT)
 

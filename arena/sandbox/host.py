@@ -20,8 +20,6 @@ _UNMASKING = "/proc/sys/fs/binfmt_misc"
 
 
 class Host:
-    """A machine; every question reads its files again."""
-
     def __init__(self, root: Path = Path("/"), *, uid: int | None = None) -> None:
         self.root = root
         self.uid = os.geteuid() if uid is None else uid

@@ -29,8 +29,6 @@ LANDLOCK_SINCE = (5, 13)
 
 
 class HostCause(enum.StrEnum):
-    """What is wrong with a machine."""
-
     NO_BWRAP = "no-bwrap"
     BROKEN_BWRAP = "broken-bwrap"
     OLD_BWRAP = "old-bwrap"
@@ -119,8 +117,6 @@ def in_workflow(problem: HostProblem, environ: Mapping[str, str] = os.environ) -
 
 
 class _Failure(NamedTuple):
-    """What the rules judge."""
-
     host: Host
     text: str
     tool: str = ""
@@ -192,7 +188,6 @@ _WRITABLE_CGROUPS = {  # by kind of container; Docker has the option since Engin
 
 
 def _allow(name: str, value: int, what: str = "Allow them") -> str:
-    """Change a kernel setting."""
     commands = f"echo {name}={value} |\n  sudo tee -a {_SYSCTL}\nsudo sysctl -p {_SYSCTL}"
     return f"{what}, now and after the next boot:\n{commands}"
 

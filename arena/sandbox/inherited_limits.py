@@ -39,8 +39,6 @@ ULIMIT_U = "ulimit -u"  # where it counts all that a user runs
 
 
 class _Kind(NamedTuple):
-    """A resource limit, in words."""
-
     what: str
     flag: str  # of `ulimit`
     unit: int = 1  # divides values in messages
@@ -60,16 +58,12 @@ _KINDS = {
 
 
 class SharedLimit(NamedTuple):
-    """A limit that many processes share."""
-
     where: str  # the file, or the command, that sets it
     most: int
     used: int = 0
 
 
 class InheritedLimits(NamedTuple):
-    """What a process may use and pass on."""
-
     rlimits: Mapping[str, int] = {}
     """Hard limits by their names in `resource`; without those that limit nothing."""
     tasks: tuple[SharedLimit, ...] = ()
@@ -145,8 +139,6 @@ def needs(launch: Launch) -> dict[str, int]:
 
 
 class Capacity(NamedTuple):
-    """What the limits allow for matches between bots."""
-
     tables: int  # how many can be played at a time
     lack: str = ""
     """The first promise that can't be kept, in one line that says what to do; empty: all can."""

@@ -39,8 +39,6 @@ _ENVIRONMENT_PARTS = ("bin/py*", "lib/python3*", "lib/pypy3*", "pyvenv.cfg")
 
 
 class Installation(NamedTuple):
-    """What of a prefix belongs to a runtime."""
-
     prefix: Path
     parts: tuple[Path, ...]
     generic: bool

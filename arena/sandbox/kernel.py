@@ -241,7 +241,6 @@ def landlock(abi: int, rights: Iterable[tuple[str, int]]) -> None:
 
 
 def reserve(size: int) -> int:
-    """Reserve a range of addresses."""
     return _mapped(None, size, _PROT_NONE, _MAP_PRIVATE | _MAP_ANONYMOUS | _MAP_NORESERVE, -1)
 
 

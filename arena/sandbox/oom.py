@@ -29,7 +29,6 @@ class OomKills:
         self._places.insert(0, ours.own / name)
 
     def count(self) -> int:
-        """How many processes were killed so far."""
         for place in self._places:
             with contextlib.suppress(OSError):
                 for line in place.read_text().splitlines():

@@ -23,8 +23,6 @@ KNOWN_S = 1.0
 
 
 class Core:
-    """The core of this thread."""
-
     def __init__(self) -> None:
         self.own = OwnWait()
         self.count = len(os.sched_getaffinity(0))

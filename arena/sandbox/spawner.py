@@ -116,7 +116,6 @@ class SpawnerProcess:
             self.kill(program)
 
     def handle(self, descriptor: int, event: int) -> None:
-        """Do what a descriptor is ready for."""
         if descriptor == self.connection.fileno():
             if event & select.POLLOUT:
                 self.flush()
@@ -309,7 +308,6 @@ class SpawnerProcess:
         return True
 
     def forget(self, program: Program) -> None:
-        """Drop every trace of a program."""
         self.forget_status(program)
         program.close()
         self.slots[self.slots.index(program.id)] = 0

@@ -48,7 +48,6 @@ _OWN = ("/bot", "/dev", "/etc", "/proc")
 
 @functools.cache
 def etc(building: bool) -> tuple[str, ...]:  # noqa: FBT001 - the cache's key
-    """The paths in /etc to show."""
     patterns = (*ETC, *(ETC_OF_BUILDS if building else ()))
     found = (path for pattern in patterns for path in sorted(Path("/etc").glob(pattern)))
     return tuple(str(path) for path in found if _public(path))
@@ -65,7 +64,6 @@ def exposed(launch: Launch) -> list[str]:
 
 
 def _overlap(folder: str, system: str) -> bool:
-    """Whether one lies in the other."""
     return Path(folder).is_relative_to(system) or Path(system).is_relative_to(folder)
 
 

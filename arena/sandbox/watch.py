@@ -46,8 +46,6 @@ BUFFERS_REST = 40
 
 
 class Watch:
-    """Watches one program."""
-
     def __init__(
         self,
         share: Mapping[str, Any],
@@ -127,7 +125,6 @@ class Watch:
         return "memory" if over else ""
 
     def _memory(self, held: Mapping[int, memory.Usage], now: float) -> bool:
-        """Whether the tree holds too much memory."""
         pages = sum(each.pages for each in held.values())
         fixed = sum(each.tables for each in held.values())
         fixed += self._in_buffers(held, pages + fixed, now)

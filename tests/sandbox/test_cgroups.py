@@ -266,16 +266,16 @@ def test_counts(version, request):
     group = hierarchy.group("bot-1", memory_mb=100, tasks=17)
     assert 0 == group.kills()
     assert 3.0 == group.peak_mb()
-    events = group.path / hierarchy.events
+    events = group.path / group.events
     events.write_text("under_oom 0\noom 9\noom_kill 4\noom_group_kill 1\n")
     assert 4 == group.kills()
     events.write_text("oom_kill_disable 0\nunder_oom 0\n")
     assert not group.spent()
     events.write_text("oom_kill_disable 0\nunder_oom 0\noom 1\n")
-    (group.path / hierarchy.peak).write_text(f"{100 * MB - 4096}\n")
+    (group.path / group.peak).write_text(f"{100 * MB - 4096}\n")
     assert group.spent()
     events.write_text("oom_kill_disable 0\nunder_oom 0\n")
-    (group.path / hierarchy.peak).unlink()
+    (group.path / group.peak).unlink()
     assert 0 == group.kills()
     assert 0.0 == group.peak_mb()
     hierarchy.close()
@@ -800,7 +800,7 @@ def test_left_by_a_killed_spawner(hierarchy):
     folder = Path(os.fsdecode(other.stdout.readline().rstrip(b"\n")))
     waiting = ENTER + "print('in', flush=True); signal.pause()"
     left = subprocess.Popen(
-        [sys.executable, "-c", waiting, str(folder / "bot-1" / hierarchy.entrance), "0"],
+        [sys.executable, "-c", waiting, str(folder / "bot-1" / hierarchy.kind.entrance), "0"],
         stdout=subprocess.PIPE,
     )
     assert b"in\n" == left.stdout.readline()
