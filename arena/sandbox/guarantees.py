@@ -1,6 +1,7 @@
-"""What a sandbox promises, in words, and what none of them can. Pure data.
+"""The guarantees that a sandbox can give, and the known gaps, in words. Pure data.
 
-A `Probe` names those that its live canary has found to hold; SECURITY.md explains them.
+A `Probe` lists by name the guarantees that its canary has checked, and the gaps that are open on
+this machine; SECURITY.md explains them.
 """
 
 from __future__ import annotations
@@ -47,5 +48,5 @@ GAPS: Mapping[str, str] = MappingProxyType(
 )
 
 EVERYWHERE = ("cache timing", "futexes", "kernel counters", "page cache")
-"""The gaps of every sandbox on a shared machine. Rotations of a deal never live at the same time,
-so the first three tell nothing of one that is played elsewhere; the last one does."""
+"""The gaps of every sandbox on a shared machine. Rotations of a deal are never played at the same
+time, so the first three reveal nothing of another rotation; the last one does."""

@@ -1,13 +1,13 @@
-"""Which parts of this machine an interpreter or a compiler needs besides the system's own.
+"""Find the files and folders that an interpreter or a compiler outside the system's folders needs.
 
-Reads the file system only. An installation is recognised by one of a closed list of shapes, and
-what is shown of it are the parts that this shape names, never the folder that it lies in: a prefix
-such as ~/.local or a home holds much that is nobody's runtime. A program without a shape shows
-nothing, whatever lies beside it, and one of another name than the runtime's programs has no shape.
+Only reads the file system. An installation is recognised by one of a closed list of shapes, and
+only the parts that its shape names are exposed, never the folder that contains it: a prefix such as
+~/.local or a home contains much that belongs to no runtime. A program that isn't one of a shape's
+programs exposes nothing, whatever lies beside it.
 
-`parts` are judged by their names alone; whether a folder may be shown at all (a home, the cache) is
-for the caller to say, and `generic` tells him that the parts have names that any prefix could have.
-What somebody has put into them for his own eyes `private` finds.
+Parts are chosen by their names alone. Whether a folder may be exposed at all (a home, the cache) is
+up to the caller; `generic` says that the parts have names that any prefix could have. `private`
+finds files in them that only their owner may read.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Installation(NamedTuple):
     prefix: Path
     parts: tuple[Path, ...]
     generic: bool
-    """Whether parts have names, `bin` or `lib`, under which other things may lie as well: then the
-    prefix must be the runtime's alone."""
+    """Whether parts have names such as `bin` or `lib`, which may contain other things as well: then
+    the prefix must belong to the runtime alone."""
 
 
 def environment(program: Path) -> Installation | None:
-    """The virtual environment that a path belongs to; what it is based on isn't in it."""
+    """The virtual environment of a path, without the installation that it is based on."""
     prefix = program.parent.parent
     if not (prefix / "pyvenv.cfg").is_file() or not _PYTHON.fullmatch(program.name):
         return None
@@ -61,45 +61,45 @@ def environment(program: Path) -> Installation | None:
 
 @functools.cache  # a Python may have 60,000 files; one command asks several times
 def private(found: Installation, program: Path) -> Path | None:
-    """A file or folder in an installation that is not for everybody to read, while the
-    installation is, and that we could read and so show.
+    """A file or folder in an installation that we can read, but not every user, although the
+    installation itself is public.
 
-    Made under a umask of 077 the whole of it is its owner's alone, and nothing tells one file
-    from another: None.
+    None for an installation made under a umask of 077: all of it is its owner's alone, and no
+    file is more private than another.
     """
     mark = found.prefix / "pyvenv.cfg"
-    if not _for_everybody((mark if mark.is_file() else program).stat()):
+    if not _public((mark if mark.is_file() else program).stat()):
         return None
     waiting: list[str] = []
     for part in found.parts:
         info = part.lstat()
-        if not _for_everybody(info) and os.access(part, os.R_OK):
+        if not _public(info) and os.access(part, os.R_OK):
             return part
         if stat.S_ISDIR(info.st_mode):
             waiting.append(str(part))
     hidden = []
     while waiting:
-        # What vanishes, or is closed to us, shows nothing.
+        # What vanishes, or is closed to us, can't be exposed.
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 if entry.is_symlink():
                     continue
                 info = entry.stat(follow_symlinks=False)
-                if not _for_everybody(info) and os.access(entry.path, os.R_OK):
+                if not _public(info) and os.access(entry.path, os.R_OK):
                     hidden.append(entry.path)
                 if stat.S_ISDIR(info.st_mode):
                     waiting.append(entry.path)
     return Path(min(hidden)) if hidden else None
 
 
-def _for_everybody(info: os.stat_result) -> bool:
+def _public(info: os.stat_result) -> bool:
     mode = info.st_mode
     wanted = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
     return mode & wanted == wanted
 
 
 def installation(program: Path) -> Installation | None:
-    """What a program, given by its real path, is a part of; None for one of no known shape."""
+    """The installation of a program, given by its real path; None: it has no known shape."""
     if program.parent.name == "bin":
         prefix = program.parent.parent
         for shape in (_python, _node, _jdk, _go, _rust):
@@ -109,7 +109,7 @@ def installation(program: Path) -> Installation | None:
 
 
 def own_python() -> tuple[str, ...]:
-    """The parts of the installation that the arena's own interpreter is of."""
+    """The parts of the arena's own interpreter's installation."""
     program = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
     try:
         found = installation(program)
@@ -189,7 +189,7 @@ def _rust(prefix: Path, program: Path) -> Installation | None:
 
 
 def _present(prefix: Path, patterns: Iterable[str]) -> Iterator[Path]:
-    """What there is of these. A folder that is a link leads elsewhere, and is no part."""
+    """Those that exist. A folder that is a link leads elsewhere, and is no part."""
     for pattern in patterns:
         for path in sorted(prefix.glob(pattern)):
             if path.is_file() or (path.is_dir() and not path.is_symlink()):

@@ -18,39 +18,22 @@ from pathlib import Path
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
 
-PR_SET_PDEATHSIG = 1
-_PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 3, 4
 PR_SET_CHILD_SUBREAPER = 36
-PR_SET_NO_NEW_PRIVS = 38
-PR_SET_SECCOMP = 22
-PR_CAPBSET_DROP = 24
-_CAPABILITIES = 64
-_CAP_SYS_PTRACE = 19
-_CAPABILITY_VERSION = 0x2008_0522
+_PR_SET_PDEATHSIG, _PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 1, 3, 4
+_PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 22, 24, 38
+_CAPABILITIES, _CAP_SYS_PTRACE, _CAPABILITY_VERSION = 64, 19, 0x2008_0522
 _SECCOMP_MODE_FILTER = 2
 _SA_NOCLDSTOP = 1
 
-_CLONE_NEWNS = 0x0002_0000
-_CLONE_NEWUSER = 0x1000_0000
-_MS_NOSUID_NODEV = 0x2 | 0x4
-_MS_BIND = 0x1000
-_MS_REC = 0x4000
-_MS_PRIVATE = 0x4_0000
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x0002_0000, 0x1000_0000
+_MS_NOSUID_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 0x2 | 0x4, 0x1000, 0x4000, 0x4_0000
 
 # The same numbers on every architecture: these calls are younger than the common table.
-_SYS_OPEN_TREE = 428
-_SYS_MOVE_MOUNT = 429
-_SYS_MOUNT_SETATTR = 442
-_SYS_LANDLOCK_CREATE_RULESET = 444
-_SYS_LANDLOCK_ADD_RULE = 445
-_SYS_LANDLOCK_RESTRICT_SELF = 446
-_AT_FDCWD = -100
-_AT_EMPTY_PATH = 0x1000
-_AT_RECURSIVE = 0x8000
-_OPEN_TREE_CLONE = 1
-_MOVE_MOUNT_F_EMPTY_PATH = 4
-_MOUNT_ATTR_IDMAP = 0x10_0000
-_MOUNT_ATTR_RDONLY_NOSUID_NODEV = 0x1 | 0x2 | 0x4
+_SYS_OPEN_TREE, _SYS_MOVE_MOUNT, _SYS_MOUNT_SETATTR = 428, 429, 442
+_SYS_LANDLOCK_CREATE_RULESET, _SYS_LANDLOCK_ADD_RULE, _SYS_LANDLOCK_RESTRICT_SELF = 444, 445, 446
+_AT_FDCWD, _AT_EMPTY_PATH, _AT_RECURSIVE = -100, 0x1000, 0x8000
+_OPEN_TREE_CLONE, _MOVE_MOUNT_F_EMPTY_PATH = 1, 4
+_MOUNT_ATTR_IDMAP, _MOUNT_ATTR_RDONLY_NOSUID_NODEV = 0x10_0000, 0x1 | 0x2 | 0x4
 
 _LANDLOCK_VERSION = 1
 _LANDLOCK_RULE_PATH_BENEATH = 1
@@ -118,7 +101,7 @@ def die_with(parent: int) -> None:
     """Have this process killed when `parent` dies. Call it from the only thread, and after the
     last change of uid, which clears the setting.
     """
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the setting took effect
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -139,7 +122,7 @@ def drop_capabilities() -> None:
     for number in range(_CAPABILITIES):
         # The kernel doesn't know it, or we may not drop it.
         with contextlib.suppress(OSError):
-            prctl(PR_CAPBSET_DROP, number)
+            prctl(_PR_CAPBSET_DROP, number)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     _checked(_libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
 
@@ -181,7 +164,7 @@ def _may_trace() -> bool:
 
 def no_new_privileges() -> None:
     """From now on no exec raises privileges; needed for seccomp and Landlock."""
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def filter_calls(program: bytes) -> None:
@@ -189,7 +172,7 @@ def filter_calls(program: bytes) -> None:
     filters = _FilterProgram(len(program) // 8, program)
     _checked(
         _libc.prctl(
-            PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.byref(filters), 0, 0
+            _PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.byref(filters), 0, 0
         ),
         "seccomp",
     )

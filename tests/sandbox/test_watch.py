@@ -544,7 +544,7 @@ if root == 0:
         os.write(tell, b"-")
         os._exit(0)
     kernel.prctl(4, 1)  # as it is after an exec
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
+    kernel.prctl(kernel._PR_SET_PDEATHSIG, 9)
     held = mmap.mmap(-1, 60 * MB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     for at in range(0, len(held), 4096): held[at] = 1
     pairs = [socket.socketpair() for _ in range(9)]
@@ -558,7 +558,7 @@ if root == 0:
     for _ in range(3):
         if os.fork() == 0:
             break
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
+    kernel.prctl(kernel._PR_SET_PDEATHSIG, 9)
     os.write(tell, b"+")
     while True: signal.pause()
 os.close(tell)
@@ -575,7 +575,7 @@ os.chmod(os.path.dirname(folder), 0o700)  # the way there is closed to the progr
 kernel.prctl(4, 1)
 for number in range(64):
     try:
-        if not KEPT >> number & 1: kernel.prctl(kernel.PR_CAPBSET_DROP, number)
+        if not KEPT >> number & 1: kernel.prctl(kernel._PR_CAPBSET_DROP, number)
     except OSError: pass
 header = (ctypes.c_uint32 * 2)(kernel._CAPABILITY_VERSION, 0)
 sets = (ctypes.c_uint32 * 6)(KEPT, KEPT)
