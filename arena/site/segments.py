@@ -4,8 +4,8 @@
     m/sN.js        segment N: some matches move by move, in the order of their ids
     m/bI-K.js      list of bot I, file K: its matches, a line each
 
-Each is a script that calls one function with the file's name and base64 of gzip of JSON: scripts are
-all that a page opened from a folder may load, and gzip is what browsers inflate.
+Each is a script that calls one function with the file's name and base64 of gzip of JSON: scripts
+are all that a page opened from a folder may load, and gzip is what browsers inflate.
 
 A match in a segment is `MatchSteps` without what the event's pages say already, without its deck,
 and, if nobody failed, without turns, which only place faults.

@@ -422,7 +422,7 @@ def test_what_is_wrong_with_the_arena_is_not_told_of_the_log(tmp_path, event, mo
     def no_measure(*_words, **_named):
         raise UserError("there is no measure of luck for 'bridge'")
 
-    monkeypatch.setattr("arena.site.unfolder.unfolded", no_measure)
+    monkeypatch.setattr("arena.site.unfolder.unfold", no_measure)
     folder = copy(event, tmp_path / "event")
     done = CliRunner().invoke(commands, ["publish", str(folder), "--to", str(tmp_path / "site")])
     assert done.exit_code == 2
