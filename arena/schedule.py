@@ -1,8 +1,8 @@
-"""What a format decides on together, and from what: the words between schedules and counts.
+"""The interface between formats and counts: waves of matches, and the results they follow from.
 
-An event is played in waves. A format decides a wave when all matches of those before it have
-been counted, from what they have shown; so what it decides depends on no order in which they
-were played, and whoever has the log decides the same again.
+An event is played in waves. A format decides a wave when all matches of the waves before it have
+been counted, from their results. So the decision does not depend on the order in which they were
+played, and can be made again from the log.
 
 Invariant: pure; a wave is a function of the event and of the counted matches before it.
 """
@@ -18,7 +18,7 @@ from arena.model import Block, Verdict
 
 
 class Lead(NamedTuple):
-    """By how much one entrant is ahead of another, and how sure that is."""
+    """The lead of one entrant over another."""
 
     strokes: float
     """A match; by what the event rates on."""
@@ -29,7 +29,7 @@ class Lead(NamedTuple):
 
 
 class Forfeits(NamedTuple):
-    """What two have shown against each other, with forfeits apart from strokes."""
+    """Results of two entrants against each other, with forfeits apart from strokes."""
 
     matches: int
     one: int
@@ -37,12 +37,11 @@ class Forfeits(NamedTuple):
     two: int
     """That the second alone forfeited."""
     lead: Lead
-    """By how much the first is ahead where nobody forfeits; its error is infinite without such a
-    match."""
+    """Of the first, in matches without a forfeit; its error is infinite if there is none."""
 
 
 class Results(Protocol):
-    """What the waves so far have shown."""
+    """Results of the waves so far."""
 
     @property
     def withdrawn(self) -> Collection[str]:
@@ -52,24 +51,24 @@ class Results(Protocol):
         """All entrants, the best first."""
 
     def lead(self, one: str, two: str) -> Lead:
-        """By how much the first is ahead; less than nothing if it is behind."""
+        """Of the first over the second; negative if it is behind."""
 
     def separation(self, pairs: int, looks: int) -> float:
         """How many standard errors tell so many pairs apart, at so many looks."""
 
     def forfeits(self, one: str, two: str) -> Forfeits:
-        """What these two have shown; of an event that rates on strokes less luck."""
+        """Only of an event that rates on strokes less luck."""
 
 
 class Wave(msgspec.Struct, frozen=True, kw_only=True):
-    """Matches that are decided on together."""
+    """Matches that are decided together."""
 
     blocks: Callable[[], Iterable[Block]]
     """From the first, each time it is called."""
     matches: int
     by_entrant: Mapping[str, int]
     deals: Mapping[str, range] = {}
-    """By pairing, those of its deals that are in the wave; empty: the format has no use for it."""
+    """By pairing, its deals in the wave; empty if the format doesn't need them."""
     more: int = 0
     """Matches that are likely to come after it."""
     note: str = ""
@@ -86,38 +85,35 @@ class ScheduleEnd(msgspec.Struct, frozen=True):
 
 
 Schedule = Callable[[Sequence[Wave], Results], Wave | ScheduleEnd]
-"""Decides the wave after those that are given."""
+"""Decides the wave after the given ones."""
 
 
 class NoResults:
-    """What is known before the first match."""
+    """Results before the first match."""
 
     withdrawn: Collection[str] = ()
 
     def order(self) -> Sequence[str]:
-        """No entrant has shown anything."""
         return ()
 
     def lead(self, one: str, two: str) -> Lead:
-        """Nobody is ahead."""
         del one, two
         return Lead(0.0, float("inf"))
 
     def separation(self, pairs: int, looks: int) -> float:
-        """No number of errors is enough."""
         del pairs, looks
         return float("inf")
 
     def forfeits(self, one: str, two: str) -> Forfeits:
-        """They haven't met."""
         return Forfeits(0, 0, 0, self.lead(one, two))
 
 
 def step_down(leads: Iterable[Lead], pairs: int, separation: Callable[[int], float]) -> float:
-    """How many standard errors tell two apart, by the leads of neighbours (Holm): the surest has to
-    be sure enough for all pairs, the next for all but that one. So a pair that is open doesn't pay
-    for those that nobody doubts. One that is shown to be close still counts: who is equal to
-    everybody else may yet be told apart from somebody.
+    """How many standard errors tell two apart, by the leads of neighbours (Holm's step-down).
+
+    The surest pair has to be sure enough for all pairs, the next for all but that one. So an open
+    pair doesn't pay for pairs that are clear. A pair that is shown to be close still counts: its
+    bots may yet be told apart from others.
     """
     for sure in sorted((abs(lead.strokes) / lead.error for lead in leads), reverse=True):
         if pairs <= 1 or sure <= separation(pairs):
@@ -132,7 +128,6 @@ def at_once(wave: Wave) -> Schedule:
 
 
 def wave_of(blocks: Callable[[], Iterable[Block]]) -> Wave:
-    """A wave of these blocks, counted."""
     matches = 0
     by_entrant: dict[str, int] = {}
     for block in blocks():
@@ -145,6 +140,5 @@ def wave_of(blocks: Callable[[], Iterable[Block]]) -> Wave:
 
 
 def all_blocks(waves: Iterable[Wave]) -> Iterator[Block]:
-    """The blocks of some waves, in the order of the specs."""
     for wave in waves:
         yield from wave.blocks()

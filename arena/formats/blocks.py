@@ -1,11 +1,11 @@
-"""From tables and deals to blocks of series: what all formats share.
+"""Cut the deals of tables into blocks of series: all formats share this.
 
-A table's deals are cut into chunks of one series each, counted from the table's first deal; a
-block has one series for each rotation of a chunk, and which rotation of a deal is played in which
-series is drawn, so that no bot can know. So is the order in which a series plays its deals (in
-events without `deal_order`: by number, in all of them), so that a place in the series doesn't tell
-which deal of an earlier series comes again. The order of specs in a wave is: chunk, then table,
-then series, then that. So a wave that is stopped early has played every table about equally often.
+A table's deals are cut into chunks of one series each, counted from the table's first deal. A block
+has one series for each rotation of a chunk. Which rotation of a deal is played in which series is
+drawn by lot, and so is the order in which a series plays its deals (without `deal_order`: by
+number), so that a place in the series doesn't tell which deal of an earlier series comes again.
+Specs in a wave are ordered by chunk, table, series, place in the series: a wave that is stopped
+early has played every table about equally often.
 
 Invariant: a pure function of settings, tables and secret; where a deal's chunk begins depends on
 nothing but the deal.
@@ -30,18 +30,16 @@ from arena.model import (
 )
 from arena.schedule import Wave
 
-# Walking along so many takes a minute: an event.json may state any number.
+# A walk along so many takes a minute; an event.json may state any number.
 MOST_MATCHES = 5_000_000
 
 
 class Dealing:
-    """Deals for tables, in blocks."""
-
     def __init__(
         self, settings: Settings, tables: Iterable[Table], deals: Deals, *, chunk: int | None = None
     ) -> None:
         self.chunk = chunk or min(settings.series, settings.deals)
-        """Deals of a chunk; only the last of all may be a shorter one."""
+        """Deals of a chunk; only the last may have fewer."""
         self.seats = settings.seats
         self.pairings: Mapping[str, Table] = dict(
             sorted((pairing_id(table), table) for table in tables)
@@ -49,11 +47,11 @@ class Dealing:
         """The tables by pairing, in the order of pairings."""
         self._deals = deals
         self._shuffled = settings.deal_order == SHUFFLED
-        # A series is asked for once for each of its matches.
+        # Called once for each match of a series.
         self._in_series = functools.lru_cache(64)(self._played)
 
     def wave(self, deals: Mapping[str, range], *, more: int = 0, note: str = "") -> Wave:
-        """These deals of these pairings, which begin and end where chunks do."""
+        """A wave of these deals; they begin and end where chunks do."""
         matches = self.seats * sum(map(len, deals.values()))
         if matches > MOST_MATCHES:
             raise UserError(
@@ -76,7 +74,7 @@ class Dealing:
     def find(
         self, pairing: str, deal: int, rotation: int, *, most: int
     ) -> tuple[int, MatchSpec] | None:
-        """A match of one of the first `most` deals, and a number that is its alone."""
+        """See `Format.find`; `most`: deals of a pairing."""
         table = self.pairings.get(pairing)
         if table is None or not 0 <= deal < most or not 0 <= rotation < self.seats:
             return None
@@ -89,7 +87,7 @@ class Dealing:
         return before, _spec(pairing, deal, rotation, circle, _series(pairing, deals, place))
 
     def _played(self, pairing: str, deals: range, place: int) -> Sequence[int]:
-        """A block's deals in the order in which its series at a place plays them."""
+        """The deals of a block in the order in which its series at `place` plays them."""
         if not self._shuffled:
             return deals
 

@@ -1,19 +1,19 @@
-"""How surely a bot is ahead of another, forfeits counted, when forfeits are rare and dear.
+"""Test whether a bot is ahead of another when forfeits are rare and expensive.
 
-What counts is the mean lead in strokes a match, where a match that one of the two forfeits is lost
-by the published margin. As noise such a match is hopeless: one in 62 that costs 123 strokes takes
+What counts is the mean lead in strokes a match, where a forfeited match is lost by the published
+margin. Treated as noise such matches spoil a short test: one in 62 that costs 123 strokes takes
 back a lead of two, and four short comparisons in ten don't see a single one.
 
-Theory of operation. So there are three unknowns: the lead x in matches that nobody forfeits, whose
-estimate is Gaussian, and the shares q and r of the matches that the one and the other forfeit,
-whose counts are binomial. The one isn't ahead where
+Theory of operation. There are three unknowns: the lead x in matches without a forfeit, whose
+estimate is Gaussian, and the shares q and r of the matches that the first and the second forfeit,
+whose counts are binomial. The first is not ahead where
 
     x <= (margin + x) q - (margin - x) r
 
-and the evidence that it is ahead is by how much the logarithm of the likelihood falls from its
-maximum to the likeliest point of that region: strokes were lucky, forfeits just didn't happen, or a
-mixture of both. In the products the estimate stands for x, which is on the safe side; then the
-region is a half-space, and one multiplier is found by bisection.
+The evidence that it is ahead is the fall of the log-likelihood from its maximum to the likeliest
+point of that region: strokes were lucky, forfeits just didn't happen, or a mixture of both. In the
+products the estimate stands for x, which is on the safe side; then the region is a half-space, and
+one multiplier is found by bisection.
 
 Pure.
 """
@@ -28,7 +28,7 @@ _STEPS = 100
 
 
 def evidence(shown: Forfeits, margin: float) -> float:
-    """By how many nats what was seen is likelier if the first is ahead than if it isn't."""
+    """In nats: how much likelier the results are if the first is ahead than if it isn't."""
     lead, error, matches = shown.lead.strokes, shown.lead.error, shown.matches
     if not math.isfinite(error):  # there is no match without a forfeit
         return 0.0
@@ -36,7 +36,7 @@ def evidence(shown: Forfeits, margin: float) -> float:
     gained = max(margin - max(lead, 0.0), 0.0)
 
     def nearest(pull: float) -> tuple[float, float, float]:
-        """Lead and shares where the likelihood has fallen with such a slope."""
+        """Lead and shares where the likelihood falls with this slope."""
         return (
             lead - pull * error**2,
             _more(matches, shown.one, pull * dear),
@@ -64,7 +64,7 @@ def evidence(shown: Forfeits, margin: float) -> float:
 
 
 def _more(matches: int, count: int, slope: float) -> float:
-    """The share above that counted at which the likelihood falls with such a slope."""
+    """The share above the observed one where the likelihood falls with this slope."""
     # slope q² + (matches - slope) q - count = 0, without cancellation
     free = matches - slope
     root = math.sqrt(free * free + 4 * slope * count)
@@ -74,13 +74,13 @@ def _more(matches: int, count: int, slope: float) -> float:
 
 
 def _fewer(matches: int, count: int, slope: float) -> float:
-    """The share below that counted at which it does."""
+    """The share below the observed one where it does."""
     free = matches + slope
     return 2 * count / (free + math.sqrt(free * free - 4 * slope * count))
 
 
 def _fall(matches: int, count: int, share: float) -> float:
-    """The logarithm of the likelihood at the share counted, less that at this one."""
+    """The log-likelihood at the observed share, less that at this one."""
     fall = 0.0
     for part, at in ((count, share), (matches - count, 1 - share)):
         if part:

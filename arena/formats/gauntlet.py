@@ -1,9 +1,7 @@
 """Gauntlet: some entrants, the heroes, meet all others; the others don't meet each other.
 
-To see where a new bot stands among known ones, for as many matches as there are others. Tables are
+It shows where a new bot stands among known ones, in as many matches as there are others. Tables are
 the subsets of the field with at least one hero.
-
-Invariant: as of round robin.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ class Gauntlet(RoundRobin):
         if strangers := heroes.difference(entrant.id for entrant in field):
             raise UserError(f"{min(strangers)} is to run the gauntlet, but is not among the bots")
         if not heroes:
-            raise UserError("a gauntlet needs somebody to run it: --gauntlet BOT")
+            raise UserError("a gauntlet needs a bot that runs it: --gauntlet BOT")
         if self._settings.tables is not None:
             raise UserError("--tables goes with a round robin; a gauntlet has all of its tables")
         tables = all_tables(self._settings, field)

@@ -1,16 +1,16 @@
-"""Racing: matches go where the order is still open.
+"""Racing: play on only where the order is still open.
 
 Theory of operation. The first wave is a warm-up: every pair plays the event's deals. After each
-wave the field is put in order, and cut wherever everybody above is separated from everybody below:
-by more standard errors than chance alone makes, for all neighbours that aren't known yet and all
-looks together. What lies between two cuts is a group. In a group of more than one whose neighbours
-aren't all separated or shown to be close, each pair whose order is open plays on: `growth` times as
-many deals as it has played. Two that may not meet are compared through somebody whom both may: they
-play on against the nearest in the order. The event is over when no group is open, or when
-what is left of the budget is too little for any of its pairs.
+wave the field is put in order, and cut wherever all above are separated from all below: by more
+standard errors than chance alone makes, for all neighbours whose order is open and all looks
+together. The bots between two cuts are a group. In a group of more than one whose neighbours aren't
+all separated or shown to be close, each pair whose order is open plays on: `growth` times as many
+deals as it has played. Two that may not meet play on against a third that both may meet, the
+nearest in the order. The event is over when no group is open, or when the rest of the budget is too
+small for any pair.
 
-Waves grow, so there are few looks; a look may err with a share of the error rate. The constants of
-all this are in the event's settings, for a race is decided again long after it was played.
+Waves grow, so there are few looks; each may err with a share of the error rate. The constants are
+in the event's settings, since a race is decided again long after it was played.
 
 Invariant: a wave is a function of the waves before it and of what they have shown.
 """
@@ -29,11 +29,11 @@ from arena.model import Entrant, MatchSpec, Racing, Settings, UserError
 from arena.schedule import Results, ScheduleEnd, Wave, step_down
 
 MOST_DEALS = 100_000
-"""Of one pair: then even a tenth of a stroke has been told."""
+"""Of one pair: they tell even a tenth of a stroke."""
 
 
 def refuse_small_budget(settings: Settings, bots: int) -> None:
-    """UserError if so many bots, or more, who may all meet, can't even have their warm-up."""
+    """UserError if the budget is too small for the warm-up of so many bots that may all meet."""
     racing = settings.racing
     if racing and racing.budget and settings.same_author:
         warm_up = _warm_up(settings)
@@ -54,7 +54,6 @@ def _chunk(settings: Settings) -> int:
 
 
 def _warm_up(settings: Settings) -> int:
-    """Deals of each pair."""
     chunk = _chunk(settings)
     return min(MOST_DEALS, -(-settings.deals // chunk) * chunk)
 
@@ -90,7 +89,6 @@ class Race(Format):
         _refuse_below(self._budget, warm_up, self._first.matches)
 
     def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:
-        """The pairs whose order is open, in the groups that are."""
         if not before:
             return self._first
         standing = _Standing(results, self._racing, self._entrants)
@@ -102,21 +100,22 @@ class Race(Format):
         chosen = {name for pair in pairs for name in self._through(pair, standing.order)}
         deals = {name: some for name in sorted(chosen) if (some := self._more(played[name]))}
         if not deals:
-            return ScheduleEnd(f"nobody can be told apart by playing on, with {standing.told()}")
+            return ScheduleEnd(
+                f"nobody can be told apart by playing on, with {standing.open_note()}"
+            )
         left = self._budget - sum(wave.matches for wave in before)
         deals = self._within(left, deals)
         if not deals:
-            return ScheduleEnd(f"the budget of {self._budget} matches, with {standing.told()}")
+            return ScheduleEnd(f"the budget of {self._budget} matches, with {standing.open_note()}")
         likely = standing.likely(pairs, {pair: played[n] for pair, n in self._seated.items()})
         more = min(likely, left) - 2 * sum(map(len, deals.values()))
-        return self._dealing.wave(deals, more=max(0, more), note=standing.told())
+        return self._dealing.wave(deals, more=max(0, more), note=standing.open_note())
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
-        """A match that some race could come to."""
         return self._dealing.find(pairing, deal, rotation, most=MOST_DEALS)
 
     def _through(self, pair: tuple[str, str], order: Sequence[str]) -> list[str]:
-        """The pairings that tell two apart: their own, or those with one whom both may meet."""
+        """The pairings that tell two apart: their own, or theirs with a third bot."""
         if own := self._seated.get(frozenset(pair)):
             return [own]
         one, two = map(order.index, pair)
@@ -127,7 +126,7 @@ class Race(Format):
         return []
 
     def _within(self, matches: int, deals: dict[str, range]) -> dict[str, range]:
-        """As much of a wave as so many matches are: the pairs that would play most play less."""
+        """Cut a wave down to so many matches: the pairs that would play most play less."""
         while 2 * sum(map(len, deals.values())) > matches:
             name = max(deals, key=lambda name: (len(deals[name]), name))
             some = deals.pop(name)
@@ -136,13 +135,13 @@ class Race(Format):
         return dict(sorted(deals.items()))
 
     def _more(self, played: int) -> range:
-        """The next deals of a pair: whole chunks; none where it has had them all."""
+        """The next deals of a pair, in whole chunks; none after the last."""
         chunks = max(1, round(self._racing.growth * played / self._dealing.chunk))
         return range(played, min(MOST_DEALS, played + chunks * self._dealing.chunk))
 
 
 def _played(waves: Sequence[Wave]) -> dict[str, int]:
-    """Deals by pairing: each wave goes on where the last one with that pair has ended."""
+    """Deals played by pairing: each wave goes on where the one before it ended."""
     played: dict[str, int] = {}
     for wave in waves:
         played.update((pairing, deals.stop) for pairing, deals in wave.deals.items())
@@ -150,7 +149,7 @@ def _played(waves: Sequence[Wave]) -> dict[str, int]:
 
 
 class _Standing:
-    """Who is apart from whom after the waves so far."""
+    """Which bots are told apart after the waves so far."""
 
     def __init__(self, results: Results, racing: Racing, entrants: int) -> None:
         self._results = results
@@ -163,36 +162,35 @@ class _Standing:
         )
 
     def open_groups(self) -> Iterator[Sequence[str]]:
-        """Those in which neighbours are neither separated nor close."""
+        """Groups in which some neighbours are neither separated nor close."""
         for group in self._groups():
             if any(self._open(one, two) for one, two in itertools.pairwise(group)):
                 yield group
 
     def open_pairs(self, group: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Those whose order isn't known: whether they are neighbours may change yet."""
+        """All pairs whose order is open, not neighbours alone: these may change."""
         for number, one in enumerate(group):
             for two in group[number + 1 :]:
                 if self._open(one, two):
                     yield one, two
 
-    def told(self) -> str:
-        """What is open, for people."""
+    def open_note(self) -> str:
+        """The open groups, for people."""
         groups = [f"{group[0]} to {group[-1]} ({len(group)})" for group in self.open_groups()]
         return f"open: {', '.join(groups)}"
 
     def likely(self, pairs: Sequence[tuple[str, str]], played: dict[frozenset[str], int]) -> int:
-        """How many more matches these pairs are likely to need, as things look."""
+        """An estimate of the matches that these pairs still need."""
         matches = 0.0
         for one, two in pairs:
             lead = self._results.lead(one, two)
-            # As it shrinks with the root of the deals, its error has to come down to this.
+            # The error shrinks with the root of the deals; it has to come down to this.
             need = max(abs(lead.strokes), self._close - abs(lead.strokes), 0.1) / self._errors
             deals = played.get(frozenset((one, two)), 0)
             matches += 2 * deals * max(0.0, (lead.error / need) ** 2 - 1)
         return math.ceil(matches)
 
     def _groups(self) -> Iterator[Sequence[str]]:
-        """The field, cut wherever all above are separated from all below."""
         order = self.order
         begin = 0
         for cut in range(1, len(order) + 1):

@@ -19,8 +19,6 @@ from arena.schedule import Results, ScheduleEnd, Wave
 
 
 class RoundRobin(Format):
-    """The first wave is everything; there is no other."""
-
     adaptive = False
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
@@ -35,15 +33,12 @@ class RoundRobin(Format):
             )
 
     def _tables(self, field: Sequence[Entrant], deals: Deals) -> list[Table]:
-        """Who sits together."""
         if self._settings.tables is None:
             return all_tables(self._settings, field)
         return balanced_tables(self._settings, field, deals)
 
     def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:  # noqa: ARG002 - the contract's
-        """Everything at once."""
         return ScheduleEnd() if before else self._all
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
-        """A match of the schedule and how many come before it; None if there is no such match."""
         return self._dealing.find(pairing, deal, rotation, most=self._settings.deals)

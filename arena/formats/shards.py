@@ -2,9 +2,9 @@
 
 Block number k, counted from 0 in the order of the specs, belongs to shard (k + k div L) mod n + 1,
 where L is the least common multiple of n and the number of tables. So the shards' numbers of blocks
-differ by one at most, and in the long run each has a share of every table, which k mod n alone
-would not give: with as many tables as shards each would have one table for itself, and all
-would wait for that of the slowest bots.
+differ by one at most, and in the long run each has a share of every table. k mod n alone would not
+give that: with as many tables as shards each would have one table for itself, and all would wait
+for the table of the slowest bots.
 
 Invariant: each block is in exactly one of the n shards.
 """

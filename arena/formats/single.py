@@ -1,8 +1,8 @@
-"""Single: one match on one deal, its seats as they were chosen. What `arena play` is played as.
+"""Single: one match on one deal, with chosen seats. `arena play` uses it.
 
-With one rotation no rated event is complete, so nobody is rated by it: whoever chooses the seats
-has chosen the luck too. The heroes are the entrants that were given seats, from seat 0; whoever is
-not among them follows in the order of ids.
+With one rotation no rated event is complete, so no bot is rated by it: the choice of seats is a
+choice of luck. The heroes are the entrants with chosen seats, from seat 0; the others follow in the
+order of ids.
 
 Invariant: a pure function of settings and entrants.
 """
@@ -45,11 +45,9 @@ class Single(Format):
         self._all = wave_of(lambda: (block,))
 
     def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:  # noqa: ARG002 - the contract's
-        """The match."""
         return ScheduleEnd() if before else self._all
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
-        """The match, if it is that."""
         spec = self._spec
         mine = (pairing, deal, rotation) == (spec.pairing, spec.deal, spec.rotation)
         return (0, spec) if mine else None

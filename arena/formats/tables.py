@@ -1,6 +1,6 @@
-"""Who sits together: all subsets of a field, or a seeded balanced part of them.
+"""Choose the tables of a field: all subsets of the event's number of seats, or a balanced part.
 
-Invariant: a pure function of settings, entrants and secret; a table is a sorted tuple of ids.
+Invariant: a pure function of settings, entrants and secret.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from arena.deals import Deals
 from arena.model import Entrant, Settings, UserError
 
 Table = tuple[str, ...]
+"""The ids of entrants that sit together, sorted."""
 
 # The fit's time grows with the cube of their number.
 MOST_BOTS = 500
@@ -20,7 +21,7 @@ MOST_BOTS = 500
 MOST_TABLES = 50_000
 # To balance so many takes some twenty seconds.
 MOST_SEATINGS = 10_000_000
-# A greedy table may be one that was chosen before; another draw of the ties usually is not.
+# A greedy table may have been chosen before; another draw of the ties usually gives a new one.
 TRIES = 32
 
 
@@ -85,10 +86,9 @@ def balanced_tables(settings: Settings, field: Sequence[Entrant], deals: Deals) 
 
 
 class _Design:
-    """Seats next whoever has sat least and, among those, has met the table's others least.
-
-    What is still equal is decided by the secret. Appearances differ by at most one as long as
-    authors and the ban on repeated tables allow it.
+    """Fill each seat with the bot that has sat least and, among those, has met the others of the
+    table least; the secret breaks ties. Appearances differ by at most one as long as authors and
+    the ban on repeated tables allow it.
     """
 
     def __init__(self, settings: Settings, field: Sequence[Entrant], deals: Deals) -> None:

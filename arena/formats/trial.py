@@ -2,17 +2,16 @@
 
 Theory of operation. Wald's sequential test on the mean difference of strokes over rated events,
 luck taken off: "not better" is 0 strokes a match, "better" is the effect. After each wave the
-logarithm of how much likelier the one makes what was seen than the other is held against two
-bounds, which follow from the error rates. The differences of rated events are taken to be nearly
-Gaussian; their spread and, where the settings say so, their skewness are taken from themselves, so
-there are some of them before the first look.
+log-likelihood ratio of the two is compared with two bounds, which follow from the error rates. The
+differences of rated events are taken to be nearly Gaussian; their variance and, where the settings
+say so, their skewness are estimated, so some deals are played before the first look.
 
 A bot that gains two strokes and forfeits one match in 62 gains nothing, and in a short trial it
 may forfeit none. So "better" takes a second proof where the settings ask for it: that strokes gain
-more than forfeits cost, seen or not (`arena.formats.forfeits`). Until there is one the trial goes
-on. "Not better" takes none: forfeits of the old bot that weren't seen can make it wrong.
+more than forfeits cost, seen or not (`arena.formats.forfeits`). Until then the trial goes on.
+"Not better" takes no such proof: unseen forfeits of the old bot can make it wrong.
 
-Invariant: as of racing.
+Invariant: a wave is a function of the waves before it and of their results.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ MOST_DEALS = 1_000_000
 
 
 class Bounds(NamedTuple):
-    """Where a trial stands, and where it ends."""
+    """The log-likelihood ratio of a trial, and the bounds that end it."""
 
     lower: float
     ratio: float
@@ -53,14 +52,12 @@ class Bounds(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """What has been shown."""
         if self.ratio >= self.upper:
             return Verdict.BETTER
         return Verdict.NOT_BETTER if self.ratio <= self.lower else Verdict.UNDECIDED
 
 
 def bounds(test: Test, lead: Lead) -> Bounds:
-    """Where a trial stands by the new bot's lead."""
     strokes = lead.strokes if test.skew is UNSET else _unskewed(test, lead, test.skew)
     ratio = test.effect * (strokes - test.effect / 2) / lead.error**2
     lower = math.log(test.beta / (1 - test.alpha))
@@ -70,11 +67,11 @@ def bounds(test: Test, lead: Lead) -> Bounds:
 
 def _unskewed(test: Test, lead: Lead, far: float) -> float:
     """The lead, corrected for skewness (Johnson's modified t): where losses are rare and large, a
-    sample that has few of them is ahead, and varies little. What is corrected is the distance from
-    the hypothesis that would be refused.
+    sample with few of them is ahead and varies little. The correction is of the distance from the
+    hypothesis that would be rejected.
     """
-    refused = 0.0 if lead.strokes > test.effect / 2 else test.effect
-    errors = min(far, abs(lead.strokes - refused) / lead.error)
+    rejected = 0.0 if lead.strokes > test.effect / 2 else test.effect
+    errors = min(far, abs(lead.strokes - rejected) / lead.error)
     return lead.strokes + lead.error * lead.skew / 6 * (1 + 2 * errors**2)
 
 
@@ -104,8 +101,8 @@ class Trial(Format):
         self._most = min(self._test.budget, 2 * MOST_DEALS)
         self._margin = settings.rating.forfeit_margin
         self._proof: float | None = None
-        """Evidence of strokes against forfeits that "better" takes. By results a forfeit costs what
-        any loss does, so there is nothing to set apart.
+        """Evidence of strokes against forfeits that "better" takes; None if the event rates on
+        results, where a forfeit costs what any loss does.
         """
         if self._test.forfeits is not UNSET and settings.rate_on == ADJUSTED:
             certain = math.log((1 - self._test.beta) / self._test.alpha)
@@ -117,7 +114,6 @@ class Trial(Format):
             )
 
     def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:
-        """Some more deals, until it is known."""
         played = before[-1].deals[self._pairing].stop if before else 0
         if results.withdrawn:
             return self._without(results.withdrawn)
@@ -133,7 +129,7 @@ class Trial(Format):
         return self._dealing.wave({self._pairing: deals}, note=note, more=more)
 
     def _open(self, results: Results, played: int) -> ScheduleEnd | tuple[str, int]:
-        """The verdict; or what is open, and how many matches that is likely to take."""
+        """The end; or a note on what is open, and an estimate of the matches it takes."""
         lead = results.lead(self._new, self._old)
         stand = bounds(self._test, lead)
         error = results.separation(1, self._test.looks) * lead.error
@@ -157,7 +153,7 @@ class Trial(Format):
         return ScheduleEnd(f"{self._new} is {stand.verdict}", stand.verdict)
 
     def _without(self, withdrawn: Collection[str]) -> ScheduleEnd:
-        """Who is left is the better one."""
+        """The bot that is left is the better one."""
         if len(withdrawn) > 1:
             return ScheduleEnd("both were withdrawn", Verdict.UNDECIDED)
         (out,) = withdrawn
@@ -165,10 +161,9 @@ class Trial(Format):
         return ScheduleEnd(f"{out} was withdrawn", verdict)
 
     def _likely(self, far: float, played: int) -> int:
-        """How many matches are to come after the next wave, if there are so many times as many."""
+        """Matches after the next wave, if the trial takes `far` times as many again."""
         deals = played * far - self._step
         return max(0, min(math.ceil(2 * deals), self._most - 2 * (played + self._step)))
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
-        """A match that some trial could come to."""
         return self._dealing.find(pairing, deal, rotation, most=MOST_DEALS)
