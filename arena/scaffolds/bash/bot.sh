@@ -83,6 +83,10 @@ choose() {
   local grid saving place phase
   field phase
   phase=$value
+  if [[ $game != play-nine && $game != four-card-golf ]]; then
+    pick '' # another game: its scores are for you to write
+    return
+  fi
   if [[ $phase == tee ]]; then
     pick tee # all cards are face down: any two are as good
     return

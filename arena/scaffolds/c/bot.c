@@ -98,7 +98,9 @@ static void choose(const char *view, const char *legal, char *move)
         own = json_next(own);
     size = numbers(own, grid, CARDS);
 
-    if (json_is(phase, "tee")) {
+    if (strcmp(game, "play-nine") && strcmp(game, "four-card-golf")) {
+        pick(legal, "", "", move); /* another game: its scores are for you to write */
+    } else if (json_is(phase, "tee")) {
         pick(legal, "", "", move); /* all cards are face down: any two are as good */
     } else if (json_is(phase, "turn")) {
         pick(legal, "knock", "knock", move);

@@ -34,6 +34,9 @@ var points = [...]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 0}
 
 // choose returns the move to make, one of those in legal. Your strategy goes here.
 func choose(game string, view View, legal []string, rng *rand.Rand) string {
+	if game != "play-nine" && game != "four-card-golf" { // its scores are for you to write
+		return legal[rng.Intn(len(legal))]
+	}
 	if view.Phase == "tee" { // all cards are face down: any two are as good
 		return legal[rng.Intn(len(legal))]
 	}

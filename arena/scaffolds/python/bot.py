@@ -27,6 +27,8 @@ def choose(game: str, view: dict[str, Any], legal: list[str], rng: random.Random
     view["ended_by"]  the seat that ended the hole (this is your last turn), or None
     view["known"]     four-card-golf: by seat, who knows each card: n, o, r or a
     """
+    if game not in ("play-nine", "four-card-golf"):
+        return rng.choice(legal)  # another game: its scores are for you to write
     if view["phase"] == "tee":
         return rng.choice(legal)  # all cards are face down: any two are as good
 

@@ -28,6 +28,9 @@ const POINTS: [i32; 14] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 0];
 /// - `view["ended_by"]`: the seat that ended the hole (this is your last turn), or null
 /// - `view["known"]`: four-card-golf: by seat, who knows each card: n, o, r or a
 fn choose(game: &str, view: &Json, legal: &[&str], rng: &mut Rng) -> String {
+    if game != "play-nine" && game != "four-card-golf" {
+        return rng.pick(legal); // another game: its scores are for you to write
+    }
     let phase = view["phase"].text();
     if phase == "tee" {
         return rng.pick(legal); // all cards are face down: any two are as good
