@@ -8,22 +8,18 @@ next no longer follows from its answers, so that is where it stops, unless told 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import closing
-from typing import BinaryIO
-
-import click
+from typing import BinaryIO, NamedTuple
 
 from arena.engine.contestant import Contestant
 from arena.engine.recorder import open_tapped_pipes
-from arena.engine.single_bot import BotLine, Flood, OutputEnd, Silence, Solo, open_solo
+from arena.engine.single_bot import BotLine, Flood, Silence, Solo, open_solo
 from arena.model import Bot, FaultKind, Limits, UserError
 from arena.referee import Failure
 from arena.replay.transcripts import Exchange, Script, expect_answer
 from arena.reports.escape import Legible, sentence
 from arena.sandbox import Backend
-from arena.terminal.screen import say
 from arena.wire.messages import Act, Answer, Bye, Hello, MatchStart, Next, Ready
 from arena.wire.session import BotSession, Pending, WireFault
 
@@ -38,7 +34,16 @@ BYE_S = 1.0
 _TIME = frozenset({FaultKind.START, FaultKind.TIMEOUT, FaultKind.BANK})
 
 
-class _Echo:
+class Echo(NamedTuple):
+    """Where the feeder writes."""
+
+    line: Callable[[str], None]
+    """What it has found, a line at a time."""
+    stderr: BinaryIO
+    """What the bot writes to its standard error."""
+
+
+class _StderrTap:
     """A tap that passes a bot's stderr on; nothing in it acts, wherever it ends up being shown."""
 
     def __init__(self, out: BinaryIO, *, confined: bool) -> None:
@@ -76,10 +81,19 @@ class Feeder:
     """See the module's theory of operation; `run` plays it once."""
 
     def __init__(
-        self, spoken: Callable[..., Script], *, seconds: float, go_on: bool, trusted: bool
+        self,
+        spoken: Callable[..., Script],
+        echo: Echo,
+        notify: Callable[[str], None],
+        *,
+        seconds: float,
+        go_on: bool,
+        trusted: bool,
     ) -> None:
         """`trusted`: what runs is the user's own tool, which may colour what it writes."""
         self._spoken = spoken
+        self._echo = echo
+        self._notify = notify
         self._confined = not trusted
         self._seconds = seconds
         self._go_on = go_on
@@ -91,9 +105,9 @@ class Feeder:
 
     async def run(self, bot: Bot, backend: Backend, limits: Limits) -> int:
         """Start the bot and say it all; the exit code."""
-        with closing(_Echo(sys.stderr.buffer, confined=self._confined)) as echo:
+        with closing(_StderrTap(self._echo.stderr, confined=self._confined)) as tap:
             async with (
-                open_tapped_pipes(echo) as table,
+                open_tapped_pipes(tap) as table,
                 open_solo(table, bot, backend, limits) as solo,
             ):
                 return await self._converse(solo, BotSession(limits.line_bytes))
@@ -142,7 +156,7 @@ class Feeder:
         silent = last and self._script.kind in _TIME and step.said is None
         seconds = self._patience(step)
         if silent and seconds > QUIET_S:
-            say(
+            self._notify(
                 f"{self._where(step)}: here it said nothing in time; waiting "
                 "(Ctrl-C ends it; --timeout 2s sets a limit)"
             )
@@ -152,7 +166,7 @@ class Feeder:
             if isinstance(heard, Silence) and patient < seconds:
                 patient = seconds - patient
                 if not silent:
-                    say(
+                    self._notify(
                         f"{self._where(step)}: no answer yet; waiting "
                         "(Ctrl-C ends it; --timeout 2s sets a limit)"
                     )
@@ -169,7 +183,7 @@ class Feeder:
                     message += f"; {len(heard.held)} bytes without a newline were received"
                 return Failure(kind=kind, message=message)
             else:
-                return self._end(solo, heard, step)
+                return solo.contestant.end(starting=isinstance(step.message, Hello))
         if isinstance(event, WireFault):
             return Failure(
                 kind=event.kind, message=event.message, line=event.line, status=solo.status
@@ -182,9 +196,6 @@ class Feeder:
         if isinstance(step.message, Hello) and self._script.kind is not FaultKind.START:
             return max(self._seconds, step.message.limits.start_ms / 1000)
         return self._seconds
-
-    def _end(self, solo: Solo, end: OutputEnd, step: Exchange) -> Failure:  # noqa: ARG002 - solo knows it
-        return solo.contestant.end(starting=isinstance(step.message, Hello))
 
     def _answered(self, step: Exchange, answer: Answer, at: int) -> int | None:
         """Compare; None: go on."""
@@ -211,9 +222,9 @@ class Feeder:
                 f"{self._where(step)}: another answer: recorded {recorded.move!r}, "
                 f"now {answer.move!r}"
             )
-            _tell(self._first)
+            self._tell(self._first)
             after = "what follows in the transcript no longer follows from its answers"
-            _tell(f"  {after}{'' if self._go_on else '; stopped (--go-on goes on)'}")
+            self._tell(f"  {after}{'' if self._go_on else '; stopped (--go-on goes on)'}")
         return None if self._go_on else OTHERWISE
 
     def _failed(self, step: Exchange, failure: Failure, *, last: bool) -> int:
@@ -230,30 +241,32 @@ class Feeder:
 
     def _verdict(self, what: str, *, same: bool, step: Exchange) -> int:
         """The end by a fault, or where there was one."""
-        _tell(f"{self._where(step)}: {what}")
+        self._tell(f"{self._where(step)}: {what}")
         spoken = self._script
         if same:
-            _tell(f"reproduced: {spoken.kind}, after {self._same} answers as recorded")
+            self._tell(f"reproduced: {spoken.kind}, after {self._same} answers as recorded")
             return AS_RECORDED
         recorded = "no fault"
         if spoken.kind is not None:
             status = f" ({spoken.status})" if spoken.status else ""
             recorded = f"{spoken.kind}{status} in line {spoken.steps[-1].number}"
-        _tell(f"not as recorded: there it was {recorded}")
+        self._tell(f"not as recorded: there it was {recorded}")
         return OTHERWISE
 
     async def _over(self, solo: Solo) -> int:
         """All has been said."""
         spoken = self._script
         if spoken.kind is not None:
-            _tell(f"not as recorded: there it was {spoken.kind} after the last line")
+            self._tell(f"not as recorded: there it was {spoken.kind} after the last line")
             return OTHERWISE
         if isinstance(spoken.steps[-1].message, Bye):
             solo.close_input()
             await solo.left(BYE_S)
         status = solo.status or "still running"
         others = f", {self._others} others, none illegal" if self._others else ""
-        _tell(f"{self._same} of {self._asked} answers as recorded{others}; at the end: {status}")
+        self._tell(
+            f"{self._same} of {self._asked} answers as recorded{others}; at the end: {status}"
+        )
         return OTHERWISE if self._first else AS_RECORDED
 
     def _where(self, step: Exchange) -> str:
@@ -263,7 +276,8 @@ class Feeder:
         assert isinstance(message, Act | Next)
         return f"line {step.number}, match {self._match}, hole {self._hole}, turn {message.turn}"
 
-
-def _tell(text: str) -> None:
-    for line in text.splitlines():
-        click.echo(sentence(line) if not line.startswith("  ") else f"  {sentence(line[2:])}")
+    def _tell(self, text: str) -> None:
+        for line in text.splitlines():
+            self._echo.line(
+                sentence(line) if not line.startswith("  ") else f"  {sentence(line[2:])}"
+            )

@@ -42,10 +42,11 @@ def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int
     suit each other look like two bots that have agreed on something.
     """
     from arena.audit.report import STRICT
+    from arena.event.commands import command_line
     from arena.event.epochs import epochs_of
     from arena.terminal.audit_report import audit_folder, audit_lines
     from arena.terminal.notes import tell_long_read
-    from arena.terminal.screen import colour, command_line, say
+    from arena.terminal.screen import colour, say
 
     if epochs := epochs_of(folder):
         say(

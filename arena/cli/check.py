@@ -70,9 +70,10 @@ def check(
     Each bot is built and started as in an event, plays whole matches of every game against
     built-in opponents, and is tried with all that protocol/SPEC.md promises or demands.
     """
+    from arena.api.check import NOT_ENTERED, CheckOptions, check_bots
     from arena.check.report import Status
-    from arena.check.session import check_bots
-    from arena.terminal.check_report import Lines
+    from arena.model import Limits
+    from arena.terminal.check_report import CheckDisplay, Lines
     from arena.terminal.screen import colour, columns
 
     shown = None
@@ -84,24 +85,27 @@ def check(
             verbose=verbose,
             several=len(bots) > 1,
         )
-    reports, entered = check_bots(
-        bots,
-        games=[game] if game else list(GAMES),
-        quick=quick,
+    limits = Limits(
         move_ms=move_time,
+        match_ms=max(Limits().match_ms, move_time),
         start_ms=start_time,
         memory_mb=memory,
+    )
+    chosen = CheckOptions(
+        games=(game,) if game else tuple(GAMES),
+        quick=quick,
+        limits=limits,
         sandbox=sandbox,
         jobs=jobs,
-        shown=shown,
     )
+    reports = check_bots(bots, chosen, CheckDisplay(shown))
     if as_json:
         import msgspec
 
         from arena.reports.escape import json_line
 
         click.echo(json_line(msgspec.json.encode(reports)))
-    if not entered:
+    if any(report.checks[0].name == NOT_ENTERED for report in reports.bots):
         return 2
     warned = any(report.status is Status.WARNED for report in reports.bots)
     return 3 if not reports.passed or (strict and warned) else 0

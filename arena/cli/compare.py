@@ -16,17 +16,17 @@ from arena.cli.flags import (
     freeze_option,
     game_option,
     limit_options,
-    live_of,
     live_options,
     option,
     run_options,
     sandbox_option,
-    where_of,
 )
 from arena.cli.paths import BotPath
 from arena.cli.usage import need_linux
 from arena.registry import GAMES
 
+SAME = 8
+"""The exit code where both bots have the same content."""
 SHARE = Finite(0, 0.5, min_open=True, max_open=True)
 
 
@@ -105,8 +105,22 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     The exit code tells the answer, so a script or a pull request can depend on it.
     """
     need_linux()
+    from arena.cli.options import exit_code, limits_of, session_of
     from arena.event.compare import compare_bots
+    from arena.event.options import EventOptions, TrialOptions
+    from arena.model import UserError
+    from arena.terminal.progress import show_same
 
-    options["live"] = live_of(options)
-    options["where"] = where_of(options)
-    raise SystemExit(compare_bots(**options))
+    if options["beacon"] is not None:
+        raise UserError("--beacon goes with a prepared folder; leave it out")
+    named = ("game", "rate_on", "seed", "turn_cap", "freeze")
+    chosen = EventOptions(limits=limits_of(options), **{name: options[name] for name in named})
+    trial = TrialOptions(**{name: options[name] for name in ("effect", "alpha", "beta", "budget")})
+    with session_of(options) as session:
+        found = compare_bots(
+            options["old"], options["new"], chosen, trial, session, out=options["out"]
+        )
+        if found.outcome is None:
+            show_same(found, session.progress)
+            raise SystemExit(SAME)
+    raise SystemExit(exit_code(found.outcome))

@@ -10,6 +10,8 @@ from arena.cli.flags import TIME, sandbox_option
 from arena.cli.paths import BotName, BotPath, MatchId, PathName
 from arena.cli.usage import need_linux
 
+OTHERWISE = 5
+
 
 @click.command(
     short_help="Say a recorded TRANSCRIPT to BOT again, and compare.",
@@ -62,8 +64,26 @@ def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
     the event: then it is what was entered, byte for byte. What it writes to standard error is
     passed on, control characters as escapes. There is no time limit unless you set one.
     """
-    if not options["only_print"]:
-        need_linux()
-    from arena.check.feed import feed_bot
+    import sys
 
-    raise SystemExit(feed_bot(**options))
+    from arena.terminal.screen import say
+
+    only_print = options.pop("only_print")
+    if not only_print:
+        need_linux()
+    from arena.api.feed import FeedOptions, feed_bot, transcript_lines
+    from arena.check.playback import Echo
+
+    bot, transcript, timeout = (options.pop(n) for n in ("bot", "transcript", "timeout"))
+    chosen = FeedOptions(
+        bot=options.pop("whose"),
+        timeout=None if timeout is None else timeout / 1000,
+        **options,
+    )
+    if only_print:
+        for line in transcript_lines(bot, transcript, chosen, say):
+            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+        return
+    echo = Echo(click.echo, sys.stderr.buffer)
+    raise SystemExit(0 if feed_bot(bot, transcript, chosen, echo, say) else OTHERWISE)

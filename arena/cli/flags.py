@@ -6,17 +6,13 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from arena.cli.event_file import read_defaults
 from arena.cli.paths import BotPath, PathName
 from arena.registry import GAMES, REPORTS, SANDBOXES
-
-if TYPE_CHECKING:
-    from arena.event.cluster import Where
-    from arena.live.event import Live
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -363,40 +359,3 @@ report_options = flags(
     ),
 )
 """How a table is printed."""
-
-
-def live_of(options: dict[str, Any]) -> Live | None:
-    """The live page that the flags ask for; takes them out of the options."""
-    from arena.live.event import LOOPBACK, Live
-    from arena.model import UserError
-
-    port, host, stay = (options.pop(name) for name in ("live", "live_host", "live_stay"))
-    if port is None:
-        for flag, value in (("--live-host", host), ("--live-stay", stay)):
-            if value:
-                raise UserError(f"{flag} goes with --live")
-        return None
-    return Live(port, host or LOOPBACK, stay)
-
-
-def where_of(options: dict[str, Any]) -> Where | None:
-    """The cluster that the flags ask for; takes them out of the options."""
-    from arena.event.cluster import ENGINE, Where
-    from arena.model import UserError
-
-    on, ca, cert, key = (options.pop(name) for name in ("on", "tls_ca", "tls_cert", "tls_key"))
-    if on is None:
-        if ca or cert or key:
-            raise UserError("--tls-… goes with a cluster: --on dask tls://HOST:PORT")
-        return None
-    engine, place = on
-    if engine != ENGINE:
-        raise UserError(
-            f"--on {engine}: name the engine, then the cluster: --on dask local:N, --on dask "
-            "ADDRESS or --on dask SCHEDULER_FILE"
-        )
-    if (ca is None) != (cert is None) or (key and not cert):
-        raise UserError("--tls-ca and --tls-cert go together (and --tls-key, if it is apart)")
-    if options.get("jobs") is not None:
-        raise UserError("--jobs: with --on every thread of the cluster's workers plays a match")
-    return Where(place, ca, cert, key)

@@ -78,10 +78,11 @@ def log(
     if len([flag for flag in (canonical, faults, transcript) if flag]) > 1:
         raise UserError("--canonical, --faults and --transcript print different things: take one")
     if transcript is not None:
-        from arena.event.transcript import Told
+        from arena.event.transcript import BotMatches
+        from arena.terminal.screen import say
 
-        told = Told.find(folder, transcript, bot, attempt, event=event)
-        sys.stdout.buffer.write(told.transcript(lean=lean))
+        found = BotMatches.find(folder, transcript, bot, attempt, say, event=event)
+        sys.stdout.buffer.write(found.transcript(lean=lean))
         sys.stdout.buffer.flush()
         return
     tell_long_read([folder])

@@ -20,6 +20,7 @@ from arena.cli.flags import (
 from arena.cli.paths import BotPath, PathName
 from arena.cli.usage import need_linux
 
+FAULTED = 3
 _TIMES = ("move_time", "match_time", "start_time")
 _DAYS_MS = 1_000_000_000
 """Eleven of them: the longest limit that a bot can be told."""
@@ -84,11 +85,46 @@ def match(**options: Any) -> None:  # noqa: ANN401 - click's flags
     sudden death. The bots start in the sandbox, as in `arena run`, and have the same time.
     """
     need_linux()
-    from arena.event.single_match import play_match
+    from arena.cli.options import match_options_of
+    from arena.event.single_match import check_line, play_match
+    from arena.model import UserError
+    from arena.reports.escape import json_line, plain
+    from arena.terminal.outcome import match_as_json, match_lines
+    from arena.terminal.progress import JSON_VERSION
+    from arena.terminal.screen import say
+    from arena.terminal.watch import watching
 
-    if options.pop("no_limits"):
+    if options["no_limits"]:
         _lift_limits(options)
-    raise SystemExit(play_match(**options))
+    bots, watch, delay, as_json = (options[n] for n in ("bots", "watch", "delay", "as_json"))
+    chosen, talk = match_options_of(options), options["record"]
+    if watch and as_json:
+        raise UserError("--watch and --json both want standard output: leave one of them out")
+    if not watch and (options["hidden"] or delay is not None):
+        raise UserError("--hidden and --delay go with --watch")
+    seconds = None if delay is None else delay / 1000
+    played = play_match(
+        bots,
+        chosen,
+        say,
+        sandbox=options["sandbox"],
+        talk=talk,
+        watch=watching(chosen.game, chosen.deal, hidden=options["hidden"], delay=seconds)
+        if watch
+        else None,
+    )
+    record = played.record
+    if as_json:
+        click.echo(json_line(match_as_json(played, JSON_VERSION)))
+        raise SystemExit(FAULTED if record.faults else 0)
+    for line in match_lines(played):
+        click.echo(line)
+    if talk is not None:
+        click.echo(f"all that was said: {plain(str(talk))}")
+    if record.faults:
+        failed = [bots[seat] for seat in sorted({fault.seat for fault in record.faults})]
+        say(f"more: {check_line(failed)}")
+    raise SystemExit(FAULTED if record.faults else 0)
 
 
 def _lift_limits(options: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import click
 @click.command(hidden=True)
 def node() -> None:
     """Answer whether this machine can play an event, from standard input to standard output."""
-    from arena.event.admission import admitted
+    from arena.event.admission import admit
+    from arena.terminal.screen import say
 
-    sys.stdout.buffer.write(admitted(sys.stdin.buffer.read()))
+    sys.stdout.buffer.write(admit(sys.stdin.buffer.read(), say))

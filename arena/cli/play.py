@@ -18,6 +18,8 @@ from arena.cli.flags import (
 from arena.cli.paths import BotPath, PathName
 from arena.cli.usage import need_linux
 
+DELAY_S = 0.6
+
 
 @click.command(
     cls=EventCommand,
@@ -76,6 +78,16 @@ def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
     `arena replay` shows and `arena verify` proves; one that you leave isn't counted.
     """
     need_linux()
+    from arena.cli.options import match_options_of
     from arena.terminal.play import play_against
 
-    raise SystemExit(play_against(**options))
+    chosen = match_options_of({**options, "seed": ""})
+    delay = options["delay"]
+    named = ("seat", "name", "browser", "lines", "seed", "out", "sandbox")
+    code = play_against(
+        options["bots"],
+        chosen,
+        delay=DELAY_S if delay is None else delay / 1000,
+        **{name: options[name] for name in named},
+    )
+    raise SystemExit(code)

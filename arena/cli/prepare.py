@@ -37,6 +37,36 @@ def prepare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     you can't have chosen among secrets.
     """
     need_linux()
-    from arena.event.prepare import prepare_event
+    import sys
 
-    raise SystemExit(prepare_event(**options))
+    from arena.bots import printable
+    from arena.cli.options import event_options_of
+    from arena.event.commands import command_line
+    from arena.event.options import RunOptions
+    from arena.event.prepare import prepare_event
+    from arena.event.session import Session
+    from arena.model import UserError
+    from arena.terminal.progress import Lines
+    from arena.terminal.screen import say
+
+    out, sandbox = options["out"], options["sandbox"]
+    if out is None:
+        raise UserError("say which folder to prepare: --out FOLDER")
+    prepared = prepare_event(
+        options["bots"],
+        event_options_of(options),
+        Session(RunOptions(sandbox=sandbox), Lines(sys.stderr)),
+        out=out,
+        skip_broken=options["skip_broken"],
+        beacon_from=options["beacon_from"],
+    )
+    event = prepared.event
+    # A folder can't choose to run without a sandbox: the command that plays it has to.
+    shown = command_line("run", out) + (" --sandbox none" if sandbox == "none" else "")
+    say(f"{len(event.entrants)} bots, {prepared.matches} matches; prepared in {out}")
+    say("the secret and the bots are in it, for you alone; publish the commitment:")
+    click.echo(event.commitment)
+    if event.settings.beacon:
+        say(f"when {printable(event.settings.beacon)} is known: {shown} --beacon VALUE")
+    else:
+        say(f"play it: {shown}")

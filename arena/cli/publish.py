@@ -42,12 +42,25 @@ Examples:
     "--with-host", is_flag=True, help="Machines, and why bots were not run: may name hosts, paths."
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: a core each]")
-def publish(folders: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401 - flags
+def publish(
+    folders: tuple[Path, ...],
+    site: Path,
+    *,
+    with_stderr: bool,
+    with_host: bool,
+    **options: Any,  # noqa: ANN401 - click's flags
+) -> None:
     """Write the events in FOLDERS as a static site: rankings, matrices, bots, replays, method.
 
     No server, no network: it works from a folder and under any path of any host. Events that are in
     SITE already stay, or are made anew if they are named.
     """
-    from arena.site.command import put
+    from arena.site.update import PublishOptions, update_site
+    from arena.terminal.published import PublishProgress, outcome_lines
+    from arena.terminal.screen import say
 
-    put(folders, **options)
+    chosen = PublishOptions(stderr=with_stderr, host=with_host, **options)
+    for outcome in update_site(folders, site, chosen, say, PublishProgress()):
+        for line in outcome_lines(outcome):
+            say(line)
+    click.echo(str(site / "index.html"))

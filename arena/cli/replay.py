@@ -9,10 +9,6 @@ import click
 
 from arena.cli.paths import BotName, MatchId, PathName
 
-KINDS = (
-    *("any", "start", "timeout", "bank", "crash", "exit", "malformed", "stale", "illegal"),
-    *("flood", "memory", "limit"),
-)
 SORTS = ("best", "worst", "closest", "widest")
 
 

@@ -11,11 +11,9 @@ from arena.cli.flags import (
     FOLDER,
     EventCommand,
     cluster_options,
-    live_of,
     live_options,
     run_options,
     sandbox_option,
-    where_of,
 )
 from arena.cli.usage import need_linux
 
@@ -40,8 +38,9 @@ Example:
 def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     """Go on with the unfinished event in FOLDER."""
     need_linux()
+    from arena.cli.options import exit_code, session_of
     from arena.event.resume import resume_event
 
-    options["live"] = live_of(options)
-    options["where"] = where_of(options)
-    raise SystemExit(resume_event(folder, **options))
+    with session_of(options) as session:
+        outcome = resume_event(folder, session, repair=options["repair"], beacon=options["beacon"])
+    raise SystemExit(exit_code(outcome))

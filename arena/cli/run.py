@@ -12,11 +12,9 @@ from arena.cli.flags import (
     EventCommand,
     cluster_options,
     event_options,
-    live_of,
     live_options,
     run_options,
     sandbox_option,
-    where_of,
 )
 from arena.cli.usage import need_linux
 
@@ -77,51 +75,59 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     that the cache has lost are named beside them.
     """
     need_linux()
+    from arena.cli.options import event_options_of, exit_code, session_of
+    from arena.event.dry_run import Forecast
     from arena.model import UserError
     from arena.store import is_results_folder
 
-    bots, beacon, shard = options["bots"], options.pop("beacon"), options.pop("shard")
-    options["live"] = live_of(options)
-    options["where"] = where_of(options)
-    if (into := options.pop("into")) is not None:
-        from arena.event.add_bots import run_into
+    bots, beacon, shard = options["bots"], options["beacon"], options["shard"]
+    with session_of(options) as session:
+        if (into := options["into"]) is not None:
+            from arena.event.add_bots import run_into
+            from arena.event.commands import command_line
 
-        _refuse_others(_INTO, "bots are added to an event by its own settings; leave that out")
-        raise SystemExit(
-            run_into(
-                into,
-                **{name: options[name] for name in _INTO - {"into"} - _LIVE - _CLUSTER},
-                live=options["live"],
-                where=options["where"],
+            _refuse_others(_INTO, "bots are added to an event by its own settings; leave that out")
+            seed, dry_run = options["seed"], options["dry_run"]
+            outcome = run_into(into, bots, session, seed=seed, dry_run=dry_run)
+            if not isinstance(outcome, Forecast) and outcome.event.finished:
+                session.progress.say(f"with the whole event: {command_line('table', into)}")
+        elif len(bots) == 1 and is_results_folder(bots[0]):
+            import msgspec
+
+            from arena.event.resume import run_prepared
+
+            named = _refuse_others(
+                _PREPARED,
+                "a prepared event is played as it was fixed when it was prepared; prepare another "
+                "one, or leave that out",
             )
-        )
-    if len(bots) == 1 and is_results_folder(bots[0]):
-        from arena.event.resume import run_prepared
-
-        named = _refuse_others(
-            _PREPARED,
-            "a prepared event is played as it was fixed when it was prepared; prepare another "
-            "one, or leave that out",
-        )
-        here = {name: options[name] for name in _HERE}
-        if "sandbox" not in named:
-            here["sandbox"] = None
-        raise SystemExit(
-            run_prepared(
-                bots[0],
-                beacon=beacon,
-                shard=shard,
-                live=options["live"],
-                where=options["where"],
-                **here,
+            sandbox = options["sandbox"] if "sandbox" in named else None
+            here = msgspec.structs.replace(session.options, sandbox=sandbox)
+            outcome = run_prepared(
+                bots[0], session._replace(options=here), beacon=beacon, shard=shard
             )
-        )
-    for flag, value in (("--beacon", beacon), ("--shard", shard)):
-        if value is not None:
-            raise UserError(f"{flag} goes with a prepared folder: arena run FOLDER {flag} {value}")
-    from arena.event.prepare import run_event
+        else:
+            from arena.event.prepare import run_event
 
-    raise SystemExit(run_event(**options))
+            for flag, value in (("--beacon", beacon), ("--shard", shard)):
+                if value is not None:
+                    raise UserError(
+                        f"{flag} goes with a prepared folder: arena run FOLDER {flag} {value}"
+                    )
+            outcome = run_event(
+                bots,
+                event_options_of(options),
+                session,
+                out=options["out"],
+                skip_broken=options["skip_broken"],
+                dry_run=options["dry_run"],
+            )
+    if isinstance(outcome, Forecast):
+        from arena.terminal.progress import show_forecast
+
+        show_forecast(outcome, session.progress)
+        raise SystemExit(0)
+    raise SystemExit(exit_code(outcome))
 
 
 def _refuse_others(allowed: Collection[str], reason: str) -> set[str]:

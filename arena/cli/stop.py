@@ -17,9 +17,9 @@ def stop(folder: Path, *, now: bool) -> None:
     import os
     import signal
 
+    from arena.event.commands import resume_line
     from arena.model import UserError
     from arena.store import await_writer, read_event, writer
-    from arena.terminal.screen import going_on
 
     read_event(folder)
     pid = writer(folder)
@@ -34,5 +34,5 @@ def stop(folder: Path, *, now: bool) -> None:
         raise UserError(f"{folder}: process {pid}, which plays there, is not yours") from None
     await_writer(folder)
     event = read_event(folder)
-    how = going_on(folder, event.sandbox)
+    how = resume_line(folder, event.sandbox)
     click.echo("the event is finished" if event.finished else f"stopped; go on: {how}")

@@ -67,17 +67,27 @@ def play_match(
         playoff=playoff,
     )
     referee = Referee(spec, game=game, deals=deals, settings=settings)
+    return play_out(referee, spec.seats, [policies[entrant] for entrant in spec.seats])
+
+
+def play_out(referee: Referee, seats: Sequence[str], policies: Sequence[Policy]) -> MatchRecord:
+    """Play a match between `policies`, by seat, that has not begun."""
     referee.begin()
     while referee.asked:
         for seat in referee.asked:
-            question = referee.question(seat, bank_ms=settings.limits.match_ms)
-            assert isinstance(question, Act)  # nobody here has asked for less
-            move = policies[spec.seats[seat]](question.view, question.legal)
-            if move not in question.legal:
-                raise IllegalMoveError(
-                    f"{spec.seats[seat]} answered {move!r} on hole {question.hole}; legal there: "
-                    + ", ".join(question.legal)
-                )
-            referee.answer(seat, move)
+            answer_by_policy(referee, seat, seats[seat], policies[seat])
     record = referee.record()
     return msgspec.structs.replace(record, digest=record.computed_digest())
+
+
+def answer_by_policy(referee: Referee, seat: int, entrant: str, policy: Policy) -> None:
+    """Have a policy decide for a seat. IllegalMoveError if its answer is not legal."""
+    question = referee.question(seat, bank_ms=0)  # a policy has no clock
+    assert isinstance(question, Act)  # a policy does not ask for less
+    move = policy(question.view, question.legal)
+    if move not in question.legal:
+        raise IllegalMoveError(
+            f"{entrant} answered {move!r} on hole {question.hole}; legal there: "
+            + ", ".join(question.legal)
+        )
+    referee.answer(seat, move)

@@ -1,4 +1,4 @@
-"""`arena run --into`: bots that come to an event when it is over play an epoch of it."""
+"""Bots that come to a finished event (`arena run --into`): they play an epoch of it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-import trio
 
 from arena.bots import Candidate, Roster, default_cache, in_use, load, printable, restore
 from arena.deals import commitment, secret_from_seed
-from arena.event.cluster import Where
+from arena.event.commands import command_line
 from arena.event.drift import refuse_drift
-from arena.event.dry_run import dry_run as dry_run_event
-from arena.event.enter import context_of, enter, find_sandbox, try_starts, without
+from arena.event.dry_run import Forecast, forecast
 from arena.event.epochs import (
     epoch_fault,
     epochs_of,
@@ -23,21 +21,22 @@ from arena.event.epochs import (
     settings_of_epoch,
     whose_epoch,
 )
-from arena.event.prepare import Entered, play_new
+from arena.event.prepare import NewEvent, play_new
+from arena.event.progress import Outcome
 from arena.event.results import schedule_of, withdrawn_in
-from arena.live.event import Live, opened
+from arena.event.session import Session
+from arena.event.workshop import Workshop, context_of, find_sandbox
+from arena.machine import Notify
 from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import keep_promises
 from arena.model import Entrant, Event, UserError
 from arena.store import read_event, read_event_file, read_private, secret_of
 from arena.system import randomness
-from arena.terminal.progress import progress
-from arena.terminal.screen import command_line, say
 
 ALL = "they must all be able to play"
 
 
-class _Asked(NamedTuple):
+class _Field(NamedTuple):
     """What an epoch is to be made of."""
 
     folder: Path
@@ -46,56 +45,35 @@ class _Asked(NamedTuple):
     new: Sequence[Candidate]
     roster: Roster
     """Of all bots that play, old and new."""
-    field: Sequence[Entrant]
-    """The old ones."""
+    old: Sequence[Entrant]
     withdrawn: frozenset[str]
-    """Who was, in the event and its epochs: they take no part."""
+    """Withdrawn in the event or an epoch: they take no part."""
 
 
 def run_into(
     folder: Path,
-    *,
     bots: Sequence[Path],
-    seed: str | None,
-    sandbox: str,
-    dry_run: bool,
-    jobs: int | None,
-    no_pin: bool,
-    max_time: int | None,
-    as_json: bool,
-    quiet: bool,
-    live: Live | None,
-    where: Where | None,
-) -> int:
-    """`arena run --into`: every new bot meets the old ones, and the new ones each other."""
+    session: Session,
+    *,
+    seed: str | None = None,
+    dry_run: bool = False,
+) -> Outcome | Forecast:
+    """Every new bot meets the old ones, and the new ones each other."""
     events = _finished(folder)
-    settings = events[0].settings
-    room = keep_promises(settings.limits, seats=settings.seats, series=settings.series, jobs=jobs)
+    settings, run, notify = events[0].settings, session.options, session.progress.say
+    room = keep_promises(
+        settings.limits, notify, seats=settings.seats, series=settings.series, jobs=run.jobs
+    )
     cache = default_cache()
-    watcher = progress(settings.rating, as_json=as_json, quiet=quiet)
-    with in_use(cache), opened(live) as page:
-        asked = _found(folder, events, bots, cache)
-        new = _entered(asked, cache, seed=seed, sandbox=sandbox, room=room * settings.seats)
+    with in_use(cache):
+        field = _field(folder, events, bots, cache, notify)
+        backend = find_sandbox(run.sandbox or "auto", notify, folder)
+        workshop = Workshop(cache, backend, notify, folder, way_out=ALL)
+        new = _new_epoch(field, workshop, seed=seed, room=room * settings.seats)
         if dry_run:
-            event = played_here(new.event, new.backend)
-            return dry_run_event(event, new.context, new.secret, workers_of(jobs, room), watcher)
-        epoch = next_epoch(folder)
-        code = play_new(
-            new,
-            epoch,
-            cache,
-            watcher,
-            jobs=jobs,
-            no_pin=no_pin,
-            max_time=max_time,
-            room=room,
-            page=page,
-            sandbox=sandbox,
-            where=where,
-        )
-    if read_event(epoch).finished:
-        say(f"with the whole event: {command_line('table', folder)}")
-    return code
+            event = played_here(new.event, backend)
+            return forecast(event, new.context, new.secret, workers_of(run.jobs, room, notify))
+        return play_new(new, next_epoch(folder), room, session)
 
 
 def _finished(folder: Path) -> list[Event]:
@@ -123,8 +101,10 @@ def _finished(folder: Path) -> list[Event]:
     return events
 
 
-def _found(folder: Path, events: Sequence[Event], bots: Sequence[Path], cache: Path) -> _Asked:
-    """The new bots, and the old ones as they were: from the paths that were named, or the cache."""
+def _field(
+    folder: Path, events: Sequence[Event], bots: Sequence[Path], cache: Path, notify: Notify
+) -> _Field:
+    """The new bots, and the old ones as they were: from the paths in `bots`, or the cache."""
     if not bots:
         raise UserError(f"name the bots to add: {command_line('run', Path('BOT'))} --into {folder}")
     field = field_before(events)
@@ -153,17 +133,17 @@ def _found(folder: Path, events: Sequence[Event], bots: Sequence[Path], cache: P
     withdrawn = frozenset[str]().union(*map(withdrawn_in, (folder, *epochs_of(folder))))
     if withdrawn:
         gone = ", ".join(map(printable, sorted(withdrawn)))
-        say(f"note: withdrawn from the event, and nobody's opponent any more: {gone}")
+        notify(f"note: withdrawn from the event, and nobody's opponent any more: {gone}")
     field = tuple(entrant for entrant in field if entrant.id not in withdrawn)
     sources = {each.entrant.hash: each.source for each in again}
     old = restore([(entrant, sources.get(entrant.hash, "")) for entrant in field], cache=cache)
     _refuse_missing(folder, field, old)
     if again:
-        say(f"note: in the event already, and no newcomers: {in_it}")
+        notify(f"note: in the event already, and no newcomers: {in_it}")
     roster = msgspec.structs.replace(
         given, candidates=(*old.candidates, *new), problems=(), notes=(*given.notes, *old.notes)
     )
-    return _Asked(folder, events, new, roster, field, withdrawn)
+    return _Field(folder, events, new, roster, field, withdrawn)
 
 
 def _refuse_missing(folder: Path, field: Sequence[Entrant], old: Roster) -> None:
@@ -183,31 +163,22 @@ def _refuse_missing(folder: Path, field: Sequence[Entrant], old: Roster) -> None
         raise UserError("\n".join(lines))
 
 
-def _entered(asked: _Asked, cache: Path, *, seed: str | None, sandbox: str, room: int) -> Entered:
-    """The epoch, and its bots, which have shown that they can start."""
-    backend = find_sandbox(sandbox, asked.folder)
-    base = asked.events[0].settings
-    ready, not_run = enter(
-        asked.roster,
-        backend,
-        base,
-        cache,
-        folder=asked.folder,
-        skip_broken=False,
-        way_out=ALL,
-    )
+def _new_epoch(field: _Field, workshop: Workshop, *, seed: str | None, room: int) -> NewEvent:
+    """The epoch as an event; its bots can start."""
+    base = field.events[0].settings
+    ready, not_run = workshop.enter(field.roster, base.limits)
     entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
     ids = {entrant.id for entrant in entrants}
-    heroes = ids & {each.entrant.id for each in asked.new}
-    if absent := [each.id for each in asked.field if each.id not in ids]:
-        raise UserError(f"{asked.folder}: bots of the event can't play: {', '.join(absent)}")
+    heroes = ids & {each.entrant.id for each in field.new}
+    if absent := [each.id for each in field.old if each.id not in ids]:
+        raise UserError(f"{field.folder}: bots of the event can't play: {', '.join(absent)}")
     if not heroes:
         raise UserError("no bot to add: those that are new can't play here")
     settings = settings_of_epoch(
-        base, heroes, predictable=seed is not None, withdrawn=asked.withdrawn
+        base, heroes, predictable=seed is not None, withdrawn=field.withdrawn
     )
     secret = secret_from_seed(seed) if seed is not None else randomness.token_bytes(32)
-    context = context_of(settings, secret, ready, backend)
+    context = context_of(settings, secret, ready, workshop.backend)
     event = Event(
         settings=settings,
         entrants=entrants,
@@ -215,7 +186,6 @@ def _entered(asked: _Asked, cache: Path, *, seed: str | None, sandbox: str, room
         predictable=seed is not None,
         not_run=not_run,
     )
-    schedule_of(event, secret)  # whether they can be seated, before anybody is started
-    if broken := trio.run(try_starts, context, room):
-        without(ready, broken, skip_broken=False, way_out=ALL)
-    return Entered(event, secret, context, tuple(ready), backend)
+    schedule_of(event, secret)  # UserError if they can't be seated, before any bot is started
+    workshop.start(context, room)
+    return NewEvent(event, secret, context, tuple(ready), workshop)

@@ -1,6 +1,6 @@
-"""A machine of a cluster before it plays: its sandbox, its limits, its cores, and the bots.
+"""Admit a machine to a cluster: check its sandbox, its limits, its cores, and the bots there.
 
-The same steps as on one machine, by the same functions; what is amiss is told to whoever asks.
+The same steps as on one machine, by the same functions; problems are part of the answer.
 """
 
 from __future__ import annotations
@@ -9,35 +9,35 @@ import platform
 from pathlib import Path
 
 import msgspec
-import trio
 
 from arena.bots import default_cache, in_use, lacking, restore, unfetched
-from arena.event.enter import context_of, find_sandbox, prepare, try_starts, without
+from arena.event.workshop import Workshop, context_of, find_sandbox
 from arena.executors import core_probe
 from arena.executors.cores import cores
 from arena.executors.dask_tasks import Ask, AskCores, CoreTrials, NodeAnswer, NodeFit, NodeUnfit
+from arena.machine import Notify
 from arena.machine.facts import confinement, this_machine
 from arena.machine.preflight import keep_promises
 from arena.model import Bot, HostError, UserError
-from arena.sandbox import Backend
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
-def admitted(ask: bytes) -> bytes:
-    """The answer to whoever asks."""
-    return msgspec.json.encode(_answer(msgspec.json.decode(ask, type=Ask | AskCores)))
+def admit(ask: bytes, notify: Notify) -> bytes:
+    """The answer to a cluster's question whether this machine can play an event."""
+    return msgspec.json.encode(_answer(msgspec.json.decode(ask, type=Ask | AskCores), notify))
 
 
-def _answer(ask: Ask | AskCores) -> NodeAnswer:
+def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
     if isinstance(ask, AskCores):
         return CoreTrials(trials=tuple(core_probe.try_cores(ask.cores)))
     settings, cache = ask.settings, default_cache()
     try:
-        room = keep_promises(settings.limits, seats=settings.seats, series=settings.series)
-        backend = find_sandbox(ask.sandbox)
+        room = keep_promises(settings.limits, notify, seats=settings.seats, series=settings.series)
+        backend = find_sandbox(ask.sandbox, notify)
         with in_use(cache):
-            bots = _bots(ask, backend, cache, room) if ask.enter else ()
+            workshop = Workshop(cache, backend, notify, way_out="")
+            bots = _bots(ask, workshop, room) if ask.enter else ()
             return NodeFit(
                 host=_host(),
                 cache=_identity(cache),
@@ -59,17 +59,16 @@ def _missing(ask: Ask, cache: Path) -> tuple[str, ...]:
     return (*lacking(ask.entrants, cache=cache), *unfetched(there, cache=cache))
 
 
-def _bots(ask: Ask, backend: Backend, cache: Path, room: int) -> tuple[Bot, ...]:
+def _bots(ask: Ask, workshop: Workshop, room: int) -> tuple[Bot, ...]:
     """Build the bots, and start each one once."""
-    found = restore([(each, "") for each in ask.entrants], cache=cache)
-    ready, problems, left_out = prepare(found, backend, ask.settings.limits, cache)
+    found = restore([(each, "") for each in ask.entrants], cache=workshop.cache)
+    ready, problems, left_out = workshop.build(found, ask.settings.limits)
     # By their names: their paths here are hashes.
-    told = [f"{bad.name}: {'; '.join(bad.lines)}" for bad in problems]
-    if told := told + [f"{out.name}: {out.reason}" for out in left_out]:
-        raise UserError("\n".join(told))
-    context = context_of(ask.settings, bytes(32), ready, backend)
-    if broken := trio.run(try_starts, context, room * ask.settings.seats):
-        without(ready, broken, skip_broken=False, way_out="")
+    lines = [f"{bad.name}: {'; '.join(bad.lines)}" for bad in problems]
+    if lines := lines + [f"{out.name}: {out.reason}" for out in left_out]:
+        raise UserError("\n".join(lines))
+    context = context_of(ask.settings, bytes(32), ready, workshop.backend)
+    workshop.start(context, room * ask.settings.seats)
     return tuple(ready)
 
 

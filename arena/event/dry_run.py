@@ -1,29 +1,42 @@
-"""`--dry-run`: what would be played, and how long it takes, from a few real matches."""
+"""Forecast of an event (`--dry-run`): what would be played, and how long, from a few matches."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-import click
 import trio
 
-from arena.bots import printable
 from arena.engine.match import MatchContext, play_series
 from arena.engine.pipes import open_pipes
 from arena.event.results import first_wave, schedule_of
-from arena.model import Event, Series, Settings
+from arena.model import Event, Frozen, Series
 from arena.system import clock
-from arena.terminal.progress import JsonLines, Progress, spoken
-
-# Bots that are named.
-_NAMED = 20
 
 
-def dry_run(
-    event: Event, context: MatchContext, secret: bytes, workers: int, watcher: Progress
-) -> int:
-    """Say what would be played; play one match for each bot to see how long it takes."""
+class Forecast(Frozen, frozen=True, kw_only=True):
+    """What would be played."""
+
+    event: Event
+    tables: int
+    deals: int
+    """A table."""
+    matches: int
+    adaptive: bool
+    """Whether results decide what follows these matches."""
+    workers: int
+    """Matches at a time."""
+    samples: int
+    """Matches that were played to find out the seconds."""
+    series_seconds: float
+    """To start and end the bots of a series."""
+    match_seconds: float
+    seconds: float
+    """For all matches."""
+
+
+def forecast(event: Event, context: MatchContext, secret: bytes, workers: int) -> Forecast:
+    """Play one match for each bot to see how long all of them take."""
     schedule = schedule_of(event, secret)
     wave = first_wave(schedule)
     settings = event.settings
@@ -38,47 +51,18 @@ def dry_run(
             break
     starting, playing = trio.run(_sample, context, samples)
     started = math.ceil(wave.matches / min(settings.series, settings.deals))
-    seconds = (started * starting + wave.matches * playing) / workers
     tables = len(wave.deals)
-    deals = wave.matches // (tables * settings.seats)
-    if isinstance(watcher, JsonLines):
-        watcher.say(
-            "dry-run",
-            bots=[entrant.id for entrant in event.entrants],
-            tables=tables,
-            planned=wave.matches,
-            seconds=round(seconds, 1),
-        )
-        return 0
-    click.echo(
-        f"{len(event.entrants)} bots, {settings.game} at {settings.seats} seats: {tables} tables x "
-        f"{deals} deals x {settings.seats} rotations = {wave.matches} matches"
-        + (_later(settings) if schedule.adaptive else "")
-    )
-    click.echo(
-        f"about {spoken(seconds)} with {workers} at a time "
-        f"({playing * 1000:.0f} ms a match, {starting * 1000:.0f} ms to start and end a series; "
-        f"from {len(samples)} matches just played)"
-    )
-    for line in bot_lines(event):
-        click.echo(line)
-    return 0
-
-
-def bot_lines(event: Event) -> Iterator[str]:
-    """The bots, a line each; of many the first ones."""
-    for entrant in event.entrants[:_NAMED]:
-        author = f" by {printable(entrant.author)}" if entrant.author else ""
-        yield f"{entrant.id}{author}"
-    if (more := len(event.entrants) - _NAMED) > 0:
-        yield f"and {more} more; all of them: --dry-run --json"
-
-
-def _later(settings: Settings) -> str:
-    """What the first wave is followed by."""
-    most = settings.racing.budget if settings.racing else None
-    return " to begin with; what follows depends on results" + (
-        f", {most} matches at most" if most else ""
+    return Forecast(
+        event=event,
+        tables=tables,
+        deals=wave.matches // (tables * settings.seats),
+        matches=wave.matches,
+        adaptive=schedule.adaptive,
+        workers=workers,
+        samples=len(samples),
+        series_seconds=starting,
+        match_seconds=playing,
+        seconds=(started * starting + wave.matches * playing) / workers,
     )
 
 

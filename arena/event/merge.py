@@ -23,6 +23,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from arena.event.drift import differences, refuse_drift
+from arena.event.progress import Outcome, Progress
 from arena.event.results import counting_of, left_of
 from arena.event.tournament import Tournament
 from arena.formats.shards import Shard
@@ -32,10 +33,13 @@ from arena.reports.escape import shell
 from arena.store import (
     Announced,
     Private,
+    Store,
+    claim_folder,
     read_event_file,
     read_private,
     read_records,
     secret_of,
+    staged_folder,
     writer,
 )
 from arena.store.stderr import FAULTS, LOG, OLDER, STDERR_KEPT, Stderr
@@ -59,6 +63,27 @@ class Part(NamedTuple):
     private: Private
     secret: bytes
     shard: Shard
+
+
+def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
+    """Put the shards of an event together in a new folder, and conclude the event."""
+    for folder in folders:
+        if folder.resolve() in out.resolve().parents:
+            raise UserError(f"{out} lies in {folder}, which is only read; choose another --out")
+    with claim_folder(out):
+        parts = parts_of(folders)
+        first = parts[0]
+        event = merged(parts)
+        with (
+            staged_folder(out) as fresh,
+            Store.create(fresh, event, first.private, first.announced) as store,
+        ):
+            tournament = Tournament(store, first.secret, Progress())
+            fill(tournament, parts)
+            assert tournament.left == 0, "each shard is whole, but not all of them together"
+            join_stderr(parts, fresh)
+            table = tournament.conclude()
+    return Outcome(folder=out, event=store.event, complete=True, table=table)
 
 
 def parts_of(folders: Sequence[Path]) -> list[Part]:

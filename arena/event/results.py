@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
@@ -21,7 +21,20 @@ from arena.ratings.incremental import Counting
 from arena.ratings.outcomes import RatedOutcome
 from arena.ratings.standings import table
 from arena.schedule import NoResults, Wave, at_once, wave_of
-from arena.store import Head, read_event, read_records, secret_of
+from arena.store import Head, log_size, read_event, read_records, secret_of
+
+# From here on a command takes several seconds; read on one core, with what is made of it.
+LONG_LOG = 256 << 20
+_BYTES_A_SECOND = 40 << 20
+
+
+def long_read_notes(folders: Iterable[Path]) -> Iterator[str]:
+    """A line for each large log that is about to be read: about how long that takes."""
+    for folder in folders:
+        if (size := log_size(folder)) >= LONG_LOG:
+            seconds = size // _BYTES_A_SECOND
+            spoken = f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"
+            yield f"reading {folder}: {size / 1e9:.1f} GB of matches, about {spoken}"
 
 
 def schedule_of(event: Event, secret: bytes) -> Format:

@@ -1,23 +1,23 @@
-"""Going on with an event that has a folder: a prepared one that begins, or an unfinished one."""
+"""Go on with an event that has a folder: begin a prepared one, or resume an unfinished one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import msgspec
-import trio
 
 from arena.bots import default_cache, in_use, printable, restore
-from arena.event.cluster import Where, playing
+from arena.event.cluster import venue
+from arena.event.commands import MERGE, command_line
 from arena.event.drift import beacon_value, refuse_drift
-from arena.event.enter import context_of, enter, find_sandbox, try_starts, without
 from arena.event.epochs import epochs_of
+from arena.event.progress import Outcome, Progress
 from arena.event.results import counting_of, left_of, shard_of
-from arena.event.session import MERGE, conclude, play
+from arena.event.session import Session, conclude, play
 from arena.event.tournament import Tournament
+from arena.event.workshop import Workshop, context_of, find_sandbox
 from arena.executors.cores import cores
 from arena.formats.shards import Shard
-from arena.live.event import Live, opened
 from arena.machine.preflight import keep_promises
 from arena.model import Event, UserError
 from arena.registry import SANDBOXES
@@ -31,68 +31,34 @@ from arena.store import (
     secret_of,
     writer,
 )
-from arena.terminal.progress import progress
-from arena.terminal.screen import command_line, say, warn
 
 UNCONFINED = "none"
-AS_BEFORE = "they must be as they were"
+AS_BEFORE = (
+    "they must be as they were; a bot that has left the cache is put back into it by: "
+    "arena check BOT"
+)
 # More workers a core than this only wait for each other.
 MOST_JOBS = 4
 
 
 def run_prepared(
-    folder: Path,
-    *,
-    beacon: str | None,
-    shard: str | None,
-    sandbox: str | None,
-    jobs: int | None,
-    no_pin: bool,
-    max_time: int | None,
-    as_json: bool,
-    quiet: bool,
-    live: Live | None,
-    where: Where | None,
-) -> int:
-    """`arena run` of a prepared folder."""
+    folder: Path, session: Session, *, beacon: str | None = None, shard: str | None = None
+) -> Outcome:
+    """Play a prepared event, or one shard of it ("2/5")."""
     part = "" if shard is None else str(Shard.parse(shard))
-    event, private, secret = _owned(folder)
+    event, private, secret = _owned(folder, session.progress)
     if event.sandbox:
         raise UserError(f"{folder}: {_begun(folder, event, secret)}")
     event = msgspec.structs.replace(event, beacon=beacon_value(event, beacon), shard=part)
     counting_of(event, secret, shard=shard_of(event))  # whether it can be cut, before it is begun
-    return _play_on(
-        folder,
-        event,
-        private,
-        secret,
-        sandbox=sandbox,
-        jobs=jobs,
-        no_pin=no_pin,
-        max_time=max_time,
-        as_json=as_json,
-        quiet=quiet,
-        live=live,
-        where=where,
-    )
+    return _play_on(folder, event, private, secret, session)
 
 
 def resume_event(
-    folder: Path,
-    *,
-    repair: bool,
-    beacon: str | None,
-    sandbox: str | None,
-    jobs: int | None,
-    no_pin: bool,
-    max_time: int | None,
-    as_json: bool,
-    quiet: bool,
-    live: Live | None,
-    where: Where | None,
-) -> int:
-    """`arena resume`."""
-    event, private, secret = _owned(folder, repair=repair)
+    folder: Path, session: Session, *, repair: bool = False, beacon: str | None = None
+) -> Outcome:
+    """Play what an unfinished event lacks. `repair`: set damaged lines of its log aside first."""
+    event, private, secret = _owned(folder, session.progress, repair=repair)
     if not event.sandbox:
         raise UserError(f"{folder}: prepared, but not begun; begin: {command_line('run', folder)}")
     if beacon is not None and (given := beacon_value(event, beacon)) != event.beacon:
@@ -100,30 +66,17 @@ def resume_event(
             f"{folder}: the event was begun with the beacon {printable(event.beacon)}, "
             f"not {printable(given)}; leave --beacon out"
         )
+    sandbox = session.options.sandbox
     if sandbox and sandbox not in ("auto", event.sandbox):
-        say(
+        session.progress.say(
             f"note: begun in {printable(event.sandbox)}; "
             f"the event records that it goes on in {sandbox}"
         )
-    return _play_on(
-        folder,
-        event,
-        private,
-        secret,
-        repair=repair,
-        sandbox=sandbox,
-        jobs=jobs,
-        no_pin=no_pin,
-        max_time=max_time,
-        as_json=as_json,
-        quiet=quiet,
-        live=live,
-        where=where,
-    )
+    return _play_on(folder, event, private, secret, session, repair=repair)
 
 
 def _begun(folder: Path, event: Event, secret: bytes) -> str:
-    """What to say of an event that is more than prepared."""
+    """Why an event that has begun can't be begun, and what can be done instead."""
     if pid := writer(folder):
         return (
             f"the event is being played right now, by process {pid}; "
@@ -135,8 +88,8 @@ def _begun(folder: Path, event: Event, secret: bytes) -> str:
     return f"{what} is unfinished; go on with it: {command_line('resume', folder)}"
 
 
-def _asked_for(folder: Path, event: Event, private: Private) -> str:
-    """The sandbox that a folder names. None of all is taken from the user's mouth alone."""
+def _sandbox_of(folder: Path, event: Event, private: Private) -> str:
+    """The sandbox that a folder names. Only a command may name `none`."""
     sandbox = event.sandbox or private.options.get("sandbox") or "auto"
     if sandbox == UNCONFINED:
         command = command_line("resume" if event.sandbox else "run", folder)
@@ -150,7 +103,6 @@ def _asked_for(folder: Path, event: Event, private: Private) -> str:
 
 
 def _finished(folder: Path) -> UserError:
-    """What there is to be done with an event that is over."""
     for epoch in epochs_of(folder):
         if not read_event(epoch).finished:
             go_on = command_line("resume", epoch)
@@ -161,7 +113,9 @@ def _finished(folder: Path) -> UserError:
     )
 
 
-def _owned(folder: Path, *, repair: bool = False) -> tuple[Event, Private, bytes]:
+def _owned(
+    folder: Path, progress: Progress, *, repair: bool = False
+) -> tuple[Event, Private, bytes]:
     """An event that can be gone on with here, and its secret."""
     file = read_event_file(folder)
     event = file.event
@@ -169,12 +123,12 @@ def _owned(folder: Path, *, repair: bool = False) -> tuple[Event, Private, bytes
     if event.finished and private is None and not repair:
         raise _finished(folder)
     if private is None and event.secret:
-        # It was over once: it is nobody's own any more.
+        # It was finished once: its secret is public, and there is nothing else to own.
         private = Private(secret=event.secret, sources={}, cache="")
     if private is None:
         raise UserError(f"{folder}: private.json is missing; only its owner can resume an event")
     if not event.predictable and others_read_private(folder):
-        warn(
+        progress.warn(
             f"note: others can read {folder}/private.json and so know every card; "
             "take that from them with chmod 600"
         )
@@ -188,80 +142,59 @@ def _play_on(
     event: Event,
     private: Private,
     secret: bytes,
+    session: Session,
     *,
     repair: bool = False,
-    sandbox: str | None,
-    jobs: int | None,
-    no_pin: bool,
-    max_time: int | None,
-    as_json: bool,
-    quiet: bool,
-    live: Live | None,
-    where: Where | None,
-) -> int:
+) -> Outcome:
     """Find the bots again, and play what is left."""
-    # Never the folder's: what is in a cache is trusted, and what is damaged there is removed.
+    options, progress, settings = session.options, session.progress, event.settings
+    # Never the folder's cache: what is in a cache is trusted, and what is damaged there is removed.
     cache = default_cache()
     if private.cache and Path(private.cache) != cache:
-        say(f"note: begun with the cache {printable(private.cache)}, here it is {printable(cache)}")
+        progress.say(
+            f"note: begun with the cache {printable(private.cache)}, here it is {printable(cache)}"
+        )
     sources = [(entrant, private.sources.get(entrant.id, "")) for entrant in event.entrants]
-    with in_use(cache), opened(live) as page, Store.open(folder, mend=repair) as store:
+    with in_use(cache), Store.open(folder, mend=repair) as store:
         if store.mended:
-            say(f"note: {store.mended}")
+            progress.say(f"note: {store.mended}")
         if store.event.sandbox and not event.sandbox:
             raise UserError(f"{folder}: another arena has just begun the event")
-        watcher = progress(event.settings.rating, as_json=as_json, quiet=quiet)
         # What is only prepared has deals that aren't fixed before it begins.
-        heard = page.joined(watcher, event, folder, secret) if page else watcher
-        begun = Tournament(store, secret, heard) if event.sandbox else None
+        watcher = session.watcher(event, folder, secret)
+        begun = Tournament(store, secret, watcher) if event.sandbox else None
         if begun and begun.left == 0:
-            return conclude(store, begun, watcher)
-        asked = jobs or _jobs(private.options.get("jobs"))
-        settings = event.settings
+            outcome = conclude(store, begun, progress)
+            progress.over(outcome)
+            return outcome
+        jobs = options.jobs or _jobs(private.options.get("jobs"))
         room = keep_promises(
-            settings.limits, seats=settings.seats, series=settings.series, jobs=asked
+            settings.limits,
+            progress.say,
+            seats=settings.seats,
+            series=settings.series,
+            jobs=jobs,
         )
-        chosen = sandbox or _asked_for(folder, event, private)
-        backend = find_sandbox(chosen, folder)
-        ready, _ = enter(
-            restore(sources, cache=cache, folder=folder),
-            backend,
-            event.settings,
-            cache,
-            folder=folder,
-            skip_broken=False,
-            way_out=f"{AS_BEFORE}; a bot that has left the cache is put back into it by: "
-            "arena check BOT",
-        )
-        context = context_of(event.settings, secret, ready, backend)
-        if broken := trio.run(try_starts, context, room * settings.seats):
-            without(ready, broken, skip_broken=False, way_out=AS_BEFORE)
-        with playing(
-            event,
-            secret,
-            ready,
-            backend,
+        chosen = options.sandbox or _sandbox_of(folder, event, private)
+        backend = find_sandbox(chosen, progress.say, folder)
+        workshop = Workshop(cache, backend, progress.say, folder, way_out=AS_BEFORE)
+        roster = restore(sources, cache=cache, folder=folder)
+        ready, _ = workshop.enter(roster, settings.limits)
+        context = context_of(settings, secret, ready, backend)
+        workshop.start(context, room * settings.seats)
+        here = msgspec.structs.replace(
+            options,
             sandbox=chosen,
-            cache=cache,
-            jobs=asked,
-            room=room,
-            pin=not (no_pin or private.options.get("no_pin")),
-            where=where,
-        ) as (executor, hosted, told):
-            there = msgspec.structs.replace(hosted, finished=False)
-            if there != store.event:
-                store.restate(there)
-            told(store, watcher.note)
-            tournament = begun or Tournament(store, secret, heard)
-            return play(
-                store,
-                tournament,
-                executor,
-                watcher,
-                max_time=max_time,
-                page=page,
-                where=where.flags if where else "",
-            )
+            jobs=jobs,
+            pin=options.pin and not private.options.get("no_pin"),
+        )
+        with venue(event, secret, ready, workshop=workshop, options=here, room=room) as there:
+            restated = msgspec.structs.replace(there.event, finished=False)
+            if restated != store.event:
+                store.restate(restated)
+            there.attach(store, progress.note)
+            tournament = begun or Tournament(store, secret, watcher)
+            return play(store, tournament, there.executor, session)
 
 
 def _jobs(stored: object) -> int | None:

@@ -16,7 +16,8 @@ from pathlib import Path
 import msgspec
 
 from arena.event.epochs import epochs_of
-from arena.event.results import Counts
+from arena.event.results import Counts, long_read_notes
+from arena.machine import Notify
 from arena.model import Event, Frozen, MatchRecord, UserError, Withdrawal
 from arena.reports.escape import plain
 from arena.reports.faults import fault_lines
@@ -28,7 +29,6 @@ from arena.store import (
     read_some,
     records_of_match,
 )
-from arena.terminal.notes import tell_long_read
 
 NEAR = 3
 ANY = "any"
@@ -42,12 +42,15 @@ _COMPARES: Mapping[str, Callable[[int, int], bool]] = {
 }
 
 
-def playings(folder: Path, match: str, event: Event | None = None) -> list[MatchRecord]:
+def playings(
+    folder: Path, match: str, notify: Notify, event: Event | None = None
+) -> list[MatchRecord]:
     """Every playing of a match, by its id or a beginning that no other has. UserError names what
     there is instead.
     """
     if not is_indexed(folder):
-        tell_long_read([folder])
+        for line in long_read_notes([folder]):
+            notify(line)
     if found := records_of_match(folder, match, event):
         return found
     ids = _ids(folder, event)
@@ -96,10 +99,10 @@ def withdrawal_lines(folder: Path, withdrawn: Iterable[Withdrawal]) -> Iterator[
 
 
 def playing(
-    folder: Path, match: str, attempt: int | None, event: Event | None = None
+    folder: Path, match: str, attempt: int | None, notify: Notify, event: Event | None = None
 ) -> MatchRecord:
     """One playing of a match: of its first attempt, unless another is asked for."""
-    found = playings(folder, match, event)
+    found = playings(folder, match, notify, event)
     wanted = [record for record in found if attempt in (None, record.attempt)]
     if wanted:
         return min(wanted, key=lambda record: record.attempt)
@@ -107,9 +110,11 @@ def playing(
     raise UserError(f"{folder}: {plain(found[0].id)} has no attempt {attempt}; there are: {there}")
 
 
-def counted_playing(folder: Path, match: str, event: Event | None = None) -> MatchRecord:
+def counted_playing(
+    folder: Path, match: str, notify: Notify, event: Event | None = None
+) -> MatchRecord:
     """The playing of a match that counts, or the last if none does."""
-    found = playings(folder, match, event)
+    found = playings(folder, match, notify, event)
     if len(found) == 1:
         return found[0]
     counts = Counts(folder, event=event)
@@ -254,16 +259,18 @@ class Found(Frozen, frozen=True, kw_only=True):
     """How many there are in all."""
 
 
-def searched(
+def search_matches(
     folder: Path,
     search: Search,
+    notify: Notify,
     *,
-    everything: bool,
-    limit: int | None,
+    everything: bool = False,
+    limit: int | None = None,
     event: Event | None = None,
 ) -> Found:
-    """Look through a log: through the records that count, or through all."""
-    tell_long_read([folder])
+    """Look through a log: through the records that count, or through all (`everything`)."""
+    for line in long_read_notes([folder]):
+        notify(line)
     if search == Search() and limit is not None and not everything:
         # Nothing is to be found out of the records: the first ones will do.
         event = event or read_event(folder)

@@ -1,112 +1,94 @@
-"""One match between bots that were named, played as a series of an event is: watched, recorded."""
+"""One match between bots or functions, played as a series of an event is: watched, recorded."""
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
-import click
 import msgspec
 import trio
 
 from arena import registry
-from arena.bots import Roster, default_cache, in_use, load
-from arena.deals import secret_from_seed
-from arena.engine.match import FinishedMatch, MatchContext, play_series
-from arena.engine.pipes import open_pipes
+from arena.bots import Roster, default_cache, in_use
+from arena.deals import Deals, secret_from_seed
+from arena.engine.contestant import Contestant
+from arena.engine.in_process import Policy, answer_by_policy, play_out
+from arena.engine.match import FinishedMatch, Match, MatchContext, finished, play_series, start_bots
+from arena.engine.pipes import Pipes, open_pipes
 from arena.engine.recorder import Recorder, open_tapped_pipes
-from arena.event.enter import context_of, enter, find_sandbox, settings_of
+from arena.event.commands import command_line
+from arena.event.options import MatchOptions
+from arena.event.workshop import Workshop, context_of, find_sandbox, seated
 from arena.executors.cores import one_core
 from arena.games import Game
+from arena.games.observer import Observer
+from arena.machine import Notify
 from arena.machine.preflight import SETTINGS, keep_promises
-from arena.model import Bot, MatchRecord, MatchSpec, Series, UserError, match_id
-from arena.referee import HOLES
-from arena.reports.cards import scorecard
-from arena.reports.escape import json_line, plain
-from arena.reports.faults import match_fault_lines
-from arena.sandbox import Backend
-from arena.terminal.display import display
-from arena.terminal.progress import JSON_VERSION
-from arena.terminal.screen import colour, columns, command_line, say
-from arena.terminal.watch import WatchedMatch
+from arena.model import Bot, Entrant, Frozen, MatchRecord, MatchSpec, Series, UserError, match_id
+from arena.referee import Failure, Referee
+from arena.wire.messages import HoleEnd, MatchEnd, MatchStart
 
 PAIRING = "match"
 """Not made from the bots: with the same number everybody has the same cards."""
-FAULTED = 3
+
+Watch = Callable[[tuple[str, ...], Callable[[float], object]], AbstractContextManager[Observer]]
+"""From the ids by seat, and a function that serves the pipes to the bots for at most so many
+seconds, to an onlooker. Entered before the first card."""
+
+
+class SingleMatch(Frozen, frozen=True, kw_only=True):
+    """A match that was played."""
+
+    record: MatchRecord
+    options: MatchOptions
+    sandbox: str
+    """The sandbox's name; empty: between functions."""
 
 
 def play_match(
+    bots: Sequence[Path | Policy],
+    options: MatchOptions,
+    notify: Notify,
     *,
-    bots: Sequence[Path],
-    deal: int,
-    seed: str,
-    no_playoff: bool,
-    watch: bool,
-    delay: int | None,
-    hidden: bool,
-    record: Path | None,
-    as_json: bool,
-    sandbox: str,
-    **flags: Any,  # noqa: ANN401 - the settings' own flags
-) -> int:
-    """`arena match`; its exit code."""
-    rules = registry.game(flags["game"])
+    sandbox: str = "auto",
+    talk: Path | None = None,
+    watch: Watch | None = None,
+) -> SingleMatch:
+    """Play one match, the first bot in seat 0. `talk`: a folder for every line said."""
+    rules = registry.game(options.game)
     if not bots:
         raise UserError("name the bots that play, for instance: arena match bots/a bots/b")
-    if watch and as_json:
-        raise UserError("--watch and --json both want standard output: leave one of them out")
-    if not watch and (hidden or delay is not None):
-        raise UserError("--hidden and --delay go with --watch")
+    paths = [bot for bot in bots if isinstance(bot, Path)]
+    policies = {seat: bot for seat, bot in enumerate(bots) if not isinstance(bot, Path)}
     cache = default_cache()
+    if not paths:
+        _refuse_number(bots, Roster(), rules)
+        record = _between_functions(policies, options, watch)
+        return SingleMatch(record=record, options=options, sandbox="")
     with in_use(cache):
-        roster = seated(bots, cache)  # what is wrong with a path comes before their number
-        _countable(bots, roster, rules)
-        settings = settings_of(
-            seats=len(bots),
-            tables=None,
-            deals=1,
-            series=1,
-            fresh="series",
-            playoff=not no_playoff,
-            no_same_author=False,
-            **flags,
-        )
-        keep_promises(settings.limits, seats=len(bots), jobs=1, flags=SETTINGS)
-        backend = find_sandbox(sandbox)
-        ready, _ = enter(
-            roster, backend, settings, cache, skip_broken=False, way_out=f"more: {_check(bots)}"
-        )
-        if len(ready) < len(bots):
+        roster = seated(paths, cache, _numbered)  # an unusable path is reported before their number
+        _refuse_number(bots, roster, rules)
+        settings = options.settings(len(bots))
+        if policies:
+            settings = msgspec.structs.replace(settings, freeze=True)
+        keep_promises(settings.limits, notify, seats=len(paths), jobs=1, flags=SETTINGS)
+        backend = find_sandbox(sandbox, notify)
+        way_out = f"more: {check_line(paths)}"
+        ready, _ = Workshop(cache, backend, notify, way_out=way_out).enter(roster, settings.limits)
+        if len(ready) < len(paths):
             raise UserError("a match needs all the bots that were named")
-        context = context_of(settings, secret_from_seed(seed), ready, backend)
-        played = _play(
-            context,
-            ready,
-            deal,
-            watch=watch,
-            delay=None if delay is None else delay / 1000,
-            hidden=hidden,
-            record=record,
-        )
-    if as_json:
-        sys.stdout.buffer.write(json_line(_as_json(played, context, deal, seed)) + b"\n")
-        sys.stdout.buffer.flush()
-    else:
-        _tell(played, f"{rules.name}, deal {deal} of the seed {seed!r}", backend)
-        if record is not None:
-            click.echo(f"all that was said: {plain(str(record))}")
-        if played.faults:
-            failed = [bots[seat] for seat in sorted({fault.seat for fault in played.faults})]
-            say(f"more: {_check(failed)}")
-    return FAULTED if played.faults else 0
+        context = context_of(settings, secret_from_seed(options.seed), ready, backend)
+        record = _play(context, ready, policies, deal=options.deal, talk=talk, watch=watch)
+    return SingleMatch(record=record, options=options, sandbox=backend.name)
 
 
-def _countable(bots: Sequence[Path], roster: Roster, rules: Game) -> None:
-    """Whether as many can play."""
+def check_line(paths: Sequence[Path]) -> str:
+    """The command that finds out what is wrong with bots."""
+    return command_line("check", *dict.fromkeys(paths))
+
+
+def _refuse_number(bots: Sequence[Path | Policy], roster: Roster, rules: Game) -> None:
     if len(bots) == 1:
         if roster.problems:
             raise UserError("\n".join(map(str, roster.problems)))
@@ -117,143 +99,162 @@ def _countable(bots: Sequence[Path], roster: Roster, rules: Game) -> None:
         )
 
 
-def _check(paths: Sequence[Path]) -> str:
-    """The command that finds out what is wrong with them."""
-    return command_line("check", *dict.fromkeys(paths))
+def _numbered(entrant: Entrant, number: int) -> Entrant:
+    return msgspec.structs.replace(entrant, id=f"{entrant.id}#{number}")
 
 
-def seated(paths: Sequence[Path], cache: Path) -> Roster:
-    """Everybody in the order given, with ids that tell them apart: a bot may play itself."""
-    looks = {path: load([path], cache=cache) for path in dict.fromkeys(paths)}
-    candidates = [candidate for path in paths for candidate in looks[path].candidates]
-    seen: Counter[str] = Counter()
-    unique = []
-    for candidate in candidates:
-        entrant = candidate.entrant
-        seen[entrant.id] += 1
-        if seen[entrant.id] > 1:
-            entrant = msgspec.structs.replace(entrant, id=f"{entrant.id}#{seen[entrant.id]}")
-        unique.append(msgspec.structs.replace(candidate, entrant=entrant))
-    return Roster(
-        candidates=tuple(unique),
-        notes=tuple(note for look in looks.values() for note in look.notes),
-        problems=tuple(problem for look in looks.values() for problem in look.problems),
-        skipped=tuple(left_out for look in looks.values() for left_out in look.skipped),
-    )
-
-
-def _play(
-    context: MatchContext,
-    bots: Sequence[Bot],
-    deal: int,
-    *,
-    watch: bool,
-    delay: float | None,
-    hidden: bool,
-    record: Path | None,
-) -> MatchRecord:
-    """Play it; what is wrong with a bot is in the record."""
-    seats = tuple(bot.entrant.id for bot in bots)
-    spec = MatchSpec(
+def _spec(deal: int, seats: Sequence[str]) -> MatchSpec:
+    return MatchSpec(
         id=match_id(PAIRING, deal, 0),
         series=PAIRING,
         pairing=PAIRING,
         deal=deal,
         rotation=0,
-        seats=seats,
+        seats=tuple(seats),
     )
-    played: list[FinishedMatch] = []
+
+
+def _function_id(policies: Mapping[int, Policy], seat: int) -> str:
+    """The name of a function, as an id that no other seat has."""
+    name = getattr(policies[seat], "__name__", type(policies[seat]).__name__).strip("<>")
+    return f"{name}@{seat}"
+
+
+def _between_functions(
+    policies: Mapping[int, Policy], options: MatchOptions, watch: Watch | None
+) -> MatchRecord:
+    spec = _spec(options.deal, [_function_id(policies, seat) for seat in range(len(policies))])
+    settings = options.settings(len(policies))
     with ExitStack() as stack:
-        recorder: Recorder | None = None
-        if record is not None:
-            names = {
-                bot.entrant.id: f"seat{seat}-{bot.entrant.name}" for seat, bot in enumerate(bots)
-            }
-            about = f"in a match of {context.settings.game}, deal {deal}."
-            recorder = Recorder(record, names, about)
-            stack.callback(recorder.close)
+        onlooker = stack.enter_context(watch(spec.seats, lambda _: None)) if watch else None
+        referee = Referee(
+            spec,
+            game=registry.game(options.game),
+            deals=Deals(secret_from_seed(options.seed)),
+            settings=settings,
+            onlooker=onlooker,
+        )
+        return play_out(referee, spec.seats, [policies[seat] for seat in range(len(policies))])
+
+
+def _play(
+    context: MatchContext,
+    bots: Sequence[Bot],
+    policies: Mapping[int, Policy],
+    *,
+    deal: int,
+    talk: Path | None,
+    watch: Watch | None,
+) -> MatchRecord:
+    """Play it; what is wrong with a bot is in the record."""
+    processes = iter(bots)
+    seats = [
+        _function_id(policies, seat) if seat in policies else next(processes).entrant.id
+        for seat in range(len(bots) + len(policies))
+    ]
+    spec = _spec(deal, seats)
+    played: list[FinishedMatch] = []
+    with _recorder(talk, context, deal) as recorder, one_core():
 
         async def main() -> None:
             async with open_pipes() if recorder is None else open_tapped_pipes(recorder) as table:
-                series = Series(id=PAIRING, matches=(spec,))
-                if not watch:
-                    played.extend([one async for one in play_series(table, context, series)])
-                    return
-                game = context.settings.game
-                with display(hidden=hidden, delay=delay) as shown:
-                    onlooker = WatchedMatch(
-                        f"{game}, deal {deal}",
-                        context.game.about,
-                        seats,
-                        shown,
-                        rest=lambda: shown.rest(table.look),
-                    )
-                    watched = msgspec.structs.replace(context, onlooker=onlooker)
+                with ExitStack() as stack:
+                    watched = context
+                    if watch:
+                        onlooker = stack.enter_context(watch(spec.seats, table.look))
+                        watched = msgspec.structs.replace(context, onlooker=onlooker)
+                    if policies:
+                        played.append(await _play_mixed(table, watched, spec, policies))
+                        return
+                    series = Series(id=PAIRING, matches=(spec,))
                     played.extend([one async for one in play_series(table, watched, series)])
 
-        with one_core():
-            trio.run(main)
-        result = played[0].record
+        trio.run(main)
+        record = played[0].record
         if recorder is not None:
-            for fault in result.faults:
-                recorder.fault(seats[fault.seat], fault)
-        return result
+            for fault in record.faults:
+                recorder.fault(spec.seats[fault.seat], fault)
+        return record
 
 
-def _tell(record: MatchRecord, title: str, backend: Backend) -> None:
-    """The result for people."""
-    click.echo(f"{title}, sandbox {_red(backend.name) if backend.name == 'none' else backend.name}")
-    click.echo()
-    holes: list[tuple[int | None, ...]] = [
-        tuple(score if seat in hole.order else None for seat, score in enumerate(hole.scores))
-        for hole in record.holes
-        if hole.scores
-    ]
-    for line in scorecard(record.seats, holes, record.totals, room=columns()):
-        click.echo(line)
-    click.echo()
-    for seat in sorted(range(len(record.seats)), key=lambda seat: (record.places[seat], seat)):
-        use = record.use[seat]
-        each = use.think_ms / use.decisions if use.decisions else 0.0
-        click.echo(
-            f"{record.places[seat]}. {plain(record.seats[seat])}: {record.totals[seat]} strokes, "
-            f"{each:.2f} ms a decision (longest {use.max_ms:.1f})"
-            f"{', forfeited' if seat in record.forfeits else ''}"
-        )
-    if len(record.holes) > HOLES:
-        click.echo(f"a tie for first after {HOLES} holes: played off on {_extra(record)}")
-    for text in match_fault_lines(record):
-        click.echo(_red(text))
+@contextmanager
+def _recorder(talk: Path | None, context: MatchContext, deal: int) -> Iterator[Recorder | None]:
+    """Keeps every line said in a folder, if one was named."""
+    if talk is None:
+        yield None
+        return
+    names = {
+        id_: f"seat{seat}-{bot.entrant.name}"
+        for seat, (id_, bot) in enumerate(context.bots.items())
+    }
+    recorder = Recorder(talk, names, f"in a match of {context.settings.game}, deal {deal}.")
+    try:
+        yield recorder
+    finally:
+        recorder.close()
 
 
-def _red(text: str) -> str:
-    return click.style(text, fg="red", bold=True) if colour() else text
+# ------------------------------------------------------------------------- bots and functions
 
 
-def _extra(record: MatchRecord) -> str:
-    last = len(record.holes)
-    return f"hole {last}" if last == HOLES + 1 else f"holes {HOLES + 1} to {last}"
+class _MixedMatch(Match):
+    """A match in which functions of this process have some of the seats.
+
+    A function has no clock and commits no fault. Bots are frozen whenever they aren't asked, so
+    that none computes while a function does.
+    """
+
+    def __init__(
+        self,
+        table: Pipes,
+        context: MatchContext,
+        spec: MatchSpec,
+        seated: Mapping[int, Contestant],
+        policies: Mapping[int, Policy],
+    ) -> None:
+        super().__init__(table, context, spec, seated)
+        self._names = spec.seats
+        self._policies = policies
+
+    async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
+        referee = self._referee
+        referee.begin(early)
+        while True:
+            if referee.news:
+                await self._pass_on()
+            if not referee.asked:
+                return self._record()
+            for seat in referee.asked:
+                if seat in self._policies:
+                    answer_by_policy(referee, seat, self._names[seat], self._policies[seat])
+                else:
+                    await self._ask_process(seat)
+
+    async def _ask_process(self, seat: int) -> None:
+        contestant, account = self._seated[seat], self._accounts[seat]
+        session = contestant.session
+        bank_ms = int(account.bank * 1000)
+        line = session.ask(self._referee.question(seat, bank_ms=bank_ms, lean=session.lean))
+        outcome = await self._ask(contestant, account, line)
+        if isinstance(outcome, str):
+            self._referee.answer(seat, outcome)
+        else:
+            session.close()
+            self._referee.fail(seat, outcome)
+
+    def _tell(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
+        if seat not in self._policies:
+            super()._tell(seat, message)
 
 
-def _as_json(record: MatchRecord, context: MatchContext, deal: int, seed: str) -> bytes:
-    return msgspec.json.encode(
-        {
-            "v": JSON_VERSION,
-            "event": "match",
-            "game": context.settings.game,
-            "deal": deal,
-            "seed": seed,
-            "id": record.id,
-            "seats": record.seats,
-            "holes": record.holes,
-            "totals": record.totals,
-            "places": record.places,
-            "faults": [
-                {"bot": record.seats[fault.seat], **msgspec.to_builtins(fault)}
-                for fault in record.faults
-            ],
-            "use": record.use,
-            "digest": record.digest,
-            "sandbox": context.backend.name,
-        }
-    )
+async def _play_mixed(
+    table: Pipes, context: MatchContext, spec: MatchSpec, policies: Mapping[int, Policy]
+) -> FinishedMatch:
+    bots = [entrant for seat, entrant in enumerate(spec.seats) if seat not in policies]
+    at_table, unready = await start_bots(table, context, bots)
+    seats = {seat: e for seat, e in enumerate(spec.seats) if seat not in policies}
+    seated_bots = {seat: at_table[e] for seat, e in seats.items()}
+    early = [(seat, unready[e]) for seat, e in seats.items() if e in unready]
+    record = await _MixedMatch(table, context, spec, seated_bots, policies).play(early)
+    await table.dismiss(list(at_table.values()))
+    return finished(record, context, at_table)

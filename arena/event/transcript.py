@@ -1,4 +1,4 @@
-"""From an event's folder to what one bot was told in a match, as its process knew it."""
+"""Rebuild the transcript that one bot process saw, from a results folder."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Self
 from arena import registry
 from arena.deals import Deals, with_beacon
 from arena.event.search import playing
+from arena.machine import Notify
 from arena.model import Entrant, Event, Frozen, MatchRecord, UserError
 from arena.replay.rebuild import rebuild_lines
 from arena.reports.escape import plain
 from arena.store import read_event, records_of_series, secret_of
 
 
-class Told(Frozen, frozen=True, kw_only=True):
+class BotMatches(Frozen, frozen=True, kw_only=True):
     """The matches that one process of a bot has played, up to the one in question."""
 
     folder: Path
@@ -30,16 +31,17 @@ class Told(Frozen, frozen=True, kw_only=True):
         match: str,
         bot: str | None,
         attempt: int | None,
+        notify: Notify,
         *,
         content: str = "",
         event: Event | None = None,
     ) -> Self:
         """Look it up; UserError names what there is instead. `content`: the hash of the bot's
-        content, by which it is known if nothing names it.
+        content, which identifies it if `bot` is no id.
         """
         event = event or read_event(folder)
         secret = secret_of(folder, event)
-        record = playing(folder, match, attempt, event)
+        record = playing(folder, match, attempt, notify, event)
         by_id = {entrant.id: entrant for entrant in event.entrants}
         entrant = _at_table([by_id[seat] for seat in record.seats], record, bot, content)
         return cls(
@@ -51,7 +53,7 @@ class Told(Frozen, frozen=True, kw_only=True):
         )
 
     def transcript(self, *, lean: bool) -> bytes:
-        """What was said, from the log."""
+        """Every line that the process read and wrote; `lean`: of a bot that asks for `next`."""
         settings = self.event.settings
         lines = rebuild_lines(
             self.records,
@@ -65,7 +67,7 @@ class Told(Frozen, frozen=True, kw_only=True):
 
 
 def _at_table(seated: list[Entrant], record: MatchRecord, bot: str | None, content: str) -> Entrant:
-    """Which of those at the table is meant."""
+    """The entrant at the table that is meant."""
     ids = ", ".join(entrant.id for entrant in seated)
     if bot is None:
         raise UserError(f"whose transcript? --bot with one of: {ids}")
@@ -83,7 +85,7 @@ def _at_table(seated: list[Entrant], record: MatchRecord, bot: str | None, conte
 
 
 def _of_process(folder: Path, event: Event, last: MatchRecord) -> tuple[MatchRecord, ...]:
-    """Since when the processes at this table have lived: a fault brings fresh ones."""
+    """Matches of the processes that played the last one: a fault brings fresh processes."""
     records: list[MatchRecord] = []
     for record in records_of_series(folder, last.series, event):
         if record.attempt == last.attempt:

@@ -1,44 +1,35 @@
-"""`--live`: the pages of an event while it is played, for the commands that play one.
+"""Join an event that is played to its live pages (`--live`).
 
-`LivePage` joins an event to `arena.live`. The socket is opened before
-anything else is begun, so that a port in use is said at once. Invariant: nothing in here ends an
-event.
+The socket is opened before anything else, so that a port in use is reported at once. Starlette and
+h11 are loaded only when pages are wanted. Invariant: nothing here ends an event.
 """
 
 from __future__ import annotations
 
-import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import trio
+
+from arena.event.options import LiveOptions
+from arena.event.progress import Progress
+from arena.event.session import pass_on_stops
+from arena.event.tournament import Tournament, Watcher
+from arena.model import Event, MatchRecord, Table, UserError
+from arena.ratings.outcomes import RatedOutcome
+from arena.schedule import Wave
 
 if TYPE_CHECKING:
-    import trio
-
-    from arena.event.tournament import Tournament
     from arena.live.broadcast import Broadcast
     from arena.live.event_state import Show
     from arena.live.open_match import Opening
-    from arena.model import Event, MatchRecord, Table
-    from arena.ratings.outcomes import RatedOutcome
-    from arena.schedule import Wave
-    from arena.terminal.progress import Progress
-
-LOOPBACK = "127.0.0.1"
-
-
-class Live(NamedTuple):
-    """What was asked for."""
-
-    port: int
-    host: str
-    stay: bool
 
 
 @contextmanager
-def opened(wanted: Live | None) -> Iterator[LivePage | None]:
+def opened(wanted: LiveOptions | None) -> Iterator[LivePage | None]:
     """The page that was asked for, if one was; its port is open from now on."""
     if wanted is None:
         yield None
@@ -46,8 +37,6 @@ def opened(wanted: Live | None) -> Iterator[LivePage | None]:
     try:
         from arena.live.server import listen
     except ModuleNotFoundError as error:
-        from arena.model import UserError
-
         raise UserError(
             f"--live needs {error.name}, of the extra `live`: pip install 'nine-arena[live]'"
         ) from None
@@ -58,7 +47,7 @@ def opened(wanted: Live | None) -> Iterator[LivePage | None]:
 class LivePage:
     """The page of one event, from before its first match."""
 
-    def __init__(self, wanted: Live, listening: socket.socket) -> None:
+    def __init__(self, wanted: LiveOptions, listening: socket.socket) -> None:
         from arena.live.server import url_of
 
         self._wanted = wanted
@@ -68,24 +57,26 @@ class LivePage:
         self._broadcast: Broadcast | None = None
         self.url = url_of(listening)
 
-    def joined(self, watcher: Progress, event: Event, folder: Path, secret: bytes) -> Both:
-        """Whom an event tells what happens: its display, and us."""
+    def joined(self, watcher: Watcher, event: Event, folder: Path, secret: bytes) -> Watcher:
+        """A watcher that passes everything on to another one and to the pages."""
         from arena.live.event_state import Show
         from arena.live.open_match import Opening
 
         self._show = Show(event)
         self._opening = Opening(folder, event, secret)
-        return Both(watcher, self._show)
+        return _Both(watcher, self._show)
 
-    async def serve(self, tournament: Tournament, watcher: Progress, nursery: trio.Nursery) -> None:
+    async def serve(
+        self, tournament: Tournament, progress: Progress, nursery: trio.Nursery
+    ) -> None:
         """Begin to serve, in a nursery of the event's."""
         from arena.live.broadcast import Broadcast
 
-        assert self._show is not None, "somebody has joined"
+        assert self._show is not None, "an event has joined"
         assert self._opening is not None
         ranking = None if tournament.shard else tournament.so_far
         self._broadcast = Broadcast(
-            self._show, watcher, self._opening, ranking, failed=watcher.note
+            self._show, progress, self._opening, ranking, failed=progress.note
         )
         # A socket of its own, since the server closes it; ours goes on listening.
         await nursery.start(self._broadcast.run, self._listening.dup(), self._wanted.host)
@@ -101,26 +92,24 @@ class LivePage:
         else:
             await self._broadcast.finish("over", _result(tournament))
 
-    def stay(self, tournament: Tournament, watcher: Progress, event: Event) -> None:
+    def stay(self, tournament: Tournament, progress: Progress, event: Event) -> None:
         """The event is over: go on showing it until Ctrl-C, if that was asked for."""
         if not self._wanted.stay:
             return
-        import trio
-
         assert self._show is not None
         self._show.event = event  # with its secret
 
         async def serve() -> None:
-            with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as ended:
-                async with trio.open_nursery() as nursery:
-                    await self.serve(tournament, watcher, nursery)
-                    assert self._broadcast is not None
-                    await self._broadcast.settle("over", _result(tournament))
-                    async for _ in ended:
-                        break
-                    nursery.cancel_scope.cancel()
+            over = trio.Event()
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(pass_on_stops, progress, lambda *_: over.set())
+                await self.serve(tournament, progress, nursery)
+                assert self._broadcast is not None
+                await self._broadcast.settle("over", _result(tournament))
+                await over.wait()
+                nursery.cancel_scope.cancel()
 
-        watcher.note(f"the event is over; still shown at {self.url} until Ctrl-C")
+        progress.note(f"the event is over; still shown at {self.url} until Ctrl-C")
         trio.run(serve)
 
 
@@ -129,28 +118,24 @@ def _result(tournament: Tournament) -> Table | None:
     return None if tournament.shard else tournament.result()
 
 
-class Both:
-    """Tells two watchers of an event."""
+class _Both:
+    """Passes on to two watchers."""
 
-    def __init__(self, display: Progress, show: Show) -> None:
-        self._watchers = (display, show)
+    def __init__(self, one: Watcher, other: Watcher) -> None:
+        self._watchers = (one, other)
 
     def match(self, record: MatchRecord) -> None:
-        """A match is finished."""
         for watcher in self._watchers:
             watcher.match(record)
 
     def rated(self, rated: RatedOutcome) -> None:
-        """A rated event is settled."""
         for watcher in self._watchers:
             watcher.rated(rated)
 
     def wave(self, wave: Wave) -> None:
-        """So much has been decided to be played next."""
         for watcher in self._watchers:
             watcher.wave(wave)
 
     def trouble(self, series: str, message: str) -> None:
-        """A series is void."""
         for watcher in self._watchers:
             watcher.trouble(series, message)

@@ -1,1 +1,6 @@
 """The machine that plays: its facts, its limits, and what `arena doctor` finds."""
+
+from collections.abc import Callable
+
+Notify = Callable[[str], None]
+"""Takes a line for people: of a display, a log, or `print`."""

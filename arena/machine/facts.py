@@ -12,11 +12,11 @@ from arena import __version__
 from arena.deals import with_beacon
 from arena.executors import WorkerConfig
 from arena.executors.cores import cores, fair_jobs
+from arena.machine import Notify
 from arena.machine.groups import hosted
 from arena.model import Bot, Confinement, Event, Machine
 from arena.sandbox import Backend
 from arena.sandbox.guarantees import GUARANTEES
-from arena.terminal.screen import say
 
 
 def played_here(event: Event, backend: Backend) -> Event:
@@ -49,7 +49,7 @@ def worker_config(
     )
 
 
-def workers_of(asked: int | None, room: int) -> int:
+def workers_of(asked: int | None, room: int, notify: Notify) -> int:
     """How many matches are played at a time: those that were asked for, or as many as there is
     `room` for; more than cores is worth a line.
     """
@@ -57,12 +57,12 @@ def workers_of(asked: int | None, room: int) -> int:
     if asked is None or asked <= fair:
         return asked or room
     if asked > len(cores()):
-        say(
+        notify(
             f"note: {asked} jobs on {len(cores())} cores: workers share them unpinned, and a "
             "bot's time runs while another's match is played"
         )
     else:
-        say(
+        notify(
             f"note: {asked} jobs, but this process's control group allows {fair} at a time: "
             "bots are stopped in turns, and their time runs on"
         )

@@ -1,20 +1,20 @@
-"""Before anything is tried: whether the arena was given what it promises to bots."""
+"""Preflight: whether our own rlimits and control group allow what each bot is promised."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 from arena.executors.cores import fair_jobs
+from arena.machine import Notify
 from arena.model import HostError, Limits
 from arena.sandbox import Launch, inherited_limits
-from arena.terminal.screen import say
 
 SETTINGS = ("--memory", "--tasks", "--scratch")
 """The flags by which a command can promise less."""
 
 
 def promise(limits: Limits, series: int = 1) -> Launch:
-    """What a bot is promised that plays so many matches, as far as the host can take it away."""
+    """What a bot that plays so many matches is promised, as far as the host can take it away."""
     return Launch(
         run=(),
         root="",
@@ -27,6 +27,7 @@ def promise(limits: Limits, series: int = 1) -> Launch:
 
 def keep_promises(
     limits: Limits,
+    notify: Notify,
     *,
     seats: int = 1,
     series: int = 1,
@@ -34,15 +35,15 @@ def keep_promises(
     flags: Collection[str] = (),
 ) -> int:
     """How many matches at a time can be played with all that their bots are promised: `jobs`, if
-    they were asked for, else one a core if there is room. HostError: the promise can't be kept.
-    `flags`: those of the command by which less could be promised.
+    asked for, else one a core if there is room. HostError: not even one. `flags`: those of the
+    command by which less could be promised.
     """
     inherited_limits.raise_open_files()
     found = judged(limits, seats=seats, series=series, jobs=jobs, flags=flags)
     if found.lack:
         raise HostError(f"bots would fail by a limit that is not theirs: {found.lack}")
     for note in found.notes:
-        say(f"note: {note}")
+        notify(f"note: {note}")
     return found.tables
 
 
@@ -54,7 +55,7 @@ def judged(
     jobs: int | None = None,
     flags: Collection[str] = (),
 ) -> inherited_limits.Capacity:
-    """The same, for whoever only wants to tell."""
+    """The same as a report, for `arena doctor`."""
     return inherited_limits.check_capacity(
         inherited_limits.read_limits(),
         promise(limits, series),

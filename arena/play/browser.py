@@ -5,14 +5,13 @@ The socket is opened before anything else is begun, so that a port in use is sai
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import trio
 
 from arena.model import UserError
 from arena.play.seat import Person
-from arena.terminal.screen import say
 
 METHODS = frozenset({"GET", "HEAD", "POST"})
 
@@ -20,7 +19,7 @@ METHODS = frozenset({"GET", "HEAD", "POST"})
 class OnAPage:
     """A server that has its port, and serves when somebody is to play."""
 
-    def __init__(self, port: int, delay: float) -> None:
+    def __init__(self, port: int, delay: float, say: Callable[[str], None]) -> None:
         try:
             from arena.live.server import LOOPBACK, Server, guarded, listen, url_of
             from arena.play.page import Page
@@ -28,6 +27,7 @@ class OnAPage:
             raise UserError(
                 f"--browser needs {error.name}, of the extra `live`: pip install 'nine-arena[live]'"
             ) from None
+        self._say = say
         self._listening = listen(port)
         self._page = Page(delay, told=say)
         self._server = Server(
@@ -40,8 +40,8 @@ class OnAPage:
         """Serve for as long as it lasts."""
         async with trio.open_nursery() as nursery:
             await nursery.start(self._server.serve)
-            say(f"play here: {self._url}")
-            say("the address is for you alone; Ctrl-C ends it")
+            self._say(f"play here: {self._url}")
+            self._say("the address is for you alone; Ctrl-C ends it")
             try:
                 yield self._page
             finally:

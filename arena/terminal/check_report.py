@@ -6,13 +6,16 @@ programs, or pasted.
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import click
 
+from arena.api.check import CheckProgress
 from arena.check.diagnosis import last_exception
 from arena.check.report import CheckResult, Finding, Report
+from arena.terminal.screen import columns, say
 
 SPEC = "protocol/SPEC.md"
 MARKS = {"passed": "✓", "warned": "!", "failed": "✗", "skipped": "\u2013"}
@@ -205,3 +208,30 @@ def _verdict(report: Report) -> str:
     if report.status != "failed":
         text += f"; {report.times.p99_ms:.1f} ms an answer (p99), {report.memory_mb:.0f} MB"
     return text
+
+
+class CheckDisplay(CheckProgress):
+    """Reports as lines, if any are wanted; on a terminal a status line of what is being tried."""
+
+    def __init__(self, lines: Lines | None) -> None:
+        self._lines = lines
+
+    def note(self, text: str) -> None:
+        say(text)
+
+    def status(self, text: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{text[: columns() - 1]}")
+            sys.stderr.flush()
+
+    def begun(self, bot: str, path: str, titles: Sequence[str]) -> None:
+        if self._lines:
+            self._lines.begin(bot, path, titles)
+
+    def checked(self, checked: CheckResult) -> None:
+        if self._lines:
+            self._lines.checked(checked)
+
+    def report(self, report: Report) -> None:
+        if self._lines:
+            self._lines.report(report)

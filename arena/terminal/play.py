@@ -12,18 +12,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import trio
 
 from arena import registry
-from arena.bots import Roster, default_cache, in_use, load
+from arena.bots import default_cache, in_use
 from arena.deals import commitment, secret_from_seed
 from arena.engine.match import FinishedMatch, MatchContext
 from arena.engine.pipes import open_pipes
-from arena.event.enter import context_of, enter, find_sandbox, settings_of, try_starts, without
+from arena.event.commands import command_line
+from arena.event.options import MatchOptions
 from arena.event.results import first_wave, schedule_of
+from arena.event.workshop import SKIP, Workshop, context_of, find_sandbox, seated
 from arena.executors.cores import one_core
 from arena.games import Game
 from arena.machine.facts import played_here
@@ -44,34 +45,31 @@ from arena.reports.escape import plain
 from arena.sandbox import Backend
 from arena.store import Private, Store, claim_folder, staged_folder
 from arena.terminal.replay import can_step, style
-from arena.terminal.screen import command_line, say
+from arena.terminal.screen import say
 
 PERSON = "person"
 """The version of an entrant that is none of a program's; it has no hash."""
-DELAY_MS = 600
 LEFT = "left: the match isn't counted, and nothing of it is kept"
 INTERRUPTED = 130
 
 
 def play_against(
-    *,
     bots: Sequence[Path],
+    options: MatchOptions,
+    *,
     seat: int,
     name: str,
     browser: int | None,
     lines: bool,
-    delay: int | None,
+    delay: float,
     seed: str | None,
-    no_playoff: bool,
     out: Path | None,
     sandbox: str,
-    **flags: Any,  # noqa: ANN401 - the settings' own flags
 ) -> int:
-    """`arena play`; its exit code."""
-    rules = registry.game(flags["game"])
+    """`arena play`; its exit code. `delay`: seconds after a bot's turn."""
     person = _person(name)
-    _seatable(len(bots), seat, rules)
-    guest = _guest(browser, lines=lines, delay=(DELAY_MS if delay is None else delay) / 1000)
+    _seatable(len(bots), seat, registry.game(options.game))
+    guest = _guest(browser, lines=lines, delay=delay)
     cache = default_cache()
     with ExitStack() as stack:
 
@@ -83,30 +81,18 @@ def play_against(
         with place(1) as folder:
             pass  # it can be had; one that is killed before the end of a match leaves none
         stack.enter_context(in_use(cache))
-        settings = settings_of(
-            seats=len(bots) + 1,
-            tables=None,
-            deals=1,
-            series=1,
-            fresh="series",
-            playoff=not no_playoff,
-            no_same_author=False,
-            freeze=True,
-            **flags,
-        )
-        settings = msgspec.structs.replace(settings, format="single")
-        keep_promises(settings.limits, seats=len(bots), jobs=1, flags=SETTINGS)
-        backend = find_sandbox(sandbox, folder)
+        options = msgspec.structs.replace(options, freeze=True)
+        settings = msgspec.structs.replace(options.settings(len(bots) + 1), format="single")
+        keep_promises(settings.limits, say, seats=len(bots), jobs=1, flags=SETTINGS)
+        backend = find_sandbox(sandbox, say, folder)
         way_out = f"more: {command_line('check', *dict.fromkeys(bots))}"
-        roster = seated(bots, person, cache)
-        ready, _ = enter(
-            roster, backend, settings, cache, folder=folder, skip_broken=False, way_out=way_out
-        )
+        workshop = Workshop(cache, backend, say, folder, way_out=way_out)
+        ready, _ = workshop.enter(seated(bots, cache, _renamed, [person]), settings.limits)
         if len(ready) < len(bots):
             raise UserError("a match needs all the bots that were named")
         evening = Evening(settings, ready, backend, person, seat=seat, seed=seed)
-        if broken := trio.run(try_starts, evening.context(bytes(32)), len(ready)):
-            without(ready, broken, skip_broken=False)
+        workshop = workshop._replace(way_out=SKIP)
+        workshop.start(evening.context(bytes(32)), len(ready))
         return _play(evening, guest, place)
 
 
@@ -128,24 +114,10 @@ def _seatable(bots: int, seat: int, rules: Game) -> None:
         raise UserError(f"--seat {seat}: with {bots + 1} at the table seats are 0 to {bots}")
 
 
-def seated(paths: Sequence[Path], person: Entrant, cache: Path) -> Roster:
-    """Everybody in the order given; who is named twice gets a name of their own the second time."""
-    looks = [load([path], cache=cache) for path in paths]
-    seen: Counter[str] = Counter([person.id])
-    unique = []
-    for candidate in (candidate for look in looks for candidate in look.candidates):
-        entrant = candidate.entrant
-        seen[entrant.id] += 1
-        if (times := seen[entrant.id]) > 1:
-            name = f"{entrant.name[: LONGEST_LABEL - 4]}-{times}"
-            entrant = msgspec.structs.replace(entrant, id=f"{name}@{entrant.version}", name=name)
-        unique.append(msgspec.structs.replace(candidate, entrant=entrant))
-    return Roster(
-        candidates=tuple(unique),
-        notes=tuple(dict.fromkeys(note for look in looks for note in look.notes)),
-        problems=tuple(dict.fromkeys(problem for look in looks for problem in look.problems)),
-        skipped=tuple(left_out for look in looks for left_out in look.skipped),
-    )
+def _renamed(entrant: Entrant, number: int) -> Entrant:
+    """A bot that is at the table twice gets a name of its own the second time."""
+    name = f"{entrant.name[: LONGEST_LABEL - 4]}-{number}"
+    return msgspec.structs.replace(entrant, id=f"{name}@{entrant.version}", name=name)
 
 
 # ------------------------------------------------------------------------------------- the match
@@ -284,7 +256,7 @@ def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
             raise UserError("--browser and --lines are two ways to play: leave one of them out")
         from arena.play.browser import OnAPage
 
-        return OnAPage(browser, delay)
+        return OnAPage(browser, delay, say)
     if not lines and can_step():
         from arena.terminal.seat_keys import at_the_keys
 

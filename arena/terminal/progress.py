@@ -10,96 +10,67 @@ import os
 import shutil
 import sys
 import time
-from collections import deque
-from typing import Any, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
+import click
 import msgspec
 from wcwidth import wcswidth
 
-from arena.model import MatchRecord, RatingSettings
+from arena.event.commands import MERGE, command_line
+from arena.event.compare import Comparison
+from arena.event.dry_run import Forecast
+from arena.event.progress import Outcome, Progress, Start
+from arena.model import Event, MatchRecord
 from arena.ratings.outcomes import RatedOutcome
+from arena.registry import render
 from arena.reports.escape import json_line, plain, visible
-from arena.reports.faults import headline
 from arena.schedule import Wave
+from arena.terminal.outcome import cut_lines, forecast_lines, show_result, spoken, suspect_lines
+from arena.terminal.screen import warn
+
+if TYPE_CHECKING:
+    from arena.ratings.online import OnlineRatings
 
 # The version of the JSON lines.
 JSON_VERSION = 1
-# The rate is that of the last seconds, so that the time left follows the bots that play now.
-WINDOW_S = 10.0
-# So there are a hundred marks in the window, however many matches.
-MARK_EVERY_S = 0.1
 LINES_EVERY_S = 10.0
 ROWS = 10
+_UNFINISHED = "not finished; whole series are kept; go on with"
 
 
-class Progress:
-    """Counts, and says nothing: the base of all displays, and `--quiet`."""
+class Quiet(Progress):
+    """Shows what has to be seen, and the results."""
 
-    def __init__(self) -> None:
-        self.planned = 0
-        self.more = 0
-        """Matches that are likely to be decided on later."""
-        self.open = ""
-        """What is being played for."""
-        self.done = 0
-        self.faults = 0
-        self.first_faults: dict[str, str] = {}
-        """The first fault of each bot, as a line."""
-        self._marks: deque[tuple[float, int]] = deque()
+    def warn(self, text: str) -> None:
+        warn(text)
 
-    def begin(self, planned: int, done: int) -> None:
-        """The first match is about to be played."""
-        self.planned, self.done = planned, done
-        self._marks.append((time.monotonic(), done))
+    def begun(self, start: Start) -> None:
+        super().begun(start)
+        if start.url:
+            self.warn(f"live at {start.url}")
+        if start.event.sandbox == "none":
+            self.warn("warning: --sandbox none: the bots can do whatever you can do")
 
-    def match(self, record: MatchRecord) -> None:
-        """A match is finished."""
-        self.done += 1
-        self.faults += bool(record.faults)
-        for fault in record.faults:
-            self.first_faults.setdefault(record.seats[fault.seat], headline(record, fault))
-        now = time.monotonic()
-        if len(self._marks) > 1 and now - self._marks[-2][0] < MARK_EVERY_S:
-            self._marks.pop()
-        self._marks.append((now, self.done))
-        while now - self._marks[0][0] > WINDOW_S and len(self._marks) > 2:
-            self._marks.popleft()
+    def result(self, outcome: Outcome) -> None:
+        show_result(outcome, self.say)
 
-    def rated(self, rated: RatedOutcome) -> None:
-        """A rated event is settled."""
-
-    def wave(self, wave: Wave) -> None:
-        """So much has been decided to be played next."""
-        self.open = wave.note
-        if self._marks:  # else it is in the log already
-            self.planned += wave.matches
-            self.more = wave.more
-
-    def trouble(self, series: str, message: str) -> None:
-        """A series is void."""
-
-    def note(self, text: str) -> None:
-        """Something that people should know meanwhile."""
-
-    def tick(self) -> None:
-        """Some time has passed."""
-
-    def end(self) -> None:
-        """Play is over."""
-
-    def rate(self) -> float:
-        """Matches a second, lately."""
-        if len(self._marks) < 2:
-            return 0.0
-        (then, before), (now, after) = self._marks[0], self._marks[-1]
-        return (after - before) / (now - then) if now > then else 0.0
+    def over(self, outcome: Outcome) -> None:
+        for _, line in sorted(self.first_faults.items()):
+            self.say(line)
+        if self.first_faults:
+            self.say(f"all faults: {command_line('log', outcome.folder)} --faults")
+        for line in suspect_lines(outcome):
+            self.say(line)
+        for line in cut_lines(outcome):
+            self.note(line)
+        if outcome.resume:
+            self.warn(f"{_UNFINISHED}: {outcome.resume}")
 
     def left(self) -> str:
         """The time left, for people."""
-        rate = self.rate()
-        if not rate:
-            return "?"
-        return spoken((self.planned + self.more - self.done) / rate)
+        seconds = self.seconds_left()
+        return "?" if seconds is None else spoken(seconds)
 
     def status(self) -> str:
         """One line of it all."""
@@ -113,7 +84,7 @@ class Progress:
         )
 
 
-class Lines(Progress):
+class Lines(Quiet):
     """Plain lines on stderr, where there is no terminal to draw on."""
 
     def __init__(self, out: TextIO) -> None:
@@ -121,7 +92,19 @@ class Lines(Progress):
         self._out: TextIO | None = out
         self._said = time.monotonic()
         self._void: dict[str, list[str]] = {}
-        """Series that are void, by the reason, and have not been told yet."""
+        """Series that are void, by the reason, and have not been reported yet."""
+
+    def say(self, text: str) -> None:
+        warn(text)
+
+    def begun(self, start: Start) -> None:
+        planned, left = start.planned, start.planned - start.done
+        kept = f"{start.done:,} of {planned:,} matches kept, " if start.done else ""
+        to_play = f"{left:,} to play" if kept else f"{left:,} matches to play"
+        bots = len(start.event.entrants)
+        self.note(f"{bots} bots, {kept}{to_play}, results in {start.folder}")
+        self.note(f"commitment {start.event.commitment}")
+        super().begun(start)
 
     def tick(self) -> None:
         """Say where we are, from time to time."""
@@ -141,8 +124,7 @@ class Lines(Progress):
         """A series is void; those of one reason are told together."""
         self._void.setdefault(message, []).append(series)
 
-    def end(self) -> None:
-        """Play is over."""
+    def ended(self) -> None:
         self._tell_void()
 
     def _tell_void(self) -> None:
@@ -168,13 +150,17 @@ class Lines(Progress):
 class Bar(Lines):
     """A bar, what is open, and the provisional ranking, redrawn in place on a terminal."""
 
-    def __init__(self, rating: RatingSettings, out: TextIO) -> None:
+    def __init__(self, out: TextIO) -> None:
+        super().__init__(out)
+        self._live: OnlineRatings | None = None
+        self._drawn = 0
+
+    def opened(self, event: Event, folder: Path) -> None:
         # Loaded here: it is the only display that rates, and the package takes a while to load.
         from arena.ratings.online import OnlineRatings
 
-        super().__init__(out)
-        self._live = OnlineRatings(rating)
-        self._drawn = 0
+        super().opened(event, folder)
+        self._live = OnlineRatings(event.settings.rating)
 
     def wave(self, wave: Wave) -> None:
         """It is drawn, not said again and again."""
@@ -182,7 +168,8 @@ class Bar(Lines):
 
     def rated(self, rated: RatedOutcome) -> None:
         """A rated event is settled."""
-        self._live.update(rated)
+        if self._live is not None:
+            self._live.update(rated)
 
     def tick(self) -> None:
         """Draw again."""
@@ -195,9 +182,9 @@ class Bar(Lines):
         self._drawn = len(lines)
         self._write(text)
 
-    def end(self) -> None:
+    def ended(self) -> None:
         """Leave the screen as it was."""
-        super().end()
+        super().ended()
         self._write(self._erasure())
         self._drawn = 0
 
@@ -219,7 +206,7 @@ class Bar(Lines):
         return f"[{'#' * filled}{'.' * (width - filled)}] {status}"
 
     def _ranking(self, columns: int, rows: int) -> list[str]:
-        ranking = self._live.ranking()
+        ranking = self._live.ranking() if self._live else None
         if not ranking or rows < 3:
             return []
         lines = ["  so far (provisional)"]
@@ -234,20 +221,63 @@ class Bar(Lines):
 class JsonLines(Progress):
     """Versioned JSON lines on stdout, one an event; nothing else is printed there."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
         super().__init__()
+        self._quiet = quiet
         self._encode = msgspec.json.Encoder().encode
 
-    def say(self, event: str, **fields: Any) -> None:  # noqa: ANN401 - anything that encodes
+    def emit(self, event: str, **fields: Any) -> None:  # noqa: ANN401 - anything that encodes
         """One line."""
         line = self._encode({"v": JSON_VERSION, "event": event, **fields})
         sys.stdout.buffer.write(json_line(line) + b"\n")
         sys.stdout.buffer.flush()
 
+    def say(self, text: str) -> None:
+        if not self._quiet:
+            warn(text)
+
+    def warn(self, text: str) -> None:
+        warn(text)
+
+    def begun(self, start: Start) -> None:
+        super().begun(start)
+        event = start.event
+        self.emit(
+            "start",
+            folder=str(start.folder),
+            commitment=event.commitment,
+            predictable=event.predictable,
+            bots=[entrant.id for entrant in event.entrants],
+            planned=start.planned,
+            done=start.done,
+            sandbox=event.sandbox,
+        )
+        if start.url:
+            self.emit("live", url=start.url)
+
+    def result(self, outcome: Outcome) -> None:
+        if outcome.table is None:
+            shard, folder = outcome.event.shard, str(outcome.folder)
+            self.emit("shard", shard=shard, folder=folder, command=MERGE)
+            return
+        self.emit("table", table=msgspec.json.decode(render(outcome.table, "json")))
+        self.emit("end", finished=outcome.event.finished, done=self.done)
+
+    def over(self, outcome: Outcome) -> None:
+        for line in suspect_lines(outcome):
+            self.say(line)
+        for line in cut_lines(outcome):
+            self.note(line)
+        if outcome.resume:
+            try:
+                self.emit("resume", command=outcome.resume)
+            except OSError:  # the reader of our lines is gone: say it on stderr
+                self.warn(f"{_UNFINISHED}: {outcome.resume}")
+
     def match(self, record: MatchRecord) -> None:
         """A match is finished."""
         super().match(record)
-        self.say(
+        self.emit(
             "match",
             id=record.id,
             seats=record.seats,
@@ -266,28 +296,52 @@ class JsonLines(Progress):
         """So much more is to be played, and why."""
         super().wave(wave)
         if self._marks:
-            self.say(
+            self.emit(
                 "wave", matches=wave.matches, planned=self.planned, likely=wave.more, open=wave.note
             )
 
     def trouble(self, series: str, message: str) -> None:
         """A series is void."""
-        self.say("void", series=series, reason=message)
+        self.emit("void", series=series, reason=message)
 
     def note(self, text: str) -> None:
         """Something that people should know."""
-        self.say("note", text=text)
+        self.emit("note", text=text)
 
 
-def progress(rating: RatingSettings, *, as_json: bool, quiet: bool) -> Progress:
+def progress(*, as_json: bool, quiet: bool) -> Progress:
     """The display that fits."""
     if as_json:
-        return JsonLines()
+        return JsonLines(quiet=quiet)
     if quiet:
-        return Progress()
+        return Quiet()
     if sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
-        return Bar(rating, sys.stderr)
+        return Bar(sys.stderr)
     return Lines(sys.stderr)
+
+
+def show_forecast(forecast: Forecast, display: Progress) -> None:
+    """Print a forecast, or emit it."""
+    if isinstance(display, JsonLines):
+        display.emit(
+            "dry-run",
+            bots=[entrant.id for entrant in forecast.event.entrants],
+            tables=forecast.tables,
+            planned=forecast.matches,
+            seconds=round(forecast.seconds, 1),
+        )
+        return
+    for line in forecast_lines(forecast):
+        click.echo(line)
+
+
+def show_same(found: Comparison, display: Progress) -> None:
+    """Say that two bots have the same content, or emit it."""
+    old, new = found.old, found.new
+    if isinstance(display, JsonLines):
+        display.emit("same", old=old.id, new=new.id, hash=new.hash)
+    else:
+        click.echo(f"{plain(new.id)} against {plain(old.id)}: the same content, nothing played")
 
 
 def _size(out: TextIO | None) -> tuple[int, int]:
@@ -304,12 +358,3 @@ def _cut(text: str, columns: int) -> str:
     while wcswidth(text) > columns:
         text = text[:-1]
     return text
-
-
-def spoken(seconds: float) -> str:
-    """A time for people."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

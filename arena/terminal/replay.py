@@ -13,19 +13,19 @@ import click
 import msgspec
 
 from arena import registry
-from arena.cli.replay import KINDS
 from arena.event.search import (
+    ANY,
     Bound,
     Found,
     Search,
     counted_playing,
     nothing_played,
     playing,
-    searched,
+    search_matches,
     seat_of,
 )
 from arena.luck import evaluator_name
-from arena.model import Event, MatchRecord, UserError
+from arena.model import Event, FaultKind, MatchRecord, UserError
 from arena.replay.steps import unfold
 from arena.reports.cards import Style
 from arena.reports.escape import json_line, plain, shell
@@ -42,6 +42,7 @@ from arena.terminal.moments import Album
 from arena.terminal.screen import columns, say
 
 LISTED = 20
+KINDS = (ANY, *FaultKind)
 
 
 def look(
@@ -76,9 +77,9 @@ def look(
         if odd := [flag for flag, given in searching.items() if given]:
             raise UserError(f"{', '.join(odd)}: to search for a match, and one is named")
         record = (
-            counted_playing(folder, match, event)
+            counted_playing(folder, match, say, event)
             if attempt is None
-            else playing(folder, match, attempt, event)
+            else playing(folder, match, attempt, say, event)
         )
         _show(folder, event, record, fault=fault, as_json=as_json, **how)
         return
@@ -92,7 +93,7 @@ def look(
         sort=sort or "",
     )
     at_most = None if limit == 0 or (limit is None and as_json) else limit or LISTED
-    found = searched(folder, search, everything=everything, limit=at_most, event=event)
+    found = search_matches(folder, search, say, everything=everything, limit=at_most, event=event)
     if not found.matches:
         raise _nothing(folder, event, everything=everything)
     alone = len(found.records) == 1 and (limit == 1 or found.matches == 1)

@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import sys
-from pathlib import Path
 
 import click
 
@@ -34,17 +33,3 @@ def warn(text: str) -> None:
 
     with contextlib.suppress(OSError):  # a terminal that has hung up ends nothing
         click.echo(visible(text), err=True)
-
-
-def command_line(command: str, *paths: Path) -> str:
-    """A command of ours on paths, for copying."""
-    from arena.reports.escape import shell
-
-    named = [f"./{path}" if str(path).startswith("-") else str(path) for path in paths]
-    return shell(["arena", command, *named])
-
-
-def going_on(folder: Path, sandbox: str) -> str:
-    """The command that goes on with an event that was played in a sandbox."""
-    command = command_line("resume", folder)
-    return f"{command} --sandbox none" if sandbox == "none" else command

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import trio
 
+from arena.event.commands import command_line
 from arena.model import MatchRecord
 from arena.play.desk import Desk
 from arena.play.hints import move_of, refusal
@@ -26,7 +27,7 @@ from arena.reports.faults import match_fault_lines
 from arena.reports.layout import clip, wrap
 from arena.terminal.desk import legal_lines, seen
 from arena.terminal.keyboard import Keyboard, status_line
-from arena.terminal.screen import command_line, say
+from arena.terminal.screen import say
 
 # What is typed as a whole: longer than any move.
 _TYPED = 20

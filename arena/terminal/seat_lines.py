@@ -21,6 +21,7 @@ from pathlib import Path
 import click
 import trio
 
+from arena.event.commands import command_line
 from arena.model import MatchRecord, UserError
 from arena.play.desk import Desk, told
 from arena.play.hints import move_of, refusal
@@ -28,7 +29,7 @@ from arena.play.seat import Left, Person
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
 from arena.terminal.desk import ended, legal_lines, seen
-from arena.terminal.screen import columns, command_line
+from arena.terminal.screen import columns
 
 READ_BYTES = 4096
 # A typed line; a longer one is a mistake, and is cut.

@@ -10,12 +10,13 @@ from pathlib import Path
 import click
 import msgspec
 
+from arena.event.commands import command_line
 from arena.model import Table, UserError
 from arena.registry import render
 from arena.reports.columns import share
 from arena.reports.escape import plain
 from arena.reports.layout import wrap
-from arena.terminal.screen import colour, columns, command_line
+from arena.terminal.screen import colour, columns
 
 
 def print_table(

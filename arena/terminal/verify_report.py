@@ -121,6 +121,7 @@ def _rerun(folder: Path, asked: Rerunning, jobs: int) -> Rerun:
     return rerun(
         folder,
         asked.matches,
+        say,
         seed=secrets.token_hex(4) if asked.seed is None else asked.seed,
         bots=asked.bots,
         sandbox=asked.sandbox,

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 import msgspec
 
+from arena import registry
+from arena.event.single_match import Watch
 from arena.games.descriptor import Descriptor
 from arena.games.observer import ObservedGame, ObservedMove
 from arena.referee import HOLES
 from arena.replay.steps import table_state
 from arena.reports.cards import Picture
 from arena.reports.escape import plain
+from arena.terminal.display import Look, display
 from arena.terminal.moments import Moment, listed, strokes_of, table_picture, words
 
 TOLD = 12
@@ -101,3 +105,15 @@ class WatchedMatch:
             told=tuple(self._told),
             scores=self._scores,
         )
+
+
+def watching(game: str, deal: int, *, hidden: bool, delay: float | None) -> Watch:
+    """A display of a match as it is played; `delay`: seconds after a move."""
+
+    @contextmanager
+    def watch(seats: tuple[str, ...], look: Look) -> Iterator[WatchedMatch]:
+        with display(hidden=hidden, delay=delay) as shown:
+            title, about = f"{game}, deal {deal}", registry.game(game).about
+            yield WatchedMatch(title, about, seats, shown, rest=lambda: shown.rest(look))
+
+    return watch

@@ -1,4 +1,4 @@
-"""`arena verify --rerun`: matches of an event, played again by its bots and compared."""
+"""Play matches of an event again by its bots and compare (`arena verify --rerun`)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import trio
 
 from arena.bots import default_cache, in_use, load, restore
 from arena.engine.match import FinishedMatch
-from arena.event.enter import context_of, enter, find_sandbox, try_starts, without
+from arena.event.commands import command_line
 from arena.event.results import count_folder
+from arena.event.workshop import Workshop, context_of, find_sandbox
 from arena.executors import Report
 from arena.executors.attempts import RETRIES
 from arena.executors.local import LocalExecutor
+from arena.machine import Notify
 from arena.machine.facts import worker_config
 from arena.machine.preflight import keep_promises
 from arena.model import Block, Entrant, Event, HostError, MatchRecord, Series, UserError
 from arena.reports.escape import plain
 from arena.store import read_private, secret_of
-from arena.terminal.screen import command_line
 from arena.verify.findings import Difference
 from arena.verify.rerun import Again, choose, difference
 
@@ -28,7 +29,7 @@ _HASH_SHOWN = 12
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """Matches that were played again."""
 
     seed: str
     matches: int
@@ -39,9 +40,16 @@ class Rerun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rerun(
-    folder: Path, number: int, *, seed: str, bots: Sequence[Path], sandbox: str, jobs: int
+    folder: Path,
+    number: int,
+    notify: Notify,
+    *,
+    seed: str,
+    jobs: int,
+    bots: Sequence[Path] = (),
+    sandbox: str = "auto",
 ) -> Rerun:
-    """Play some matches again. UserError if their bots aren't to be had as they were."""
+    """Play some matches again. UserError if their bots can't be found as they were."""
     event, counting = count_folder(folder)
     secret = secret_of(folder, event)
     drawn = choose(counting, folder, event, number, seed)
@@ -59,18 +67,15 @@ def rerun(
             folder=folder,
         )
         settings = event.settings
-        room = keep_promises(settings.limits, seats=settings.seats, series=settings.series)
-        backend = find_sandbox(sandbox, folder)
+        room = keep_promises(settings.limits, notify, seats=settings.seats, series=settings.series)
         way_out = (
             "they must be as they were; say where they are: "
             f"{command_line('verify', folder)} BOT... --rerun {number}"
         )
-        ready, _ = enter(
-            roster, backend, settings, cache, folder=folder, skip_broken=False, way_out=way_out
-        )
-        context = context_of(event.settings, secret, ready, backend)
-        if broken := trio.run(try_starts, context, room * settings.seats):
-            without(ready, broken, skip_broken=False, way_out=way_out)
+        backend = find_sandbox(sandbox, notify, folder)
+        workshop = Workshop(cache, backend, notify, folder, way_out=way_out)
+        ready, _ = workshop.enter(roster, settings.limits)
+        workshop.start(context_of(settings, secret, ready, backend), room * settings.seats)
         config = worker_config(event, secret, ready, backend)
         executor = LocalExecutor(config, jobs=min(jobs, room), pin=True)
         played = trio.run(_play, executor, [again.series for again in drawn])
@@ -98,10 +103,10 @@ def _sources(
                 for entrant in entrants
                 if entrant.name == mine.name
             ]
-            told = ", ".join(entered) or "it was not entered under this name"
+            named = ", ".join(entered) or "it was not entered under this name"
             lines.append(
-                f"{plain(candidate.shown)}: its content is no bot's of this event: {told}, this is "
-                f"{mine.hash[:_HASH_SHOWN]}…"
+                f"{plain(candidate.shown)}: its content is no bot's of this event: {named}, "
+                f"this is {mine.hash[:_HASH_SHOWN]}…"
             )
     if roster.problems or lines:
         raise UserError("\n".join([*map(str, roster.problems), *lines]))
@@ -154,7 +159,7 @@ def _differences(
             recorded = again.records.get(spec.id)
             mine = played[again.series.id].get(spec.id)
             if recorded is None or mine is None:
-                continue  # void: somebody had been withdrawn
-            if told := difference(event, secret, recorded, mine):
-                found.append(told)
+                continue  # void: a bot at its table had been withdrawn
+            if unlike := difference(event, secret, recorded, mine):
+                found.append(unlike)
     return found

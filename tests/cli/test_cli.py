@@ -15,10 +15,12 @@ from click.testing import CliRunner
 from arena.cli import commands, main
 from arena.cli.event_file import NOT_IN_FILES
 from arena.cli.flags import Duration, Megabytes
-from arena.model import RatingSettings
+from arena.event.progress import Progress, Start
+from arena.model import Event, Settings
 from arena.ratings.outcomes import RatedOutcome
 from arena.registry import GAMES, game
-from arena.terminal.progress import Bar, Lines, Progress, spoken
+from arena.terminal.outcome import spoken
+from arena.terminal.progress import Bar, Lines, Quiet
 from arena.terminal.screen import say, warn
 
 REPOSITORY = Path(__file__).parents[2]
@@ -226,14 +228,25 @@ class Terminal:
         pass
 
 
+EVENT = Event(settings=Settings(game="play-nine"), entrants=(), commitment="")
+
+
+def begin(display, planned, done):
+    """Say what a session says before the first match; what was shown of it is passed over."""
+    display.opened(EVENT, Path("friday"))
+    display.begun(Start(event=EVENT, folder=Path("friday"), planned=planned, done=done))
+    if isinstance(display, Lines):
+        display._out.text = ""
+
+
 def test_the_bar_fits_the_terminal_and_erases_itself(monkeypatch):
     """At 80 and at 40 columns no line wraps, and the end leaves nothing behind."""
     for columns in (80, 40):
         monkeypatch.setenv("COLUMNS", str(columns))
         monkeypatch.setenv("LINES", "20")
         out = Terminal()
-        bar = Bar(RatingSettings(), out)
-        bar.begin(1_000, 0)
+        bar = Bar(out)
+        begin(bar, 1_000, 0)
         for n in range(30):
             bar.rated(
                 RatedOutcome(entrants=(f"bot-with-a-long-name-{n:02d}@1", "z@1"), places=(1, 2))
@@ -243,7 +256,7 @@ def test_the_bar_fits_the_terminal_and_erases_itself(monkeypatch):
         drawn = out.text.splitlines()
         assert all(len(line) < columns for line in drawn)
         assert "more" in drawn[-1]
-        bar.end()
+        bar.ended()
         assert out.text.endswith(f"\x1b[{len(drawn)}A\x1b[J")
 
 
@@ -253,7 +266,7 @@ def test_plain_lines_are_written_from_time_to_time(monkeypatch):
     monkeypatch.setattr("arena.terminal.progress.time.monotonic", lambda: now[0])
     out = Terminal()
     lines = Lines(out)
-    lines.begin(100, 20)
+    begin(lines, 100, 20)
     lines.tick()
     assert not out.text
     now[0] = 11.0
@@ -262,12 +275,12 @@ def test_plain_lines_are_written_from_time_to_time(monkeypatch):
     assert "\x1b" not in out.text
 
 
-@pytest.mark.parametrize("display", [Lines, lambda out: Bar(RatingSettings(), out)])
+@pytest.mark.parametrize("display", [Lines, Bar])
 def test_series_that_are_void_for_one_reason_are_told_together(display):
     """A lost worker may have had dozens; they are told at the next tick, or at the end."""
     out = Terminal()
     shown = display(out)
-    shown.begin(10, 0)
+    begin(shown, 10, 0)
     for series, reason in (
         ("s1", "its worker was lost"),
         ("s2", "its worker was lost"),
@@ -278,7 +291,7 @@ def test_series_that_are_void_for_one_reason_are_told_together(display):
     assert "2 series are void and will be played again: its worker was lost\n" in out.text
     assert "series s3 is void and will be played again: x\n" in out.text
     shown.trouble("s4", "y")
-    shown.end()
+    shown.ended()
     assert "series s4 is void and will be played again: y\n" in out.text
     assert 1 == out.text.count("s3")
 
@@ -286,9 +299,9 @@ def test_series_that_are_void_for_one_reason_are_told_together(display):
 def test_the_time_left_follows_the_last_matches(monkeypatch):
     """Rate and time left come from a window, not from the beginning."""
     now = [0.0]
-    monkeypatch.setattr("arena.terminal.progress.time.monotonic", lambda: now[0])
-    progress = Progress()
-    progress.begin(1_000, 0)
+    monkeypatch.setattr("arena.event.progress.clock.monotonic", lambda: now[0])
+    progress = Quiet()
+    begin(progress, 1_000, 0)
     assert "?" == progress.left()
     record = type("Record", (), {"faults": ()})
     for second in range(1, 31):
@@ -302,9 +315,9 @@ def test_the_time_left_follows_the_last_matches(monkeypatch):
 def test_a_rate_is_kept_in_few_numbers_however_many_matches(monkeypatch):
     """A thousand matches a second for a minute leave some hundred marks."""
     now = [0.0]
-    monkeypatch.setattr("arena.terminal.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("arena.event.progress.clock.monotonic", lambda: now[0])
     progress = Progress()
-    progress.begin(1_000_000, 0)
+    begin(progress, 1_000_000, 0)
     record = type("Record", (), {"faults": ()})
     most = 0
     for match in range(60_000):

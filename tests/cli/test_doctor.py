@@ -353,7 +353,7 @@ def test_scratch_space_that_is_refused(monkeypatch, tmp_path):
 def test_run_tells_the_same(monkeypatch):
     """Where nothing works, `arena run` stops with each sandbox's reason and remedy."""
     from arena import registry
-    from arena.event import enter
+    from arena.event import workshop
     from arena.model import UserError
     from arena.sandbox import Probe
 
@@ -364,9 +364,9 @@ def test_run_tells_the_same(monkeypatch):
             return Probe(name="bwrap", works=False, detail="no")
 
     monkeypatch.setattr(registry, "backend", lambda name: Fails())
-    monkeypatch.setattr(enter, "of_backend", lambda name, detail: FAILS.finding)
+    monkeypatch.setattr(workshop, "of_backend", lambda name, detail: FAILS.finding)
     with pytest.raises(UserError) as raised:
-        enter.find_sandbox("auto")
+        workshop.find_sandbox("auto", print)
     first, *lines, last = str(raised.value).splitlines()
     assert "no sandbox works on this machine:" == first
     assert f"  bwrap: {FAILS.finding.text}" in lines
@@ -374,7 +374,7 @@ def test_run_tells_the_same(monkeypatch):
     assert "        echo first |" in lines
     assert last.endswith("--sandbox none")
     with pytest.raises(UserError, match="the sandbox landlock does not work on this machine"):
-        enter.find_sandbox("landlock")
+        workshop.find_sandbox("landlock", print)
 
 
 @pytest.mark.process

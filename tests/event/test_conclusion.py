@@ -64,7 +64,7 @@ def killed_at(folder, step):
         for name in STEPS:
             setattr(os, name, dying(getattr(os, name)))
         with Store.open(folder) as store:
-            watcher = progress(store.event.settings.rating, as_json=False, quiet=True)
+            watcher = progress(as_json=False, quiet=True)
             secret = secret_of(folder, store.event)
             conclude(store, Tournament(store, secret, watcher), watcher)
         os._exit(0)

@@ -12,6 +12,7 @@ from msgspec import structs
 from arena import registry
 from arena.deals import commitment, secret_from_seed
 from arena.event import merge
+from arena.event.progress import Progress
 from arena.event.results import first_wave, schedule_of, table_of
 from arena.event.tournament import Tournament
 from arena.formats.round_robin import RoundRobin
@@ -36,7 +37,6 @@ from arena.store import (
     read_event,
     read_private,
 )
-from arena.terminal.progress import Progress
 from tests.records import match_record
 
 SECRET = secret_from_seed("shards")
@@ -394,7 +394,7 @@ def test_a_merge_leaves_all_or_nothing(shards, refused, monkeypatch, tmp_path):
     assert not stale.exists()
     assert not (tmp_path / "whole").exists()
     with monkeypatch.context() as patch:
-        patch.setattr("arena.event.session.show", broken)
+        patch.setattr("arena.terminal.outcome.show_result", broken)
         refused("merge", *folders, "--out", "whole", code=4)
     assert read_event(tmp_path / "whole").finished
     assert not (tmp_path / "whole" / "private.json").exists()

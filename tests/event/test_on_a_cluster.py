@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.event.cluster import Where
+from arena.event.options import ClusterOptions
 from arena.executors.cluster import refused as refusal
 
 from .clusters import WAIT_S, Cluster, Forks, noted, until
@@ -549,8 +549,10 @@ def test_plain_tcp_goes_no_further_than_this_machine(address, allowed):
 
 def test_the_flags_of_a_cluster_are_told_for_copying():
     """The command that goes on with an event plays it where it was played, in the same way."""
-    assert "--on dask 'a b.json'" == Where("a b.json", None, None, None).flags
-    where = Where("tls://head:1", Path("ca.pem"), Path("me.pem"), Path("me.key"))
+    assert "--on dask 'a b.json'" == ClusterOptions(place="a b.json").flags
+    where = ClusterOptions(
+        place="tls://head:1", tls_ca=Path("ca.pem"), tls_cert=Path("me.pem"), tls_key=Path("me.key")
+    )
     tls = "--tls-ca ca.pem --tls-cert me.pem --tls-key me.key"
     assert f"--on dask tls://head:1 {tls}" == where.flags
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from arena.event.dry_run import bot_lines
 from arena.model import Entrant, Event, Settings
+from arena.terminal.outcome import bot_lines
 
 pytestmark = pytest.mark.process
 

@@ -3,16 +3,18 @@
 import json
 import random
 
+import msgspec
 import pytest
 
 from arena import registry
 from arena.bots import build
 from arena.engine.pipes import open_pipes
-from arena.event.enter import find_sandbox, settings_of
+from arena.event.options import MatchOptions
+from arena.event.workshop import find_sandbox, seated
 from arena.model import Limits
 from arena.play.seat import sit
 from arena.sandbox.client import Spawner
-from arena.terminal.play import Evening, _person, seated
+from arena.terminal.play import Evening, _person, _renamed
 
 BOT = """
 import json, sys, time
@@ -64,31 +66,18 @@ def cache(tmp_path_factory):
 @pytest.fixture(scope="session")
 def backend():
     """The first sandbox that works here."""
-    return find_sandbox("auto")
+    return find_sandbox("auto", print)
 
 
 @pytest.fixture(scope="session")
 def evening(bot_folder, cache, backend):
     """An evening with bots: `evening(game, ("well", 0), ("crash", 9), seat=1)`."""
 
-    def make(game, *kinds, seat=0, seed="play", **limits):
-        settings = settings_of(
-            game=game,
-            seats=len(kinds) + 1,
-            tables=None,
-            deals=1,
-            series=1,
-            fresh="series",
-            playoff=True,
-            freeze=True,
-            no_same_author=False,
-            **{**_LIMITS, **limits},
-        )
-        import msgspec
-
-        settings = msgspec.structs.replace(settings, format="single")
+    def make(game, *kinds, seat=0, seed="play", turn_cap=None, **limits):
+        options = MatchOptions(game=game, freeze=True, turn_cap=turn_cap, limits=_limits(**limits))
+        settings = msgspec.structs.replace(options.settings(len(kinds) + 1), format="single")
         person = _person("ann")
-        roster = seated([bot_folder(*kind) for kind in kinds], person, cache)
+        roster = seated([bot_folder(*kind) for kind in kinds], cache, _renamed, [person])
         with Spawner() as spawner:
             built = build(roster.candidates, cache=cache, backend=backend, spawner=spawner)
         assert not built.problems
@@ -97,15 +86,8 @@ def evening(bot_folder, cache, backend):
     return make
 
 
-_LIMITS = {
-    "move_time": 1_000,
-    "match_time": 60_000,
-    "start_time": 10_000,
-    "memory": Limits().memory_mb,
-    "tasks": Limits().tasks,
-    "scratch": 0,
-    "turn_cap": None,
-}
+def _limits(move_time=1_000, match_time=60_000, start_time=10_000):
+    return Limits(move_ms=move_time, match_ms=match_time, start_ms=start_time, scratch_mb=0)
 
 
 class Anybody:

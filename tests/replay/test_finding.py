@@ -13,7 +13,7 @@ from arena.event.search import (
     counted_playing,
     playing,
     playings,
-    searched,
+    search_matches,
     seat_of,
 )
 from arena.model import UserError
@@ -37,7 +37,7 @@ def friday(events, folder):
 def ids(path, **search):
     """What a search finds."""
     limit = search.pop("limit", None)
-    found = searched(path, Search(**search), everything=False, limit=limit)
+    found = search_matches(path, Search(**search), print, limit=limit)
     return [record.id for record, counts in found.records if counts]
 
 
@@ -130,7 +130,7 @@ def test_where_the_others_play_on_a_match_has_a_result(events, folder):
 
 def test_a_limit_keeps_the_first_and_counts_all(friday):
     """What is left out is known by its number."""
-    found = searched(friday, Search(), everything=False, limit=2)
+    found = search_matches(friday, Search(), print, limit=2)
     assert (2, 12) == (len(found.records), found.matches)
 
 
@@ -143,14 +143,14 @@ def test_what_is_no_comparison(text):
 def test_a_beginning_that_no_other_has_is_enough(friday):
     """Else those that it may be are named, or those near it."""
     one = next(read_records(friday))
-    assert [one] == playings(friday, one.id)
+    assert [one] == playings(friday, one.id, print)
     several = one.id.rpartition("-")[0]
     with pytest.raises(
         UserError, match=rf"{several} may be any of these: {several}-0, {several}-1"
     ):
-        playings(friday, several)
+        playings(friday, several, print)
     with pytest.raises(UserError, match=rf"there is no match 'x{one.id}'; near it: .*{one.id}"):
-        playings(friday, f"x{one.id}")
+        playings(friday, f"x{one.id}", print)
 
 
 def test_bots_are_named_by_id_or_name(events):
@@ -181,31 +181,32 @@ def test_the_playing_that_counts_is_shown(events, folder):
     with Store.open(path) as store:
         for record in series:
             store.append(msgspec.structs.replace(record, attempt=1))
-    assert 1 == counted_playing(path, series[0].id).attempt
-    assert [0, 1] == [record.attempt for record in playings(path, series[0].id)]
-    assert 0 == playing(path, series[0].id, 0).attempt
+    assert 1 == counted_playing(path, series[0].id, print).attempt
+    assert [0, 1] == [record.attempt for record in playings(path, series[0].id, print)]
+    assert 0 == playing(path, series[0].id, 0, print).attempt
     with pytest.raises(UserError, match="has no attempt 7; there are: 0, 1"):
-        playing(path, series[0].id, 7)
-    found = searched(path, Search(), everything=True, limit=None)
+        playing(path, series[0].id, 7, print)
+    found = search_matches(path, Search(), print, everything=True)
     assert [(0, False)] == [(r.attempt, counts) for r, counts in found.records if not counts]
 
 
 def test_the_first_matches_of_a_list_need_no_second_reading(friday, monkeypatch):
     """Nothing is sought but the first that count: they are the same as by going through all."""
-    few = searched(friday, Search(), everything=False, limit=2)
-    every = searched(friday, Search(), everything=False, limit=None)
+    few = search_matches(friday, Search(), print, limit=2)
+    every = search_matches(friday, Search(), print, limit=None)
     assert few == Found(records=every.records[:2], matches=every.matches)
     read = []
     some = search.read_some
     monkeypatch.setattr(
         search, "read_some", lambda *words: (read.append(r) or r for r in some(*words))
     )
-    searched(friday, Search(), everything=False, limit=2)
+    search_matches(friday, Search(), print, limit=2)
     assert 2 == len(read)
 
 
-def test_a_large_log_is_said_to_take_a_while(friday, monkeypatch, capsys):
+def test_a_large_log_is_said_to_take_a_while(friday, monkeypatch):
     """Before it is read, with how long it may take."""
-    monkeypatch.setattr("arena.terminal.notes.LONG", 1)
-    searched(friday, Search(), everything=False, limit=2)
-    assert f"reading {friday}: 0.0 GB of matches, about 0 s\n" == capsys.readouterr().err
+    monkeypatch.setattr("arena.event.results.LONG_LOG", 1)
+    lines = []
+    search_matches(friday, Search(), lines.append, limit=2)
+    assert [f"reading {friday}: 0.0 GB of matches, about 0 s"] == lines

@@ -12,13 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import commands
-from arena.cli.replay import KINDS, SORTS
+from arena.cli.replay import SORTS
 from arena.event.search import ANY
 from arena.event.search import SORTS as SORTED
 from arena.model import FaultKind
 from arena.referee import Failure
 from arena.reports.layout import width
 from arena.store import read_records
+from arena.terminal.replay import KINDS
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 SCHEMA = Path(__file__).parents[2] / "protocol" / "schema" / "match-steps.json"
@@ -59,7 +60,7 @@ def same(name, text):
 
 
 def test_flags_know_every_fault_and_order():
-    """They are written out there, so that --help imports nothing."""
+    """Orders are written out there, so that --help imports nothing."""
     assert (ANY, *FaultKind) == KINDS
     assert tuple(SORTED) == SORTS
 

@@ -8,8 +8,8 @@ import pytest
 
 from arena import registry
 from arena.bots import load
-from arena.event.enter import find_sandbox
 from arena.event.secrecy import refuse_shown_bots
+from arena.event.workshop import find_sandbox
 from arena.model import UserError
 from arena.sandbox import visible
 
@@ -102,16 +102,16 @@ def test_private_places_that_bots_would_see_are_refused(
         monkeypatch.setenv(variable, str(folder))
     results = tmp_path / "results" if variable else folder
     with pytest.raises(UserError, match=rf"^{what} .*/inner.* lies in {system}, .*; .*{remedy}"):
-        find_sandbox("auto", results)
+        find_sandbox("auto", print, results)
     with pytest.raises(LookupError, match="none"):
-        find_sandbox("none", results)
+        find_sandbox("none", print, results)
 
 
 def test_places_elsewhere_are_not_refused(system, tmp_path):
     """The next thing that is asked for is a backend."""
     assert not visible.shown_by(Path(f"{system}-2"))
     with pytest.raises(LookupError):
-        find_sandbox("auto", tmp_path / "results")
+        find_sandbox("auto", print, tmp_path / "results")
 
 
 def test_a_bot_that_others_would_see_is_refused(system, tmp_path):

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.event import enter
+from arena.event import workshop
 from arena.sandbox import bwrap, canary, wheel
 from arena.sandbox.bwrap import Bubblewrap
 from arena.sandbox.landlock import Landlock
+from arena.terminal.screen import say
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def test_an_unknown_wheel_is_told_in_a_line_and_the_next_sandbox_taken(
         pytest.skip("no Landlock here")
     longer(package)
     monkeypatch.setattr(bwrap, "candidates", lambda: iter([str(package)]))
-    assert "landlock" == enter.find_sandbox("auto").name
+    assert "landlock" == workshop.find_sandbox("auto", say).name
     (line,) = capsys.readouterr().err.splitlines()
     assert f"note: {package}: not used, since the arena doesn't know its program (SHA-256" in line
 

@@ -9,12 +9,12 @@ import pytest
 
 from arena.event.rerate import Wanted, rated
 from arena.event.results import Counts, table_of
-from arena.event.transcript import Told
+from arena.event.transcript import BotMatches
 from arena.model import UserError
 from arena.registry import REPORTS, render
 from arena.reports.faults import fault_lines
 from arena.store import canonical_line, read_by_id, read_event, read_records, read_some
-from arena.terminal.audit_report import audit_folder, told
+from arena.terminal.audit_report import audit_folder, audit_lines
 
 VALUES = (
     None,
@@ -113,7 +113,7 @@ def read_all(folder):
 
     def transcript():
         record = list(read_records(folder))[-1]
-        bot = Told.find(folder, record.id, record.seats[1], record.attempt)
+        bot = BotMatches.find(folder, record.id, record.seats[1], record.attempt, print)
         bot.transcript(lean=False)
 
     tried(reports)
@@ -122,7 +122,7 @@ def read_all(folder):
     tried(lambda: list(map(canonical_line, read_by_id(folder, Counts(folder)))))
     tried(faults)
     tried(transcript)
-    tried(lambda: list(told(audit_folder(folder), str(folder), paint=False)))
+    tried(lambda: list(audit_lines(audit_folder(folder), str(folder), paint=False)))
 
 
 @pytest.mark.parametrize("what", ["event", "records"])

@@ -1,4 +1,4 @@
-"""What `arena check` does: bots prepared as for an event, each examined alone."""
+"""Check bots (`arena check`): prepared as for an event, each examined alone."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import multiprocessing
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, cycle
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import trio
 from msgspec import structs
@@ -22,36 +22,53 @@ from arena.check.mistakes import Mistake
 from arena.check.report import CheckResult, Report, Reports, Status, finding_of
 from arena.check.runner import check_bot, planned
 from arena.engine.pipes import open_pipes
-from arena.event.enter import find_sandbox, prepare
+from arena.event.workshop import Workshop, find_sandbox
 from arena.executors.cores import cores, one_core
 from arena.machine.preflight import keep_promises
-from arena.model import Bot, HostError, Limits, UserError
+from arena.model import Bot, Frozen, HostError, Limits, UserError
+from arena.registry import GAMES
 from arena.sandbox import Backend
-from arena.terminal.screen import columns
 
-if TYPE_CHECKING:
-    from arena.terminal.check_report import Lines
+NOT_ENTERED = "enter"
+"""The only check of a bot that could not even be started."""
 
 
-def check_bots(
-    paths: Sequence[Path],
-    *,
-    games: Sequence[str],
-    quick: bool,
-    move_ms: int,
-    start_ms: int,
-    memory_mb: int,
-    sandbox: str,
-    jobs: int | None,
-    shown: Lines | None,
-) -> tuple[Reports, bool]:
-    """The reports, and whether all of them could be entered at all; `shown` gets each at once."""
-    limits = Limits(
-        move_ms=move_ms,
-        match_ms=max(Limits().match_ms, move_ms),
-        start_ms=start_ms,
-        memory_mb=memory_mb,
-    )
+class CheckOptions(Frozen, frozen=True, kw_only=True):
+    """How bots are checked."""
+
+    games: tuple[str, ...] = tuple(GAMES)
+    quick: bool = False
+    """One match of each kind."""
+    limits: Limits = Limits()
+    sandbox: str = "auto"
+    jobs: int | None = None
+    """Bots at a time; None: one a core."""
+
+
+class CheckProgress:
+    """Follows a check; a display overrides what it shows. Checks of several bots that run side by
+    side are reported bot by bot.
+    """
+
+    def note(self, text: str) -> None:
+        """A line for people."""
+
+    def status(self, text: str) -> None:
+        """What is being tried right now; empty: nothing any more."""
+
+    def begun(self, bot: str, path: str, titles: Sequence[str]) -> None:
+        """A bot is examined alone, by checks with these titles."""
+
+    def checked(self, checked: CheckResult) -> None:
+        """A check of it is done."""
+
+    def report(self, report: Report) -> None:
+        """A bot has been examined."""
+
+
+def check_bots(paths: Sequence[Path], options: CheckOptions, progress: CheckProgress) -> Reports:
+    """Examine every bot; UserError if there is none."""
+    limits = options.limits
     cache = default_cache()
     with in_use(cache):
         roster = load(paths, cache=cache)
@@ -59,103 +76,84 @@ def check_bots(
         problems = roster.problems
         backend, room = None, 1
         if roster.candidates:
-            room = keep_promises(limits, jobs=jobs, flags=("--memory",))
-            backend = find_sandbox(sandbox)
-            bots, problems, _ = prepare(roster, backend, limits, cache)
+            room = keep_promises(limits, progress.note, jobs=options.jobs, flags=("--memory",))
+            backend = find_sandbox(options.sandbox, progress.note)
+            bots, problems, _ = Workshop(cache, backend, progress.note).build(roster, limits)
         examined: Iterator[Report] = iter(())
         if backend and bots:
             named = {each.entrant.id: each.shown for each in roster.candidates}
-            terms, at_a_time = _Terms(backend, limits, games, quick, named), min(room, len(bots))
+            terms, at_a_time = _Terms(backend, options, named), min(room, len(bots))
             if at_a_time > 1:
-                examined = _side_by_side(bots, terms, at_a_time)
+                examined = _side_by_side(bots, terms, at_a_time, progress)
             else:
-                examined = _one_by_one(bots, terms, shown)
+                examined = _one_by_one(bots, terms, progress)
         reports = []
         for report in chain(map(_not_entered, problems), examined):
             reports.append(report)
-            if shown:
-                shown.report(report)
+            progress.report(report)
     if not reports:
         left_out = "".join(f"; {note}" for note in roster.notes)
         words = Mistake.NOT_ENTERED.rule.text.rstrip(".")
         raise UserError(f"there is no bot to be checked{left_out} ({words})")
     passed = all(report.status is not Status.FAILED for report in reports)
-    return Reports(
-        passed=passed, sandbox=backend.name if backend else "", bots=tuple(reports)
-    ), not problems
+    sandbox = backend.name if backend else ""
+    return Reports(passed=passed, sandbox=sandbox, bots=tuple(reports))
 
 
 class _Terms(NamedTuple):
     """How every bot is examined."""
 
     backend: Backend
-    limits: Limits
-    games: Sequence[str]
-    quick: bool
+    options: CheckOptions
     paths: Mapping[str, str]
     """By entrant, as it was named."""
 
 
-def _one_by_one(bots: Sequence[Bot], terms: _Terms, shown: Lines | None) -> Iterator[Report]:
-    """Each bot in this process; what is done of each is shown at once."""
+def _one_by_one(bots: Sequence[Bot], terms: _Terms, progress: CheckProgress) -> Iterator[Report]:
+    """Each bot in this process; each check is reported at once."""
     for bot in bots:
-        titles = [step.title for step in planned(terms.games, bot)]
-        if shown:
-            shown.begin(bot.entrant.id, terms.paths[bot.entrant.id], titles)
+        titles = [step.title for step in planned(terms.options.games, bot)]
+        progress.begun(bot.entrant.id, terms.paths[bot.entrant.id], titles)
         with one_core():
-            yield trio.run(_examine, bot, terms, *_onlookers(bot, shown))
+            yield trio.run(_examine, bot, terms, progress)
 
 
-def _onlookers(
-    bot: Bot, shown: Lines | None
-) -> tuple[Callable[[str], None], Callable[[CheckResult], None]]:
-    """Who is told of a check before it begins, and when it is done."""
-    status = _status()
-
+async def _examine(bot: Bot, terms: _Terms, progress: CheckProgress) -> Report:
     def seen(checked: CheckResult) -> None:
-        status("")
-        if shown:
-            shown.checked(checked)
+        progress.status("")
+        progress.checked(checked)
 
-    return lambda title: status(f"{bot.entrant.id}: {title} …"), seen
-
-
-async def _examine(
-    bot: Bot,
-    terms: _Terms,
-    trying: Callable[[str], None] = lambda _: None,
-    seen: Callable[[CheckResult], None] = lambda _: None,
-) -> Report:
     async with open_pipes() as table:
         return await check_bot(
             table,
             bot,
             terms.backend,
-            terms.limits,
-            games=terms.games,
-            quick=terms.quick,
+            terms.options.limits,
+            games=terms.options.games,
+            quick=terms.options.quick,
             path=terms.paths[bot.entrant.id],
-            begins=trying,
+            begins=lambda title: progress.status(f"{bot.entrant.id}: {title} …"),
             ends=seen,
         )
 
 
-def _side_by_side(bots: Sequence[Bot], terms: _Terms, jobs: int) -> Iterator[Report]:
+def _side_by_side(
+    bots: Sequence[Bot], terms: _Terms, jobs: int, progress: CheckProgress
+) -> Iterator[Report]:
     """Each bot in a process of its own that has a core to itself; in the order of the bots.
 
-    Processes are forked, so that they know what this one has found out of the sandbox.
+    Processes are forked, so that they know what this one has found out about the sandbox.
     """
     fork = multiprocessing.get_context("fork")
     free = [core for core, _ in zip(cycle(cores()), range(jobs), strict=False)]
     waiting, done = list(enumerate(bots)), dict[int, Report | Exception]()
     running: dict[Connection, tuple[int, int, BaseProcess]] = {}
-    told = _status()
     sys.stdout.flush()
     try:
         for number in range(len(bots)):
             while number not in done:
                 over = len(bots) - len(waiting) - len(running)
-                told(f"{over} of {len(bots)} bots checked …")
+                progress.status(f"{over} of {len(bots)} bots checked …")
                 while waiting and free:
                     at, bot = waiting.pop(0)
                     core = free.pop()
@@ -170,12 +168,12 @@ def _side_by_side(bots: Sequence[Bot], terms: _Terms, jobs: int) -> Iterator[Rep
                     done[at] = _received(ready, ended)
                     free.append(core)
             report = done.pop(number)
-            told("")
+            progress.status("")
             if isinstance(report, Exception):
                 raise report
             yield report
     finally:
-        told("")
+        progress.status("")
         for _, _, ended in running.values():
             ended.kill()  # its spawner ends the bot with it
             ended.join()
@@ -184,9 +182,9 @@ def _side_by_side(bots: Sequence[Bot], terms: _Terms, jobs: int) -> Iterator[Rep
 def _alone(out: Connection, core: int, bot: Bot, terms: _Terms) -> None:
     os.sched_setaffinity(0, {core})
     try:
-        out.send(trio.run(_examine, bot, terms))
+        out.send(trio.run(_examine, bot, terms, CheckProgress()))
     except KeyboardInterrupt:
-        pass  # the parent has been told, too
+        pass  # the parent got the signal, too
     except (HostError, UserError) as error:
         out.send(error)
 
@@ -203,19 +201,6 @@ def _received(ready: Connection, ended: BaseProcess) -> Report | Exception:
     return received
 
 
-def _status() -> Callable[[str], None]:
-    """On a terminal, one line that says what is being tried; empty: none any more."""
-    if not sys.stderr.isatty():
-        return lambda _: None
-
-    def told(title: str) -> None:
-        text = title[: columns() - 1]
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
-
-    return told
-
-
 def _not_entered(problem: Problem) -> Report:
     """What is wrong before anything of it has run."""
     absent = problem.lines[0].startswith("does not exist")
@@ -225,7 +210,7 @@ def _not_entered(problem: Problem) -> Report:
         finding_of(Diagnosis(mistake)), title=first, found=textwrap.dedent("\n".join(rest))
     )
     entry = CheckResult(
-        name="enter",
+        name=NOT_ENTERED,
         title="can be entered",
         section=finding.section,
         status=Status.FAILED,

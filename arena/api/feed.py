@@ -1,0 +1,184 @@
+"""Feed a recorded transcript to a bot again (`arena feed`)."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import trio
+
+from arena.bots import Roster, default_cache, in_use, load, restore
+from arena.check.playback import AS_RECORDED, Echo, Feeder
+from arena.event.transcript import BotMatches
+from arena.event.workshop import Workshop, find_sandbox
+from arena.executors.cores import one_core
+from arena.machine import Notify
+from arena.machine.preflight import keep_promises
+from arena.model import Bot, Frozen, Limits, UserError
+from arena.replay.transcripts import Script, read_script
+from arena.sandbox import Backend, Launch, SpawnPlan, TreeLimits
+from arena.store import is_results_folder
+
+FOREVER_S = 1e9
+
+
+class _Unlimited:
+    """Runs a tool of the user's: it may need more than a bot, and writes logs and core files."""
+
+    def __init__(self, plain: Backend) -> None:
+        self.name = plain.name
+        self.probe = plain.probe
+        self._plan = plain.plan
+
+    def plan(self, launch: Launch) -> SpawnPlan:
+        """As without a sandbox, and without limits; what the bot's own environment sets holds."""
+        plan = self._plan(launch)
+        env = {**os.environ, **plan.env}
+        return msgspec.structs.replace(plan, rlimits={}, share=TreeLimits(), env=env)
+
+
+class FeedOptions(Frozen, frozen=True, kw_only=True):
+    """How a transcript is fed to a bot."""
+
+    match: str | None = None
+    """A match of the event whose folder is the transcript."""
+    bot: str | None = None
+    """With `match`: which of the event's bots."""
+    attempt: int | None = None
+    lean: bool = False
+    """With `match`: as to a bot that asks for `next`."""
+    go_on: bool = False
+    """Don't stop at an answer that is another move."""
+    timeout: float | None = None
+    """Seconds for an answer; None: as long as it takes."""
+    command: str | None = None
+    """Run this in the bot's folder instead, without limits; {} is the bot's own command."""
+    sandbox: str = "auto"
+
+
+def transcript_lines(
+    bot: str, transcript: str, options: FeedOptions, notify: Notify
+) -> Iterator[bytes]:
+    """The lines to the bot. `transcript` is a path, or `-` for standard input."""
+    cache = default_cache()
+    with in_use(cache):
+        _, script_of = _sources(bot, transcript, options, cache, notify)
+    for step in script_of(lean=options.lean).steps:
+        yield step.line
+
+
+def feed_bot(bot: str, transcript: str, options: FeedOptions, echo: Echo, notify: Notify) -> bool:
+    """Say a transcript to a bot again; whether it answered as recorded."""
+    cache = default_cache()
+    with in_use(cache):
+        roster, script_of = _sources(bot, transcript, options, cache, notify)
+        limits = _limits(script_of(lean=options.lean))
+        if options.command is None:  # else it has no limits, and no bot is judged
+            keep_promises(limits, notify, jobs=1)
+        wanted = "none" if options.command is not None else options.sandbox
+        folder = Path(transcript) if options.match is not None else None
+        backend = find_sandbox(wanted, notify, folder)
+        workshop = Workshop(cache, backend, notify, folder, way_out=f"more: arena check {bot}")
+        ready, _ = workshop.enter(roster, limits)
+        if not ready:
+            raise UserError(f"{bot} can't be started here")
+        [one] = ready
+        if options.command is not None:
+            one, backend = _under(one, options.command), _Unlimited(backend)
+        feeder = Feeder(
+            script_of,
+            echo,
+            notify,
+            seconds=FOREVER_S if options.timeout is None else options.timeout,
+            go_on=options.go_on,
+            trusted=options.command is not None,
+        )
+        with one_core():
+            return trio.run(feeder.run, one, backend, limits) == AS_RECORDED
+
+
+def _sources(
+    bot: str, transcript: str, options: FeedOptions, cache: Path, notify: Notify
+) -> tuple[Roster, Callable[..., Script]]:
+    """The bot, and a function that makes the transcript for one that is lean or not."""
+    if options.match is None:
+        if options.bot is not None or options.attempt is not None or options.lean:
+            raise UserError("--bot, --attempt and --lean go with --match")
+        roster = load([Path(bot)], cache=cache)
+        content = _content(transcript)
+        return roster, lambda **_: read_script(content, transcript)
+    found, roster = _from_event(bot, Path(transcript), options, cache, notify)
+    return roster, lambda *, lean: read_script(
+        found.transcript(lean=lean), f"{transcript}, {options.match}"
+    )
+
+
+def _content(transcript: str) -> bytes:
+    if transcript == "-":
+        return sys.stdin.buffer.read()
+    path = Path(transcript)
+    if is_results_folder(path):
+        raise UserError(f"{path} is an event; say which match: --match ID (arena log {path})")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+
+
+def _from_event(
+    bot: str, folder: Path, options: FeedOptions, cache: Path, notify: Notify
+) -> tuple[BotMatches, Roster]:
+    """The matches up to the one that is meant, and the bot: from its path, or as it was entered."""
+    path, match, attempt = Path(bot), options.match or "", options.attempt
+    if path.exists():
+        roster = load([path], cache=cache)
+        entered = [candidate.entrant for candidate in roster.candidates]
+        name = options.bot or (entered[0].id if entered else path.name)
+        content = entered[0].hash if entered and options.bot is None else ""
+        found = BotMatches.find(folder, match, name, attempt, notify, content=content)
+        if entered and entered[0].hash != found.entrant.hash:
+            notify(
+                f"note: {bot} is not what was entered as {found.entrant.id}; its content differs"
+            )
+        return found, roster
+    found = BotMatches.find(folder, match, options.bot or bot, attempt, notify)
+    roster = restore([(found.entrant, "")], cache=cache)
+    if roster.problems:
+        raise UserError(
+            f"there is no path {bot}, and {found.entrant.id} as it was entered is no longer in the "
+            f"cache ({cache}): name the bot's folder"
+        )
+    return found, roster
+
+
+def _limits(spoken: Script) -> Limits:
+    """As when it was recorded, but for time."""
+    limits = spoken.hello.limits
+    return Limits(
+        memory_mb=limits.memory_mb,
+        tasks=limits.tasks,
+        scratch_mb=limits.scratch_mb,
+        line_bytes=limits.line_bytes,
+    )
+
+
+def _under(bot: Bot, command: str) -> Bot:
+    """The bot, run by another command."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UserError(f"--command {command}: {error}") from None
+    if not words:
+        raise UserError("--command is empty")
+    run = [own for word in words for own in (bot.run if word == "{}" else (word,))]
+    if "/" not in run[0]:
+        found = shutil.which(run[0])
+        if found is None:
+            raise UserError(f"--command: there is no program {run[0]}")
+        run[0] = found
+    return msgspec.structs.replace(bot, run=tuple(run))

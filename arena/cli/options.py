@@ -1,0 +1,157 @@
+"""From the flags of a command to options of the public API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from arena.event.options import (
+        ClusterOptions,
+        EventOptions,
+        LiveOptions,
+        MatchOptions,
+        RunOptions,
+    )
+    from arena.event.progress import Outcome
+    from arena.event.session import Session
+    from arena.model import Limits
+
+_ENGINE = "dask"
+
+
+def _live(params: dict[str, Any]) -> LiveOptions | None:
+    from arena.event.options import LiveOptions
+    from arena.model import UserError
+
+    port, host, stay = (params[name] for name in ("live", "live_host", "live_stay"))
+    if port is None:
+        for flag, value in (("--live-host", host), ("--live-stay", stay)):
+            if value:
+                raise UserError(f"{flag} goes with --live")
+        return None
+    return LiveOptions(port=port, host=host or LiveOptions().host, stay=stay)
+
+
+def _cluster(params: dict[str, Any]) -> ClusterOptions | None:
+    from arena.event.options import ClusterOptions
+    from arena.model import UserError
+
+    on, ca, cert, key = (params[name] for name in ("on", "tls_ca", "tls_cert", "tls_key"))
+    if on is None:
+        if ca or cert or key:
+            raise UserError("--tls-… goes with a cluster: --on dask tls://HOST:PORT")
+        return None
+    engine, place = on
+    if engine != _ENGINE:
+        raise UserError(
+            f"--on {engine}: name the engine, then the cluster: --on dask local:N, --on dask "
+            "ADDRESS or --on dask SCHEDULER_FILE"
+        )
+    found = ClusterOptions(place=place, tls_ca=ca, tls_cert=cert, tls_key=key)
+    if params.get("jobs") is not None:
+        raise UserError("--jobs: with --on every thread of the cluster's workers plays a match")
+    return found
+
+
+def run_options_of(params: dict[str, Any]) -> RunOptions:
+    """How the event is run here."""
+    from arena.event.options import RunOptions
+
+    max_time = params["max_time"]
+    return RunOptions(
+        sandbox=params["sandbox"],
+        jobs=params["jobs"],
+        pin=not params["no_pin"],
+        max_seconds=None if max_time is None else max_time / 1000,
+        live=_live(params),
+        cluster=_cluster(params),
+    )
+
+
+def session_of(params: dict[str, Any]) -> AbstractContextManager[Session]:
+    """The same, with the display and the live pages."""
+    from contextlib import contextmanager
+
+    from arena.event.session import Session
+    from arena.live.event import opened
+    from arena.terminal.progress import progress
+
+    options = run_options_of(params)
+
+    @contextmanager
+    def session() -> Iterator[Session]:
+        display = progress(as_json=params["as_json"], quiet=params["quiet"])
+        with opened(options.live) as page:
+            yield Session(options, display, page)
+
+    return session()
+
+
+def limits_of(params: dict[str, Any]) -> Limits:
+    """What a bot may use; what a command has no flag for is as by default."""
+    from arena.model import Limits
+
+    names = {
+        "move_ms": "move_time",
+        "match_ms": "match_time",
+        "start_ms": "start_time",
+        "memory_mb": "memory",
+        "tasks": "tasks",
+        "scratch_mb": "scratch",
+    }
+    return Limits(**{field: params[flag] for field, flag in names.items() if flag in params})
+
+
+def exit_code(outcome: Outcome) -> int:
+    """What a trial has shown, or the signal that has stopped play."""
+    import signal
+
+    from arena.model import Verdict
+
+    if outcome.complete and outcome.table and outcome.table.verdict:
+        codes = {Verdict.BETTER: 0, Verdict.NOT_BETTER: 6, Verdict.UNDECIDED: 7}
+        return codes[outcome.table.verdict]
+    number = signal.SIGTERM if outcome.signal == signal.SIGUSR1 else outcome.signal
+    return 128 + number if number else 0
+
+
+def event_options_of(params: dict[str, Any]) -> EventOptions:
+    """What is played."""
+    from arena.event.options import EventOptions
+
+    return EventOptions(
+        game=params["game"],
+        seats=params["seats"],
+        tables=params["tables"],
+        deals=params["deals"],
+        series=1 if params["fresh"] == "match" else params["series"],
+        gauntlet=params["gauntlet"],
+        until_resolved=params["until_resolved"],
+        budget=params["budget"],
+        close=params["close"],
+        rate_on=params["rate_on"],
+        luck=not params["no_luck"],
+        playoff=params["playoff"],
+        same_author=not params["no_same_author"],
+        turn_cap=params["turn_cap"],
+        freeze=params["freeze"],
+        limits=limits_of(params),
+        seed=params["seed"],
+    )
+
+
+def match_options_of(params: dict[str, Any]) -> MatchOptions:
+    """How one match is played."""
+    from arena.event.options import MatchOptions
+
+    there = {name: params[name] for name in ("deal", "seed", "freeze") if name in params}
+    return MatchOptions(
+        game=params["game"],
+        playoff=not params["no_playoff"],
+        turn_cap=params["turn_cap"],
+        limits=limits_of(params),
+        **there,
+    )

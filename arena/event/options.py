@@ -1,0 +1,227 @@
+"""Options of an event: what is played (`EventOptions`), and how it is run here (`RunOptions`).
+
+`EventOptions` decides results and becomes the event's `Settings`; `RunOptions` changes no result.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from arena import registry
+from arena.games import Game
+from arena.luck import evaluator_name
+from arena.model import (
+    ADJUSTED,
+    RESULTS,
+    STATED,
+    Frozen,
+    Limits,
+    Racing,
+    RateOn,
+    Settings,
+    Trial,
+    UserError,
+)
+
+
+class LiveOptions(Frozen, frozen=True, kw_only=True):
+    """Pages of the event while it is played (`--live`)."""
+
+    port: int = 0
+    """0: a free one."""
+    host: str = "127.0.0.1"
+    stay: bool = False
+    """Go on showing the event when it is over, until a signal."""
+
+
+class ClusterOptions(Frozen, frozen=True, kw_only=True):
+    """A Dask cluster to play on (`--on dask`)."""
+
+    place: str
+    """`local:N`, the scheduler's address, or its file."""
+    tls_ca: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+
+    def __post_init__(self) -> None:
+        if (self.tls_ca is None) != (self.tls_cert is None) or (self.tls_key and not self.tls_cert):
+            raise UserError("--tls-ca and --tls-cert go together (and --tls-key, if it is apart)")
+
+    @property
+    def flags(self) -> str:
+        """The flags that ask for it, for copying."""
+        words = ["--on", "dask", self.place]
+        files = {"--tls-ca": self.tls_ca, "--tls-cert": self.tls_cert, "--tls-key": self.tls_key}
+        for flag, path in files.items():
+            words += [flag, str(path)] if path else []
+        return shlex.join(words)
+
+
+class RunOptions(Frozen, frozen=True, kw_only=True):
+    """How an event is run here; changes no result."""
+
+    sandbox: str | None = None
+    """A sandbox by its name, or `auto`. None: `auto`, or what an existing folder names."""
+    jobs: int | None = None
+    """Matches at a time; None: one a core."""
+    pin: bool = True
+    """Keep each worker and its bots on one core."""
+    max_seconds: float | None = None
+    """Stop after this time and the match in play."""
+    live: LiveOptions | None = None
+    cluster: ClusterOptions | None = None
+
+
+class TrialOptions(Frozen, frozen=True, kw_only=True):
+    """A sequential test of a new bot against an old one (`compare`)."""
+
+    effect: float = 2.0
+    """What counts as better: so many strokes a match."""
+    alpha: float = 0.05
+    """How often a bot that isn't better may pass."""
+    beta: float = 0.05
+    """How often a bot that is better by `effect` may fail."""
+    budget: int = 4_000
+    """Matches at most."""
+
+
+class MatchOptions(Frozen, frozen=True, kw_only=True):
+    """How one match is played."""
+
+    game: str = "play-nine"
+    deal: int = 1
+    """Which cards: the same number, game, seed and number of players, the same cards."""
+    seed: str = "match"
+    playoff: bool = True
+    turn_cap: int | None = None
+    freeze: bool = False
+    limits: Limits = Limits()
+
+    def settings(self, seats: int) -> Settings:
+        """As settings of an event."""
+        return EventOptions(
+            game=self.game,
+            seats=seats,
+            deals=1,
+            series=1,
+            playoff=self.playoff,
+            turn_cap=self.turn_cap,
+            freeze=self.freeze,
+            limits=self.limits,
+        ).settings()
+
+
+class EventOptions(Frozen, frozen=True, kw_only=True):
+    """What is played; the same options, bots and seed give the same results."""
+
+    game: str = "play-nine"
+    seats: int = 2
+    tables: int | None = None
+    """None: every subset of the bots."""
+    deals: int = 10
+    """Deals a table; each is played in every rotation."""
+    series: int = 25
+    """Matches that a bot's process plays before it is replaced."""
+    gauntlet: tuple[str, ...] = ()
+    """Only these bots, by name or path, meet all others."""
+    until_resolved: bool = False
+    """A race: after `deals` for every pair, only where the order is open."""
+    budget: int | None = None
+    """Of a race: matches at most."""
+    close: float | None = None
+    """Of a race: a difference in strokes a match that needn't be told apart."""
+    rate_on: RateOn | None = None
+    luck: bool = True
+    """Measure luck, match by match."""
+    playoff: bool = False
+    same_author: bool = True
+    """Whether bots of one author meet."""
+    turn_cap: int | None = None
+    freeze: bool = False
+    limits: Limits = Limits()
+    seed: str | None = None
+    """Deals from this seed: repeatable, and labelled predictable."""
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What whoever chose these options should know; mostly nothing."""
+        measured = self._evaluator(registry.game(self.game))
+        if self.luck and not measured:
+            yield f"note: {self.game} has no measure of luck: strokes stay as they are played"
+        if self.until_resolved and not measured:
+            yield (
+                "note: without its luck measured, a race rates on results and needs many more "
+                "matches"
+            )
+
+    def _evaluator(self, rules: Game) -> str:
+        """What measures the luck of the event; empty: it isn't measured."""
+        found = evaluator_name(rules) if self.luck else ""
+        if not found and self.rate_on == ADJUSTED:
+            lack = "has no measure of it" if self.luck else "doesn't measure it"
+            what = rules.name if self.luck else "--no-luck"
+            raise UserError(f"--rate-on adjusted takes the luck off, and {what} {lack}")
+        return found
+
+    def _refuse_conflicts(self) -> None:
+        if self.gauntlet and self.until_resolved:
+            raise UserError(
+                "--gauntlet and --until-resolved are two ways to run an event; choose one"
+            )
+        if self.budget is not None and not self.until_resolved:
+            raise UserError("--budget is a race's; add --until-resolved, or choose --deals")
+        if self.close is not None and not self.until_resolved:
+            raise UserError("--close is a race's; add --until-resolved")
+
+    def settings(self, *, trial: Trial | None = None) -> Settings:
+        """The settings of an event. Its heroes are known only when the bots are."""
+        self._refuse_conflicts()
+        limits = self.limits
+        if limits.move_ms > limits.match_ms:
+            raise UserError(
+                f"--move-time {limits.move_ms} ms is more than --match-time {limits.match_ms} ms, "
+                "the time for all of a bot's decisions in a match"
+            )
+        rules = registry.game(self.game)
+        measured = self._evaluator(rules)
+        if not rules.min_seats <= self.seats <= rules.max_seats:
+            raise UserError(
+                f"--seats {self.seats}: {self.game} is for {rules.min_seats} to "
+                f"{rules.max_seats} players"
+            )
+        race = Racing(budget=self.budget) if self.until_resolved else None
+        if race and self.close is not None:
+            race = msgspec.structs.replace(race, close=self.close)
+        name = "round-robin"
+        if trial or race or self.gauntlet:
+            name = "trial" if trial else "racing" if race else "gauntlet"
+        settings = Settings(
+            game=self.game,
+            game_version=rules.version,
+            seats=self.seats,
+            deals=self.deals,
+            tables=self.tables,
+            same_author=self.same_author,
+            series=self.series,
+            turn_cap=self.turn_cap or rules.turn_cap,
+            playoff=self.playoff,
+            freeze=self.freeze,
+            format=name,
+            rate_on=self.rate_on or (ADJUSTED if (race or trial) and measured else RESULTS),
+            evaluator=measured,
+            racing=race,
+            trial=trial,
+            limits=limits,
+            rating=rules.about.rating,
+            **STATED,
+            predictable=False,
+        )
+        try:
+            # A script may have chosen values that no flag would let through.
+            return msgspec.convert(msgspec.to_builtins(settings), Settings)
+        except msgspec.ValidationError as error:
+            raise UserError(f"the event's options: {error}") from None

@@ -1,0 +1,254 @@
+"""Make bots ready for an event: find a sandbox that works, build the bots, start each one once.
+
+The problems of all bots are raised together, as one UserError or StartError.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import trio
+
+from arena import registry
+from arena.bots import Candidate, Problem, Roster, build, load, printable
+from arena.check.diagnosis import diagnose_start
+from arena.deals import Deals
+from arena.engine.match import FailedStart, MatchContext, try_start
+from arena.engine.pipes import open_pipes
+from arena.event.commands import command_line
+from arena.event.secrecy import refuse_shown_bots, refuse_shown_places
+from arena.executors.cores import fair_jobs
+from arena.exhaustion import ran_out_in
+from arena.machine import Notify
+from arena.model import Bot, Entrant, HostError, Limits, NotRun, Settings, StartError, UserError
+from arena.sandbox import Backend, wheel
+from arena.sandbox.client import Spawner
+from arena.sandbox.host_problems import HostCause, of_backend
+
+# What takes longer than this is worth a line.
+QUIET_S = 2.0
+# Of advice in an error, so that with its margin it fits 80 columns.
+WIDTH = 68
+SKIP = "mend what can't take part, or go on without: --skip-broken"
+
+
+def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -> Settings:
+    """The settings of a gauntlet that the bots named so run: by path, name or name@version."""
+    heroes = []
+    for name in named:
+        path = Path(name).absolute()
+        found = [
+            bot.entrant.id
+            for bot in bots
+            if name in {bot.entrant.id, bot.entrant.name} or path == Path(bot.source).absolute()
+        ]
+        if len(found) != 1:
+            if found:
+                what = "several of the bots are called so; name its path"
+            else:
+                known = sorted({bot.entrant.name for bot in bots})
+                near = get_close_matches(name, known, n=3) or known[:3]
+                what = f"none of the bots is called so; there are {', '.join(map(printable, near))}"
+            raise UserError(f"--gauntlet {printable(name)}: {what}")
+        heroes += found
+    return msgspec.structs.replace(settings, heroes=tuple(sorted(set(heroes))))
+
+
+def joined(rosters: Iterable[Roster], candidates: Iterable[Candidate]) -> Roster:
+    """One roster of these candidates, with all that was found beside them."""
+    rosters = list(rosters)
+    return Roster(
+        candidates=tuple(candidates),
+        notes=tuple(dict.fromkeys(note for each in rosters for note in each.notes)),
+        problems=tuple(dict.fromkeys(problem for each in rosters for problem in each.problems)),
+        skipped=tuple(dict.fromkeys(out for each in rosters for out in each.skipped)),
+    )
+
+
+def seated(
+    paths: Sequence[Path],
+    cache: Path,
+    renamed: Callable[[Entrant, int], Entrant],
+    others: Iterable[Entrant] = (),
+) -> Roster:
+    """The bots of one match in the order of their seats; one that plays itself, or has an id of
+    the `others`, is `renamed` by the number of its appearance.
+    """
+    rosters = {path: load([path], cache=cache) for path in dict.fromkeys(paths)}
+    appearances = Counter(entrant.id for entrant in others)
+    unique = []
+    for candidate in (each for path in paths for each in rosters[path].candidates):
+        entrant = candidate.entrant
+        appearances[entrant.id] += 1
+        if (number := appearances[entrant.id]) > 1:
+            entrant = renamed(entrant, number)
+        unique.append(msgspec.structs.replace(candidate, entrant=entrant))
+    return joined(rosters.values(), unique)
+
+
+def find_sandbox(wanted: str, notify: Notify, folder: Path | None = None) -> Backend:
+    """The backend asked for, or the first whose live canary passes.
+
+    `folder`: of the results, which every bot would see if they lay among the system's.
+    """
+    if wanted == "none":
+        return registry.backend(wanted)
+    refuse_shown_places(folder)
+    reasons, odd = [], ""
+    for name in registry.SANDBOXES if wanted == "auto" else [wanted]:
+        if name == "none":
+            continue
+        backend = registry.backend(name)
+        found = backend.probe()
+        if found.works:
+            if odd:
+                notify(f"note: {odd}")
+            return backend
+        finding = of_backend(name, found.detail)
+        if finding.cause is HostCause.OTHER and (what := ran_out_in(found.detail)):
+            raise HostError(f"the sandbox {name} could not be tried: {what}")
+        if wheel.UNKNOWN in found.detail:
+            odd = found.detail
+        reasons += [f"  {name}: {finding.text}", *(f"    {line}" for line in finding.remedy(WIDTH))]
+    missing = "no sandbox works" if wanted == "auto" else f"the sandbox {wanted} does not work"
+    raise UserError(
+        "\n".join(
+            [
+                f"{missing} on this machine:",
+                *reasons,
+                "all that was tried: arena doctor",
+                "to run bots that you trust without any: --sandbox none",
+            ]
+        )
+    )
+
+
+def context_of(
+    settings: Settings, secret: bytes, bots: Sequence[Bot], backend: Backend
+) -> MatchContext:
+    """What every series of an event shares."""
+    return MatchContext(
+        settings=settings,
+        game=registry.game(settings.game),
+        deals=Deals(secret),
+        bots={bot.entrant.id: bot for bot in bots},
+        backend=backend,
+    )
+
+
+class Workshop(NamedTuple):
+    """Where bots are made ready: built into a cache, and started once in a sandbox."""
+
+    cache: Path
+    backend: Backend
+    notify: Notify
+    folder: Path | None = None
+    """Of the results."""
+    skip_broken: bool = False
+    """Go on without the bots that can't take part."""
+    way_out: str = SKIP
+    """What to do about those, for people."""
+
+    def build(
+        self, roster: Roster, limits: Limits
+    ) -> tuple[list[Bot], tuple[Problem, ...], tuple[NotRun, ...]]:
+        """Build what was found: the bots, what is wrong with others, and who is left out."""
+        if self.backend.name != "none":
+            refuse_shown_bots(roster.candidates)
+        for note in roster.notes:
+            self.notify(f"note: {note}")
+        for candidate in roster.candidates:
+            asked = candidate.asked
+            for needs, allowed, flag in (
+                (asked.memory_mb, limits.memory_mb, "MB of memory (--memory)"),
+                (asked.tasks, limits.tasks, "tasks (--tasks)"),
+                (asked.start_ms, limits.start_ms, "ms to start (--start-time)"),
+                (asked.scratch_mb, limits.scratch_mb, "MB of scratch space (--scratch)"),
+            ):
+                if (needs or 0) > allowed:
+                    self.notify(
+                        f"note: {candidate.entrant.id} asks for {needs}, gets {allowed} {flag}"
+                    )
+        with Spawner() as spawner:
+            built = build(
+                roster.candidates,
+                cache=self.cache,
+                backend=self.backend,
+                spawner=spawner,
+                scratch_mb=limits.scratch_mb,
+                results=self.folder,
+                report=self.notify,
+            )
+        skipped = (*roster.skipped, *built.skipped)
+        for left_out in skipped:
+            self.notify(f"note: {left_out.name} is left out: {left_out.reason}")
+        return list(built.bots), (*roster.problems, *built.problems), skipped
+
+    def enter(self, roster: Roster, limits: Limits) -> tuple[list[Bot], tuple[NotRun, ...]]:
+        """The same; UserError for all problems at once unless such bots are skipped."""
+        bots, problems, skipped = self.build(roster, limits)
+        if problems and not self.skip_broken:
+            raise UserError("\n".join([*map(str, problems), self.way_out]))
+        for problem in problems:
+            self.notify(f"note: {problem.name} is left out: {problem.lines[0]}")
+        return bots, (*skipped, *(problem.not_run for problem in problems))
+
+    def start(self, context: MatchContext, room: int) -> tuple[NotRun, ...]:
+        """Start every bot once, at most `room` at a time: those that can't start, if such bots are
+        skipped; else StartError says why each can't.
+        """
+        broken = trio.run(self._try_starts, context, room)
+        lines, gone = [], []
+        for entrant, failed in sorted(broken.items()):
+            bot, failure = context.bots[entrant], failed.failure
+            status = f" ({failure.status})" if failure.status else ""
+            reason = f"can't start: {failure.message}{status}"
+            gone.append(NotRun(name=entrant, reason=reason))
+            lines += [f"{entrant}: {printable(reason)}", *_cause_lines(failed, bot)]
+        if lines and not self.skip_broken:
+            raise StartError("\n".join([*lines, self.way_out]))
+        for line in lines:
+            self.notify(f"note: {line}")
+        return tuple(gone)
+
+    async def _try_starts(self, context: MatchContext, room: int) -> dict[str, FailedStart]:
+        broken: dict[str, FailedStart] = {}
+        entrants = iter(sorted(context.bots))
+
+        async def work() -> None:
+            async with open_pipes() as table:
+                for entrant in entrants:
+                    if failed := await try_start(table, context, entrant):
+                        broken[entrant] = failed
+
+        async def announce() -> None:
+            await trio.sleep(QUIET_S)
+            self.notify(f"starting each of {len(context.bots)} bots once, to see that it can")
+
+        async with trio.open_nursery() as outer:
+            outer.start_soon(announce)
+            async with trio.open_nursery() as nursery:
+                for _ in range(min(fair_jobs(), room, len(context.bots))):
+                    nursery.start_soon(work)
+            outer.cancel_scope.cancel()
+        return broken
+
+
+def _cause_lines(failed: FailedStart, bot: Bot) -> Iterator[str]:
+    """The likely cause, what the bot wrote, and the command that examines it."""
+    failure = failed.failure
+    found = diagnose_start(
+        failure, ended=failed.ended, stderr=failed.stderr, unheard=failed.unheard, run=bot.run
+    )
+    detail = f" ({printable(found.detail)})" if found.detail else ""
+    yield f"  likely: {found.mistake.title}{detail}"
+    if failure.line:
+        yield f"  its line: {printable(failure.line)}"
+    tail = [line for line in failed.stderr.splitlines() if line.strip()][-10:]
+    yield from (f"  | {printable(line)}" for line in tail)
+    yield f"  what to do: {command_line('check', Path(bot.source))}"

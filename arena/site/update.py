@@ -1,0 +1,87 @@
+"""Publish events to a site's folder, or publish them anew (`arena publish`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from arena.event.results import long_read_notes
+from arena.executors.cores import fair_jobs
+from arena.machine import Notify
+from arena.model import Frozen, UserError
+from arena.site.aliases import default_place, read_or_make
+from arena.site.clearance import Clearing, known_again, site_key
+from arena.site.folder import SiteFolder, failed, new_index
+from arena.site.publish import Options, Outcome, Progress, publish, sources
+
+
+class PublishOptions(Frozen, frozen=True, kw_only=True):
+    """What a site is called, and what of its events it shows."""
+
+    title: str | None = None
+    """Of the site; None: as it was."""
+    name: str | None = None
+    """Of the event, if it is one; None: as it was."""
+    anonymous: bool = False
+    """Stable aliases instead of names and authors."""
+    alias_key: Path | None = None
+    """The key of the aliases; None: one in the user's own state folder, made when needed."""
+    stderr: bool = False
+    """What bots wrote to stderr, with their faults."""
+    host: bool = False
+    """Machines, and why bots were not run."""
+    jobs: int | None = None
+    """Processes; None: one a core."""
+
+
+def update_site(
+    folders: Sequence[Path],
+    site: Path,
+    options: PublishOptions,
+    notify: Notify,
+    progress: Progress,
+) -> list[Outcome]:
+    """Write the events in some results folders as a static site; other events in it stay."""
+    anonymous = options.anonymous
+    if options.name is not None and len(folders) > 1:
+        raise UserError("--name: for one folder; publish the others on their own")
+    if options.alias_key is not None and not anonymous:
+        raise UserError("--alias-key: goes with --anonymous")
+    if anonymous and (options.stderr or options.host):
+        raise UserError("--with-stderr, --with-host: may hold names; not with --anonymous")
+    with closing(SiteFolder(site)) as target:
+        for line in long_read_notes(folders):
+            notify(line)
+        found = sources(folders)
+        index = target.index or new_index(title=options.title or "", anonymous=anonymous)
+        if index.anonymous != anonymous:
+            raise UserError(
+                f"{site}: its names are aliases: add --anonymous, or publish to another folder"
+                if index.anonymous
+                else f"{site}: it has names in it already; an anonymous site needs a folder of "
+                "its own"
+            )
+        key = b""
+        if anonymous:
+            key = site_key(read_or_make(options.alias_key or default_place(), site), index.id)
+            if index.key not in ("", known_again(key)):
+                raise UserError(
+                    f"{site}: its aliases were made with another key; name its file: "
+                    "--alias-key FILE"
+                )
+            index = msgspec.structs.replace(index, key=known_again(key))
+        clearing = Clearing(key=key, stderr=options.stderr, host=options.host)
+        try:
+            target.begin(index)
+        except OSError as error:
+            raise failed(site, error) from None
+        how = Options(
+            clearing=clearing,
+            title=options.title,
+            name=options.name,
+            jobs=options.jobs or fair_jobs(),
+        )
+        return publish(target, found, how, progress)

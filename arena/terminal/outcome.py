@@ -1,0 +1,198 @@
+"""Outcomes of events and matches for people: tables, verdicts, forecasts, what stopped them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+import msgspec
+
+from arena.bots import printable
+from arena.event.commands import MERGE
+from arena.event.dry_run import Forecast
+from arena.event.progress import Outcome
+from arena.event.single_match import SingleMatch
+from arena.machine import Notify
+from arena.model import ADJUSTED, Event, MatchRecord, Table
+from arena.ratings.intervals import most_likely_share
+from arena.referee import HOLES
+from arena.reports.cards import scorecard
+from arena.reports.escape import plain
+from arena.reports.faults import match_fault_lines
+from arena.terminal.screen import colour, columns
+from arena.terminal.table import details_of, print_table
+
+# Bots of a forecast that are named.
+_NAMED = 20
+
+
+def spoken(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+# ------------------------------------------------------------------------------------- events
+
+
+def show_result(outcome: Outcome, say: Notify) -> None:
+    """Print the table and what a trial has shown; of a shard, how to merge it."""
+    if outcome.table is None:
+        shard = outcome.event.shard
+        say(f"shard {shard} is played, in {outcome.folder}; when all are: {MERGE}")
+        return
+    print_table(outcome.table, more=details_of(outcome.folder))
+    if outcome.table.verdict:
+        click.echo(verdict_line(outcome.table))
+
+
+def verdict_line(table: Table) -> str:
+    """What a trial has shown, in a line."""
+    trial = table.event.settings.trial
+    assert trial is not None
+    (row,) = (row for row in table.rows if row.entrant == trial.new)
+    (other,) = (row for row in table.rows if row.entrant != trial.new)
+    line = f"{plain(trial.new)} against {plain(other.entrant)}: {table.verdict}"
+    if table.withdrawn:  # what it did may count for nothing, and it is not what decided
+        return f"{line}, since {plain(table.ended)}"
+    above, error = row.delta, row.delta_ci
+    if row.adjusted is not None and table.event.settings.rate_on == ADJUSTED:
+        above, error = row.adjusted, row.adjusted_ci
+    if above is None or error is None:  # no deal was played in both seatings
+        return line
+    where = "ahead" if above < 0 else "behind"
+    line = f"{line}, {where} by {abs(above):.1f} ± {error:.1f} strokes a match in {table.matches}"
+    counts = [sum(count for _, count in each.faults) for each in (row, other)]
+    most = [
+        100 * most_likely_share(min(count, each.matches), each.matches)
+        for count, each in zip(counts, (row, other), strict=True)
+    ]
+    # In a match of two each fault is a forfeit.
+    return (
+        f"{line}; forfeits: new {counts[0]}, old {counts[1]} "
+        f"(at most {most[0]:.1f} and {most[1]:.1f} % of matches, at 95 %)"
+    )
+
+
+def suspect_lines(outcome: Outcome) -> Iterator[str]:
+    """Bots that most void series have in common."""
+    for entrant, times, voids in outcome.suspects:
+        yield f"{entrant} was at the table in {times} of {voids} void series"
+
+
+def cut_lines(outcome: Outcome) -> Iterator[str]:
+    """What was finished and will be played again."""
+    series, matches = outcome.cut
+    if not series or outcome.complete:
+        return
+    kept = "1 finished match" if matches == 1 else f"{matches:,} finished matches"
+    cut = "a series that was cut short" if series == 1 else f"{series:,} series that were cut short"
+    stays = "stays in the log but doesn't" if matches == 1 else "stay in the log but don't"
+    yield (
+        f"{kept} of {cut} {stays} count: a series counts whole, and is played again from its "
+        "first match"
+    )
+    if not outcome.series:
+        yield (
+            "no series has come to its end: where one takes longer than there is time, allow more "
+            "of it, or play an event of shorter series (--series)"
+        )
+
+
+def forecast_lines(forecast: Forecast) -> Iterator[str]:
+    """What would be played, how long it takes, and by whom."""
+    event, settings = forecast.event, forecast.event.settings
+    later = ""
+    if forecast.adaptive:
+        most = settings.racing.budget if settings.racing else None
+        later = " to begin with; what follows depends on results"
+        later += f", {most} matches at most" if most else ""
+    yield (
+        f"{len(event.entrants)} bots, {settings.game} at {settings.seats} seats: "
+        f"{forecast.tables} tables x {forecast.deals} deals x {settings.seats} rotations = "
+        f"{forecast.matches} matches{later}"
+    )
+    yield (
+        f"about {spoken(forecast.seconds)} with {forecast.workers} at a time "
+        f"({forecast.match_seconds * 1000:.0f} ms a match, "
+        f"{forecast.series_seconds * 1000:.0f} ms to start and end a series; "
+        f"from {forecast.samples} matches just played)"
+    )
+    yield from bot_lines(event)
+
+
+def bot_lines(event: Event) -> Iterator[str]:
+    """The bots, a line each; of many the first ones."""
+    for entrant in event.entrants[:_NAMED]:
+        author = f" by {printable(entrant.author)}" if entrant.author else ""
+        yield f"{entrant.id}{author}"
+    if (more := len(event.entrants) - _NAMED) > 0:
+        yield f"and {more} more; all of them: --dry-run --json"
+
+
+# ------------------------------------------------------------------------------- single matches
+
+
+def match_lines(played: SingleMatch) -> Iterator[str]:
+    """The scorecard of a match, the use of time, and its faults."""
+    record, options, sandbox = played.record, played.options, played.sandbox
+    shown = _red(sandbox) if sandbox == "none" else sandbox
+    yield f"{options.game}, deal {options.deal} of the seed {options.seed!r}, sandbox {shown}"
+    yield ""
+    holes: list[tuple[int | None, ...]] = [
+        tuple(score if seat in hole.order else None for seat, score in enumerate(hole.scores))
+        for hole in record.holes
+        if hole.scores
+    ]
+    yield from scorecard(record.seats, holes, record.totals, room=columns())
+    yield ""
+    for seat in sorted(range(len(record.seats)), key=lambda seat: (record.places[seat], seat)):
+        use = record.use[seat]
+        each = use.think_ms / use.decisions if use.decisions else 0.0
+        yield (
+            f"{record.places[seat]}. {plain(record.seats[seat])}: {record.totals[seat]} strokes, "
+            f"{each:.2f} ms a decision (longest {use.max_ms:.1f})"
+            f"{', forfeited' if seat in record.forfeits else ''}"
+        )
+    if len(record.holes) > HOLES:
+        yield f"a tie for first after {HOLES} holes: played off on {_extra(record)}"
+    for text in match_fault_lines(record):
+        yield _red(text)
+
+
+def match_as_json(played: SingleMatch, version: int) -> bytes:
+    """A match as one JSON line."""
+    record, options = played.record, played.options
+    return msgspec.json.encode(
+        {
+            "v": version,
+            "event": "match",
+            "game": options.game,
+            "deal": options.deal,
+            "seed": options.seed,
+            "id": record.id,
+            "seats": record.seats,
+            "holes": record.holes,
+            "totals": record.totals,
+            "places": record.places,
+            "faults": [
+                {"bot": record.seats[fault.seat], **msgspec.to_builtins(fault)}
+                for fault in record.faults
+            ],
+            "use": record.use,
+            "digest": record.digest,
+            "sandbox": played.sandbox,
+        }
+    )
+
+
+def _red(text: str) -> str:
+    return click.style(text, fg="red", bold=True) if colour() else text
+
+
+def _extra(record: MatchRecord) -> str:
+    last = len(record.holes)
+    return f"hole {last}" if last == HOLES + 1 else f"holes {HOLES + 1} to {last}"
