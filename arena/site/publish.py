@@ -40,7 +40,7 @@ from arena.site.state import (
     with_events,
 )
 from arena.site.statistics import Statistics, counts
-from arena.site.unfolder import Case, made
+from arena.site.unfolder import SegmentContext, make_segments
 from arena.site.view import EventView
 from arena.site.words import LANGUAGES, strings
 
@@ -225,7 +225,7 @@ class _Gathering:
     def _segments(
         self, part: Part, noted: Iterator[MatchRecord], firsts: list[str], before: int
     ) -> Iterator[int]:
-        case = Case(
+        context = SegmentContext(
             event=part.event,
             secret=secret_in(part),
             names=self._places,
@@ -236,7 +236,7 @@ class _Gathering:
             (f"e/{self._slug}/m/s{before + number}", batch) for number, batch in enumerate(batches)
         )
         jobs = self._options.jobs if self._source.table.matches > _ALONE else 1
-        for number, each in enumerate(made(case, wanted, jobs)):
+        for number, each in enumerate(make_segments(context, wanted, jobs)):
             self._write(f"m/s{before + number}.js", each.data)
             firsts.append(each.first)
             self._replays += each.shown

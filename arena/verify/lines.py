@@ -6,11 +6,6 @@ that part.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
-
 import msgspec
 
 from arena.model import MatchRecord
@@ -162,18 +157,8 @@ _readers: list[Reader] = []
 
 
 def begin(case: VerifiedEvent) -> None:
-    """What such a process does first."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    """Prepare a process of the pool for `read_part`."""
     _readers.append(Reader(case))
-
-
-def _end_with_parent() -> None:
-    """A parent that was killed shuts no pool down, and its processes would wait for ever."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 def read_part(start: int, stop: int) -> bytes:

@@ -6,14 +6,11 @@ is found first doesn't depend on the number of processes.
 
 from __future__ import annotations
 
-import multiprocessing
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from itertools import tee
 from pathlib import Path
 
-from arena.model import HostError
+from arena.executors.ordered_pool import map_ordered
 from arena.store.files import open_regular
 from arena.verify.event import VerifiedEvent
 from arena.verify.findings import LOG
@@ -23,8 +20,6 @@ from arena.verify.lines import LogPart, Reader, begin, decode_part, read_part
 PART_BYTES = 1 << 20
 # Starting a process takes as long as some hundred matches.
 ALONE_BYTES = 1 << 20
-# Parts that are asked for before the first of them is needed, for each process.
-AHEAD = 2
 _LOOK_BYTES = 1 << 16
 
 
@@ -43,29 +38,9 @@ def read_log(case: VerifiedEvent, jobs: int) -> Iterator[tuple[int, LogPart]]:
         for start, stop in ranges:
             yield stop, reader.read(start, stop)
         return
-    # Not forked: whoever called may have threads, and this works everywhere.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=begin, initargs=(case,))
-    waiting: deque[tuple[int, Future[bytes]]] = deque()
-    try:
-        for start, stop in ranges:
-            waiting.append((stop, pool.submit(read_part, start, stop)))
-            if len(waiting) > jobs * AHEAD:
-                yield _first(waiting)
-        while waiting:
-            yield _first(waiting)
-    except BrokenProcessPool:
-        raise HostError(
-            "a process that was reading the log has been killed; try again, with fewer --jobs if "
-            "memory is short"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _first(waiting: deque[tuple[int, Future[bytes]]]) -> tuple[int, LogPart]:
-    stop, future = waiting.popleft()
-    return stop, decode_part(future.result())
+    starts, calls = tee(ranges)
+    found = map_ordered(read_part, calls, jobs=jobs, begin=begin, about=case)
+    yield from ((stop, decode_part(part)) for (_, stop), part in zip(starts, found, strict=True))
 
 
 def parts(log: Path) -> Iterator[tuple[int, int]]:

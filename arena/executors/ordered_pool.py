@@ -1,0 +1,68 @@
+"""Spread calls over processes that read a log; results come in the order of the calls.
+
+Invariant: the same results whatever the number of processes; a few calls a process are in flight.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from arena.model import HostError
+
+T = TypeVar("T")
+
+# Calls that are submitted before the first of their results is needed, for each process.
+AHEAD = 2
+
+
+def map_ordered(
+    function: Callable[..., T],
+    calls: Iterable[tuple[Any, ...]],
+    *,
+    jobs: int,
+    begin: Callable[[Any], object],
+    about: object,
+) -> Iterator[T]:
+    """The results of calls with these arguments. Each process first calls `begin(about)`."""
+    # Not forked: the caller may have threads.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=_begin, initargs=(begin, about)
+    )
+    waiting: deque[Future[T]] = deque()
+    try:
+        for words in calls:
+            waiting.append(pool.submit(function, *words))
+            if len(waiting) > jobs * AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise HostError(
+            "a process that was reading the log has been killed; try again, with fewer --jobs if "
+            "memory is short"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(begin: Callable[[Any], object], about: object) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    begin(about)
+
+
+def _end_with_parent() -> None:
+    """A killed parent shuts no pool down, and its processes would wait for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
