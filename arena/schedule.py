@@ -79,7 +79,8 @@ class ScheduleEnd(msgspec.Struct, frozen=True):
     """Nothing more is to be played."""
 
     note: str = ""
-    """Why, for people; empty where it was known from the beginning."""
+    """Why, for people; empty where it was known from the beginning. Published tables have it, so
+    rewording one makes old events differ from their tables."""
     verdict: Verdict | None = None
     """What has been shown, if something was to be."""
 

@@ -1,14 +1,14 @@
-"""Is a results folder true? Derived again from the folder alone: no bots, no sandbox, no clock.
+"""Verify a results folder: derive everything again from the folder alone, without bots or clock.
 
-Theory of operation. What an event published follows from its secret, its settings, its entrants
-and the moves of its bots. `case.py` holds event.json against the commitment and makes from it
-what everything else follows from: the deals, the rules, the schedule. `lines.py` plays the
-matches of a part of the log again; `log.py` has all parts done by as many processes as there are
-cores, in any order, and takes in what they found in the order of the file. `whole.py` asks what
-no line tells alone: whether every match that was to be played is there, and whether the published
-tables follow from those that count. `rerun.py` names the series that are to be played again.
+Theory of operation. What an event published follows from its secret, its settings, its entrants and
+the moves of its bots. `event.py` checks event.json against the commitment and makes the deals, the
+rules and the schedule from it. `lines.py` replays the matches of a part of the log, each by
+`records.py`; `log.py` spreads all parts over processes and yields their results in the order of the
+file. `whole.py` checks what no line shows alone: that every planned match is there, and that the
+published tables (`tables.py`) follow from the matches that count. `rerun.py` chooses the series
+that bots play again.
 
-Invariants: the verdict is a function of the folder, whatever the number of processes; memory
-does not grow with the log, but for some 50 bytes a match. A folder made by somebody who wishes
-us ill gives a `Difference`, a UserError, or is true.
+Invariants: the result is a function of the folder, whatever the number of processes; memory
+does not grow with the log, but for some 50 bytes a match. A hostile folder gives a `Difference`, a
+UserError, or is true.
 """

@@ -1,6 +1,6 @@
-"""An event as it was announced: event.json, held against the commitment in it.
+"""Check event.json: its checksum, spelling, commitment and state.
 
-Invariant: what a `VerifiedEvent` holds has been checked as far as that goes without the log.
+Invariant: a `VerifiedEvent` has passed every check that is possible without the log.
 """
 
 from __future__ import annotations
@@ -35,27 +35,24 @@ _SECRET = re.compile(r"[0-9a-f]{64}")
 
 
 class VerifiedEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """What everything in a folder has to follow from."""
+    """The event that everything in a folder has to follow from."""
 
     folder: Path
     event: Event
     announced: Announced
     secret: bytes | None
-    """None: it has not been revealed, and what follows from it can't be verified yet."""
+    """None: not revealed yet, so what follows from it can't be verified."""
 
     @property
     def deals(self) -> Deals:
-        """All that was drawn."""
         assert self.secret is not None
         return Deals(with_beacon(self.secret, self.event.beacon))
 
     @property
     def game(self) -> Game:
-        """The rules."""
         return registry.game(self.event.settings.game)
 
     def schedule(self, deals: Deals) -> Format:
-        """What was to be played."""
         return registry.schedule(self.event.settings, self.event.entrants, deals)
 
 
@@ -113,7 +110,7 @@ def _event_file(folder: Path) -> EventFile:
 
 
 def _check_rules(folder: Path, event: Event) -> None:
-    """What the schedule and the rules take for granted."""
+    """What the schedule and the rules presuppose."""
     settings = event.settings
     game = registry.game(settings.game)
     if settings.game_version != game.version:
@@ -137,7 +134,7 @@ def _check_rules(folder: Path, event: Event) -> None:
 
 
 def _check_state(event: Event) -> None:
-    """Whether it is over, and what is known then."""
+    """Whether it is over, and what that implies."""
     if event.shard:
         try:
             Shard.parse(event.shard)

@@ -1,4 +1,4 @@
-"""What is found: a place in the folder, what should be there, and what is."""
+"""Differences between a folder and what follows from it: the place, the expected, the found."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from arena.reports.escape import plain
 LOG = "matches.jsonl"
 EVENT = "event.json"
 _LONGEST = 100
-"""Of a value that is shown: enough for a hash or what is at stake in a list."""
+"""Characters of a value that are shown: enough for a hash."""
 _BEFORE = 20
 """Bytes shown before the first that differs."""
 
 
 class Difference(Frozen, frozen=True, kw_only=True, omit_defaults=True):
-    """The folder is not what follows from it."""
+    """A place in the folder that is not what it should be."""
 
     file: str
     line: int = 0
@@ -36,7 +36,6 @@ class Difference(Frozen, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def where(self) -> str:
-        """The place, for people."""
         place = self.file
         if self.line:
             place += f", line {self.line}"
@@ -52,26 +51,30 @@ class Difference(Frozen, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        """What is wrong there, for people."""
         return f"{self.what}: expected {plain(self.expected)}, found {plain(self.found)}"
 
 
-class DiffersError(Exception):
-    """Something is not as it should be; `difference` tells what and where."""
+def differs(what: str, expected: object, found: object, **place: Any) -> Difference:  # noqa: ANN401 - fields
+    """A difference in the log, unless `place` names another file."""
+    return Difference(
+        **{"file": LOG} | place, what=what, expected=shown(expected), found=shown(found)
+    )
 
+
+class DiffersError(Exception):
     def __init__(self, difference: Difference) -> None:
         super().__init__(f"{difference.where}: {difference.text}")
         self.difference = difference
 
 
-def shown(value: Any) -> str:  # noqa: ANN401 - whatever a record may hold
+def shown(value: object) -> str:
     """A value as JSON, cut if it is long."""
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return clipped(text)
 
 
 def clipped(text: str) -> str:
-    """Cut in the middle if it is long: both ends may be at stake."""
+    """Cut in the middle if it is long, since both ends may matter."""
     if len(text) <= _LONGEST:
         return text
     half = _LONGEST // 2 - 2
@@ -79,7 +82,7 @@ def clipped(text: str) -> str:
 
 
 def unlike_bytes(right: bytes, found: bytes) -> tuple[str, str]:
-    """What stands in each from where they differ first; they are not equal."""
+    """A piece of each around the first difference; they must not be equal."""
     at = max(0, first_unlike(right, found) - _BEFORE)
     one, other = (
         each[at : at + _LONGEST // 2].decode("utf-8", "backslashreplace") for each in (right, found)
@@ -88,7 +91,7 @@ def unlike_bytes(right: bytes, found: bytes) -> tuple[str, str]:
 
 
 def first_unlike(one: Sequence[object], other: Sequence[object]) -> int:
-    """The place of the first that differs, in sequences that are not equal."""
+    """The index of the first element that differs; they must not be equal."""
     for at, (mine, theirs) in enumerate(zip(one, other, strict=False)):
         if mine != theirs:
             return at

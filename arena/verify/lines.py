@@ -1,7 +1,6 @@
-"""A part of the log: every line's checksum, and every match played again.
+"""Check a part of the log: every line's checksum, and every match by replaying it.
 
-What runs in each of the processes. Invariant: what is found in a part depends on nothing but
-that part.
+This runs in each of the processes. Invariant: the result depends on nothing but the part.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from arena.store.files import UNDECODABLE
 from arena.store.lines import decode, encode
 from arena.validate import record_fault
 from arena.verify.event import VerifiedEvent
-from arena.verify.findings import LOG, Difference, shown, unlike_bytes
-from arena.verify.records import Judge
+from arena.verify.findings import Difference, differs, unlike_bytes
+from arena.verify.records import RecordCheck
 
 
 class VerifiedRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What the count of the log needs of a record that is true."""
+    """What the count of the log needs of a true record."""
 
     line: int
     """From the part's first, which is 1."""
@@ -35,8 +34,6 @@ class VerifiedRecord(msgspec.Struct, frozen=True, array_like=True):
 
 
 class LogPart(msgspec.Struct, frozen=True, array_like=True):
-    """What was found in a part of the log."""
-
     lines: int
     torn: int | None
     """Where a last line begins that has no newline."""
@@ -48,17 +45,15 @@ class LogPart(msgspec.Struct, frozen=True, array_like=True):
     """The first of these; its line is counted from the part's first."""
 
 
-class Reader:
-    """Reads parts of one log."""
-
+class PartReader:
     def __init__(self, case: VerifiedEvent) -> None:
         self._case = case
         self._entrants = frozenset(entrant.id for entrant in case.event.entrants)
         self._spelled = case.event.settings.rule > 1
-        self._judge: Judge | None = None
+        self._check: RecordCheck | None = None
         if case.secret is not None:
             deals = case.deals
-            self._judge = Judge(
+            self._check = RecordCheck(
                 game=case.game,
                 deals=deals,
                 schedule=case.schedule(deals),
@@ -89,44 +84,31 @@ class Reader:
     def _record(self, line: LogLine) -> MatchRecord | Difference:
         """The record of a line; from rule 2 on a line is what encoding its record gives."""
         if line.body is None:
-            return Difference(
-                file=LOG,
-                what="checksum",
-                expected="one that fits the line",
-                found="another: the line is damaged",
-            )
+            return differs("checksum", "one that fits the line", "another: the line is damaged")
         try:
             record = decode(line.body)
         except UNDECODABLE as error:
-            return _no_record(shown(str(error)))
+            return _no_record(str(error))
         if self._spelled and (right := encode(record)) != line.body:
             expected, found = unlike_bytes(right, line.body)
-            return Difference(
-                file=LOG, match=record.id, what="spelling", expected=expected, found=found
-            )
+            return differs("spelling", expected, found, match=record.id)
         return record
 
     def _kept(
         self, number: int, line: LogLine, record: MatchRecord
     ) -> VerifiedRecord | Difference | None:
-        """What is needed of a record, how it differs, or nothing if that can't be said yet."""
-        judge = self._judge
+        """The true record, its difference, or None while the secret is unknown."""
+        check = self._check
         if wrong := record_fault(record, self._entrants):
             return _no_record(wrong, match=record.id)
-        if judge is None:
+        if check is None:
             if record.digest == record.computed_digest():
                 return None
-            return Difference(
-                file=LOG,
-                match=record.id,
-                what="digest",
-                expected=record.computed_digest(),
-                found=record.digest,
-            )
-        place = judge.place(record)
+            return differs("digest", record.computed_digest(), record.digest, match=record.id)
+        place = check.place(record)
         if isinstance(place, Difference):
             return place
-        if found := judge.difference(record):
+        if found := check.difference(record):
             return found
         return VerifiedRecord(
             number,
@@ -141,26 +123,22 @@ class Reader:
 
 
 def _no_record(found: str, match: str = "") -> Difference:
-    return Difference(
-        file=LOG, match=match, what="line", expected="a record of this event", found=found
-    )
+    return differs("line", "a record of this event", found, match=match)
 
 
 # ---------------------------------------------------------------------- in another process
 
 _encode = msgspec.msgpack.Encoder().encode
 decode_part = msgspec.msgpack.Decoder(LogPart).decode
-"""What `read_part` returns."""
 
-_readers: list[Reader] = []
-"""This process's own, if it is one of those that read parts."""
+_readers: list[PartReader] = []
+"""The one of this process, if it reads parts."""
 
 
 def begin(case: VerifiedEvent) -> None:
     """Prepare a process of the pool for `read_part`."""
-    _readers.append(Reader(case))
+    _readers.append(PartReader(case))
 
 
 def read_part(start: int, stop: int) -> bytes:
-    """What was found in these bytes."""
     return _encode(_readers[0].read(start, stop))

@@ -1,7 +1,7 @@
-"""The whole log, read in parts by as many processes as there are cores.
+"""Read the log in parts, by several processes.
 
-Invariant: parts are handed on in the order of the file, whoever has read them and when; so what
-is found first doesn't depend on the number of processes.
+Invariant: results are yielded in the order of the file, so the first difference doesn't depend on
+the number of processes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from arena.executors.ordered_pool import map_ordered
 from arena.store.files import open_regular
 from arena.verify.event import VerifiedEvent
 from arena.verify.findings import LOG
-from arena.verify.lines import LogPart, Reader, begin, decode_part, read_part
+from arena.verify.lines import LogPart, PartReader, begin, decode_part, read_part
 
 # Some hundred matches a part: half a second's work, and little to keep of each.
 PART_BYTES = 1 << 20
@@ -34,7 +34,7 @@ def read_log(case: VerifiedEvent, jobs: int) -> Iterator[tuple[int, LogPart]]:
     """Every part in the order of the file, each with the byte at which the next one begins."""
     ranges = parts(case.folder / LOG)
     if jobs == 1:
-        reader = Reader(case)
+        reader = PartReader(case)
         for start, stop in ranges:
             yield stop, reader.read(start, stop)
         return

@@ -1,4 +1,4 @@
-"""One record held against what the deals and the rules make of its moves."""
+"""Check one record: replay its moves by the deals and the rules, and compare."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arena.luck import sums
 from arena.model import Fault, FaultKind, HoleRecord, MatchRecord, Settings
 from arena.referee import Referee
 from arena.replay.moves import ReplayError, Witness, replay_moves, spec_of
-from arena.verify.findings import LOG, Difference, first_unlike, shown
+from arena.verify.findings import Difference, differs, first_unlike
 
 _ANY_TIME = frozenset({FaultKind.FLOOD, FaultKind.MEMORY, FaultKind.LIMIT})
 """START is for the start-up alone, all others are for questions alone."""
@@ -17,8 +17,8 @@ _ANY_TIME = frozenset({FaultKind.FLOOD, FaultKind.MEMORY, FaultKind.LIMIT})
 _ROUNDED_MS = 0.001
 
 
-class Judge:
-    """Plays the matches of an event again, and tells how a record differs."""
+class RecordCheck:
+    """Replays records of an event."""
 
     def __init__(self, *, game: Game, deals: Deals, schedule: Format, settings: Settings) -> None:
         self._game = game
@@ -28,7 +28,7 @@ class Judge:
         self._pack = game.pack(settings.seats)
 
     def place(self, record: MatchRecord) -> int | Difference:
-        """How many matches come before it in the schedule, or how it is none of these."""
+        """How many matches come before it in the schedule; or why it is not in it."""
         found = self._schedule.find(record.pairing, record.deal, record.rotation)
         if found is None:
             return _differs(
@@ -45,7 +45,7 @@ class Judge:
         return place
 
     def difference(self, record: MatchRecord) -> Difference | None:
-        """How it differs from what its moves make; it must be one of the schedule's."""
+        """How it differs from its replay; it must be in the schedule."""
         illegal = [fault for fault in record.faults if fault.kind is FaultKind.ILLEGAL]
         try:
             again = replay_moves(
@@ -80,7 +80,7 @@ class Judge:
 
     @staticmethod
     def _fault(record: MatchRecord) -> Difference | None:
-        """One that can't be, at the moment at which it is said to be."""
+        """A kind of fault that is impossible at its moment."""
         for fault in record.faults:
             starting = fault.turn == 0
             if fault.kind not in _ANY_TIME and (fault.kind is FaultKind.START) != starting:
@@ -90,7 +90,7 @@ class Judge:
         return None
 
     def _use(self, record: MatchRecord, again: MatchRecord) -> Difference | None:
-        """What seats used is the host's word; but it has its limits."""
+        """Times are the host's word, but they have limits."""
         asked = [use.decisions for use in again.use]
         stated = [use.decisions for use in record.use]
         if stated != asked:
@@ -110,7 +110,7 @@ class Judge:
         return None
 
     def _deck(self, record: MatchRecord) -> Difference | None:
-        """With other cards, all else is bound to differ."""
+        """With other cards, all else differs too."""
         dealt = fingerprint(
             [
                 self._deals.deck(record.pairing, record.deal, hole, self._pack).cards
@@ -123,7 +123,7 @@ class Judge:
 
 
 class _Doubter(Witness):
-    """Believes no fault for a move that was legal."""
+    """Refuses a fault for a move that was legal."""
 
     def outcome(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
         del move
@@ -139,7 +139,6 @@ class _Doubter(Witness):
 
 
 def _core(record: MatchRecord) -> tuple[object, ...]:
-    """What the digest covers, and the rules decide."""
     faults = [(fault.kind, fault.seat, fault.hole, fault.turn) for fault in record.faults]
     return (record.deck, record.holes, record.totals, record.places, faults)
 
@@ -183,12 +182,4 @@ def _unlike_hole(
 def _differs(
     record: MatchRecord, what: str, expected: object, found: object, *, hole: int = 0, move: int = 0
 ) -> Difference:
-    return Difference(
-        file=LOG,
-        match=record.id,
-        hole=hole,
-        move=move,
-        what=what,
-        expected=shown(expected),
-        found=shown(found),
-    )
+    return differs(what, expected, found, match=record.id, hole=hole, move=move)

@@ -1,4 +1,4 @@
-"""Which matches are to be played again by the bots themselves, and how the new records differ.
+"""Choose matches that the bots play again, and compare the new records with the log.
 
 A match was played by processes that had played the matches before it in its series, so these
 are played again too. Invariant: what is chosen is a function of the folder and the seed.
@@ -20,12 +20,12 @@ from arena.ratings.counts import CountedSeries
 from arena.ratings.incremental import Counting
 from arena.replay.moves import replay_moves
 from arena.store import records_of_series
-from arena.verify.findings import LOG, Difference
+from arena.verify.findings import Difference, differs
 from arena.verify.records import unlike
 
 
-class Again(msgspec.Struct, frozen=True, kw_only=True):
-    """A series that is played again as far as its last match that was chosen."""
+class SeriesRerun(msgspec.Struct, frozen=True, kw_only=True):
+    """A series, played again up to its last chosen match."""
 
     series: Series
     records: Mapping[str, MatchRecord]
@@ -33,8 +33,10 @@ class Again(msgspec.Struct, frozen=True, kw_only=True):
     chosen: frozenset[str]
 
 
-def choose(counting: Counting, folder: Path, event: Event, number: int, seed: str) -> list[Again]:
-    """Draw that many of the matches that count, and find what is to be played for them."""
+def choose(
+    counting: Counting, folder: Path, event: Event, number: int, seed: str
+) -> list[SeriesRerun]:
+    """Draw so many of the matches that count, and the series that have to be played for them."""
 
     def drawn() -> Iterator[tuple[str, str, CountedSeries]]:
         for chosen in counting.chosen():
@@ -50,12 +52,14 @@ def choose(counting: Counting, folder: Path, event: Event, number: int, seed: st
     ]
 
 
-def _again(folder: Path, event: Event, chosen: CountedSeries, matches: frozenset[str]) -> Again:
+def _again(
+    folder: Path, event: Event, chosen: CountedSeries, matches: frozenset[str]
+) -> SeriesRerun:
     series = chosen.series
     last = max(at for at, spec in enumerate(series.matches) if spec.id in matches)
     specs = series.matches[: last + 1]
     wanted = {spec.id for spec in specs}
-    return Again(
+    return SeriesRerun(
         series=Series(id=series.id, matches=specs),
         records={
             record.id: record
@@ -69,7 +73,7 @@ def _again(folder: Path, event: Event, chosen: CountedSeries, matches: frozenset
 def difference(
     event: Event, secret: bytes, recorded: MatchRecord, played: MatchRecord
 ) -> Difference | None:
-    """How a match that was played again differs from its record, and who played otherwise."""
+    """How a match that was played again differs, and by which bot's move."""
     if recorded.digest == played.digest:
         return None
     found = unlike(played, recorded)
@@ -79,13 +83,7 @@ def difference(
             if seat is not None and _failed(recorded) == _failed(played):
                 who = recorded.seats[seat]
                 return msgspec.structs.replace(found, what=f"played again, the move of {who}")
-    return Difference(
-        file=LOG,
-        match=recorded.id,
-        what="played again, faults",
-        expected=_failed(recorded),
-        found=_failed(played),
-    )
+    return differs("played again, faults", _failed(recorded), _failed(played), match=recorded.id)
 
 
 def _failed(record: MatchRecord) -> str:

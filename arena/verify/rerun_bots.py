@@ -23,7 +23,7 @@ from arena.model import Block, Entrant, Event, HostError, MatchRecord, Series, U
 from arena.reports.escape import plain
 from arena.store import read_private, secret_of
 from arena.verify.findings import Difference
-from arena.verify.rerun import Again, choose, difference
+from arena.verify.rerun import SeriesRerun, choose, difference
 
 _HASH_SHOWN = 12
 
@@ -149,7 +149,7 @@ async def _play(
 def _differences(
     event: Event,
     secret: bytes,
-    drawn: Sequence[Again],
+    drawn: Sequence[SeriesRerun],
     played: Mapping[str, Mapping[str, MatchRecord]],
 ) -> list[Difference]:
     """Of every match that was played again, in the order of series and matches."""

@@ -1,8 +1,8 @@
-"""The published tables, held against those that follow from the log, byte for byte.
+"""Compare the published tables with those that follow from the log, byte for byte.
 
-An event names, under its commitment, the rule by which its tables are derived; an older rule's are
-derived by that rule again (`reports.files`), so nothing in them is taken on trust. What such a rule
-got wrong is said (`OLDER`), and is no difference.
+An event names, under its commitment, the rule by which its tables are derived; tables of an older
+rule are derived by that rule again (`reports.first_rule`), so nothing in them is taken on trust.
+What such a rule got wrong is printed (`OLDER`), and is no difference.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The verdict on a folder: what its lines tell one by one, and what only all of them tell.
+"""Verify a folder as a whole: event.json, all lines of the log, missing matches, tables.
 
-Invariant: of several differences the first is told: event.json's, else the first line's of the
-log, else the first match of the schedule that is missing, else the first table's.
+Invariant: of several differences the first is reported: of event.json, else of the first line of
+the log, else the first missing match of the schedule, else of the first table.
 """
 
 from __future__ import annotations
@@ -19,21 +19,19 @@ from arena.ratings.standings import table
 from arena.registry import table_files
 from arena.store import read_records
 from arena.verify.event import VerifiedEvent, verified_event
-from arena.verify.findings import EVENT, LOG, Difference, DiffersError
+from arena.verify.findings import EVENT, Difference, DiffersError, differs
 from arena.verify.lines import LogPart, VerifiedRecord
 from arena.verify.log import processes, read_log
 from arena.verify.tables import unlike_table
 
 Progress = Callable[[int], None]
-"""Told how many bytes of the log have been read."""
+"""Called with the number of bytes of the log that have been read."""
 
-# Of bits: a log with few matches of a long schedule needs few of them.
+# Bits of a page: a log with few matches of a long schedule needs few pages.
 _PAGE = 4096
 
 
 class FolderVerdict(Frozen, frozen=True, kw_only=True):
-    """What was found."""
-
     event: Event | None = None
     """None: event.json can't be believed."""
     difference: Difference | None = None
@@ -41,7 +39,7 @@ class FolderVerdict(Frozen, frozen=True, kw_only=True):
     differing: int = 0
     """Lines of the log that differ."""
     proven: bool = False
-    """The secret is known, so all was derived that can be."""
+    """The secret is known, so everything was derived."""
     records: int = 0
     moves: int = 0
     matches: int = 0
@@ -52,22 +50,22 @@ class FolderVerdict(Frozen, frozen=True, kw_only=True):
     published: bool = False
     """The commitment is the one that was known beforehand."""
     tables: tuple[str, ...] = ()
-    """The files that hold the table, and do so rightly."""
+    """Files of the table that are right."""
     absent: tuple[str, ...] = ()
-    """Those that aren't there."""
+    """Files of the table that are missing."""
     not_reproducible: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
 
 
 class Places:
-    """Which matches of the schedule have a record, by attempt: a bit for each."""
+    """Places of the schedule that have a record, by attempt: a bit for each."""
 
     def __init__(self) -> None:
         self._pages: dict[tuple[int, int], bytearray] = {}
         self._attempts: set[int] = set()
 
     def add(self, place: int, attempt: int) -> bool:
-        """Note a record; whether there was none before."""
+        """Whether it is new."""
         page, at = divmod(place, _PAGE)
         bits = self._pages.setdefault((attempt, page), bytearray(_PAGE // 8))
         self._attempts.add(attempt)
@@ -76,7 +74,6 @@ class Places:
         return new
 
     def __contains__(self, place: int) -> bool:
-        """Whether there is a record of any attempt."""
         page, at = divmod(place, _PAGE)
         return any(
             (bits := self._pages.get((attempt, page))) is not None and bits[at >> 3] >> (at & 7) & 1
@@ -91,7 +88,7 @@ def verify(
     commitment: str | None = None,
     progress: Progress | None = None,
 ) -> FolderVerdict:
-    """Derive everything in a folder again. UserError if it can't be judged here at all.
+    """Derive everything in a folder again. UserError if that is impossible here.
 
     `commitment`: as it was published before the event, if that is known.
     """
@@ -129,20 +126,19 @@ def verify_epoch(
     jobs: int,
     progress: Progress | None = None,
 ) -> FolderVerdict:
-    """The same of an epoch, which must also be one. `before`: the event and its epochs so far;
-    `withdrawn`: who was in these, None where their logs didn't tell.
+    """Verify an epoch. `before`: the event and its epochs so far; `withdrawn`: bots withdrawn in
+    these, None where their logs are damaged.
     """
     verdict = verify(folder, jobs=jobs, progress=progress)
     if verdict.event is None or not (fault := epoch_fault(before, verdict.event, withdrawn)):
         return verdict
-    strange = Difference(
-        file=EVENT, what="epoch", expected="an epoch of the event that it lies in", found=fault
-    )
+    due = "an epoch of the event that it lies in"
+    strange = Difference(file=EVENT, what="epoch", expected=due, found=fault)
     return msgspec.structs.replace(verdict, difference=strange)
 
 
 class _Log:
-    """What has been found in the log so far."""
+    """Findings in the log so far."""
 
     def __init__(self, case: VerifiedEvent) -> None:
         self.first: Difference | None = None
@@ -155,7 +151,6 @@ class _Log:
         self._over = case.event.finished
         self._shard = shard_of(case.event)
         self._in_shard: frozenset[str] = frozenset()
-        """The series of the part that the folder holds."""
         if case.secret is not None:
             self.counting = counting_of(case.event, case.secret, shard=self._shard)
             if self._shard:
@@ -163,7 +158,6 @@ class _Log:
                 self._in_shard = frozenset(series.id for block in blocks for series in block.series)
 
     def take(self, part: LogPart) -> None:
-        """Take in the next part."""
         found = [] if part.first is None else [part.first]
         self.differing += part.differing
         for kept in part.kept:
@@ -194,32 +188,18 @@ class _Log:
 
 
 def _misplaced(kept: VerifiedRecord, expected: str, found: str) -> Difference:
-    return Difference(
-        file=LOG,
-        line=kept.line,
-        byte=kept.byte,
-        match=kept.id,
-        what="schedule",
-        expected=expected,
-        found=found,
-    )
+    return differs("schedule", expected, found, line=kept.line, byte=kept.byte, match=kept.id)
 
 
 def _torn(part: LogPart) -> Difference:
-    return Difference(
-        file=LOG,
-        line=part.lines + 1,
-        byte=part.torn,
-        what="line",
-        expected="a newline at its end, as the event is over",
-        found="none",
-    )
+    due = "a newline at its end, as the event is over"
+    return differs("line", due, "none", line=part.lines + 1, byte=part.torn)
 
 
 def _as_a_whole(
     case: VerifiedEvent, counting: Counting, places: Places, verdict: FolderVerdict
 ) -> FolderVerdict:
-    """What all lines together tell, each of which is true."""
+    """Checks that need the whole log, all lines of which are true."""
     counted = counting.counted()
     if strange := counting.strange:
         return msgspec.structs.replace(verdict, difference=_undecided(case, strange))
@@ -249,16 +229,15 @@ def _as_a_whole(
 
 
 def _undecided(case: VerifiedEvent, strange: set[str]) -> Difference:
-    """The first line with a match that could have been played, had results been others."""
+    """The first line with a match that would follow from other results."""
     records = enumerate(read_records(case.folder, case.event), 1)
     line, record = next((n, record) for n, record in records if record.series in strange)
-    return Difference(
-        file=LOG,
+    return differs(
+        "schedule",
+        "matches that follow from the results before them",
+        f"one of series {record.series}, on which nobody has decided",
         line=line,
         match=record.id,
-        what="schedule",
-        expected="matches that follow from the results before them",
-        found=f"one of series {record.series}, on which nobody has decided",
     )
 
 
@@ -273,18 +252,16 @@ def _missing(case: VerifiedEvent, counting: Counting, places: Places, missing: i
                 found = schedule.find(spec.pairing, spec.deal, spec.rotation)
                 assert found is not None
                 if found[0] not in places:
-                    return Difference(
-                        file=LOG,
-                        match=spec.id,
-                        what="schedule",
-                        expected="this match, as the event is over",
-                        found="no record of it; a series counts whole, so "
+                    return differs(
+                        "schedule",
+                        "this match, as the event is over",
+                        "no record of it; a series counts whole, so "
                         f"{missing} of the event's matches don't count",
+                        match=spec.id,
                     )
-            return Difference(
-                file=LOG,
-                what=f"series {series.id}",
-                expected="an attempt with all of its matches, as the event is over",
-                found=f"none, so {missing} of the event's matches don't count",
+            return differs(
+                f"series {series.id}",
+                "an attempt with all of its matches, as the event is over",
+                f"none, so {missing} of the event's matches don't count",
             )
     raise AssertionError("what the count misses is wanted")
