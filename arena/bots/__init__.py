@@ -13,11 +13,11 @@ is raised for trouble with the cache, HostError for the sandbox. See docs/design
 """
 
 from arena.bots.build import BuildLimits, build
-from arena.bots.bundles import Bundle, lacking, pack, unpack
+from arena.bots.bundles import Bundle, missing_snapshots, pack, unpack
 from arena.bots.cache import clean_cache, default_cache, in_use
-from arena.bots.discovery import at_least, load, restore
+from arena.bots.discovery import count_bots, load, restore
 from arena.bots.manifest import Asked
-from arena.bots.packages import fetch, unfetched
+from arena.bots.packages import fetch, missing_packages
 from arena.bots.plain_text import printable
 from arena.bots.roster import Built, Candidate, Fetched, Problem, Roster
 from arena.bots.snapshot import copy_to_event, remove_from_event
@@ -31,19 +31,19 @@ __all__ = [
     "Fetched",
     "Problem",
     "Roster",
-    "at_least",
     "build",
     "clean_cache",
     "copy_to_event",
+    "count_bots",
     "default_cache",
     "fetch",
     "in_use",
-    "lacking",
     "load",
+    "missing_packages",
+    "missing_snapshots",
     "pack",
     "printable",
     "remove_from_event",
     "restore",
-    "unfetched",
     "unpack",
 ]

@@ -25,17 +25,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.bots import disk_space
 from arena.bots.build_process import run
-from arena.bots.cache import BUILDS, publish, scratch, there, writing
+from arena.bots.cache import BUILDS, cache_errors, in_cache, publish, scratch
 from arena.bots.commands import INSIDE, Command, CommandError, resolve
+from arena.bots.disk_space import full_disk, missing_room
 from arena.bots.fetchers import HOME
-from arena.bots.folder import SnapshotError, opened
+from arena.bots.folder import SnapshotError, open_folder
 from arena.bots.interpreters import Toolbox
-from arena.bots.packages import RESERVED, Packages, find, place
+from arena.bots.packages import RESERVED, Packages, copy_packages, find
 from arena.bots.plain_text import printable
 from arena.bots.roster import Built, Candidate, FailedError, Issues
-from arena.bots.snapshot import copy, keep_times, listing, mark_programs, settle
+from arena.bots.snapshot import copy, freeze_times, listing, make_plain, mark_programs
 from arena.bots.trees import ShapeError, measure, remove
 from arena.exhaustion import ran_out, ran_out_in
 from arena.model import Bot, Frozen, HostError, UserError, canonical, sha256_hex
@@ -136,11 +136,11 @@ class _Build:
     def result(self, report: Callable[[str], None]) -> Path:
         """The folder that this build, or an earlier one, made."""
         final = self.cache / BUILDS / self._key()
-        if not there(final):
+        if not in_cache(final):
             doing = "building" if self.candidate.build else "preparing the packages of"
             report(f"{doing} {self.candidate.entrant.id}")
             self._make(final)
-        keep_times(final)
+        freeze_times(final)
         return final
 
     def _key(self) -> str:
@@ -173,10 +173,10 @@ class _Build:
         deadline = time.monotonic() + self.limits.seconds
         with scratch(self.cache, BUILDS) as folder:
             made = folder / "bot"
-            with writing(self.cache):
+            with cache_errors(self.cache):
                 made.mkdir()
             try:
-                with opened(Path(self.candidate.snapshot)) as snapshot:
+                with open_folder(Path(self.candidate.snapshot)) as snapshot:
                     copy(listing(snapshot), made, self.cache)
             except SnapshotError as e:  # the cache has just been cleaned
                 raise UserError(f"{printable(self.cache)}: a bot's snapshot: {e}; try again") from e
@@ -184,8 +184,8 @@ class _Build:
                 if os.path.lexists(made / name):
                     raise FailedError(f"build: {name} in its folder is in the way; rename it")
             if self.packages:
-                place(self.packages, made, self.cache)
-            with writing(self.cache):
+                copy_packages(self.packages, made, self.cache)
+            with cache_errors(self.cache):
                 (made / HOME).mkdir(exist_ok=True)
             self.input = measure(made)
             if self.packages and self.packages.compile:
@@ -196,7 +196,7 @@ class _Build:
                 self._run(argv, made, deadline)
             # Also after exit 0: a result that a full disk has cut off must not be kept.
             self._check_room(made)
-            with writing(self.cache):
+            with cache_errors(self.cache):
                 self._settle(made)
                 publish(made, final)
 
@@ -212,12 +212,12 @@ class _Build:
                 )
             raise FailedError(f"build: {_shown(argv)} {self._end(ended)}", output)
         self._check(made)
-        with writing(self.cache):
+        with cache_errors(self.cache):
             mark_programs(made)
 
     def _check_room(self, made: Path, output: bytes = b"") -> None:
         """HostError if the cache's disk could not give what a build is promised."""
-        if what := disk_space.full(made) or disk_space.short([made], self._disk_mb() << 20, output):
+        if what := full_disk(made) or missing_room([made], self._disk_mb() << 20, output):
             raise HostError(
                 f"the build of {self.candidate.entrant.id} could not write to the cache "
                 f"{printable(self.cache)}: {what}; make room there, or set XDG_CACHE_HOME to "
@@ -296,7 +296,7 @@ class _Build:
     def _settle(self, made: Path) -> None:
         """Check the size of a build's result, and make it fit for the cache."""
         remove(made / HOME)
-        files, size = settle(made)
+        files, size = make_plain(made)
         if (
             size > self.input[1] + (self.limits.disk_mb << 20)
             or files > self.input[0] + RESULT_FILES

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from arena.bots.cache import BOTS, PACKAGES, in_use, publish, scratch, there, writing
+from arena.bots.cache import BOTS, PACKAGES, cache_errors, in_cache, in_use, publish, scratch
 from arena.bots.plain_text import printable
 from arena.bots.snapshot import HASH, HEADER, find, set_modes
 from arena.bots.trees import MAX_DEPTH, ShapeError, inside, measure
@@ -58,7 +58,7 @@ _pack = msgspec.msgpack.Encoder().encode
 _items = msgspec.msgpack.Decoder(tuple[_Item, ...]).decode
 
 
-def lacking(entrants: Iterable[Entrant], *, cache: Path) -> tuple[str, ...]:
+def missing_snapshots(entrants: Iterable[Entrant], *, cache: Path) -> tuple[str, ...]:
     """The names of the entrants' snapshots that are not in the cache."""
     wanted = sorted({entrant.hash for entrant in entrants})
     return tuple(f"{BOTS}/{content}" for content in wanted if find(cache, content) is None)
@@ -70,7 +70,7 @@ def pack(name: str, *, cache: Path) -> Bundle | None:
     folder = cache / area / key
     if area == BOTS and find(cache, key) is None:
         raise UserError(f"{printable(cache)}: a bot's snapshot has vanished from there; try again")
-    if area not in {BOTS, PACKAGES} or not HASH.fullmatch(key) or not there(folder):
+    if area not in {BOTS, PACKAGES} or not HASH.fullmatch(key) or not in_cache(folder):
         return None
     try:
         if area == PACKAGES and measure(folder)[1] > MAX_BYTES:
@@ -90,7 +90,7 @@ def unpack(name: str, bundle: Bundle, *, cache: Path) -> None:
         raise _refused("it has no place in the cache")
     if area == BOTS and bundle.sum != key:
         raise _refused("it is another bot's")
-    with in_use(cache), scratch(cache, area) as folder, writing(cache):
+    with in_use(cache), scratch(cache, area) as folder, cache_errors(cache):
         made = folder / "made"
         made.mkdir()
         _lay(bundle.content, made)

@@ -22,7 +22,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.bots.ownership import is_own, others
+from arena.bots.ownership import is_own, write_risk
 from arena.bots.plain_text import printable
 from arena.bots.trees import ShapeError, measure, remove
 from arena.exhaustion import ran_out
@@ -60,18 +60,18 @@ def default_cache() -> Path:
 @contextlib.contextmanager
 def scratch(cache: Path, area: str) -> Iterator[Path]:
     """A private folder on the cache's own file system, removed afterwards."""
-    with writing(cache):
+    with cache_errors(cache):
         (cache / area).mkdir(mode=_mode(), parents=True, exist_ok=True)
         held = contextlib.ExitStack()
         folder = held.enter_context(held_folder(cache / area, _HELD))
     with held:
-        with writing(cache):
+        with cache_errors(cache):
             folder.chmod(0o711)  # root's builds run as another user
         yield folder
 
 
 @contextlib.contextmanager
-def writing(cache: Path) -> Iterator[None]:
+def cache_errors(cache: Path) -> Iterator[None]:
     """Turn an error of writing to the cache into a HostError if the machine has run out of
     something, else a UserError; no bot is to blame for it.
     """
@@ -90,11 +90,11 @@ def publish(made: Path, final: Path) -> None:
     try:
         made.rename(final)
     except OSError as e:
-        if e.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR} or not there(final):
+        if e.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR} or not in_cache(final):
             raise
 
 
-def there(entry: Path) -> bool:
+def in_cache(entry: Path) -> bool:
     """Whether an entry is in the cache; UserError for one that another user has made.
 
     It isn't removed: its owner could exchange its content meanwhile.
@@ -120,7 +120,7 @@ def discard(entry: Path) -> None:
 @contextlib.contextmanager
 def in_use(cache: Path) -> Iterator[None]:
     """Lock out `clean_cache` while bots are started from here; remove what killed arenas left."""
-    with writing(cache):
+    with cache_errors(cache):
         cache.mkdir(mode=_mode(), parents=True, exist_ok=True)
         _closed_to_others(cache)
         _unlisted(cache)
@@ -135,7 +135,7 @@ def in_use(cache: Path) -> Iterator[None]:
 def _closed_to_others(cache: Path) -> None:
     """UserError if other users can change the cache: an entry is trusted by its name alone."""
     for place in (cache, *(cache / area for area in _AREAS)):
-        if os.path.lexists(place) and (why := others(place)):
+        if os.path.lexists(place) and (why := write_risk(place)):
             raise UserError(
                 f"others can change what is in the cache {printable(cache)}: {printable(why)}; set "
                 "XDG_CACHE_HOME to a folder of your own, or take that right away (chmod go-w)"

@@ -13,7 +13,7 @@ import shlex
 import stat
 from pathlib import Path
 
-from arena.bots.folder import Folder, SnapshotError, opened, reading
+from arena.bots.folder import Folder, SnapshotError, open_folder, read_errors
 from arena.bots.interpreters import MissingToolError, Toolbox
 from arena.bots.plain_text import did_you_mean, printable, split_words, toml_array
 from arena.model import Frozen
@@ -59,7 +59,7 @@ class Command(Frozen, frozen=True, kw_only=True):
 def head(path: Path) -> bytes:
     """The beginning of a file of a snapshot or of a finished build."""
     try:
-        with reading(path.name), path.open("rb") as file:
+        with read_errors(path.name), path.open("rb") as file:
             return file.read(HEAD)
     except SnapshotError as e:
         raise CommandError(str(e)) from e
@@ -99,7 +99,7 @@ def shebang(beginning: bytes, shown: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def entry(folder: Folder) -> str | None:
+def entry_file(folder: Folder) -> str | None:
     """The obvious file to run in a folder: bot.* before main.*; None if there is none."""
     for stem in _STEMS:
         try:
@@ -139,8 +139,8 @@ def resolve(run: tuple[str, ...] | None, folder: Path, toolbox: Toolbox) -> Comm
 
 def _entered(folder: Path, toolbox: Toolbox) -> Command:
     try:
-        with opened(folder) as inside:
-            name = entry(inside)
+        with open_folder(folder) as inside:
+            name = entry_file(inside)
     except SnapshotError as e:
         raise CommandError(str(e)) from e
     if name is None:

@@ -25,13 +25,13 @@ from arena.bots.commands import (
     HEAD,
     LANGUAGES,
     CommandError,
-    entry,
+    entry_file,
     is_program,
     is_script,
     resolve,
     shebang,
 )
-from arena.bots.folder import Folder, Found, SnapshotError, opened, reach
+from arena.bots.folder import Folder, FolderEntry, SnapshotError, open_folder, open_path
 from arena.bots.hints import folder_hint, hint
 from arena.bots.interpreters import Toolbox
 from arena.bots.locks import LEFT_OUT
@@ -96,7 +96,7 @@ def load(paths: Sequence[Path], *, cache: Path) -> Roster:
     return loader.roster()
 
 
-def at_least(paths: Sequence[Path]) -> int:
+def count_bots(paths: Sequence[Path]) -> int:
     """Count the bots that the paths hold at least, if nothing is wrong with one of them.
 
     Reads manifests alone, before anything is copied: folders of different names, none of which may
@@ -105,7 +105,7 @@ def at_least(paths: Sequence[Path]) -> int:
     names = set()
     for path in paths:
         with contextlib.suppress(ManifestError, SnapshotError, OSError, ValueError):
-            with opened(path) as folder:
+            with open_folder(path) as folder:
                 stated = manifest.read(folder)
             if stated and not stated.optional:
                 names.add(stated.name or _absolute(path).name)
@@ -240,7 +240,7 @@ class _Loader:
         snapshot = Path(candidate.snapshot)
         field = "build" if candidate.build else "run" if candidate.run else ""
         self.out.add(candidate.entrant.id)
-        with self.issues.of(candidate, manifest.place(snapshot, field) if field else ""):
+        with self.issues.of(candidate, manifest.location(snapshot, field) if field else ""):
             if candidate.lock:
                 locks.read(candidate.lock, snapshot)
             first = candidate.build[0] if candidate.build else candidate.run
@@ -303,7 +303,7 @@ def _content(path: Path) -> Iterator[_Content]:
     whole = _absolute(path)
     with contextlib.ExitStack() as held:
         try:
-            reached = held.enter_context(reach(whole))
+            reached = held.enter_context(open_path(whole))
         except (OSError, ValueError) as e:
             examples = EXAMPLES if len(path.parts) == 1 else ()
             raise PathError(_absent(whole, e, examples)) from e
@@ -312,7 +312,7 @@ def _content(path: Path) -> Iterator[_Content]:
                 raise _StrayError
             yield _folder(whole, Folder(reached.descriptor))
         elif stat.S_ISREG(reached.info.st_mode):
-            found = Found(reached.name, reached.info)
+            found = FolderEntry(reached.name, reached.info)
             yield _single(whole, Folder(reached.parent), found)
         else:
             raise PathError("is neither a file nor a folder")
@@ -343,11 +343,11 @@ def _absent(path: Path, error: OSError | ValueError, others: Iterable[str]) -> s
 
 def _folder(path: Path, folder: Folder) -> _Content:
     stated = manifest.read(folder)
-    if stated is None and entry(folder) is None:
+    if stated is None and entry_file(folder) is None:
         if _holds_results(path, folder):
             raise _StrayError("results")
         raise PathError(_no_bot(path, folder))
-    if stated and stated.run is None and not stated.build and entry(folder) is None:
+    if stated and stated.run is None and not stated.build and entry_file(folder) is None:
         raise PathError("its bot.toml has no `run`, and there is no entry file such as bot.py")
     left_out = LEFT_OUT.get(stated.lock, frozenset()) if stated else frozenset()
     return _Content(listing(folder, left_out), path.name)
@@ -402,12 +402,12 @@ def _looks_like_bot(name: str, folder: Folder) -> bool:
             return False
         with folder.inner(found) as inner:
             stated = inner.find(manifest.NAME)
-            return bool(stated and stated.is_file) or entry(inner) is not None
+            return bool(stated and stated.is_file) or entry_file(inner) is not None
     except (CommandError, SnapshotError):
         return True
 
 
-def _single(path: Path, folder: Folder, found: Found) -> _Content:
+def _single(path: Path, folder: Folder, found: FolderEntry) -> _Content:
     """A single script or program; its snapshot is a folder with bot.<suffix> or bot."""
     if path.name.startswith("."):
         raise _StrayError

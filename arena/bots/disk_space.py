@@ -20,7 +20,7 @@ _FILES = 16
 """Or with fewer free files."""
 
 
-def full(folder: Path) -> str:
+def full_disk(folder: Path) -> str:
     """What has run out on a folder's disk, if nothing more can be written there."""
     # Not the blocks kept for root: a build runs as another user.
     disk = os.statvfs(folder)
@@ -29,7 +29,7 @@ def full(folder: Path) -> str:
     return _refused(folder, LITTLE)
 
 
-def short(folders: Iterable[Path], promised: int, output: bytes) -> str:
+def missing_room(folders: Iterable[Path], promised: int, output: bytes) -> str:
     """What has run out by a program's output, if one of the folders lacks the promised bytes."""
     what = ran_out_in(output.decode(errors="replace"))
     for folder in folders:

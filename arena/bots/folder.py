@@ -5,7 +5,7 @@ is opened. Here a submission's folder is opened once, and everything in it is op
 descriptor, name by name, never through a link. `find` resolves a link within the folder itself, so
 that a link that appears later, or leads outside, is an error.
 
-    with opened(path) as folder:
+    with open_folder(path) as folder:
         folder.names("sub")                 the names in a folder, one level
         found = folder.find("sub/file")     its real place and lstat; None: nothing there
         folder.chunks(found)                its bytes, if it is still that regular file
@@ -47,7 +47,7 @@ class SnapshotError(Exception):
     """Why a folder can't be a bot's content: one line."""
 
 
-class Found(NamedTuple):
+class FolderEntry(NamedTuple):
     """A file or folder: its place in the folder, without links, and its lstat."""
 
     place: str
@@ -62,7 +62,7 @@ class Found(NamedTuple):
         return stat.S_ISDIR(self.info.st_mode)
 
 
-class Reached(NamedTuple):
+class OpenPath(NamedTuple):
     """The end of a path: open descriptors of it and of its folder."""
 
     descriptor: int
@@ -83,7 +83,7 @@ def trusted_users() -> set[int]:
 
 
 @contextlib.contextmanager
-def reach(path: Path) -> Iterator[Reached]:
+def open_path(path: Path) -> Iterator[OpenPath]:
     """Follow an absolute path and its links; OSError as from `open`.
 
     Another user's link is followed only to that user's files: else a folder of links would make its
@@ -121,7 +121,7 @@ def reach(path: Path) -> Iterator[Reached]:
                 "a link on the way is another user's, and what it leads to isn't; "
                 "name that place itself",
             )
-        yield Reached(here, parent, name, info, tuple(passed))
+        yield OpenPath(here, parent, name, info, tuple(passed))
 
 
 def _held(held: contextlib.ExitStack, descriptor: int) -> int:
@@ -130,18 +130,18 @@ def _held(held: contextlib.ExitStack, descriptor: int) -> int:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[Folder]:
+def open_folder(path: Path) -> Iterator[Folder]:
     """Open a folder by its path; SnapshotError if that fails, or it is no folder."""
     with contextlib.ExitStack() as held:
-        with reading(path):
-            reached = held.enter_context(reach(Path(os.path.abspath(path))))  # noqa: PTH100 - ..
+        with read_errors(path):
+            reached = held.enter_context(open_path(Path(os.path.abspath(path))))  # noqa: PTH100 - ..
             if not stat.S_ISDIR(reached.info.st_mode):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         yield Folder(reached.descriptor)
 
 
 @contextlib.contextmanager
-def reading(shown: object) -> Iterator[None]:
+def read_errors(shown: object) -> Iterator[None]:
     """Turn OSError into SnapshotError, or HostError if the machine has run out of something."""
     try:
         yield
@@ -169,7 +169,7 @@ class Folder:
         """The names in a folder, in the order of their bytes; `place` has no links."""
         names: list[str] = []
         with (
-            reading(place or self._root),
+            read_errors(place or self._root),
             self._opened(place or ".", _LIST) as descriptor,
             os.scandir(descriptor) as entries,
         ):
@@ -182,7 +182,7 @@ class Folder:
                     )
         return sorted(names, key=os.fsencode)
 
-    def find(self, path: str) -> Found | None:
+    def find(self, path: str) -> FolderEntry | None:
         """The file or folder at a path within; None if there is none. SnapshotError for a link that
         leads nowhere, or outside.
         """
@@ -195,7 +195,7 @@ class Folder:
             raise SnapshotError(f"{printable(path)} links to {target}, which is not there")
         return reached
 
-    def _end_of(self, path: str) -> Found | None:
+    def _end_of(self, path: str) -> FolderEntry | None:
         """Resolve a path with links on it."""
         place: list[str] = []
         waiting = path.split("/")[::-1]
@@ -245,33 +245,33 @@ class Folder:
                 "has links that lead through too many folders; copy in what they lead to"
             )
 
-    def _at(self, place: str) -> Found | None:
+    def _at(self, place: str) -> FolderEntry | None:
         """The entry at a place, perhaps a link; None also if there is a link on the way."""
         try:
             with self._opened(place or ".", _PATH) as descriptor:
-                return Found(place, os.fstat(descriptor))
+                return FolderEntry(place, os.fstat(descriptor))
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
         except OSError as e:
             raise _trouble(place, e) from e
 
     def _target(self, path: str) -> str:
-        with reading(path), self._opened(path, _PATH) as descriptor:
+        with read_errors(path), self._opened(path, _PATH) as descriptor:
             return os.readlink("", dir_fd=descriptor)
 
     @contextlib.contextmanager
-    def inner(self, found: Found) -> Iterator[Folder]:
+    def inner(self, found: FolderEntry) -> Iterator[Folder]:
         """Open a found folder as a Folder of its own: links must stay within it."""
         with contextlib.ExitStack() as held:
-            with reading(found.place):
+            with read_errors(found.place):
                 descriptor = held.enter_context(self._opened(found.place, _PATH | os.O_DIRECTORY))
             yield Folder(descriptor)
 
-    def chunks(self, found: Found, shown: str = "") -> Iterator[bytes]:
+    def chunks(self, found: FolderEntry, shown: str = "") -> Iterator[bytes]:
         """The bytes of a found file; `shown`: its name in messages, if not its place."""
         shown = shown or found.place
         left = found.info.st_size
-        with reading(shown), self._opened(found.place, _READ) as descriptor:
+        with read_errors(shown), self._opened(found.place, _READ) as descriptor:
             info = os.fstat(descriptor)
             if (info.st_dev, info.st_ino) != (found.info.st_dev, found.info.st_ino):
                 raise SnapshotError(
@@ -285,7 +285,7 @@ class Folder:
                     raise SnapshotError(f"{printable(shown)} grew while it was read; try again")
                 yield chunk
 
-    def read(self, found: Found, most: int) -> bytes:
+    def read(self, found: FolderEntry, most: int) -> bytes:
         """At most the first `most` bytes of a file."""
         data = bytearray()
         for chunk in self.chunks(found):

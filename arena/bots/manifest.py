@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from arena.bots import toml
-from arena.bots.folder import Folder, opened
+from arena.bots.folder import Folder, open_folder
 from arena.bots.locks import LOCKS
 from arena.bots.plain_text import did_you_mean, printable, split_words, toml_array
 from arena.bots.toml import BoundsError, Key, Toml
@@ -95,7 +95,7 @@ def read(folder: Folder) -> Manifest | None:
 
 
 def of_folder(path: Path) -> Manifest:
-    with opened(path) as folder:
+    with open_folder(path) as folder:
         return read(folder) or Manifest()
 
 
@@ -148,7 +148,7 @@ def _open_quote(line: str) -> int:
     return begun if quote else 0
 
 
-def place(folder: Path, field: str) -> str:
+def location(folder: Path, field: str) -> str:
     """File, line and field of a snapshot's manifest, as the beginning of a message."""
     text = (folder / NAME).read_bytes().decode("utf-8-sig")
     return f"{NAME}:{toml.loads(text).lines.get((field,), 1)}: {field}: "

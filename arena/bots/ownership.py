@@ -12,13 +12,13 @@ import pwd
 import stat
 from pathlib import Path
 
-from arena.bots.folder import reach, trusted_users
+from arena.bots.folder import open_path, trusted_users
 
 
-def others(path: Path) -> str:
+def write_risk(path: Path) -> str:
     """Why other users can change a folder; empty if they can't."""
     try:
-        with reach(path) as reached:
+        with open_path(path) as reached:
             for shown, info in reached.passed:
                 # In a folder such as /tmp only its owner can exchange an entry.
                 sticky = stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX

@@ -22,14 +22,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from arena.bots import disk_space, locks
-from arena.bots.cache import PACKAGES, publish, scratch, there, writing
+from arena.bots import locks
+from arena.bots.cache import PACKAGES, cache_errors, in_cache, publish, scratch
+from arena.bots.disk_space import full_disk, missing_room
 from arena.bots.fetchers import HOME, PYTHON, Fetcher, choose
 from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
 from arena.bots.locks import Locked, LockError
 from arena.bots.plain_text import printable
 from arena.bots.roster import Candidate, FailedError, Fetched, Issues
-from arena.bots.snapshot import settle
+from arena.bots.snapshot import make_plain
 from arena.bots.trees import ShapeError, inside, measure
 from arena.model import Frozen, HostError, canonical, sha256_hex
 
@@ -56,7 +57,7 @@ def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | N
     if not candidate.lock:
         return None
     wanted = _Wanted(candidate, cache, toolbox)
-    if not there(wanted.folder):
+    if not in_cache(wanted.folder):
         raise FailedError(
             "needs packages that were not fetched: run "
             f"`arena fetch {shlex.quote(candidate.shown)}`"
@@ -69,7 +70,7 @@ def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | N
     )
 
 
-def unfetched(candidates: Sequence[Candidate], *, cache: Path) -> tuple[str, ...]:
+def missing_packages(candidates: Sequence[Candidate], *, cache: Path) -> tuple[str, ...]:
     """Names of the packages that are not in the cache, as `<area>/<key>`; errors are `find`'s to
     report.
     """
@@ -79,7 +80,7 @@ def unfetched(candidates: Sequence[Candidate], *, cache: Path) -> tuple[str, ...
         if candidate.lock:
             with suppress(FailedError, LockError, HiddenToolError, MissingToolError):
                 wanted = _Wanted(candidate, cache, toolbox)
-                if not there(wanted.folder):
+                if not in_cache(wanted.folder):
                     names.add(f"{PACKAGES}/{wanted.folder.name}")
     return tuple(sorted(names))
 
@@ -97,7 +98,7 @@ def fetch(
             continue
         with issues.of(candidate):
             wanted = _Wanted(candidate, cache, toolbox)
-            if there(wanted.folder):
+            if in_cache(wanted.folder):
                 report(f"{name}: already here")
                 continue
             wanted.fetcher.find(wanted.locked)
@@ -108,11 +109,11 @@ def fetch(
     return Fetched(problems=tuple(issues.problems), skipped=tuple(issues.skipped))
 
 
-def place(packages: Packages, made: Path, cache: Path) -> None:
+def copy_packages(packages: Packages, made: Path, cache: Path) -> None:
     """Copy a bot's packages over the copy of its files; its build may change them."""
     # Not copytree: it goes on after an error, and loses which one it was.
     folder = Path(packages.folder)
-    with writing(cache):
+    with cache_errors(cache):
         for path, info in inside(folder):
             target = made / path.relative_to(folder)
             if stat.S_ISDIR(info.st_mode):
@@ -140,7 +141,7 @@ class _Wanted:
         """Fill the cache; return how many files and bytes."""
         with scratch(self.cache, PACKAGES) as folder:
             work, made = folder / "work", folder / "made"
-            with writing(self.cache):
+            with cache_errors(self.cache):
                 made.mkdir()
                 for path, data in self.locked.files.items():
                     (work / path).parent.mkdir(parents=True, exist_ok=True)
@@ -149,12 +150,12 @@ class _Wanted:
                     (work / path).parent.mkdir(parents=True, exist_ok=True)
                     (work / path).touch()
             try:
-                with writing(self.cache):
+                with cache_errors(self.cache):
                     self.fetcher.fetch(self.locked, work, made)
             except FailedError as e:
                 self._check_room(work, e)
                 raise
-            with writing(self.cache):
+            with cache_errors(self.cache):
                 try:
                     files, size = measure(made, most=2 * MAX_FILES)
                 except ShapeError as e:
@@ -164,7 +165,7 @@ class _Wanted:
                         f"{self.lock}: its packages are {size >> 20} MB in {files} files; "
                         f"{MAX_BYTES >> 20} MB in {MAX_FILES} files are allowed"
                     )
-                settle(made)
+                make_plain(made)
                 publish(made, self.folder)
         return files, size
 
@@ -172,7 +173,7 @@ class _Wanted:
         """HostError if the tool failed because its own disk, or the cache's, is full."""
         places = [work, Path.home(), Path(tempfile.gettempdir())]
         said = "\n".join(error.lines).encode()
-        if what := disk_space.full(work) or disk_space.short(places, MAX_BYTES, said):
+        if what := full_disk(work) or missing_room(places, MAX_BYTES, said):
             raise HostError(
                 f"packages could not be fetched: {what}; make room in your home and in the cache "
                 f"{printable(self.cache)}"

@@ -33,8 +33,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.bots.cache import BOTS, discard, publish, scratch, there, writing
-from arena.bots.folder import MAX_ENTRIES, Folder, Found, SnapshotError, opened
+from arena.bots.cache import BOTS, cache_errors, discard, in_cache, publish, scratch
+from arena.bots.folder import MAX_ENTRIES, Folder, FolderEntry, SnapshotError, open_folder
 from arena.bots.plain_text import printable
 from arena.bots.trees import MAX_DEPTH, MAX_PATH, inside, remove
 from arena.exhaustion import ran_out, ran_out_in
@@ -65,7 +65,7 @@ class File(NamedTuple):
 
     path: str
     folder: Folder
-    found: Found
+    found: FolderEntry
     executable: bool
 
 
@@ -101,13 +101,13 @@ class _Walk:
     counted.
     """
 
-    def __init__(self, folder: Folder, top: Found, left_out: frozenset[str]) -> None:
+    def __init__(self, folder: Folder, top: FolderEntry, left_out: frozenset[str]) -> None:
         self.folder = folder
         self.owner = top.info.st_uid
         self.left_out = left_out
         self.left = MAX_ENTRIES
 
-    def files(self, at: Found, below: str, above: tuple[str, ...]) -> Iterator[File]:
+    def files(self, at: FolderEntry, below: str, above: tuple[str, ...]) -> Iterator[File]:
         """The files of one folder; `below`: its path, `above`: the folders it lies in."""
         names = self.folder.names(at.place, self.left)
         self.left -= len(names)
@@ -138,7 +138,7 @@ class _Walk:
             else:
                 raise SnapshotError(f"{shown} is neither a file nor a folder; remove it")
 
-    def _is_strangers(self, found: Found) -> bool:
+    def _is_strangers(self, found: FolderEntry) -> bool:
         """Whether the folder's owner may have linked a file that only root can read."""
         info = found.info
         return info.st_nlink > 1 and info.st_uid != self.owner and not info.st_mode & stat.S_IROTH
@@ -161,7 +161,7 @@ def copy(files: Iterable[File], folder: Path, cache: Path) -> None:
     """Write the files below a folder of the cache, readable by their owner alone."""
     for file in files:
         target = folder / file.path
-        with writing(cache):
+        with cache_errors(cache):
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("xb") as out:
                 for chunk in file.folder.chunks(file.found, file.path):
@@ -180,10 +180,10 @@ def set_modes(folder: Path, *, folders: int, files: int) -> None:
         elif stat.S_ISDIR(info.st_mode):
             path.chmod(folders)
     folder.chmod(folders)
-    keep_times(folder)
+    freeze_times(folder)
 
 
-def keep_times(folder: Path) -> None:
+def freeze_times(folder: Path) -> None:
     """Set access times that no read changes: a later bot could tell from them what an earlier one
     has read. Entries of older versions are brought up to date.
     """
@@ -207,7 +207,7 @@ def mark_programs(made: Path) -> None:
                 path.chmod(0o755)
 
 
-def settle(made: Path) -> tuple[int, int]:
+def make_plain(made: Path) -> tuple[int, int]:
     """Make the output of foreign programs fit for the cache: plain files of ours, read-only, no
     link followed; return the number of files and bytes.
     """
@@ -234,11 +234,11 @@ def find(cache: Path, content: str) -> Snapshot | None:
     """The snapshot with that content hash, if it is intact; a damaged one is discarded."""
     folder = cache / BOTS / content
     # A stranger's event may state any text as a hash: `..` too, which must not be discarded.
-    if not HASH.fullmatch(content) or not there(folder):
+    if not HASH.fullmatch(content) or not in_cache(folder):
         return None
-    with contextlib.suppress(SnapshotError), opened(folder) as intact:
+    with contextlib.suppress(SnapshotError), open_folder(folder) as intact:
         if content_hash(listing(intact)) == content:
-            keep_times(folder)
+            freeze_times(folder)
             return Snapshot(content, folder)
     discard(folder)
     return None
@@ -251,12 +251,12 @@ def take(files: list[File], cache: Path) -> Snapshot:
         return kept
     with scratch(cache, BOTS) as folder:
         made = folder / "bot"
-        with writing(cache):
+        with cache_errors(cache):
             made.mkdir()
         copy(files, made, cache)
-        with opened(made) as copied:
+        with open_folder(made) as copied:
             content = content_hash(listing(copied))
-        with writing(cache):
+        with cache_errors(cache):
             set_modes(made, folders=0o755, files=0o444)
             publish(made, cache / BOTS / content)
     return Snapshot(content, cache / BOTS / content)

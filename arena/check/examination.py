@@ -9,7 +9,7 @@ from pathlib import Path
 
 from arena import registry
 from arena.bots.commands import INSIDE
-from arena.bots.folder import SnapshotError, opened
+from arena.bots.folder import SnapshotError, open_folder
 from arena.check.conversation import (
     Conversation,
     Delivery,
@@ -142,7 +142,7 @@ class Examination:
 
 def has_windows_lines(bot: Bot) -> bool:
     """Whether a script that `run` names has Windows line ends."""
-    with suppress(SnapshotError), opened(Path(bot.root)) as folder:
+    with suppress(SnapshotError), open_folder(Path(bot.root)) as folder:
         for word in bot.run:
             beginning = b""
             # A word may be any text, and the bot's build may have made a link.

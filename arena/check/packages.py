@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from arena.bots.commands import INSIDE
-from arena.bots.folder import SnapshotError, opened
+from arena.bots.folder import SnapshotError, open_folder
 from arena.check.languages import ADVICE, language
 from arena.engine.pipes import Pipes
 from arena.engine.single_bot import BotLine, open_solo
@@ -80,7 +80,7 @@ def _texts(root: Path, scripts: Container[str]) -> Iterator[tuple[str, str]]:
     links to anywhere.
     """
     seen = 0
-    with opened(root) as opened_root:
+    with open_folder(root) as opened_root:
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(each for each in folders if not each.startswith("."))
             for name in sorted(files):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from arena.bots import default_cache, in_use, lacking, restore, unfetched
+from arena.bots import default_cache, in_use, missing_packages, missing_snapshots, restore
 from arena.event.workshop import Workshop, context_of, find_sandbox
 from arena.executors import core_probe
 from arena.executors.cores import cores
@@ -56,7 +56,7 @@ def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
 def _missing(ask: Ask, cache: Path) -> tuple[str, ...]:
     """What isn't in the cache: bots, and packages of those that are."""
     there = restore([(each, "") for each in ask.entrants], cache=cache).candidates
-    return (*lacking(ask.entrants, cache=cache), *unfetched(there, cache=cache))
+    return (*missing_snapshots(ask.entrants, cache=cache), *missing_packages(there, cache=cache))
 
 
 def _bots(ask: Ask, workshop: Workshop, room: int) -> tuple[Bot, ...]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from arena import registry
-from arena.bots import Roster, at_least, copy_to_event, default_cache, in_use, load
+from arena.bots import Roster, copy_to_event, count_bots, default_cache, in_use, load
 from arena.deals import commitment, secret_from_seed
 from arena.engine.match import MatchContext
 from arena.event.cluster import venue
@@ -191,7 +191,7 @@ def refuse_no_bots(bots: Sequence[Path]) -> None:
 def refuse_early(settings: Settings, bots: Sequence[Path], *, skip_broken: bool) -> None:
     """Refuse a budget that can't do before the bots are copied, built and started."""
     if settings.racing and not skip_broken:
-        refuse_small_budget(settings, at_least(bots))
+        refuse_small_budget(settings, count_bots(bots))
 
 
 def private_of(

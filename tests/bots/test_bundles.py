@@ -74,9 +74,9 @@ def test_a_bot_s_sum_is_its_hash(cache, make, tmp_path):
     bundle = pack(f"bots/{content}", cache=cache)
     assert content == bundle.sum
     other = tmp_path / "other"
-    assert (f"bots/{content}",) == bundles.lacking([candidate.entrant], cache=other)
+    assert (f"bots/{content}",) == bundles.missing_snapshots([candidate.entrant], cache=other)
     unpack(f"bots/{content}", bundle, cache=other)
-    assert () == bundles.lacking([candidate.entrant], cache=other)
+    assert () == bundles.missing_snapshots([candidate.entrant], cache=other)
     with pytest.raises(UserError, match="it is another bot's"):
         unpack("bots/" + "0" * 64, bundle, cache=other)
 

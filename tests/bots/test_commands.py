@@ -1,8 +1,8 @@
 import pytest
 
 from arena.bots import commands
-from arena.bots.commands import CommandError, entry, resolve, shebang
-from arena.bots.folder import opened
+from arena.bots.commands import CommandError, entry_file, resolve, shebang
+from arena.bots.folder import open_folder
 from arena.bots.interpreters import MissingToolError, Toolbox
 
 
@@ -21,8 +21,8 @@ def tools(tmp_path, program, monkeypatch, as_systems):
 
 
 def the_entry(path):
-    with opened(path) as folder:
-        return entry(folder)
+    with open_folder(path) as folder:
+        return entry_file(folder)
 
 
 def why(run, folder, toolbox):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena.bots import copy_to_event, discovery, folder, load, restore
-from arena.bots.folder import MAX_ENTRIES, SnapshotError, opened, reach
+from arena.bots.folder import MAX_ENTRIES, SnapshotError, open_folder, open_path
 from arena.bots.snapshot import content_hash, listing
 
 SECRET = "a stranger's secret"
@@ -97,7 +97,7 @@ def test_what_is_exchanged_after_the_listing_is_an_error(make, secret, swap, lin
     if linked:
         (bot / "also").symlink_to("sub")
         (bot / "bot.py").symlink_to("sub/bot.py")
-    with opened(bot) as inside:
+    with open_folder(bot) as inside:
         files = listing(inside)
         assert 1 + 2 * linked == len(files)
         swap(bot, secret)
@@ -138,7 +138,7 @@ def test_a_folder_that_changes_while_it_is_listed(make, secret, monkeypatch, swa
         return found
 
     monkeypatch.setattr(folder.Folder, "names", swapped)
-    with opened(bot) as inside, pytest.raises(SnapshotError, match=r"outside|neither"):
+    with open_folder(bot) as inside, pytest.raises(SnapshotError, match=r"outside|neither"):
         listing(inside)
 
 
@@ -159,7 +159,7 @@ while True:
 def test_a_process_that_swaps_all_the_time(make, secret):
     """Each try gives the bot's own content or an error."""
     bot = make("a", {"sub/bot.py": "x", "z": "z"})
-    with opened(bot) as inside:
+    with open_folder(bot) as inside:
         right = content_hash(listing(inside))
     swapper = subprocess.Popen(
         [sys.executable, "-c", SWAPPER, bot, secret / "sub"], stdout=subprocess.PIPE
@@ -168,7 +168,7 @@ def test_a_process_that_swaps_all_the_time(make, secret):
         swapper.stdout.readline()
         for _ in range(300):
             try:
-                with opened(bot) as inside:
+                with open_folder(bot) as inside:
                     files = listing(inside)
                     content = {file.path: b"".join(inside.chunks(file.found)) for file in files}
             except SnapshotError:
@@ -192,7 +192,7 @@ def test_a_file_under_a_lease_is_not_waited_for(make):
                 fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
             except OSError:
                 pytest.skip("no leases on this file system")
-            with opened(bot) as inside, pytest.raises(SnapshotError, match=r"bot\.py"):
+            with open_folder(bot) as inside, pytest.raises(SnapshotError, match=r"bot\.py"):
                 content_hash(listing(inside))
     finally:
         signal.signal(signal.SIGIO, before)
@@ -207,7 +207,10 @@ def test_links_that_multiply_empty_folders_end(make):
         for way in "xy":
             (bot / f"f{level}" / way).symlink_to(f"../f{level + 1}")
     (bot / "f40").mkdir()
-    with opened(bot) as inside, pytest.raises(SnapshotError, match="more than 100000 files and"):
+    with (
+        open_folder(bot) as inside,
+        pytest.raises(SnapshotError, match="more than 100000 files and"),
+    ):
         listing(inside)
 
 
@@ -215,7 +218,7 @@ def test_a_link_to_the_folder_itself_is_a_loop(make):
     """As one to any other folder above is."""
     bot = make("a", {"bot.py": ""})
     (bot / "sub").symlink_to(".")
-    with opened(bot) as inside, pytest.raises(SnapshotError, match="it lies in itself"):
+    with open_folder(bot) as inside, pytest.raises(SnapshotError, match="it lies in itself"):
         listing(inside)
 
 
@@ -224,9 +227,9 @@ def test_links_in_a_circle(make):
     bot = make("a", {})
     (bot / "x").symlink_to("y")
     (bot / "y").symlink_to("x")
-    with opened(bot) as inside, pytest.raises(SnapshotError, match="x: Too many levels"):
+    with open_folder(bot) as inside, pytest.raises(SnapshotError, match="x: Too many levels"):
         listing(inside)
-    with pytest.raises(OSError, match="Too many levels"), reach(bot / "x"):
+    with pytest.raises(OSError, match="Too many levels"), open_path(bot / "x"):
         pass
 
 
@@ -241,7 +244,7 @@ def test_links_that_come_back_inside_are_followed(make, tmp_path):
         ("way", "lib/out"),
     ):
         (bot / name).symlink_to(target)
-    with opened(bot) as inside:
+    with open_folder(bot) as inside:
         files = listing(inside)
     assert ["absolute", "lib/f", "lib/out", "other", "way"] == [file.path for file in files]
     assert {"lib/f"} == {file.found.place for file in files}
@@ -254,10 +257,10 @@ def test_links_through_hundreds_of_folders_end(make, monkeypatch, start):
     for number in range(20):
         target = f"l{number - 1}" if number else "x/f"
         (bot / f"l{number}").symlink_to((f"{bot}/" if start else "") + "x/../" * 10 + target)
-    with opened(bot) as inside:
+    with open_folder(bot) as inside:
         assert 21 == len(listing(inside))
     monkeypatch.setattr(folder, "MAX_FOLLOWED", 500)
-    with opened(bot) as inside, pytest.raises(SnapshotError, match="through too many folders"):
+    with open_folder(bot) as inside, pytest.raises(SnapshotError, match="through too many folders"):
         listing(inside)
 
 
@@ -269,7 +272,7 @@ def test_a_link_that_is_gone_when_it_is_read(make, monkeypatch):
     def gone(*_, **__):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 
-    with opened(bot) as inside:
+    with open_folder(bot) as inside:
         monkeypatch.setattr(os, "readlink", gone)
         with pytest.raises(SnapshotError, match="can't read way: No such file"):
             listing(inside)
@@ -282,9 +285,9 @@ def test_a_path_is_followed_through_links_of_the_user(make, tmp_path):
     (bot.parent / "links" / "rel").symlink_to("../../bots/a")
     (bot.parent / "links" / "abs").symlink_to(bot.parent / "links" / "rel")
     for path in (bot, bot.parent / "links" / "rel", bot.parent / "links" / "abs" / "bot.py"):
-        with reach(path) as reached:
+        with open_path(path) as reached:
             assert os.path.samestat(path.stat(), reached.info)
-    with reach(Path("/")) as reached:
+    with open_path(Path("/")) as reached:
         assert os.path.samestat(Path("/").stat(), reached.info)
 
 
@@ -311,18 +314,18 @@ def test_a_hard_link_to_what_its_maker_can_not_read(make):
     secret.chmod(0o600)
     os.link(secret, bot / "data")
     os.chown(bot, 65534, 65534)
-    with opened(bot) as inside, pytest.raises(SnapshotError, match="data is a hard link"):
+    with open_folder(bot) as inside, pytest.raises(SnapshotError, match="data is a hard link"):
         listing(inside)
     secret.chmod(0o644)
-    with opened(bot) as inside:
+    with open_folder(bot) as inside:
         assert 2 == len(listing(inside))
 
 
 def test_what_is_no_folder_can_not_be_opened(make):
     """One line."""
-    with pytest.raises(SnapshotError, match="Not a directory"), opened(make("a", "")):
+    with pytest.raises(SnapshotError, match="Not a directory"), open_folder(make("a", "")):
         pass
-    with pytest.raises(SnapshotError, match="No such file"), opened(Path("/no/where")):
+    with pytest.raises(SnapshotError, match="No such file"), open_folder(Path("/no/where")):
         pass
 
 
@@ -330,14 +333,14 @@ def test_a_path_that_goes_up_stays_inside(make, secret):
     """Whatever text a bot has for one."""
     bot = make("a", {"sub/bot.py": "x"})
     (bot / "way").symlink_to("sub")
-    with opened(bot) as inside:
+    with open_folder(bot) as inside:
         for path in ("sub/../sub/bot.py", "way/../sub/bot.py", "way/bot.py"):
             assert "sub/bot.py" == inside.find(path).place
         assert inside.find("no/where") is None
         for path in ("../../stranger/bot.py", "..", "sub/../../a/../../stranger", str(secret)):
             with contextlib.suppress(SnapshotError):
                 assert inside.find(path) is None
-    with reach(bot) as reached:
+    with open_path(bot) as reached:
         outer = folder.Folder(reached.parent)
         assert outer.find("a/sub/bot.py").is_file
 

@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots import build, clean_cache, default_cache, folder, in_use, load, ownership
 from arena.bots import cache as caches
-from arena.bots.ownership import is_own, others
+from arena.bots.ownership import is_own, write_risk
 from arena.model import UserError
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -34,7 +34,7 @@ def test_a_cache_of_ones_own_is_taken(cache):
         os.umask(before)
     mode = 0o711 if os.geteuid() == 0 else 0o700
     assert [mode, mode] == [place.stat().st_mode & 0o777 for place in (cache, cache / "bots")]
-    assert others(cache) == ""
+    assert write_risk(cache) == ""
 
 
 def test_others_look_into_no_older_cache(cache, make, as_ordinary_user):
@@ -77,9 +77,9 @@ def test_a_group_that_is_the_users_alone_may_write(cache, monkeypatch):
     cache.chmod(0o775)
     private = cache.stat()
     monkeypatch.setattr(ownership, "_private", lambda *ids: ids == (private.st_gid, private.st_uid))
-    assert others(cache) == ""
+    assert write_risk(cache) == ""
     monkeypatch.setattr(ownership, "_private", lambda *_: False)
-    assert others(cache) == f"{cache} can be written to by its group"
+    assert write_risk(cache) == f"{cache} can be written to by its group"
 
 
 def test_which_group_is_a_users_alone(monkeypatch):

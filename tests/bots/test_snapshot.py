@@ -7,23 +7,23 @@ import pytest
 
 from arena.bots import cache as caches
 from arena.bots import clean_cache, default_cache, snapshot, trees
-from arena.bots.folder import SnapshotError, opened
+from arena.bots.folder import SnapshotError, open_folder
 from arena.bots.snapshot import READ_NS, content_hash, find, listing
 from arena.model import UserError
 
 
 def hash_of(path):
-    with opened(path) as folder:
+    with open_folder(path) as folder:
         return content_hash(listing(folder))
 
 
 def take(path, cache):
-    with opened(path) as folder:
+    with open_folder(path) as folder:
         return snapshot.take(listing(folder), cache)
 
 
 def files(path, left_out=frozenset()):
-    with opened(path) as folder:
+    with open_folder(path) as folder:
         return [file.path for file in listing(folder, left_out)]
 
 
@@ -201,7 +201,7 @@ def test_a_race_for_one_snapshot_has_one_result(make, cache, monkeypatch):
 def test_a_failed_copy_leaves_nothing(make, cache, monkeypatch):
     """Nothing half-made stays in the cache."""
     folder = make("a", {"f": "x", "g": "y"})
-    with opened(folder) as bot:
+    with open_folder(folder) as bot:
         found = listing(bot)
         (folder / "g").unlink()
         with pytest.raises(SnapshotError, match="g"):
@@ -279,7 +279,7 @@ def test_removing_what_is_no_folder_removes_only_that(tmp_path, kind):
     assert (victim / "file").exists()
 
 
-@pytest.mark.parametrize("work", [trees.measure, snapshot.settle, snapshot.mark_programs])
+@pytest.mark.parametrize("work", [trees.measure, snapshot.make_plain, snapshot.mark_programs])
 def test_a_link_at_the_top_is_not_walked_through(tmp_path, work):
     """Whatever looks at what a build has made."""
     (tmp_path / "victim").mkdir()

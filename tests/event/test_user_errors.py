@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots import at_least
+from arena.bots import count_bots
 
 pytestmark = pytest.mark.process
 
@@ -179,4 +179,4 @@ def test_a_budget_that_can_not_do_is_refused_before_bots_are_read(bot, refused, 
     assert told == refused("prepare", *bots, *ask, "--budget", "19")
     assert before == sorted(cache.rglob("*"))
     optional = bot("may-be-left-out", optional=True)
-    assert at_least([*bots, bots[0], optional, cache, cache / "nowhere"]) == 5
+    assert count_bots([*bots, bots[0], optional, cache, cache / "nowhere"]) == 5

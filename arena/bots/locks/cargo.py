@@ -15,11 +15,11 @@ from arena.bots.locks.text import (
     LOCK_BYTES,
     Locked,
     LockError,
-    bounded,
-    content,
-    contents,
-    parsed,
-    table,
+    as_table,
+    check_count,
+    parse_toml,
+    read_file,
+    read_files,
 )
 from arena.bots.plain_text import printable
 from arena.bots.snapshot import listing
@@ -53,31 +53,31 @@ _GLOB = "*?["
 
 
 def read_cargo(folder: Folder) -> Locked:
-    data = content(folder, CARGO_LOCK)
-    content(folder, CARGO)  # raises if it is missing
-    names = _lock(parsed(CARGO_LOCK, data))
+    data = read_file(folder, CARGO_LOCK)
+    read_file(folder, CARGO)  # raises if it is missing
+    names = _lock(parse_toml(CARGO_LOCK, data))
     found = [file.path for file in listing(folder)]
     manifests = [path for path in found if posixpath.basename(path) == CARGO]
     # Cargo needs the sources of a workspace to exist, but reads none.
     sources = tuple(path for path in found if path.endswith(".rs"))
     if len(manifests) > MANIFESTS:
         raise LockError(f"{CARGO_LOCK}: more than {MANIFESTS} {CARGO} lie in the bot's folder")
-    files = contents(folder, manifests, LOCK_BYTES, LOCK_BYTES)
+    files = read_files(folder, manifests, LOCK_BYTES, LOCK_BYTES)
     wanted: set[str] = set()
     for path, text in files.items():
-        wanted |= _manifest(path, parsed(path, text))
-        bounded(path, len(wanted))
+        wanted |= _manifest(path, parse_toml(path, text))
+        check_count(path, len(wanted))
     return Locked({CARGO_LOCK: data, **files}, empty=sources, names=frozenset(names))
 
 
 def _lock(lock: Toml) -> Iterator[str]:
     """The crates from crates.io; LockError for one from elsewhere."""
-    unused = table(lock.values.get("patch")).get("unused", [])
+    unused = as_table(lock.values.get("patch")).get("unused", [])
     patched = ("patch", "unused")
     for key, packages in ((("package",), lock.values.get("package", [])), (patched, unused)):
         if not isinstance(packages, list) or not all(isinstance(each, dict) for each in packages):
             raise LockError(f"{CARGO_LOCK} can't be read; write it anew: cargo generate-lockfile")
-        bounded(CARGO_LOCK, len(packages))
+        check_count(CARGO_LOCK, len(packages))
         for place, package in enumerate(packages):
             for source in _sources(package):
                 if source not in CRATES_IO:
@@ -110,13 +110,13 @@ def _manifest(path: str, manifest: Toml) -> set[str]:
     name = printable(path)
     for key, wanted in _dependencies(values):
         names.add(str(key[-1]))
-        if found := [place for place in _PLACES if place in table(wanted)]:
+        if found := [place for place in _PLACES if place in as_table(wanted)]:
             line = _line(manifest, (*key, found[0]))
             raise LockError(
                 f"{name}:{line}: {printable(key[-1], 80)} is to come from a {found[0]} of its "
                 "own; packages come from crates.io, or are folders of the bot's own"
             )
-    patches = table(values.get("patch"))
+    patches = as_table(values.get("patch"))
     if other := patches.keys() - {"crates-io"}:
         line = _line(manifest, ("patch", min(other)))
         raise LockError(
@@ -132,16 +132,16 @@ def _manifest(path: str, manifest: Toml) -> set[str]:
 
 
 def _dependencies(values: dict[str, Any]) -> Iterator[tuple[Key, Any]]:
-    targets = table(values.get("target"))
+    targets = as_table(values.get("target"))
     scopes: list[tuple[Key, Any]] = [((), values), (("workspace",), values.get("workspace"))]
     scopes += [(("target", name), target) for name, target in targets.items()]
-    patches = table(values.get("patch"))
+    patches = as_table(values.get("patch"))
     tables = [
-        ((*key, kind), table(scope).get(kind)) for key, scope in scopes for kind in _DEPENDENCIES
+        ((*key, kind), as_table(scope).get(kind)) for key, scope in scopes for kind in _DEPENDENCIES
     ]
     tables += [(("patch", name), patch) for name, patch in patches.items()]
     for key, each in (*tables, (("replace",), values.get("replace"))):
-        for name, wanted in table(each).items():
+        for name, wanted in as_table(each).items():
             yield (*key, name), wanted
 
 

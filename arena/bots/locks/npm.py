@@ -19,10 +19,10 @@ from arena.bots.locks.text import (
     OWN_BYTES,
     Locked,
     LockError,
-    bounded,
-    content,
-    contents,
-    table,
+    as_table,
+    check_count,
+    read_file,
+    read_files,
 )
 from arena.bots.plain_text import printable
 
@@ -52,23 +52,23 @@ _LOCK_FIELDS = ("name", "version", "lockfileVersion", "requires", "packages")
 
 
 def read_npm(folder: Folder) -> Locked:
-    texts = {name: content(folder, name) for name in (PACKAGE_LOCK, PACKAGE)}
+    texts = {name: read_file(folder, name) for name in (PACKAGE_LOCK, PACKAGE)}
     lock, package = (_json(name, text) for name, text in texts.items())
     wanted = _dependencies(PACKAGE, texts[PACKAGE], package)
-    bounded(PACKAGE, len(wanted))
+    check_count(PACKAGE, len(wanted))
     version = lock.get("lockfileVersion")
     packages = lock.get("packages")
     if version not in (2, 3) or not isinstance(packages, dict):
         raise LockError(
             f"{PACKAGE_LOCK}: lockfileVersion must be 2 or 3, not {printable(version)}; {_REMEDY}"
         )
-    for name, root in ((PACKAGE, package), (PACKAGE_LOCK, table(packages.get("")))):
+    for name, root in ((PACKAGE, package), (PACKAGE_LOCK, as_table(packages.get("")))):
         if root.get("workspaces"):
             raise LockError(
                 f"{_line(name, texts[name], 'workspaces')}has workspaces; a bot is one package: "
                 "copy into it what it needs of the others"
             )
-    bounded(PACKAGE_LOCK, len(packages))
+    check_count(PACKAGE_LOCK, len(packages))
     own = set()
     for place, each in packages.items():
         try:
@@ -79,7 +79,7 @@ def read_npm(folder: Folder) -> Locked:
         except LockError as e:
             where = _line(PACKAGE_LOCK, texts[PACKAGE_LOCK], place)
             raise LockError(f"{where}{printable(place, 80) or 'the bot'} {e}") from None
-    bounded(PACKAGE_LOCK, len(wanted))
+    check_count(PACKAGE_LOCK, len(wanted))
     try:
         files = {
             PACKAGE_LOCK: msgspec.json.encode(_only(lock, _LOCK_FIELDS)),
@@ -87,7 +87,7 @@ def read_npm(folder: Folder) -> Locked:
         }
     except RecursionError as e:
         raise LockError(f"{PACKAGE_LOCK} is nested too deeply; {_REMEDY}") from e
-    return Locked({**files, **contents(folder, sorted(own), OWN_BYTES, ARCHIVE_BYTES)})
+    return Locked({**files, **read_files(folder, sorted(own), OWN_BYTES, ARCHIVE_BYTES)})
 
 
 def _only(table: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from arena.bots.folder import Folder
-from arena.bots.locks.text import Locked, LockError, bounded, content
+from arena.bots.locks.text import Locked, LockError, check_count, read_file
 from arena.bots.plain_text import printable
 
 REQUIREMENTS = "requirements.txt"
@@ -42,14 +42,14 @@ def canonical_name(name: str) -> str:
 
 def read_requirements(folder: Folder) -> Locked:
     try:
-        text = content(folder, REQUIREMENTS).decode("utf-8-sig")
+        text = read_file(folder, REQUIREMENTS).decode("utf-8-sig")
     except UnicodeDecodeError as e:
         raise LockError(f"{REQUIREMENTS} is not UTF-8; save the file as UTF-8") from e
     lines: list[str] = []
     names = set()
     hashes = False
     requirements = list(_logical(text))
-    bounded(REQUIREMENTS, len(requirements))
+    check_count(REQUIREMENTS, len(requirements))
     for number, line in requirements:
         pin, hashed = _pinned(number, line)
         names.add(canonical_name(pin["name"]))

@@ -38,7 +38,7 @@ class Locked(NamedTuple):
     hashes: bool = False
 
 
-def bounded(name: str, count: int) -> None:
+def check_count(name: str, count: int) -> None:
     """LockError if a file names more packages than PACKAGES."""
     if count > PACKAGES:
         raise LockError(
@@ -47,7 +47,7 @@ def bounded(name: str, count: int) -> None:
         )
 
 
-def content(folder: Folder, name: str, most: int = LOCK_BYTES) -> bytes:
+def read_file(folder: Folder, name: str, most: int = LOCK_BYTES) -> bytes:
     found = folder.find(name)
     if found is None:
         raise LockError(
@@ -61,12 +61,12 @@ def content(folder: Folder, name: str, most: int = LOCK_BYTES) -> bytes:
     return data
 
 
-def contents(folder: Folder, names: Iterable[str], most: int, each: int) -> dict[str, bytes]:
+def read_files(folder: Folder, names: Iterable[str], most: int, each: int) -> dict[str, bytes]:
     """Several files, at most `each` bytes of one and `most` of all."""
     files = {}
     size = 0
     for name in names:
-        files[name] = content(folder, name, each)
+        files[name] = read_file(folder, name, each)
         size += len(files[name])
         if size > most:
             raise LockError(
@@ -75,7 +75,7 @@ def contents(folder: Folder, names: Iterable[str], most: int, each: int) -> dict
     return files
 
 
-def parsed(name: str, data: bytes) -> Toml:
+def parse_toml(name: str, data: bytes) -> Toml:
     try:
         return toml.loads(data.decode())
     except BoundsError as e:
@@ -84,6 +84,6 @@ def parsed(name: str, data: bytes) -> Toml:
         raise LockError(f"{printable(name)} can't be read: {printable(e)}") from e
 
 
-def table(value: Any) -> dict[str, Any]:  # noqa: ANN401 - TOML
+def as_table(value: Any) -> dict[str, Any]:  # noqa: ANN401 - TOML
     """A table; anything else counts as an empty one."""
     return value if isinstance(value, dict) else {}
