@@ -29,7 +29,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from arena.live import pages
-from arena.live.open_match import Opening
+from arena.live.open_match import MatchOpener
 from arena.registry import table_files
 from arena.reports import View
 from arena.site.file_names import event_slug
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _KEPT = 64
 # After a match was opened, before the next one is: so many times as long as it took.
 _REST = 4
-_PAGES = frozenset({*pages.KINDS, pages.REPLAY, *table_files()})
+_PAGES = frozenset({*pages.LAYOUTS, pages.REPLAY, *table_files()})
 _LIVE = ("live.js", "live.css", "opened.js")
 
 
@@ -69,7 +69,7 @@ def _assets() -> Iterator[tuple[str, bytes]]:
 class App:
     """The addresses of one event."""
 
-    def __init__(self, broadcast: Broadcast, opening: Opening) -> None:
+    def __init__(self, broadcast: Broadcast, opening: MatchOpener) -> None:
         self._broadcast = broadcast
         self._opening = opening
         self._opening_one = trio.Lock()
@@ -115,11 +115,11 @@ class App:
         """A page as it is now: the same for all who ask before the next change."""
         look = self._broadcast.look
         if name == pages.REPLAY:
-            return HTMLResponse(pages.replay(look))
-        if name in pages.KINDS:
+            return HTMLResponse(pages.replay_page(look))
+        if name in pages.LAYOUTS:
             hub = self._broadcast.hub
             held = hub.fragments()
-            return HTMLResponse(pages.whole(look, name, held, hub.id_of(hub.number)))
+            return HTMLResponse(pages.live_page(look, name, held, hub.id_of(hub.number)))
         if (report := table_files().get(name)) and look.table is not None:
             return PlainTextResponse(report.render(pages.view_of(look).table, View()))
         return _missing()

@@ -21,9 +21,9 @@ from typing import TypeVar
 import trio
 
 from arena.live.app import App
-from arena.live.event_state import Look, Pace, Show, State
+from arena.live.event_state import EventState, ProgressCounts, Snapshot, Status
 from arena.live.hub import RETRY_MS, Hub
-from arena.live.open_match import Opening
+from arena.live.open_match import MatchOpener
 from arena.live.pages import quick_fragments, slow_fragments
 from arena.live.server import Server, guarded
 from arena.model import Table
@@ -47,9 +47,9 @@ class Broadcast:
 
     def __init__(
         self,
-        show: Show,
-        pace: Pace,
-        opening: Opening,
+        show: EventState,
+        pace: ProgressCounts,
+        opening: MatchOpener,
         ranking: Ranking | None,
         *,
         failed: Callable[[str], None],
@@ -86,7 +86,7 @@ class Broadcast:
         except Exception as error:  # noqa: BLE001 - nothing that happens here ends the event
             self._fail(error)
 
-    async def settle(self, state: State, table: Table | None) -> None:
+    async def settle(self, state: Status, table: Table | None) -> None:
         """Play is over: show how it ended; nothing changes from now on."""
         self.show.state = state
         async with self._one:
@@ -96,7 +96,7 @@ class Broadcast:
             await self._try_to_make()
         self.hub.end()
 
-    async def finish(self, state: State, table: Table | None) -> None:
+    async def finish(self, state: Status, table: Table | None) -> None:
         """The same, and let everybody go."""
         await self.settle(state, table)
         if self._server is not None:
@@ -112,7 +112,7 @@ class Broadcast:
                 await self._try_to_make()
 
     @property
-    def look(self) -> Look:
+    def look(self) -> Snapshot:
         """Everything that is known of the event now, but for the table as it was made last."""
         return self.show.look(self._pace, self._table)
 

@@ -24,8 +24,8 @@ from arena.schedule import Wave
 
 if TYPE_CHECKING:
     from arena.live.broadcast import Broadcast
-    from arena.live.event_state import Show
-    from arena.live.open_match import Opening
+    from arena.live.event_state import EventState
+    from arena.live.open_match import MatchOpener
 
 
 @contextmanager
@@ -52,18 +52,18 @@ class LivePage:
 
         self._wanted = wanted
         self._listening = listening
-        self._show: Show | None = None
-        self._opening: Opening | None = None
+        self._show: EventState | None = None
+        self._opening: MatchOpener | None = None
         self._broadcast: Broadcast | None = None
         self.url = url_of(listening)
 
     def joined(self, watcher: Watcher, event: Event, folder: Path, secret: bytes) -> Watcher:
         """A watcher that passes everything on to another one and to the pages."""
-        from arena.live.event_state import Show
-        from arena.live.open_match import Opening
+        from arena.live.event_state import EventState
+        from arena.live.open_match import MatchOpener
 
-        self._show = Show(event)
-        self._opening = Opening(folder, event, secret)
+        self._show = EventState(event)
+        self._opening = MatchOpener(folder, event, secret)
         return _Both(watcher, self._show)
 
     async def serve(

@@ -33,10 +33,10 @@ SHOWN = 25
 # Enough for a curve; when there are more, every second one is forgotten.
 POINTS = 128
 
-State = Literal["playing", "stopped", "over"]
+Status = Literal["playing", "stopped", "over"]
 
 
-class Pace(Protocol):
+class ProgressCounts(Protocol):
     """How far an event has come, as its progress display counts it."""
 
     planned: int
@@ -48,7 +48,7 @@ class Pace(Protocol):
         """Matches a second, lately."""
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A finished match, as far as it may be told at once."""
 
     id: str
@@ -61,7 +61,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """(seat, kind)"""
 
 
-class Doubt(msgspec.Struct, frozen=True, kw_only=True):
+class Uncertainty(msgspec.Struct, frozen=True, kw_only=True):
     """How unsure the ranking was at a moment."""
 
     matches: int
@@ -71,11 +71,11 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     """Neighbours that were told apart."""
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Everything at one moment."""
 
     event: Event
-    state: State
+    state: Status
     planned: int
     more: int
     """Matches that are likely to be decided on later."""
@@ -87,12 +87,12 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     note: str
     """What the last wave is about."""
     voids: int
-    matches: tuple[Seen, ...]
+    matches: tuple[FinishedMatch, ...]
     """The last ones, the latest first."""
     open: frozenset[str]
     """Those of them whose cards may be shown."""
     table: Table | None = None
-    history: tuple[Doubt, ...] = ()
+    history: tuple[Uncertainty, ...] = ()
 
     @property
     def left(self) -> float | None:
@@ -100,26 +100,26 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
         return (self.planned + self.more - self.done) / self.rate if self.rate else None
 
 
-class Show:
+class EventState:
     """See the module's docstring. Hears what an event's other watchers hear."""
 
     def __init__(self, event: Event) -> None:
         self.event = event
-        self.state: State = "playing"
+        self.state: Status = "playing"
         self.planned = 0
         self._since = clock.monotonic()
         self._waves = 0
         self._note = ""
         self._voids = 0
-        self._matches: deque[Seen] = deque(maxlen=SHOWN)
+        self._matches: deque[FinishedMatch] = deque(maxlen=SHOWN)
         self._over: dict[str, bytearray] = {}
         """By pairing, a byte a deal: 1 for one that is over."""
-        self._history: list[Doubt] = []
+        self._history: list[Uncertainty] = []
 
     def match(self, record: MatchRecord) -> None:
         """A match is finished."""
         self._matches.appendleft(
-            Seen(
+            FinishedMatch(
                 id=record.id,
                 pairing=record.pairing,
                 deal=record.deal,
@@ -171,11 +171,11 @@ class Show:
         error = sum(errors) / max(1, len(errors))
         if len(self._history) == POINTS:
             del self._history[1::2]
-        self._history.append(Doubt(matches=table.matches, error=error, apart=apart))
+        self._history.append(Uncertainty(matches=table.matches, error=error, apart=apart))
 
-    def look(self, pace: Pace, table: Table | None) -> Look:
+    def look(self, pace: ProgressCounts, table: Table | None) -> Snapshot:
         """Everything, now."""
-        return Look(
+        return Snapshot(
             event=self.event,
             state=self.state,
             planned=pace.planned,

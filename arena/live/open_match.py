@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from arena import registry
-from arena.live.event_state import Show
+from arena.live.event_state import EventState
 from arena.live.pages import CLEARING
 from arena.model import Event
 from arena.replay.steps import unfold
@@ -24,7 +24,7 @@ _ID = re.compile(r"([0-9a-f]{12})-([0-9]{6})-([0-7])")
 _encode = msgspec.json.Encoder().encode
 
 
-class Opening:
+class MatchOpener:
     """The matches of one event. Owns its secret, which goes no further."""
 
     def __init__(self, folder: Path, event: Event, secret: bytes) -> None:
@@ -39,7 +39,7 @@ class Opening:
         return _encode({"names": list(self._names), "files": [], "parts": [[""]]})
 
     @staticmethod
-    def allowed(match: str, show: Show) -> bool | None:
+    def allowed(match: str, show: EventState) -> bool | None:
         """Whether a match may be seen; None if nothing is called so."""
         found = _ID.fullmatch(match)
         return None if found is None else show.shows(found[1], int(found[2]))

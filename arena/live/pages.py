@@ -14,10 +14,10 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from arena.live.event_state import Look, Seen, State
+from arena.live.event_state import FinishedMatch, Snapshot, Status
 from arena.model import Table
 from arena.site import pictures
-from arena.site.clearance import Clearing
+from arena.site.clearance import Clearance
 from arena.site.file_names import event_slug
 from arena.site.markup import NOTHING, Part, Safe, join, tag, told
 from arena.site.pages.frame import (
@@ -45,11 +45,11 @@ SITE = Site(
     ),
     scripts=("live.js",),
 )
-CLEARING = Clearing()
+CLEARING = Clearance()
 """As a site has it unless it is told otherwise: no stderr, nothing of the machine."""
 
 
-class Kind(NamedTuple):
+class PageLayout(NamedTuple):
     """A page."""
 
     tab: str
@@ -57,12 +57,12 @@ class Kind(NamedTuple):
     """In their order."""
 
 
-KINDS: Mapping[str, Kind] = {
-    "index.html": Kind("tab_ranking", ("head", "progress", "ranking", "matches", "notes")),
-    "matrix.html": Kind("tab_matrix", ("head", "progress", "matrix")),
-    "method.html": Kind("tab_method", ("head", "method")),
+LAYOUTS: Mapping[str, PageLayout] = {
+    "index.html": PageLayout("tab_ranking", ("head", "progress", "ranking", "matches", "notes")),
+    "matrix.html": PageLayout("tab_matrix", ("head", "progress", "matrix")),
+    "method.html": PageLayout("tab_method", ("head", "method")),
 }
-STATES: Mapping[State, str] = {
+STATES: Mapping[Status, str] = {
     "playing": "live_playing",
     "stopped": "live_stopped",
     "over": "live_over",
@@ -71,7 +71,7 @@ REPLAY = "replay.html"
 EN_DASH = " \u2013 "
 
 
-def view_of(look: Look) -> EventView:
+def view_of(look: Snapshot) -> EventView:
     """What the pages of a site are made from."""
     table = look.table or Table(event=look.event, rows=(), duels=(), matches=0, planned=0)
     event = look.event
@@ -80,12 +80,12 @@ def view_of(look: Look) -> EventView:
     )
 
 
-def slow_fragments(look: Look) -> dict[str, str]:
+def slow_fragments(look: Snapshot) -> dict[str, str]:
     """Those that follow from the table alone, and take as long to make."""
     view = view_of(look)
     rows = view.table.rows
     return {
-        **{f"head:{tab}": event_head(SITE, view, tab) for tab in KINDS},
+        **{f"head:{tab}": event_head(SITE, view, tab) for tab in LAYOUTS},
         "ranking": standings(view) if rows else tag("p", say("live_no_ranking")),
         "matrix": cells(view) if len(rows) > 1 else tag("p", say("matrix_alone")),
         "method": facts_of(view),
@@ -93,14 +93,14 @@ def slow_fragments(look: Look) -> dict[str, str]:
     }
 
 
-def quick_fragments(look: Look) -> dict[str, str]:
+def quick_fragments(look: Snapshot) -> dict[str, str]:
     """Those that change with each match."""
     return {"progress": _progress(look), "matches": _matches(look)}
 
 
-def whole(look: Look, tab: str, held: Mapping[str, str], seen: str) -> str:
+def live_page(look: Snapshot, tab: str, held: Mapping[str, str], seen: str) -> str:
     """A page with its fragments; `seen`: the id of the last change that is in it."""
-    kind = KINDS[tab]
+    kind = LAYOUTS[tab]
     names = [f"head:{tab}" if each == "head" else each for each in kind.fragments]
     view = view_of(look)
     return page(
@@ -115,7 +115,7 @@ def whole(look: Look, tab: str, held: Mapping[str, str], seen: str) -> str:
     )
 
 
-def replay(look: Look) -> str:
+def replay_page(look: Snapshot) -> str:
     """One match, whichever the address names: its script asks for it."""
     view = view_of(look)
     return page(
@@ -134,7 +134,7 @@ def replay(look: Look) -> str:
     )
 
 
-def _about(look: Look, view: EventView, seen: str, names: list[str]) -> dict[str, object]:
+def _about(look: Snapshot, view: EventView, seen: str, names: list[str]) -> dict[str, object]:
     return {
         "data_event": view.slug,
         "data_commitment": look.event.commitment,
@@ -157,7 +157,7 @@ def _connection() -> Safe:
 # ------------------------------------------------------------------------------------ progress
 
 
-def _progress(look: Look) -> Safe:
+def _progress(look: Snapshot) -> Safe:
     # Of a bot that was withdrawn the rest isn't played; nothing is left when it is over.
     planned = look.done if look.state == "over" else look.planned + look.more
     figures = [
@@ -195,7 +195,7 @@ def _progress(look: Look) -> Safe:
     )
 
 
-def _apart(look: Look) -> Safe | None:
+def _apart(look: Snapshot) -> Safe | None:
     """How much of the order is settled."""
     rated = [row for row in look.table.rows if row.rank] if look.table else []
     if len(rated) < 2 or not look.history:
@@ -203,7 +203,7 @@ def _apart(look: Look) -> Safe | None:
     return say("live_of", n=look.history[-1].apart, of=len(rated) - 1)
 
 
-def _funnel(look: Look) -> Safe:
+def _funnel(look: Snapshot) -> Safe:
     """The uncertainty as it shrinks: a band around nothing."""
     points = [Point(matches=doubt.matches, mu=0.0, error=doubt.error) for doubt in look.history]
     drawn = pictures.history(points, english("live_funnel"))
@@ -226,7 +226,7 @@ def _time(seconds: float | None) -> Safe | None:
 # ------------------------------------------------------------------------------------- matches
 
 
-def _matches(look: Look) -> Safe:
+def _matches(look: Snapshot) -> Safe:
     title = tag("h2", say("live_last"))
     if not look.matches:
         return join(title, tag("p", say("live_none_yet")))
@@ -245,7 +245,7 @@ def _matches(look: Look) -> Safe:
     )
 
 
-def _match(seen: Seen, *, open_: bool) -> Safe:
+def _match(seen: FinishedMatch, *, open_: bool) -> Safe:
     shown: Part = tag("code", seen.id)
     if open_:
         shown = tag("a", shown, href=f"{REPLAY}#m={seen.id}")

@@ -16,7 +16,7 @@ from arena.play.seat import Person
 METHODS = frozenset({"GET", "HEAD", "POST"})
 
 
-class OnAPage:
+class BrowserSeat:
     """A server that has its port, and serves when somebody is to play."""
 
     def __init__(self, port: int, delay: float, say: Callable[[str], None]) -> None:

@@ -143,7 +143,7 @@ class Desk:
         return self.view.drawn if self.view is not None and self.legal else None
 
 
-def told(desk: Desk, play: Play) -> str:
+def play_in_words(desk: Desk, play: Play) -> str:
     """A play in words."""
 
     def card(value: int | None) -> str:

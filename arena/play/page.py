@@ -26,7 +26,7 @@ from arena.live.http import Receive, Scope, Send
 from arena.model import MatchRecord
 from arena.play.desk import Desk
 from arena.play.hints import move_of, refusal
-from arena.play.seat import Left
+from arena.play.seat import PersonLeft
 from arena.play.state import state_of
 from arena.registry import GAMES
 from arena.site.pages.frame import sheets_of
@@ -117,7 +117,7 @@ class Page:
         self._publish()
         now = desk.hole, len(desk.plays)
         if self._left:
-            raise Left
+            raise PersonLeft
         if now != self._looked and desk.plays and desk.plays[-1].seat != desk.seat:
             await self._sleep(self._delay)
         self._looked = now
@@ -133,7 +133,7 @@ class Page:
         self._tell(f"kept in {kept}")
         try:
             return await self._wait("over", f"{self._match}.over") == "again"
-        except Left:
+        except PersonLeft:
             return False
 
     async def farewell(self) -> None:
@@ -151,7 +151,7 @@ class Page:
         self._publish()
         while not self._answer:
             if self._left:
-                raise Left
+                raise PersonLeft
             await self._changed.wait()
         self._wanted = self._turn = ""
         return self._answer

@@ -33,7 +33,7 @@ from arena.wire.messages import Act, HoleEnd, MatchEnd, MatchStart
 MINDED_S = 60.0
 
 
-class Left(Exception):  # noqa: N818 - no error: somebody has left the table
+class PersonLeft(Exception):  # noqa: N818 - no error: somebody has left the table
     """The person plays no more; the match isn't counted."""
 
 
@@ -56,7 +56,7 @@ class Person(Protocol):
         """The match is over and logged; whether another one is wanted. `kept`: where it is."""
 
 
-class Sitting(Match):
+class PersonMatch(Match):
     """See the module's theory of operation."""
 
     def __init__(
@@ -152,7 +152,7 @@ class Sitting(Match):
             await self._pipes.wait(MINDED_S)
 
 
-async def sit(
+async def play_with_person(
     table: Pipes, context: MatchContext, spec: MatchSpec, *, person: Person, desk: Desk
 ) -> FinishedMatch:
     """Play a match with a person in the desk's seat."""
@@ -160,6 +160,6 @@ async def sit(
     at_table, unready = await start_bots(table, context, bots)
     seated = {seat: at_table[e] for seat, e in enumerate(spec.seats) if seat != desk.seat}
     early = [(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready]
-    record = await Sitting(table, context, spec, seated, person=person, desk=desk).play(early)
+    record = await PersonMatch(table, context, spec, seated, person=person, desk=desk).play(early)
     await table.dismiss(list(at_table.values()))
     return finished(record, context, at_table)

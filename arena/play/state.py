@@ -18,7 +18,7 @@ from arena.referee import HOLES
 from arena.site.pages.frame import sheets_of
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True):
+class SeatState(msgspec.Struct, frozen=True, kw_only=True):
     """All that a page is sent."""
 
     number: int
@@ -74,13 +74,13 @@ def state_of(
     wanted: str = "",
     turn: str = "",
     kept: str = "",
-) -> State:
+) -> SeatState:
     """The desk, as it is now."""
     seats = range(len(desk.names))
     cards = [desk.cards(seat) for seat in seats]
     view, open_ = desk.view, not (desk.grids or desk.places)
     acting = desk.acting()
-    return State(
+    return SeatState(
         number=number,
         match=match,
         commitment=commitment,

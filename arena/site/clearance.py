@@ -64,7 +64,7 @@ _STDERR = 40
 """Lines: as many as `arena log --faults` shows of one."""
 
 
-class Clearing(Frozen, frozen=True, kw_only=True):
+class Clearance(Frozen, frozen=True, kw_only=True):
     """Decides what is published; see the module."""
 
     key: bytes = b""
@@ -251,7 +251,7 @@ def site_key(key: bytes, site: str) -> bytes:
     return hmac.digest(key, f"site/{site}".encode(), hashlib.sha256)
 
 
-def known_again(key: bytes) -> str:
+def key_fingerprint(key: bytes) -> str:
     """A fingerprint of a key: a site recognises its key by it."""
     return hmac.digest(key, b"known again", hashlib.sha256).hex()[:16]
 

@@ -178,5 +178,5 @@ def _ours(name: str) -> bool:
     return name == f".{FILE}{_NEW}"
 
 
-def failed(path: Path, error: OSError) -> HostError:
+def write_failed(path: Path, error: OSError) -> HostError:
     return HostError(f"{path}: can't be written: {error.strerror}")

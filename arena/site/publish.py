@@ -26,11 +26,19 @@ from arena.model import MatchRecord, Table, UserError
 from arena.registry import GAMES, table_files
 from arena.reports import View
 from arena.site import feed, pages, segments
-from arena.site.clearance import Clearing, known_again
+from arena.site.clearance import Clearance, key_fingerprint
 from arena.site.file_names import bot_slug, event_slug
-from arena.site.folder import SiteFolder, failed
+from arena.site.folder import SiteFolder, write_failed
 from arena.site.pages.frame import sheets_of
-from arena.site.source import Part, Source, made_from, records, replayable, secret_in, source_of
+from arena.site.source import (
+    SiteSource,
+    SourceLog,
+    origin_of,
+    read_source,
+    records,
+    replayable,
+    secret_of_log,
+)
 from arena.site.state import (
     Published,
     SiteIndex,
@@ -39,7 +47,7 @@ from arena.site.state import (
     published,
     with_events,
 )
-from arena.site.statistics import Statistics, counts
+from arena.site.statistics import Statistics, match_counts
 from arena.site.unfolder import SegmentContext, make_segments
 from arena.site.view import EventView
 from arena.site.words import LANGUAGES, strings
@@ -49,7 +57,7 @@ _ALONE = 200
 
 
 class Options(NamedTuple):
-    clearing: Clearing
+    clearing: Clearance
     title: str | None = None
     """None: as it was."""
     name: str | None = None
@@ -57,7 +65,7 @@ class Options(NamedTuple):
     jobs: int = 1
 
 
-class Outcome(NamedTuple):
+class PublishedSummary(NamedTuple):
     """What was published of one event."""
 
     folder: Path
@@ -73,11 +81,11 @@ Progress = Callable[[Path, int, int], None]
 """Told of the folder, the matches that are done, and all of them."""
 
 
-def sources(folders: Sequence[Path]) -> list[Source]:
+def read_sources(folders: Sequence[Path]) -> list[SiteSource]:
     """Read all events; UserError if one is named twice."""
-    found: dict[str, Source] = {}
+    found: dict[str, SiteSource] = {}
     for folder in folders:
-        source = source_of(folder)
+        source = read_source(folder)
         known = found.setdefault(source.event.commitment, source)
         if known is not source and known.folder.resolve() != source.folder.resolve():
             raise UserError(f"{known.folder} and {folder} are the same event: name one of them")
@@ -85,15 +93,17 @@ def sources(folders: Sequence[Path]) -> list[Source]:
 
 
 def publish(
-    site: SiteFolder, found: Sequence[Source], options: Options, progress: Progress
-) -> list[Outcome]:
+    site: SiteFolder, found: Sequence[SiteSource], options: Options, progress: Progress
+) -> list[PublishedSummary]:
     """Write everything. `site` has begun."""
     index = site.index
     assert index is not None, "the site has begun"
     if options.title is not None:
         index = msgspec.structs.replace(index, title=options.title)
     key = options.clearing.key
-    index = msgspec.structs.replace(index, arena=__version__, key=known_again(key) if key else "")
+    index = msgspec.structs.replace(
+        index, arena=__version__, key=key_fingerprint(key) if key else ""
+    )
     try:
         for name, content in _assets():
             site.write(name, content)
@@ -105,13 +115,13 @@ def publish(
         _common(site, index)
         site.conclude(index)
     except OSError as error:
-        raise failed(site.path, error) from error
+        raise write_failed(site.path, error) from error
     return outcomes
 
 
 def _event(
-    site: SiteFolder, index: SiteIndex, source: Source, options: Options, progress: Progress
-) -> tuple[Published, Outcome]:
+    site: SiteFolder, index: SiteIndex, source: SiteSource, options: Options, progress: Progress
+) -> tuple[Published, PublishedSummary]:
     """Write one event's folder."""
     clearing = options.clearing
     slug = event_slug(clearing.slug(source.event.commitment))
@@ -121,7 +131,7 @@ def _event(
             f"{source.folder}: its commitment begins as that of another event of the site, "
             f"{earlier.commitment[:20]}…; publish it to a site of its own"
         )
-    origin = made_from(source, clearing, __version__)
+    origin = origin_of(source, clearing, __version__)
     place = site.path / "e" / slug
     kept = earlier if earlier and earlier.made_from == origin and (place / "m").is_dir() else None
     folder = site.started(slug)
@@ -135,7 +145,7 @@ def _event(
         shutil.copytree(place / "m", folder / "m", copy_function=_linked)
     site.put(slug)
     entry = published(view, origin)
-    return entry, Outcome(
+    return entry, PublishedSummary(
         source.folder, slug, view.table.matches, view.replays, view.missing, source.why
     )
 
@@ -160,7 +170,13 @@ class _Gathering:
     """One pass over an event's records: statistics, lists and segments."""
 
     def __init__(
-        self, source: Source, options: Options, slug: str, folder: Path, *, kept: Published | None
+        self,
+        source: SiteSource,
+        options: Options,
+        slug: str,
+        folder: Path,
+        *,
+        kept: Published | None,
     ) -> None:
         self._source = source
         self._options = options
@@ -207,7 +223,7 @@ class _Gathering:
         index = segments.index(self._slug, self._names, self._lists.files, parts)
         self._write("m/index.js", index)
 
-    def _noted(self, part: Part) -> Iterator[MatchRecord]:
+    def _noted(self, part: SourceLog) -> Iterator[MatchRecord]:
         """The records of a part, each added to statistics and lists."""
         clearing = self._options.clearing
         for record in records(part, clearing):
@@ -216,18 +232,18 @@ class _Gathering:
             self._listed += 1
             if not self._kept:
                 told = segments.line(
-                    record, self._places, clearing, counts=counts(record, annulled)
+                    record, self._places, clearing, counts=match_counts(record, annulled)
                 )
                 for name, data in self._lists.add(told):
                     self._write(name, data)
             yield record
 
     def _segments(
-        self, part: Part, noted: Iterator[MatchRecord], firsts: list[str], before: int
+        self, part: SourceLog, noted: Iterator[MatchRecord], firsts: list[str], before: int
     ) -> Iterator[int]:
         context = SegmentContext(
             event=part.event,
-            secret=secret_in(part),
+            secret=secret_of_log(part),
             names=self._places,
             clearing=self._options.clearing,
         )

@@ -24,7 +24,7 @@ import msgspec
 
 from arena.model import MatchRecord
 from arena.replay.steps import MatchSteps
-from arena.site.clearance import Clearing
+from arena.site.clearance import Clearance
 
 A_SEGMENT = 40
 """Matches in a segment: some 150 KB to load for one of them, and 2,500 files for 100,000."""
@@ -45,7 +45,7 @@ def unscript(data: bytes) -> Any:  # noqa: ANN401 - whatever was put in
     return msgspec.json.decode(gzip.decompress(base64.b64decode(data.split(b'"')[3])))
 
 
-def match(steps: MatchSteps, names: Mapping[str, int], clearing: Clearing) -> dict[str, Any]:
+def match(steps: MatchSteps, names: Mapping[str, int], clearing: Clearance) -> dict[str, Any]:
     """A match in a segment. `names`: entrants -> places."""
     holes = []
     for hole in steps.holes:
@@ -74,13 +74,13 @@ def match(steps: MatchSteps, names: Mapping[str, int], clearing: Clearing) -> di
     }
 
 
-def unshown(record: MatchRecord, clearing: Clearing) -> dict[str, Any]:
+def unshown(record: MatchRecord, clearing: Clearance) -> dict[str, Any]:
     """In place of a match whose replay makes another record."""
     return {"id": clearing.match(record.id), "unshown": True}
 
 
 def line(
-    record: MatchRecord, names: Mapping[str, int], clearing: Clearing, *, counts: bool = True
+    record: MatchRecord, names: Mapping[str, int], clearing: Clearance, *, counts: bool = True
 ) -> list[Any]:
     """A match in a list: id, seats, strokes, places, (seat, kind) of faults; and 1 if it doesn't
     count.

@@ -24,7 +24,7 @@ from arena.model import Event, MatchRecord, Table, UserError, canonical
 from arena.ratings.archive import DIGEST_HEX
 from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
-from arena.site.clearance import Clearing
+from arena.site.clearance import Clearance
 from arena.site.view import Point
 from arena.store import damage, log_size, read_at, read_event, secret_of
 
@@ -34,7 +34,7 @@ _SMALL_FIELD = 100
 """Bots up to which that is done: each fit takes time that grows with the cube of their number."""
 
 
-class Part(NamedTuple):
+class SourceLog(NamedTuple):
     """One log of an event: its own, or an epoch's."""
 
     folder: Path
@@ -45,7 +45,7 @@ class Part(NamedTuple):
     """Whether its deals may be known."""
 
 
-class Source(NamedTuple):
+class SiteSource(NamedTuple):
     """An event to be published, with its own names."""
 
     folder: Path
@@ -53,7 +53,7 @@ class Source(NamedTuple):
     table: Table
     history: dict[str, list[Point]]
     """By entrant."""
-    parts: tuple[Part, ...]
+    parts: tuple[SourceLog, ...]
     missing: tuple[str, ...]
     why: str = ""
     """What stands in the way of a table; for people."""
@@ -63,7 +63,7 @@ class Source(NamedTuple):
         return self.event.settings.seats
 
 
-def source_of(folder: Path) -> Source:
+def read_source(folder: Path) -> SiteSource:
     """Read an event. UserError if the folder holds none, or only a shard of one."""
     event = read_event(folder)
     if event.shard:
@@ -84,8 +84,8 @@ def source_of(folder: Path) -> Source:
         _note(reading.history, found)
     missing = _missing(event, found, reading, damaged=bool(why))
     if why:
-        return Source(folder, event, found, {}, (), missing, why)
-    return Source(folder, event, found, reading.history, tuple(reading.parts), missing)
+        return SiteSource(folder, event, found, {}, (), missing, why)
+    return SiteSource(folder, event, found, reading.history, tuple(reading.parts), missing)
 
 
 def _read(folder: Path, event: Event, reading: _Reading, *, alone: bool) -> Table:
@@ -119,7 +119,7 @@ class _Reading:
         self._event = event
         self.history: dict[str, list[Point]] = {}
         """Ratings by entrant, at these bytes of the log."""
-        self.parts: list[Part] = []
+        self.parts: list[SourceLog] = []
         self.damaged = ""
         """Which line is the first damaged one."""
         self.incomplete = ""
@@ -140,7 +140,7 @@ class _Reading:
         places, self._places = self._places, _Places()
         places.keep(counts)
         over = event.finished and bool(event.secret)
-        self.parts.append(Part(folder, event, counts, places, over))
+        self.parts.append(SourceLog(folder, event, counts, places, over))
         if damaged and not self.damaged:
             self.damaged = str(damage(folder, damaged[0]))
         if event.finished and counts.missing and not self.incomplete:
@@ -184,13 +184,13 @@ def _note(history: dict[str, list[Point]], now: Table) -> None:
             history.setdefault(row.entrant, []).append(point)
 
 
-def records(part: Part, clearing: Clearing) -> Iterator[MatchRecord]:
+def records(part: SourceLog, clearing: Clearance) -> Iterator[MatchRecord]:
     """A log's records that count, annulled ones too, sorted by their published ids."""
     places = ((clearing.match(match), start) for match, start in part.places)
     return read_at(part.folder, places, part.event)
 
 
-def made_from(source: Source, clearing: Clearing, version: str) -> str:
+def origin_of(source: SiteSource, clearing: Clearance, version: str) -> str:
     """A hash of everything that the files of an event's matches follow from."""
     found = hashlib.sha256(canonical([version, clearing.stderr, clearing.key.hex()]))
     for part in source.parts:
@@ -199,13 +199,13 @@ def made_from(source: Source, clearing: Clearing, version: str) -> str:
     return found.hexdigest()
 
 
-def replayable(source: Source, clearing: Clearing) -> bool:
+def replayable(source: SiteSource, clearing: Clearance) -> bool:
     """Whether cards may be shown. Not under aliases if the deals can be guessed: the deals of a
     pairing reveal its names.
     """
     return not (clearing.anonymous and any(part.event.predictable for part in source.parts))
 
 
-def secret_in(part: Part) -> bytes:
+def secret_of_log(part: SourceLog) -> bytes:
     assert part.over, "the deals of an event are nobody's business before its end"
     return bytes.fromhex(part.event.secret)

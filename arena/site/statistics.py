@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from arena.model import MatchRecord
-from arena.site.clearance import Clearing
+from arena.site.clearance import Clearance
 from arena.site.view import BotView, Failing, Notable, Point, Spread
 
 HOLES = 9
@@ -33,13 +33,13 @@ class _Account:
         self.worst: Notable | None = None
 
 
-def counts(record: MatchRecord, annulled: Collection[str]) -> bool:
+def match_counts(record: MatchRecord, annulled: Collection[str]) -> bool:
     """Whether a match counts for anybody: two of its bots must be left."""
     return sum(entrant not in annulled for entrant in record.seats) > 1
 
 
 class Statistics:
-    def __init__(self, ids: Mapping[str, str], seats: int, clearing: Clearing) -> None:
+    def __init__(self, ids: Mapping[str, str], seats: int, clearing: Clearance) -> None:
         """`ids`: entrants' own ids -> published ids."""
         self._ids = ids
         self._clearing = clearing
@@ -56,7 +56,7 @@ class Statistics:
         gone = {seat for seat, entrant in enumerate(record.seats) if entrant in annulled}
         for seat in gone:
             accounts[seat].annulled += 1
-        if counts(record, annulled):
+        if match_counts(record, annulled):
             self._holes(record, accounts, gone)
             self._time(record, accounts, gone)
         for fault in record.faults:

@@ -16,7 +16,7 @@ from arena.executors.ordered_pool import map_ordered
 from arena.model import Event, Frozen, MatchRecord, UntrueError
 from arena.replay.steps import unfold
 from arena.site import segments
-from arena.site.clearance import Clearing
+from arena.site.clearance import Clearance
 
 
 class SegmentContext(Frozen, frozen=True, kw_only=True):
@@ -26,7 +26,7 @@ class SegmentContext(Frozen, frozen=True, kw_only=True):
     secret: bytes
     names: Mapping[str, int]
     """Entrants' own ids -> their places."""
-    clearing: Clearing
+    clearing: Clearance
 
 
 class Segment(NamedTuple):

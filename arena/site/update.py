@@ -13,9 +13,9 @@ from arena.executors.cores import fair_jobs
 from arena.machine import Notify
 from arena.model import Frozen, UserError
 from arena.site.aliases import default_place, read_or_make
-from arena.site.clearance import Clearing, known_again, site_key
-from arena.site.folder import SiteFolder, failed, new_index
-from arena.site.publish import Options, Outcome, Progress, publish, sources
+from arena.site.clearance import Clearance, key_fingerprint, site_key
+from arena.site.folder import SiteFolder, new_index, write_failed
+from arena.site.publish import Options, Progress, PublishedSummary, publish, read_sources
 
 
 class PublishOptions(Frozen, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ def update_site(
     options: PublishOptions,
     notify: Notify,
     progress: Progress,
-) -> list[Outcome]:
+) -> list[PublishedSummary]:
     """Write the events in some results folders as a static site; other events in it stay."""
     anonymous = options.anonymous
     if options.name is not None and len(folders) > 1:
@@ -55,7 +55,7 @@ def update_site(
     with closing(SiteFolder(site)) as target:
         for line in long_read_notes(folders):
             notify(line)
-        found = sources(folders)
+        found = read_sources(folders)
         index = target.index or new_index(title=options.title or "", anonymous=anonymous)
         if index.anonymous != anonymous:
             raise UserError(
@@ -67,17 +67,17 @@ def update_site(
         key = b""
         if anonymous:
             key = site_key(read_or_make(options.alias_key or default_place(), site), index.id)
-            if index.key not in ("", known_again(key)):
+            if index.key not in ("", key_fingerprint(key)):
                 raise UserError(
                     f"{site}: its aliases were made with another key; name its file: "
                     "--alias-key FILE"
                 )
-            index = msgspec.structs.replace(index, key=known_again(key))
-        clearing = Clearing(key=key, stderr=options.stderr, host=options.host)
+            index = msgspec.structs.replace(index, key=key_fingerprint(key))
+        clearing = Clearance(key=key, stderr=options.stderr, host=options.host)
         try:
             target.begin(index)
         except OSError as error:
-            raise failed(site, error) from None
+            raise write_failed(site, error) from None
         how = Options(
             clearing=clearing,
             title=options.title,

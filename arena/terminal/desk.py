@@ -6,7 +6,7 @@ Invariant: everything is taken from the desk, so nothing is shown that its seat 
 from __future__ import annotations
 
 from arena.model import Play
-from arena.play.desk import Desk, told
+from arena.play.desk import Desk, play_in_words
 from arena.play.hints import choices
 from arena.referee import HOLES
 from arena.reports.cards import Card, Face, Picture, Player
@@ -65,7 +65,7 @@ def news(desk: Desk) -> list[str]:
     if len(desk.names) > CROWD:
         lines = ["; ".join(brief(desk, play) for play in plays)] if plays else []
     else:
-        lines = [told(desk, play) for play in plays]
+        lines = [play_in_words(desk, play) for play in plays]
     return [*failed, *lines, *ended(desk)]
 
 

@@ -17,7 +17,7 @@ _ENDLESS = 10_000
 """Lines that a picture may have where nothing scrolls away."""
 
 
-class Faults:
+class FaultTexts:
     """The faults of a match in lines, each with the command that repeats it."""
 
     def __init__(self, record: MatchRecord, folder: str, limits: Limits) -> None:
@@ -80,7 +80,7 @@ def _listed(parts: Mapping[int, str], kept: Sequence[int], many: int) -> int:
 
 
 def match_lines(
-    album: Album, faults: Faults, style: Style, *, room: int, watcher: int | None
+    album: Album, faults: FaultTexts, style: Style, *, room: int, watcher: int | None
 ) -> Iterator[str]:
     """All of a match: each hole's moves in words, and how its cards lay in the end."""
     yield from _head(album, room)
@@ -98,7 +98,7 @@ def match_lines(
 
 
 def hole_lines(
-    album: Album, faults: Faults, style: Style, hole: int, *, room: int, watcher: int | None
+    album: Album, faults: FaultTexts, style: Style, hole: int, *, room: int, watcher: int | None
 ) -> Iterator[str]:
     """Every moment of a hole."""
     _there(album, hole)
@@ -115,7 +115,7 @@ def hole_lines(
 
 def moment_lines(
     album: Album,
-    faults: Faults,
+    faults: FaultTexts,
     style: Style,
     hole: int,
     move: int,

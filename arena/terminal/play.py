@@ -40,7 +40,7 @@ from arena.model import (
     label_fault,
 )
 from arena.play.desk import Desk
-from arena.play.seat import Left, Person, sit
+from arena.play.seat import Person, PersonLeft, play_with_person
 from arena.reports.escape import plain
 from arena.sandbox import Backend
 from arena.store import Private, Store, claim_folder, staged_folder
@@ -208,7 +208,7 @@ def _play(evening: Evening, guest: Guest, place: Place) -> int:
     try:
         with one_core():
             trio.run(_matches, evening, guest, place)
-    except* Left:
+    except* PersonLeft:
         pass
     except* KeyboardInterrupt:
         code = INTERRUPTED
@@ -229,7 +229,7 @@ async def _matches(evening: Evening, guest: Guest, place: Place) -> None:
             evening.playing = True
             await person.begin(desk, event.commitment)
             async with open_pipes() as table:
-                played = await sit(
+                played = await play_with_person(
                     table,
                     evening.context(secret),
                     evening.spec(event, secret),
@@ -254,9 +254,9 @@ def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
     if browser is not None:
         if lines:
             raise UserError("--browser and --lines are two ways to play: leave one of them out")
-        from arena.play.browser import OnAPage
+        from arena.play.browser import BrowserSeat
 
-        return OnAPage(browser, delay, say)
+        return BrowserSeat(browser, delay, say)
     if not lines and can_step():
         from arena.terminal.seat_keys import at_the_keys
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.site.publish import Outcome
+from arena.site.publish import PublishedSummary
 from arena.site.words import english
 from arena.terminal.screen import say
 
@@ -14,7 +14,7 @@ _EACH = 1_000
 """Matches between two lines of progress."""
 
 
-def outcome_lines(outcome: Outcome) -> Iterator[str]:
+def outcome_lines(outcome: PublishedSummary) -> Iterator[str]:
     """What was published of an event, and what is missing there."""
     yield (
         f"{outcome.folder}: {outcome.matches:,} matches, {outcome.replays:,} to look at, "

@@ -31,7 +31,7 @@ from arena.reports.cards import Style
 from arena.reports.escape import json_line, plain, shell
 from arena.store import read_event, read_records, secret_of
 from arena.terminal.match_text import (
-    Faults,
+    FaultTexts,
     hole_lines,
     listing,
     match_lines,
@@ -134,7 +134,7 @@ def _list(folder: Path, found: Found, bots: Sequence[str]) -> None:
 def _list_as_json(folder: Path, event: Event, found: Found) -> None:
     """A line a match, with the command for each fault."""
     for record, counts in found.records:
-        faults = Faults(record, str(folder), event.settings.limits)
+        faults = FaultTexts(record, str(folder), event.settings.limits)
         line = {
             "id": record.id,
             "attempt": record.attempt,
@@ -186,7 +186,7 @@ def _show(
         _export(json_line(msgspec.json.encode(steps)) + b"\n", export or "-")
         return
     album = Album(steps)
-    faults = Faults(record, str(folder), event.settings.limits)
+    faults = FaultTexts(record, str(folder), event.settings.limits)
     seat = None if watcher is None else _seat(record, event, watcher)
     at = 0 if hole is None else moment_of(album, hole, move)
     if fault is not None and hole is None:

@@ -21,7 +21,7 @@ from arena.event.commands import command_line
 from arena.model import MatchRecord
 from arena.play.desk import Desk
 from arena.play.hints import move_of, refusal
-from arena.play.seat import Left, Person
+from arena.play.seat import Person, PersonLeft
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
 from arena.reports.layout import clip, wrap
@@ -321,7 +321,7 @@ class KeyPerson:
         for key in await self._keys(inf):
             self._seat.press(key)
             if self._seat.left:
-                raise Left
+                raise PersonLeft
             if self._seat.move or self._seat.ready:
                 break  # keys pressed in advance were meant for a screen that is gone
         self._draw()
@@ -339,7 +339,7 @@ class KeyPerson:
         try:
             return self._keyboard.keys(0)
         except EOFError:
-            raise Left from None
+            raise PersonLeft from None
 
     def _draw(self) -> None:
         self._keyboard.draw(lambda columns, rows: self._seat.frame(max(20, columns), rows))

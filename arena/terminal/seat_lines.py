@@ -23,9 +23,9 @@ import trio
 
 from arena.event.commands import command_line
 from arena.model import MatchRecord, UserError
-from arena.play.desk import Desk, told
+from arena.play.desk import Desk, play_in_words
 from arena.play.hints import move_of, refusal
-from arena.play.seat import Left, Person
+from arena.play.seat import Person, PersonLeft
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
 from arena.terminal.desk import ended, legal_lines, seen
@@ -72,7 +72,7 @@ class LinePerson:
                 case "":
                     continue
                 case "quit" | "q" | "exit":
-                    raise Left
+                    raise PersonLeft
                 case "?" | "help" | "h":
                     click.echo(desk.about.rules)
                     self._show(desk)
@@ -100,7 +100,7 @@ class LinePerson:
         click.echo(f"kept in {kept}; look at it: {command_line('replay', kept)}")
         try:
             answer = await self._line("another one? [y/N] ")
-        except (Left, UserError):
+        except (PersonLeft, UserError):
             return False
         return answer.strip().lower() in ("y", "yes")
 
@@ -112,7 +112,7 @@ class LinePerson:
                 click.echo()
                 click.echo(seen(desk, telling=False).title)
         for play in desk.plays[known:]:
-            click.echo(f"  {told(desk, play)}")
+            click.echo(f"  {play_in_words(desk, play)}")
         self._printed = hole, len(desk.plays)
         for seat in sorted(desk.fallen.keys() - self._fallen):
             self._fallen.add(seat)
@@ -140,7 +140,7 @@ class LinePerson:
                     break
                 click.echo()
                 if self._received:
-                    raise Left
+                    raise PersonLeft
                 raise UserError(
                     "there is nobody to play: standard input is at its end; run it in a terminal, "
                     "give it a move a line, or play on a page with --browser"

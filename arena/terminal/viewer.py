@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from arena.reports.cards import Style, picture
 from arena.reports.layout import clip, wrap
 from arena.terminal.keyboard import Keyboard, status_line
-from arena.terminal.match_text import Faults
+from arena.terminal.match_text import FaultTexts
 from arena.terminal.moments import Album
 
 _PACES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05)
@@ -44,7 +44,13 @@ class Stepper:
     """See the module's theory of operation."""
 
     def __init__(
-        self, album: Album, faults: Faults, style: Style, *, at: int = 0, watcher: int | None = None
+        self,
+        album: Album,
+        faults: FaultTexts,
+        style: Style,
+        *,
+        at: int = 0,
+        watcher: int | None = None,
     ) -> None:
         self._album = album
         self._faults = faults

@@ -8,8 +8,8 @@ import trio
 from arena.event.results import table_of
 from arena.live import broadcast as module
 from arena.live.broadcast import Broadcast
-from arena.live.event_state import Show
-from arena.live.open_match import Opening
+from arena.live.event_state import EventState
+from arena.live.open_match import MatchOpener
 from arena.live.server import LOOPBACK, listen
 from arena.store import read_event, secret_of
 
@@ -22,12 +22,12 @@ class Case:
     def __init__(self, folder):
         self.folder = folder
         event = read_event(folder)
-        self.show = Show(event)
+        self.show = EventState(event)
         self.pace = SimpleNamespace(planned=8, more=0, done=0, faults=0, rate=lambda: 1.0)
         self.made = 0
         self.told = []
         self.error = None
-        opening = Opening(folder, event, secret_of(folder, event))
+        opening = MatchOpener(folder, event, secret_of(folder, event))
         self.broadcast = Broadcast(
             self.show, self.pace, opening, lambda: self.ranking, failed=self.told.append
         )

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from arena.event.results import counting_of
-from arena.live.event_state import POINTS, SHOWN, Show
+from arena.live.event_state import POINTS, SHOWN, EventState
 from arena.live.pages import quick_fragments
 from arena.ratings.outcomes import RatedOutcome
 from arena.schedule import Wave
@@ -30,7 +30,7 @@ def pace(done=0, planned=24):
 
 def test_cards_are_shown_when_all_rotations_are_counted(event):
     """Not when the first is over, and not when all have been played but a series isn't whole."""
-    show = Show(event.event)
+    show = EventState(event.event)
     secret = secret_of(event.folder, event.event)
     counting = counting_of(event.event, secret, rated=show.rated)
     played = set()
@@ -51,7 +51,7 @@ def test_cards_are_shown_when_all_rotations_are_counted(event):
 
 def test_an_event_that_is_over_shows_all(event):
     """Also deals of which a rotation was void."""
-    show = Show(event.event)
+    show = EventState(event.event)
     assert not show.shows("0" * 12, 3)
     show.rated(RatedOutcome(("a", "b"), (1, 2), "0" * 12, 5))
     assert [show.shows("0" * 12, deal) for deal in (3, 5, 6)] == [False, True, False]
@@ -64,7 +64,7 @@ def test_an_event_that_is_over_shows_all(event):
 
 def test_a_look_is_of_the_last_matches_the_latest_first(event):
     """With what may be told of them, and nothing that a bot has said."""
-    show = Show(event.event)
+    show = EventState(event.event)
     for record in event.records * 3:
         show.match(record)
     show.wave(Wave(blocks=list, matches=24, by_entrant={}, note="two groups are open"))
@@ -82,7 +82,7 @@ def test_a_look_is_of_the_last_matches_the_latest_first(event):
 
 def test_the_funnel_is_of_what_is_compared(event):
     """Of mu against the field's mean, which every match lowers; sigma has a floor."""
-    show = Show(event.event)
+    show = EventState(event.event)
     for matches, error in ((10, 4.0), (40, 2.0)):
         rows = [
             SimpleNamespace(rank=1, rank_last=1, sigma=9.0, sigma_field=error + more)
@@ -95,7 +95,7 @@ def test_the_funnel_is_of_what_is_compared(event):
 
 def test_history_is_thinned(event):
     """It begins where the event did, ends where it is, and is never long."""
-    show = Show(event.event)
+    show = EventState(event.event)
     row = SimpleNamespace(rank=1, rank_last=1, sigma_field=2.0)
     for matches in range(1000):
         show.surer(SimpleNamespace(rows=[row, row], matches=matches))
@@ -110,7 +110,7 @@ def test_history_is_thinned(event):
 
 def test_history_goes_on_from_fewer_matches(event):
     """Who is withdrawn may take matches along; a curve that runs back on itself says nothing."""
-    show = Show(event.event)
+    show = EventState(event.event)
     row = SimpleNamespace(rank=1, rank_last=1, sigma_field=2.0)
     for matches in (100, 200, 300, 150, 250):
         show.surer(SimpleNamespace(rows=[row, row], matches=matches))
@@ -120,7 +120,7 @@ def test_history_goes_on_from_fewer_matches(event):
 
 def test_of_what_is_over_nothing_is_left(event):
     """Also where a bot was withdrawn, and the rest of its matches with it."""
-    show = Show(event.event)
+    show = EventState(event.event)
     assert 'max="24"' in quick_fragments(show.look(pace(done=20), None))["progress"]
     show.state = "over"
     assert 'max="20"' in quick_fragments(show.look(pace(done=20), None))["progress"]

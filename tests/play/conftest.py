@@ -12,7 +12,7 @@ from arena.engine.pipes import open_pipes
 from arena.event.options import MatchOptions
 from arena.event.workshop import find_sandbox, seated
 from arena.model import Limits
-from arena.play.seat import sit
+from arena.play.seat import play_with_person
 from arena.sandbox.client import Spawner
 from arena.terminal.play import Evening, _person, _renamed
 
@@ -133,7 +133,7 @@ def played(tmp_path_factory):
         event = evening.event(secret)
         desk = evening.desk()
         async with open_pipes() as table:
-            done = await sit(
+            done = await play_with_person(
                 table,
                 evening.context(secret),
                 evening.spec(event, secret),

@@ -11,7 +11,7 @@ from arena.deals import Deals, secret_from_seed
 from arena.games.descriptor import VOCABULARY
 from arena.games.observer import ObservedGame
 from arena.model import FaultKind, MatchSpec, Settings
-from arena.play.desk import Desk, told
+from arena.play.desk import Desk, play_in_words
 from arena.play.hints import ENGLISH, choices, move_of, refusal
 from arena.referee import Failure, Referee
 from arena.reports.cards import Face, Style
@@ -226,7 +226,9 @@ def test_what_can_t_be_known_changes_no_letter(game, seats, seat):
             desk = at.desk
             keys = Seat(PLAIN)
             keys.wait_for("move" if desk.legal else "", desk)
-            shown.append("\n".join([*keys.frame(79, 40), *(told(desk, p) for p in desk.plays)]))
+            shown.append(
+                "\n".join([*keys.frame(79, 40), *(play_in_words(desk, p) for p in desk.plays)])
+            )
             if len(shown) == MOMENTS:
                 raise EnoughError
 
@@ -284,7 +286,7 @@ def test_plays_are_told_in_words():
 
     def look(at):
         for play in at.desk.plays:
-            lines.add(re.sub(r"\d+", "N", told(at.desk, play)))
+            lines.add(re.sub(r"\d+", "N", play_in_words(at.desk, play)))
             lines.add(re.sub(r"\d+", "N", brief(at.desk, play)))
         assert seen(at.desk).told is not None
 

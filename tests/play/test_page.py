@@ -18,7 +18,7 @@ from arena import registry
 from arena.cli import main
 from arena.play.hints import ENGLISH
 from arena.play.page import Page
-from arena.play.state import State
+from arena.play.state import SeatState
 from arena.replay.steps import unfold
 from arena.site.words import LANGUAGES, strings
 from arena.store import read_event, read_records, secret_of
@@ -163,7 +163,7 @@ def test_nothing_is_sent_that_the_seat_can_t_know(seat, bot_folder, tmp_path, ga
     assert verify(folder, jobs=1).difference is None
     event, (record,) = read_event(folder), read_records(folder)
     steps = unfold(record, event, game=registry.game(game), secret=secret_of(folder, event))
-    fields = set(State.__struct_fields__)
+    fields = set(SeatState.__struct_fields__)
     shown = 0
     for state in sat.states:
         assert fields == state.keys()

@@ -13,7 +13,7 @@ import trio
 from arena import registry
 from arena.deals import Deals
 from arena.model import FaultKind
-from arena.play.seat import Left
+from arena.play.seat import PersonLeft
 from arena.referee import Referee
 from arena.replay.moves import replay_moves
 from arena.replay.steps import unfold
@@ -149,10 +149,10 @@ async def test_who_leaves_has_played_nothing(evening, played, anybody):
     person = anybody()
 
     async def leave(desk):
-        raise Left
+        raise PersonLeft
 
     person.decide = leave
-    with pytest.RaisesGroup(Left, flatten_subgroups=True, allow_unwrapped=True):
+    with pytest.RaisesGroup(PersonLeft, flatten_subgroups=True, allow_unwrapped=True):
         await played(evening("play-nine", ("well", 0)), person)
 
 

@@ -18,13 +18,13 @@ from arena.model import Duel
 from arena.registry import GAMES
 from arena.replay.steps import unfold
 from arena.site import pages
-from arena.site.clearance import Clearing
+from arena.site.clearance import Clearance
 from arena.site.feed import badge
 from arena.site.file_names import bot_slug
 from arena.site.markup import attributes, escaped, tag
 from arena.site.pages.frame import POLICY
 from arena.site.segments import A_SEGMENT, unscript
-from arena.site.source import source_of
+from arena.site.source import read_source
 from arena.site.state import Published, SiteIndex
 from arena.site.statistics import Statistics
 from arena.site.view import BotView, EventView
@@ -241,7 +241,7 @@ def test_lists_hold_every_match_of_every_bot_once(site, event):
 def test_statistics_add_up(event):
     """Every hole that a bot finished itself is counted once by strokes, by seat and by hole."""
     held = read_event(event)
-    clearing = Clearing()
+    clearing = Clearance()
     gathered = Statistics(clearing.ids(held.entrants), 2, clearing)
     records = list(read_records(event))
     for record in records:
@@ -358,5 +358,5 @@ def test_every_picture_of_a_rating_has_the_error_of_what_is_compared(event, site
     ends = [row.mu + side * 1.96 * row.sigma_field for row in rows for side in (-1, 1)]
     wide = (154 - 6) / (max(ends) - min(ends))
     assert drawn == pytest.approx([2 * error * wide for error in errors], abs=0.2)
-    history = source_of(event).history
+    history = read_source(event).history
     assert errors == [history[row.entrant][-1].error for row in rows]

@@ -12,7 +12,7 @@ from arena.cli import commands
 from arena.event.results import table_of
 from arena.model import Entrant, Machine, NotRun, UserError, pairing_id
 from arena.site import publish
-from arena.site.clearance import Clearing
+from arena.site.clearance import Clearance
 from arena.site.folder import SiteFolder
 from arena.site.segments import unscript
 from arena.store import log_reader, read_event, read_records
@@ -313,7 +313,7 @@ def test_cards_that_can_be_guessed_are_not_shown_under_aliases(tmp_path, publish
 
 def test_the_order_of_matches_tells_nothing(class_event):
     """Under aliases they are sorted by what is published, not by ids that a list of names gives."""
-    clearing = Clearing(key=b"k" * 32)
+    clearing = Clearance(key=b"k" * 32)
     ids = [f"{number:012x}-000000-0" for number in range(50)]
     shown = [clearing.match(match) for match in ids]
     assert shown != sorted(shown)
@@ -329,7 +329,7 @@ def test_an_alias_of_who_was_withdrawn_before_an_epoch_is_not_undone(event):
         table, event=msgspec.structs.replace(table.event, settings=settings)
     )
     for key, named in ((b"", True), (b"k" * 32, False)):
-        made = msgspec.json.encode(Clearing(key=key).table(shown))
+        made = msgspec.json.encode(Clearance(key=key).table(shown))
         assert named == (b"paula" in made)
 
 
@@ -340,7 +340,7 @@ def test_the_order_of_a_table_tells_nothing(event):
     rows = [replace(row, mu=25.0, rank=1, note="") for row in table.rows]
     rows.sort(key=lambda row: row.entrant)
     for number in range(20):  # by one key alone they could be in order by chance
-        shown = Clearing(key=bytes([number]) * 32).table(replace(table, rows=tuple(rows)))
+        shown = Clearance(key=bytes([number]) * 32).table(replace(table, rows=tuple(rows)))
         for ids in (
             [row.entrant for row in shown.rows],
             [(duel.row, duel.column) for duel in shown.duels],
