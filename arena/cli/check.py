@@ -73,18 +73,15 @@ def check(
     from arena.api.check import NOT_ENTERED, CheckOptions, check_bots
     from arena.check.report import Status
     from arena.model import Limits
-    from arena.terminal.check_report import CheckDisplay, Lines
-    from arena.terminal.screen import colour, columns
+    from arena.terminal.check_report import CheckDisplay
+    from arena.terminal.screen import columns
 
-    shown = None
-    if not as_json:
-        shown = Lines(
-            click.echo,
-            width=min(columns(), WIDEST) if sys.stdout.isatty() else None,
-            paint=colour(),
-            verbose=verbose,
-            several=len(bots) > 1,
-        )
+    display = CheckDisplay(
+        None if as_json else click.echo,
+        width=min(columns(), WIDEST) if sys.stdout.isatty() else None,
+        verbose=verbose,
+        several=len(bots) > 1,
+    )
     limits = Limits(
         move_ms=move_time,
         match_ms=max(Limits().match_ms, move_time),
@@ -98,7 +95,7 @@ def check(
         sandbox=sandbox,
         jobs=jobs,
     )
-    reports = check_bots(bots, chosen, CheckDisplay(shown))
+    reports = check_bots(bots, chosen, display)
     if as_json:
         import msgspec
 

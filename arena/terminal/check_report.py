@@ -1,7 +1,7 @@
-"""The report of `arena check` in lines: each check when it is done, then each mistake.
+"""Print the reports of `arena check`: each check when it is done, then each mistake.
 
-Where there is no terminal nothing is cut and no line is broken: what is quoted there is read by
-programs, or pasted.
+Where there is no terminal no line is cut or broken: programs read what is quoted there, or people
+paste it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import click
 
 from arena.api.check import CheckProgress
 from arena.check.diagnosis import last_exception
+from arena.check.mistakes import Mistake
 from arena.check.report import CheckResult, Finding, Report
-from arena.terminal.screen import columns, say
+from arena.terminal.screen import colour, columns, say
 
 SPEC = "protocol/SPEC.md"
 MARKS = {"passed": "✓", "warned": "!", "failed": "✗", "skipped": "\u2013"}
@@ -29,22 +30,17 @@ _LABEL = 14
 _NARROWEST = 16
 
 
-class Lines:
-    """Prints reports: of one bot each check as it comes, of several a line for each that passes."""
+class CheckDisplay(CheckProgress):
+    """Prints reports: of one bot each check when it is done, of several a line a bot that passes;
+    on a terminal also a status line with the check that is running.
+    """
 
     def __init__(
-        self,
-        out: Callable[[str], None],
-        *,
-        width: int | None,
-        paint: bool,
-        verbose: bool,
-        several: bool,
+        self, out: Callable[[str], None] | None, *, width: int | None, verbose: bool, several: bool
     ) -> None:
-        """`width`: of the terminal; None: there is none."""
-        self._out = out
+        """`out`: None prints no report. `width`: of the terminal, None where there is none."""
+        self._print = out or (lambda _: None)
         self._width = width
-        self._paint = paint
         self._verbose = verbose or width is None
         self._all = verbose
         self._several = several
@@ -52,53 +48,56 @@ class Lines:
         self._skipped: list[CheckResult] = []
         self._reports = 0
 
-    # ---- one bot, as it goes on
+    def note(self, text: str) -> None:
+        say(text)
 
-    def begin(self, bot: str, path: str, titles: Iterable[str]) -> None:
-        """A bot is about to be examined."""
+    def status(self, text: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{text[: columns() - 1]}")
+            sys.stderr.flush()
+
+    def begun(self, bot: str, path: str, titles: Sequence[str]) -> None:
         self._longest = max(map(len, titles), default=0)
         if not self._several:
-            self._out(f"{bot}  ({path})")
+            self._print(f"{bot}  ({path})")
 
     def checked(self, checked: CheckResult) -> None:
-        """A check is done."""
         if not self._several:
             self._checked(checked)
 
     def report(self, report: Report) -> None:
-        """A bot has been examined."""
         self._reports += 1
         entry = report.checks[0].finding
-        if entry and entry.cause.value == "no-such-path":
+        if entry and entry.cause is Mistake.NO_SUCH_PATH:
             self._mark("failed", entry.title)
         elif self._several and report.status == "passed" and not self._all:
             self._sentence("passed", f"{report.bot}: {_verdict(report)}")
         else:
             if self._several or entry:
                 self._whole(report)
-            self._tell_skipped()
+            self._print_skipped()
             self._findings(report)
 
     def _whole(self, report: Report) -> None:
-        """What hasn't been shown of it yet."""
+        """Print the checks of a report, which were not printed one by one."""
         if self._reports > 1:
-            self._out("")
+            self._print("")
         self._longest = max(len(checked.title) for checked in report.checks)
         if self._several:
-            self._out(f"{report.bot}  ({report.path})")
+            self._print(f"{report.bot}  ({report.path})")
             for checked in report.checks:
                 self._checked(checked)
 
     def _checked(self, checked: CheckResult) -> None:
         first = self._skipped[0] if self._skipped else None
         if first and (checked.status != "skipped" or checked.detail != first.detail):
-            self._tell_skipped()
+            self._print_skipped()
         if checked.status == "skipped" and not self._all:
-            self._skipped.append(checked)  # those of one reason are told together
+            self._skipped.append(checked)  # those of one reason are one line
         else:
             self._line(checked)
 
-    def _tell_skipped(self) -> None:
+    def _print_skipped(self) -> None:
         skipped, self._skipped = self._skipped, []
         if len(skipped) > 1:
             text = f"{len(skipped)} more, skipped: {skipped[0].detail}"
@@ -112,24 +111,22 @@ class Lines:
         text = f"{checked.title:<{self._longest}}  {first}".rstrip()
         self._mark(checked.status, text, indent="  ")
         for line in rest:
-            self._out(f"{'':<{indent}}{line}")
-
-    # ---- mistakes
+            self._print(f"{'':<{indent}}{line}")
 
     def _findings(self, report: Report) -> None:
         for checked in report.checks:
             if checked.finding:
-                self._out("")
+                self._print("")
                 self._sentence(checked.status, f"{checked.title}: {checked.finding.title}")
                 self._finding(checked.finding)
-        self._out("")
+        self._print("")
         self._sentence(report.status, f"{report.bot}: {_verdict(report)}")
 
     def _sentence(self, status: str, text: str) -> None:
         first, *rest = self._wrapped(text, 2)
         self._mark(status, first)
         for line in rest:
-            self._out(f"  {line}")
+            self._print(f"  {line}")
 
     def _finding(self, finding: Finding) -> None:
         says = [line for line in finding.stderr.splitlines() if line.strip()]
@@ -152,10 +149,9 @@ class Lines:
 
     def _labelled(self, label: str, lines: Iterable[str]) -> None:
         for number, line in enumerate(lines):
-            self._out(f"    {'' if number else label:<9} {line}")
+            self._print(f"    {'' if number else label:<9} {line}")
 
     def _words(self, text: str) -> list[str]:
-        """A sentence of ours."""
         return self._wrapped(text, _LABEL) if text else []
 
     def _wrapped(self, text: str, indent: int) -> list[str]:
@@ -164,14 +160,14 @@ class Lines:
         return textwrap.wrap(text, self._room(indent), break_on_hyphens=False) or [""]
 
     def _quoted(self, text: str) -> list[str]:
-        """What somebody has written, to the letter: a terminal's width breaks it anywhere."""
+        """Quote text to the letter: a terminal's width breaks it anywhere."""
         if self._width is None or not text:
             return [text] if text else []
         room = self._room(_LABEL)
         return [text[at : at + room] for at in range(0, len(text), room)]
 
     def _room(self, indent: int) -> int:
-        """Columns behind an indent; some even where the terminal has none left."""
+        """Columns behind an indent: a few even on a terminal that has none left."""
         assert self._width is not None
         return max(_NARROWEST, self._width - indent)
 
@@ -183,8 +179,8 @@ class Lines:
 
     def _mark(self, status: str, text: str, indent: str = "") -> None:
         mark = MARKS[status]
-        shown = click.style(mark, fg=COLOURS[status]) if self._paint else mark
-        self._out(f"{indent}{shown} {text}")
+        shown = click.style(mark, fg=COLOURS[status]) if colour() else mark
+        self._print(f"{indent}{shown} {text}")
 
 
 def _ends(lines: Sequence[str]) -> Sequence[str]:
@@ -208,30 +204,3 @@ def _verdict(report: Report) -> str:
     if report.status != "failed":
         text += f"; {report.times.p99_ms:.1f} ms an answer (p99), {report.memory_mb:.0f} MB"
     return text
-
-
-class CheckDisplay(CheckProgress):
-    """Reports as lines, if any are wanted; on a terminal a status line of what is being tried."""
-
-    def __init__(self, lines: Lines | None) -> None:
-        self._lines = lines
-
-    def note(self, text: str) -> None:
-        say(text)
-
-    def status(self, text: str) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r\x1b[K{text[: columns() - 1]}")
-            sys.stderr.flush()
-
-    def begun(self, bot: str, path: str, titles: Sequence[str]) -> None:
-        if self._lines:
-            self._lines.begin(bot, path, titles)
-
-    def checked(self, checked: CheckResult) -> None:
-        if self._lines:
-            self._lines.checked(checked)
-
-    def report(self, report: Report) -> None:
-        if self._lines:
-            self._lines.report(report)

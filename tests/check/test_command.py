@@ -12,7 +12,7 @@ import pytest
 from arena.bots import load
 from arena.check.mistakes import Mistake
 from arena.check.report import CheckResult, Finding, Report, Status
-from arena.terminal.check_report import Lines
+from arena.terminal.check_report import CheckDisplay
 
 ROOT = Path(__file__).parents[2]
 GOOD = Path(__file__).with_name("good.py")
@@ -115,7 +115,7 @@ def test_where_no_terminal_is_nothing_is_cut(check, bot):
 def test_a_terminal_s_width_breaks_what_is_quoted_anywhere():
     """And changes no letter of it; our own words are broken between words."""
     shown = []
-    lines = Lines(shown.append, width=60, paint=False, verbose=False, several=False)
+    lines = CheckDisplay(shown.append, width=60, verbose=False, several=False)
     finding = Finding(
         cause=Mistake.ECHO,
         title="it writes back what it reads",
@@ -125,7 +125,7 @@ def test_a_terminal_s_width_breaks_what_is_quoted_anywhere():
         sent="a  b   " * 30,
     )
     checked = CheckResult(name="x", title="t", section="s", status=Status.FAILED, finding=finding)
-    lines.begin("bot@1", "bot", ["t"])
+    lines.begun("bot@1", "bot", ["t"])
     lines.checked(checked)
     lines.report(Report(bot="bot@1", path="bot", status=Status.FAILED, checks=(checked,)))
     assert max(map(len, shown)) <= 60
@@ -137,10 +137,10 @@ def test_a_terminal_s_width_breaks_what_is_quoted_anywhere():
 def test_no_figure_of_a_check_is_cut(width):
     """What doesn't fit beside the title stands below, also where hardly anything fits."""
     shown = []
-    lines = Lines(shown.append, width=width, paint=False, verbose=False, several=False)
+    lines = CheckDisplay(shown.append, width=width, verbose=False, several=False)
     title = "leaves after bye and at the end of its input"
     detail = "p50 0.0, p99 1.9, max 8.0 ms; 47.0 of 60 s a match"
-    lines.begin("bot@1", "bot", [title])
+    lines.begun("bot@1", "bot", [title])
     lines.checked(
         CheckResult(name="x", title="t", section="s", status=Status.PASSED, detail=detail)
     )
