@@ -47,6 +47,9 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 )
 
 
+COMMAND_OF: Mapping[str, str] = MappingProxyType({"trial": "arena compare", "single": "arena play"})
+"""Formats that a command of their own plays; `--schedule` offers all others."""
+
 REPORTS: Mapping[str, str] = MappingProxyType(
     {
         "text": "arena.reports.text:REPORT",

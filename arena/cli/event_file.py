@@ -77,6 +77,8 @@ def _checked(option: click.Parameter, given: Any, folder: Path) -> Any:  # noqa:
     if option.multiple:
         if not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
             raise TypeError('expected a list of texts, like ["my-bot"]')
+        for each in given:
+            option.type.convert(each, option, None)
         return tuple(given)
     kind, wanted = _taken(option.type)
     if isinstance(given, bool) or not isinstance(given, wanted):

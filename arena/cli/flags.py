@@ -12,7 +12,7 @@ import click
 
 from arena.cli.event_file import read_defaults
 from arena.cli.paths import BotPath, PathName
-from arena.registry import GAMES, REPORTS, SANDBOXES
+from arena.registry import COMMAND_OF, FORMATS, GAMES, REPORTS, SANDBOXES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,7 +22,8 @@ _COLUMN = 22
 
 HEADINGS = {
     "What is played": (
-        *("event", "game", "deal", "schedule", "seats", "tables", "deals", "gauntlet"),
+        *("event", "game", "deal", "schedule", "schedule_options", "seats", "tables"),
+        *("deals", "gauntlet"),
         *("until_resolved", "budget", "close", "effect", "alpha", "beta", "playoff", "no_playoff"),
         *("no_same_author", "seed", "turn_cap", "rate_on", "no_luck"),
     ),
@@ -146,6 +147,23 @@ class Finite(click.FloatRange):
         return number
 
 
+class NameValue(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
+    """NAME=VALUE. The value is the pair."""
+
+    name = "name=value"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's own signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tuple[str, str]:
+        name, equals, text = str(value).partition("=")
+        if not (name and equals):
+            self.fail(f"{value!r} is no option: write it like NAME=VALUE", param, ctx)
+        return name.strip(), text.strip()
+
+
 POSITIVE = click.IntRange(min=1)
 TIME = Duration()
 FOLDER = PathName(path_type=Path)
@@ -248,6 +266,18 @@ event_options = flags(
         metavar="N",
         default=10,
         help="Deals a table; each is played in every seat rotation.",
+    ),
+    option(
+        "--schedule",
+        type=click.Choice([name for name in FORMATS if name not in COMMAND_OF]),
+        help="Who meets whom, and when it is enough.  [default: round-robin]",
+    ),
+    option(
+        "--option",
+        "schedule_options",
+        type=NameValue(),
+        multiple=True,
+        help="An option of the schedule's own; can be given again.",
     ),
     option(
         "--gauntlet",

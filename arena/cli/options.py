@@ -128,6 +128,8 @@ def event_options_of(params: dict[str, Any]) -> EventOptions:
         tables=params["tables"],
         deals=params["deals"],
         series=1 if params["fresh"] == "match" else params["series"],
+        schedule=params["schedule"],
+        schedule_options=dict(params["schedule_options"]),
         gauntlet=params["gauntlet"],
         until_resolved=params["until_resolved"],
         budget=params["budget"],

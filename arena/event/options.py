@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from arena import registry
+from arena.formats.options import settings_members
 from arena.games import Game
 from arena.luck import evaluator_name
 from arena.model import (
@@ -20,7 +22,6 @@ from arena.model import (
     STATED,
     Frozen,
     Limits,
-    Racing,
     RateOn,
     Settings,
     Trial,
@@ -126,6 +127,10 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
     """Deals a table; each is played in every rotation."""
     series: int = 25
     """Matches that a bot's process plays before it is replaced."""
+    schedule: str | None = None
+    """A format by its name; None: what other options ask for, else a round robin."""
+    schedule_options: Mapping[str, int | float | str] = {}
+    """Options of the format's own."""
     gauntlet: tuple[str, ...] = ()
     """Only these bots, by name or path, meet all others."""
     until_resolved: bool = False
@@ -152,7 +157,7 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
         measured = self._evaluator(registry.game(self.game))
         if self.luck and not measured:
             yield f"note: {self.game} has no measure of luck: strokes stay as they are played"
-        if self.until_resolved and not measured:
+        if self._schedule() == "racing" and not measured:
             yield (
                 "note: without its luck measured, a race rates on results and needs many more "
                 "matches"
@@ -167,19 +172,38 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
             raise UserError(f"--rate-on adjusted takes the luck off, and {what} {lack}")
         return found
 
-    def _refuse_conflicts(self) -> None:
-        if self.gauntlet and self.until_resolved:
-            raise UserError(
-                "--gauntlet and --until-resolved are two ways to run an event; choose one"
+    def _schedule(self) -> str:
+        """The name of the format; UserError where options ask for two."""
+        asked = {
+            flag: name
+            for flag, name, chosen in (
+                ("--gauntlet", "gauntlet", self.gauntlet),
+                ("--until-resolved", "racing", self.until_resolved),
+                (f"--schedule {self.schedule}", self.schedule or "", self.schedule),
             )
-        if self.budget is not None and not self.until_resolved:
+            if chosen
+        }
+        if len(set(asked.values())) > 1:
+            raise UserError(f"{' and '.join(asked)} are two ways to run an event; choose one")
+        name = next(iter(asked.values()), "round-robin")
+        if name in registry.COMMAND_OF:
+            raise UserError(f"--schedule {name}: that is what {registry.COMMAND_OF[name]} plays")
+        if name != "racing" and self.budget is not None:
             raise UserError("--budget is a race's; add --until-resolved, or choose --deals")
-        if self.close is not None and not self.until_resolved:
+        if name != "racing" and self.close is not None:
             raise UserError("--close is a race's; add --until-resolved")
+        return name
+
+    def _members(self, name: str) -> dict[str, Any]:
+        """The members of the settings that hold the format's options."""
+        given = dict(self.schedule_options)
+        own = {"budget": self.budget, "close": self.close}
+        given |= {option: value for option, value in own.items() if value is not None}
+        return settings_members(registry.format_class(name), name, given)
 
     def settings(self, *, trial: Trial | None = None) -> Settings:
         """The settings of an event. Its heroes are known only when the bots are."""
-        self._refuse_conflicts()
+        name = "trial" if trial else self._schedule()
         limits = self.limits
         if limits.move_ms > limits.match_ms:
             raise UserError(
@@ -193,12 +217,8 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
                 f"--seats {self.seats}: {self.game} is for {rules.min_seats} to "
                 f"{rules.max_seats} players"
             )
-        race = Racing(budget=self.budget) if self.until_resolved else None
-        if race and self.close is not None:
-            race = msgspec.structs.replace(race, close=self.close)
-        name = "round-robin"
-        if trial or race or self.gauntlet:
-            name = "trial" if trial else "racing" if race else "gauntlet"
+        members = {"trial": trial} if trial else self._members(name)
+        adaptive = registry.format_class(name).adaptive
         settings = Settings(
             game=self.game,
             game_version=rules.version,
@@ -211,13 +231,12 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
             playoff=self.playoff,
             freeze=self.freeze,
             format=name,
-            rate_on=self.rate_on or (ADJUSTED if (race or trial) and measured else RESULTS),
+            rate_on=self.rate_on or (ADJUSTED if adaptive and measured else RESULTS),
             evaluator=measured,
-            racing=race,
-            trial=trial,
             limits=limits,
             rating=rules.about.rating,
             **STATED,
+            **members,
             predictable=False,
         )
         try:
