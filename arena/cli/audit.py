@@ -1,4 +1,4 @@
-"""`arena audit`: whether an event was fair, as far as its log can tell."""
+"""`arena audit`: report what is unusual in an event's log."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int
     From the log alone: what seats are worth, ties, holes that only the turn cap ended, luck, who
     does better where a deal had been played before, pairs that do better together or feed each
     other discards, results that hang together within a series, which makes the table's intervals
-    too narrow, time, faults and load. It says what is unusual, never why: two styles that
+    too narrow, time, faults and load. It shows what is unusual, never why: two styles that
     suit each other look like two bots that have agreed on something.
     """
     from arena.audit.report import STRICT

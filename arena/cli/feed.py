@@ -14,7 +14,7 @@ OTHERWISE = 5
 
 
 @click.command(
-    short_help="Say a recorded TRANSCRIPT to BOT again, and compare.",
+    short_help="Replay a recorded TRANSCRIPT to BOT, and compare.",
     epilog="""\b
 Examples:
   arena feed bots/mine talk/seat0-mine.txt       a recording of arena match
@@ -57,7 +57,7 @@ Exit codes:
 @click.option("--lean", is_flag=True, help="With --match and --print: of a bot that asks for it.")
 @sandbox_option(text="`none` confines nothing.")
 def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
-    """Say to BOT alone what TRANSCRIPT says it was told, and compare its answers.
+    """Send BOT the lines that TRANSCRIPT recorded, and compare its answers.
 
     TRANSCRIPT is a file, `-`, or an event's folder with --match: then it is made from the log,
     from where the bot's process began. BOT is a path, or with --match also a name@version of

@@ -1,4 +1,4 @@
-"""`arena log`: the records that count, as JSON lines; faults; what a bot was told."""
+"""`arena log`: print records as JSON lines, faults, or the transcript of a bot."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Examples:
     metavar="MATCH",
     help="The conversation with a bot, up to that match.",
 )
-@click.option("--bot", type=BotName(), metavar="NAME", help="With --transcript: whose.")
+@click.option("--bot", type=BotName(), metavar="NAME", help="With --transcript: the bot.")
 @click.option("--lean", is_flag=True, help="With --transcript: of a bot that asks for `next`.")
 @click.option(
     "--attempt",

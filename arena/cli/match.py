@@ -23,7 +23,7 @@ from arena.cli.usage import need_linux
 FAULTED = 3
 _TIMES = ("move_time", "match_time", "start_time")
 _DAYS_MS = 1_000_000_000
-"""Eleven of them: the longest limit that a bot can be told."""
+"""Eleven days: the longest limit that the protocol has."""
 
 
 @click.command(
@@ -34,7 +34,7 @@ Examples:
   arena match my-bot greedy                     who wins, hole by hole
   arena match bots/mine bots/mine --watch       against itself; space pauses
   arena match A B C --game four-card-golf --deal 7
-  arena match A B --record talk                 every line said, in talk/
+  arena match A B --record talk                 every line, in talk/
   arena match A B --no-limits                   while a debugger stops A
 
 \b
@@ -58,14 +58,14 @@ Exit codes:
 @option(
     "--delay",
     type=Duration(0),
-    help="Pause after a move with --watch, on nobody's time.  [default: 0.5s; 0s in a pipe]",
+    help="Pause after a move with --watch, at no bot's cost.  [default: 0.5s; 0s in a pipe]",
 )
 @option("--hidden", is_flag=True, help="With --watch: hidden cards by their backs.")
 @option(
     "--record",
     type=PathName(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Keep every line said, and stderr, a file a bot.",
+    help="Record every line, and stderr, a file a bot.",
 )
 @option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
 @option(
@@ -120,7 +120,7 @@ def match(**options: Any) -> None:  # noqa: ANN401 - click's flags
     for line in match_lines(played):
         click.echo(line)
     if talk is not None:
-        click.echo(f"all that was said: {plain(str(talk))}")
+        click.echo(f"every line: {plain(str(talk))}")
     if record.faults:
         failed = [bots[seat] for seat in sorted({fault.seat for fault in record.faults})]
         say(f"more: {check_line(failed)}")

@@ -26,7 +26,7 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
     """Put the shards of an event together and print its table.
 
     Name the folders of all shards, in any order; they are only read. The new folder is what one
-    machine would have given, with the secret revealed.
+    machine would have written, with the secret revealed.
     """
     from arena.event.merge import merge_shards
     from arena.terminal.outcome import show_result

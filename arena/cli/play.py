@@ -56,7 +56,7 @@ Exit codes:
 @click.option(
     "--delay",
     type=Duration(0),
-    help="Pause after a bot's turn, to look; on nobody's time.  [default: 0.6s]",
+    help="Pause after a bot's turn, at no bot's cost.  [default: 0.6s]",
 )
 @click.option("--seed", metavar="TEXT", help="The same cards for the same text; else new ones.")
 @click.option("--no-playoff", is_flag=True, help="A tie for first stays one.")
@@ -72,7 +72,7 @@ Exit codes:
 def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play one match against BOTS, nine holes.
 
-    You have all the time you want, and see what a bot in your seat would be told. The bots are in
+    You have all the time you want, and see what a bot in your seat would see. The bots are in
     the sandbox and have the same limits as in `arena match`; they stand still while it isn't their
     turn. A tie for first is played off in sudden death. A finished match is kept as a folder that
     `arena replay` shows and `arena verify` proves; one that you leave isn't counted.

@@ -26,14 +26,14 @@ Examples:
 @click.option(
     "--beacon-from",
     metavar="SOURCE",
-    help="Where a public value will come from that nobody knows yet.",
+    help="Source of a public value that is not known yet.",
 )
 def prepare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Prepare a tournament between BOTS, to be played later with `arena run`.
 
     Chooses the secret that all deals follow from, writes it and the bots into a folder, for you
     alone to read, and prints the commitment to publish. A copy of the folder has all that another
-    machine needs. With --beacon-from the deals also follow from a value that nobody knows yet, so
+    machine needs. With --beacon-from the deals also follow from a value that is not known yet, so
     you can't have chosen among secrets.
     """
     need_linux()

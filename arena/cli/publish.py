@@ -1,4 +1,4 @@
-"""`arena publish`: a site of events, for any static host or none."""
+"""`arena publish`: write events as a static site."""
 
 from __future__ import annotations
 

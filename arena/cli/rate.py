@@ -15,7 +15,7 @@ _DAY = len("2026-01-02")
 
 
 class Date(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
-    """A day or a moment, in UTC unless it says otherwise. The value is seconds since 1970."""
+    """A day or a moment, in UTC unless it names an offset. The value is seconds since 1970."""
 
     name = "date"
 

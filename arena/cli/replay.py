@@ -54,7 +54,7 @@ Examples:
     type=BotName(),
     multiple=True,
     metavar="NAME",
-    help="At whose table; several times: all of them.",
+    help="Matches of this bot; given several times: of all of them.",
 )
 @click.option(
     "--fault",

@@ -24,7 +24,7 @@ def stop(folder: Path, *, now: bool) -> None:
     read_event(folder)
     pid = writer(folder)
     if not pid:
-        raise UserError(f"{folder}: nobody is playing there")
+        raise UserError(f"{folder}: no arena is playing there")
     try:
         # Two SIGTERMs in a row could arrive as one; "at once" has a signal of its own.
         os.kill(pid, signal.SIGUSR1 if now else signal.SIGTERM)

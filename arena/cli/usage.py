@@ -1,4 +1,4 @@
-"""What is wrong with a command line, in one line that says what would be right."""
+"""Describe a mistake in a command line in one line, with what would be right."""
 
 from __future__ import annotations
 

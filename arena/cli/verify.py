@@ -1,4 +1,4 @@
-"""`arena verify`: whether a results folder is what follows from it."""
+"""`arena verify`: derive a results folder again, and report the first difference."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noq
     the schedule with what was left out, the ratings and the tables. It needs no bots and no
     sandbox, and uses all cores.
 
-    That a bot made its moves itself, only --rerun can tell: matches drawn at random are played
+    Only --rerun shows that a bot made its moves itself: matches drawn at random are played
     again, each with those before it in its series, and must come out as recorded. The bots are
     those of the event: as they lie in the cache or the folder, or BOTS with the same content.
 

@@ -18,8 +18,8 @@ def checkup_lines(found: Checkup, width: int, *, paint: bool) -> Iterator[str]:
         yield from _tried(tried, before, width)
     yield from ("", "Memory of a bot's whole tree")
     yield from _memory(found, width)
-    yield from ("", "What the arena was given")
-    yield from _given(found, width)
+    yield from ("", "Limits of the arena itself")
+    yield from _own_limits(found, width)
     yield from ("", "Time")
     yield from _time(found, width)
     yield from ("", "What is guaranteed")
@@ -53,7 +53,7 @@ def _verdict(found: Checkup, width: int, *, paint: bool) -> Iterator[str]:
 
 
 def _tried(tried: Tried, before: Tried | None, width: int) -> Iterator[str]:
-    """`before`: the one told before it, whose remedy needn't be repeated."""
+    """`before`: the one listed before it, whose remedy needn't be repeated."""
     margin = " " * 21
     if tried.works:
         yield f"  {tried.label:<12} works  {tried.detail}"
@@ -74,11 +74,11 @@ def _memory(found: Checkup, width: int) -> Iterator[str]:
     memory = found.memory
     if memory.by == "watchdog":
         text = (
-            "held by a watchdog that looks every 20 ms: what a fast program fills in that time "
-            "(about 100 MB a core) comes on top."
+            "limited by a watchdog that polls every 20 ms: what a fast program fills in that "
+            "time (about 100 MB a core) comes on top."
         )
     elif memory.by:
-        text = f"held by the kernel ({memory.by})."
+        text = f"limited by the kernel ({memory.by})."
     else:
         text = "unknown: the process that starts bots does not answer."
     yield from _item(text, width)
@@ -87,7 +87,7 @@ def _memory(found: Checkup, width: int) -> Iterator[str]:
         yield from (f"  {line}" for line in finding.remedy(width - 2))
 
 
-def _given(found: Checkup, width: int) -> Iterator[str]:
+def _own_limits(found: Checkup, width: int) -> Iterator[str]:
     if found.lack:
         yield from _item(f"{found.lack}.", width)
     else:
@@ -117,9 +117,9 @@ def _guarantees(found: Checkup, width: int, *, paint: bool) -> Iterator[str]:
     for name, meaning in found.guarantees.items():
         cells = []
         for tried, cell in zip(found.backends, widths, strict=True):
-            held = name in tried.kept
-            text = f"{'yes' if held else 'no':<{cell}}"
-            cells.append(click.style(text, fg="red") if paint and not held else text)
+            kept = name in tried.kept
+            text = f"{'yes' if kept else 'no':<{cell}}"
+            cells.append(click.style(text, fg="red") if paint and not kept else text)
         first, *rest = _wrap(meaning, max(width - margin, 20))
         yield f"  {name:<{name_width}}{''.join(cells)}{first}"
         yield from (" " * margin + line for line in rest)
@@ -128,7 +128,7 @@ def _guarantees(found: Checkup, width: int, *, paint: bool) -> Iterator[str]:
 def _gaps(found: Checkup, width: int) -> Iterator[str]:
     working = [tried for tried in found.backends if tried.works]
     if not working:
-        yield "  nothing works, nothing is held"
+        yield "  none: no sandbox works"
     for name, meaning in found.gaps.items():
         where = [tried.label for tried in working if name in tried.gaps]
         if not where:

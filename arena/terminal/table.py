@@ -72,7 +72,7 @@ def duel_lines(table: Table) -> Iterator[str]:
     """How the bots in a part of a table did against each opponent."""
     for row in table.rows:
         against = [duel for duel in table.duels if duel.row == row.entrant]
-        told = ", ".join(f"{plain(duel.column)} {100 * share(duel):.0f}" for duel in against)
-        if told:
-            text = f"rated events won by {plain(row.entrant)}, %: against {told}"
+        shares = ", ".join(f"{plain(duel.column)} {100 * share(duel):.0f}" for duel in against)
+        if shares:
+            text = f"rated events won by {plain(row.entrant)}, %: against {shares}"
             yield from wrap(text, columns(), indent="  ")

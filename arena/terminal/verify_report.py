@@ -139,7 +139,7 @@ def cores() -> int:
 
 
 class _Bar:
-    """How far it has come, for whoever waits at a terminal."""
+    """The percentage that is verified, on a terminal."""
 
     def __init__(self, folder: Path) -> None:
         log = folder / LOG
