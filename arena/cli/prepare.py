@@ -46,7 +46,7 @@ def prepare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     from arena.event.prepare import prepare_event
     from arena.event.session import Session
     from arena.model import UserError
-    from arena.terminal.progress import Lines
+    from arena.terminal.progress import LineProgress
     from arena.terminal.screen import say
 
     out, sandbox = options["out"], options["sandbox"]
@@ -55,7 +55,7 @@ def prepare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     prepared = prepare_event(
         options["bots"],
         event_options_of(options),
-        Session(RunOptions(sandbox=sandbox), Lines(sys.stderr)),
+        Session(RunOptions(sandbox=sandbox), LineProgress(sys.stderr)),
         out=out,
         skip_broken=options["skip_broken"],
         beacon_from=options["beacon_from"],

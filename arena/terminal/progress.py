@@ -1,7 +1,7 @@
-"""Following an event: a live display for people, plain lines, or JSON lines for programs.
+"""Show the progress of an event: a bar on a terminal, plain lines, or JSON lines for programs.
 
-People read stderr, programs stdout. Everything shown while an event is played is provisional;
-the table at its end is not made from it.
+People read stderr, programs stdout. Everything shown during play is provisional; the table at the
+end is not made from it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROWS = 10
 _UNFINISHED = "not finished; whole series are kept; go on with"
 
 
-class Quiet(Progress):
+class QuietProgress(Progress):
     """Shows what has to be seen, and the results."""
 
     def warn(self, text: str) -> None:
@@ -67,24 +67,20 @@ class Quiet(Progress):
         if outcome.resume:
             self.warn(f"{_UNFINISHED}: {outcome.resume}")
 
-    def left(self) -> str:
-        """The time left, for people."""
-        seconds = self.seconds_left()
-        return "?" if seconds is None else spoken(seconds)
-
     def status(self) -> str:
-        """One line of it all."""
+        seconds = self.seconds_left()
+        left = "?" if seconds is None else spoken(seconds)
         planned = self.planned + self.more
         share = 100 * self.done // max(1, planned)
         about = "about " if self.more else ""
         faults = f", {self.faults} with faults" if self.faults else ""
         return (
             f"{self.done}/{about}{planned} matches ({share} %), "
-            f"{self.rate():.1f}/s, {self.left()} left{faults}"
+            f"{self.rate():.1f}/s, {left} left{faults}"
         )
 
 
-class Lines(Quiet):
+class LineProgress(QuietProgress):
     """Plain lines on stderr, where there is no terminal to draw on."""
 
     def __init__(self, out: TextIO) -> None:
@@ -107,34 +103,30 @@ class Lines(Quiet):
         super().begun(start)
 
     def tick(self) -> None:
-        """Say where we are, from time to time."""
-        self._tell_void()
+        self._report_void()
         now = time.monotonic()
         if now - self._said >= LINES_EVERY_S:
             self._said = now
             self.note(self.status())
 
     def wave(self, wave: Wave) -> None:
-        """So much more is to be played, and why."""
         super().wave(wave)
         if self._marks:
             self.note(f"{wave.matches} more matches; {wave.note}")
 
     def trouble(self, series: str, message: str) -> None:
-        """A series is void; those of one reason are told together."""
         self._void.setdefault(message, []).append(series)
 
     def ended(self) -> None:
-        self._tell_void()
+        self._report_void()
 
-    def _tell_void(self) -> None:
+    def _report_void(self) -> None:
         void, self._void = self._void, {}
         for message, series in void.items():
             what = f"series {series[0]} is" if len(series) == 1 else f"{len(series)} series are"
             self.note(f"{what} void and will be played again: {message}")
 
     def note(self, text: str) -> None:
-        """A line."""
         self._write(visible(text) + "\n")
 
     def _write(self, text: str) -> None:
@@ -147,8 +139,8 @@ class Lines(Quiet):
                 self._out = None
 
 
-class Bar(Lines):
-    """A bar, what is open, and the provisional ranking, redrawn in place on a terminal."""
+class BarProgress(LineProgress):
+    """A bar, the open question and a provisional ranking, redrawn in place on a terminal."""
 
     def __init__(self, out: TextIO) -> None:
         super().__init__(out)
@@ -163,17 +155,14 @@ class Bar(Lines):
         self._live = OnlineRatings(event.settings.rating)
 
     def wave(self, wave: Wave) -> None:
-        """It is drawn, not said again and again."""
         Progress.wave(self, wave)
 
     def rated(self, rated: RatedOutcome) -> None:
-        """A rated event is settled."""
         if self._live is not None:
             self._live.update(rated)
 
     def tick(self) -> None:
-        """Draw again."""
-        self._tell_void()
+        self._report_void()
         columns, rows = _size(self._out)
         what = [_cut(f"  {visible(self.open)}", columns - 1)] if self.open else []
         lines = [self._bar(columns), *what]
@@ -183,13 +172,11 @@ class Bar(Lines):
         self._write(text)
 
     def ended(self) -> None:
-        """Leave the screen as it was."""
         super().ended()
         self._write(self._erasure())
         self._drawn = 0
 
     def note(self, text: str) -> None:
-        """A line above the display."""
         self._write(self._erasure() + visible(text) + "\n")
         self._drawn = 0
 
@@ -218,7 +205,7 @@ class Bar(Lines):
         return lines
 
 
-class JsonLines(Progress):
+class JsonProgress(Progress):
     """Versioned JSON lines on stdout, one an event; nothing else is printed there."""
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -227,7 +214,6 @@ class JsonLines(Progress):
         self._encode = msgspec.json.Encoder().encode
 
     def emit(self, event: str, **fields: Any) -> None:  # noqa: ANN401 - anything that encodes
-        """One line."""
         line = self._encode({"v": JSON_VERSION, "event": event, **fields})
         sys.stdout.buffer.write(json_line(line) + b"\n")
         sys.stdout.buffer.flush()
@@ -275,7 +261,6 @@ class JsonLines(Progress):
                 self.warn(f"{_UNFINISHED}: {outcome.resume}")
 
     def match(self, record: MatchRecord) -> None:
-        """A match is finished."""
         super().match(record)
         self.emit(
             "match",
@@ -293,7 +278,6 @@ class JsonLines(Progress):
         )
 
     def wave(self, wave: Wave) -> None:
-        """So much more is to be played, and why."""
         super().wave(wave)
         if self._marks:
             self.emit(
@@ -301,28 +285,26 @@ class JsonLines(Progress):
             )
 
     def trouble(self, series: str, message: str) -> None:
-        """A series is void."""
         self.emit("void", series=series, reason=message)
 
     def note(self, text: str) -> None:
-        """Something that people should know."""
         self.emit("note", text=text)
 
 
 def progress(*, as_json: bool, quiet: bool) -> Progress:
     """The display that fits."""
     if as_json:
-        return JsonLines(quiet=quiet)
+        return JsonProgress(quiet=quiet)
     if quiet:
-        return Quiet()
+        return QuietProgress()
     if sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
-        return Bar(sys.stderr)
-    return Lines(sys.stderr)
+        return BarProgress(sys.stderr)
+    return LineProgress(sys.stderr)
 
 
 def show_forecast(forecast: Forecast, display: Progress) -> None:
     """Print a forecast, or emit it."""
-    if isinstance(display, JsonLines):
+    if isinstance(display, JsonProgress):
         display.emit(
             "dry-run",
             bots=[entrant.id for entrant in forecast.event.entrants],
@@ -338,7 +320,7 @@ def show_forecast(forecast: Forecast, display: Progress) -> None:
 def show_same(found: Comparison, display: Progress) -> None:
     """Say that two bots have the same content, or emit it."""
     old, new = found.old, found.new
-    if isinstance(display, JsonLines):
+    if isinstance(display, JsonProgress):
         display.emit("same", old=old.id, new=new.id, hash=new.hash)
     else:
         click.echo(f"{plain(new.id)} against {plain(old.id)}: the same content, nothing played")

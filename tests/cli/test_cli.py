@@ -20,7 +20,7 @@ from arena.model import Event, Settings
 from arena.ratings.outcomes import RatedOutcome
 from arena.registry import GAMES, game
 from arena.terminal.outcome import spoken
-from arena.terminal.progress import Bar, Lines, Quiet
+from arena.terminal.progress import BarProgress, LineProgress, QuietProgress
 from arena.terminal.screen import say, warn
 
 REPOSITORY = Path(__file__).parents[2]
@@ -235,7 +235,7 @@ def begin(display, planned, done):
     """Say what a session says before the first match; what was shown of it is passed over."""
     display.opened(EVENT, Path("friday"))
     display.begun(Start(event=EVENT, folder=Path("friday"), planned=planned, done=done))
-    if isinstance(display, Lines):
+    if isinstance(display, LineProgress):
         display._out.text = ""
 
 
@@ -245,7 +245,7 @@ def test_the_bar_fits_the_terminal_and_erases_itself(monkeypatch):
         monkeypatch.setenv("COLUMNS", str(columns))
         monkeypatch.setenv("LINES", "20")
         out = Terminal()
-        bar = Bar(out)
+        bar = BarProgress(out)
         begin(bar, 1_000, 0)
         for n in range(30):
             bar.rated(
@@ -265,7 +265,7 @@ def test_plain_lines_are_written_from_time_to_time(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("arena.terminal.progress.time.monotonic", lambda: now[0])
     out = Terminal()
-    lines = Lines(out)
+    lines = LineProgress(out)
     begin(lines, 100, 20)
     lines.tick()
     assert not out.text
@@ -275,7 +275,7 @@ def test_plain_lines_are_written_from_time_to_time(monkeypatch):
     assert "\x1b" not in out.text
 
 
-@pytest.mark.parametrize("display", [Lines, Bar])
+@pytest.mark.parametrize("display", [LineProgress, BarProgress])
 def test_series_that_are_void_for_one_reason_are_told_together(display):
     """A lost worker may have had dozens; they are told at the next tick, or at the end."""
     out = Terminal()
@@ -300,16 +300,16 @@ def test_the_time_left_follows_the_last_matches(monkeypatch):
     """Rate and time left come from a window, not from the beginning."""
     now = [0.0]
     monkeypatch.setattr("arena.event.progress.clock.monotonic", lambda: now[0])
-    progress = Quiet()
+    progress = QuietProgress()
     begin(progress, 1_000, 0)
-    assert "?" == progress.left()
+    assert "? left" in progress.status()
     record = type("Record", (), {"faults": ()})
     for second in range(1, 31):
         now[0] = float(second)
         for _ in range(10):
             progress.match(record)
     assert 9 < progress.rate() < 11.5
-    assert "s" in progress.left()
+    assert " s left" in progress.status()
 
 
 def test_a_rate_is_kept_in_few_numbers_however_many_matches(monkeypatch):
