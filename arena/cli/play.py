@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,14 +18,18 @@ from arena.cli.flags import (
 from arena.cli.paths import BotPath, PathName
 from arena.cli.usage import need_linux
 
+if TYPE_CHECKING:
+    from arena.play.evening import Guest
+
 DELAY_S = 0.6
+INTERRUPTED = 130
 
 
 @click.command(
     cls=EventCommand,
     epilog="""\b
 Examples:
-  arena play example_bots/greedy                in this terminal; ? helps
+  arena play greedy                             in this terminal; ? helps
   arena play A B C --game four-card-golf --seat 2
   arena play my-bot --browser                   on a page of your own
   arena play my-bot < moves.txt                 line by line, without keys
@@ -79,15 +83,37 @@ def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """
     need_linux()
     from arena.cli.options import match_options_of
-    from arena.terminal.play import play_against
+    from arena.play.evening import play_against
+    from arena.terminal.screen import say
 
-    chosen = match_options_of({**options, "seed": ""})
     delay = options["delay"]
-    named = ("seat", "name", "browser", "lines", "seed", "out", "sandbox")
-    code = play_against(
-        options["bots"],
-        chosen,
+    guest = _guest(
+        options["browser"],
+        lines=options["lines"],
         delay=DELAY_S if delay is None else delay / 1000,
-        **{name: options[name] for name in named},
     )
-    raise SystemExit(code)
+    chosen = match_options_of({**options, "seed": ""})
+    named = {name: options[name] for name in ("seat", "name", "seed", "out", "sandbox")}
+    if not play_against(options["bots"], chosen, guest, say, **named):
+        raise SystemExit(INTERRUPTED)
+
+
+def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
+    """The person's page, keys or lines."""
+    from arena.model import UserError
+    from arena.terminal.replay import can_step, style
+    from arena.terminal.screen import say
+
+    if browser is not None:
+        if lines:
+            raise UserError("--browser and --lines are two ways to play: leave one of them out")
+        from arena.play.browser import BrowserSeat
+
+        return BrowserSeat(browser, delay, say)
+    if not lines and can_step():
+        from arena.terminal.seat_keys import at_the_keys
+
+        return lambda: at_the_keys(style(), delay)
+    from arena.terminal.seat_lines import line_by_line
+
+    return lambda: line_by_line(style())

@@ -12,9 +12,9 @@ from arena.engine.pipes import open_pipes
 from arena.event.options import MatchOptions
 from arena.event.workshop import find_sandbox, seated
 from arena.model import Limits
+from arena.play.evening import Evening, _person, _renamed
 from arena.play.seat import play_with_person
 from arena.sandbox.client import Spawner
-from arena.terminal.play import Evening, _person, _renamed
 
 BOT = """
 import json, sys, time

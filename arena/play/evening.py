@@ -1,8 +1,8 @@
-"""`arena play` at work: who plays whom, where that is shown, and what is kept of it.
+"""Play matches of a person against bots, each an event of its own.
 
-Theory of operation. Each match is an event of its own: a secret, a commitment that is told before
-the first card, a folder. Nothing is written before the match is over, so that one that is left
-leaves nothing; then the folder is made whole at once, with the secret revealed.
+Theory of operation. Each match has a secret, a commitment that the person gets before the first
+card, and a folder. Nothing is written before the match is over, so one that is left leaves
+nothing; then the folder is made at once, with the secret revealed.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from arena.event.results import first_wave, schedule_of
 from arena.event.workshop import SKIP, Workshop, context_of, find_sandbox, seated
 from arena.executors.cores import one_core
 from arena.games import Game
+from arena.machine import Notify
 from arena.machine.facts import played_here
 from arena.machine.preflight import SETTINGS, keep_promises
 from arena.model import (
@@ -44,42 +45,40 @@ from arena.play.seat import Person, PersonLeft, play_with_person
 from arena.reports.escape import plain
 from arena.sandbox import Backend
 from arena.store import Private, Store, claim_folder, staged_folder
-from arena.terminal.replay import can_step, style
-from arena.terminal.screen import say
 
 PERSON = "person"
-"""The version of an entrant that is none of a program's; it has no hash."""
+"""The version of an entrant that is no program; it has no hash."""
 LEFT = "left: the match isn't counted, and nothing of it is kept"
-INTERRUPTED = 130
+
+
+Guest = Callable[[], AbstractAsyncContextManager[Person]]
+"""A person at a terminal or a page, which is theirs within the context."""
 
 
 def play_against(
     bots: Sequence[Path],
     options: MatchOptions,
+    guest: Guest,
+    say: Notify,
     *,
     seat: int,
     name: str,
-    browser: int | None,
-    lines: bool,
-    delay: float,
     seed: str | None,
     out: Path | None,
     sandbox: str,
-) -> int:
-    """`arena play`; its exit code. `delay`: seconds after a bot's turn."""
+) -> bool:
+    """Play match after match, until the person leaves. False: the person interrupted it."""
     person = _person(name)
     _seatable(len(bots), seat, registry.game(options.game))
-    guest = _guest(browser, lines=lines, delay=delay)
     cache = default_cache()
     with ExitStack() as stack:
 
         def place(number: int) -> AbstractContextManager[Path]:
-            """The folder for a match of this evening."""
             named = out.with_name(f"{out.name}-{number}") if out and number > 1 else out
             return claim_folder(named, "play-")
 
         with place(1) as folder:
-            pass  # it can be had; one that is killed before the end of a match leaves none
+            pass  # it is available; a match that is killed before its end leaves none
         stack.enter_context(in_use(cache))
         options = msgspec.structs.replace(options, freeze=True)
         settings = msgspec.structs.replace(options.settings(len(bots) + 1), format="single")
@@ -93,7 +92,7 @@ def play_against(
         evening = Evening(settings, ready, backend, person, seat=seat, seed=seed)
         workshop = workshop._replace(way_out=SKIP)
         workshop.start(evening.context(bytes(32)), len(ready))
-        return _play(evening, guest, place)
+        return _play(evening, guest, place, say)
 
 
 def _person(name: str) -> Entrant:
@@ -115,7 +114,7 @@ def _seatable(bots: int, seat: int, rules: Game) -> None:
 
 
 def _renamed(entrant: Entrant, number: int) -> Entrant:
-    """A bot that is at the table twice gets a name of its own the second time."""
+    """Name a bot that is at the table a second time."""
     name = f"{entrant.name[: LONGEST_LABEL - 4]}-{number}"
     return msgspec.structs.replace(entrant, id=f"{name}@{entrant.version}", name=name)
 
@@ -124,7 +123,7 @@ def _renamed(entrant: Entrant, number: int) -> Entrant:
 
 
 class Evening:
-    """Matches between the same, each on cards of its own."""
+    """Matches between the same players, each with cards of its own."""
 
     def __init__(
         self,
@@ -159,25 +158,21 @@ class Evening:
         self._bots = bots
         self._seed = seed
         self.playing = False
-        """Whether a match has begun that is not kept yet."""
+        """Whether a match has begun that is not written yet."""
 
     def context(self, secret: bytes) -> MatchContext:
-        """What a match is played by."""
         return context_of(self.settings, secret, self._bots, self.backend)
 
     def secret(self, number: int) -> bytes:
-        """Of the first, second, … match."""
         if self._seed is None:
             return secrets.token_bytes(32)
         return secret_from_seed(self._seed if number == 1 else f"{self._seed}/{number}")
 
     def event(self, secret: bytes) -> Event:
-        """A match, as it is announced."""
         bound = commitment(secret, self.settings, self._event.entrants)
         return msgspec.structs.replace(self._event, commitment=bound)
 
     def desk(self) -> Desk:
-        """Where nothing has been played yet."""
         names = Counter(entrant.name for entrant in self.entrants)
         shown = [plain(e.name if names[e.name] == 1 else e.id) for e in self.entrants]
         return Desk(self.settings.game, shown, self.seat)
@@ -202,19 +197,18 @@ Place = Callable[[int], AbstractContextManager[Path]]
 """From the number of a match to its folder."""
 
 
-def _play(evening: Evening, guest: Guest, place: Place) -> int:
-    """Match after match, until the person has enough; the exit code."""
-    code = 0
+def _play(evening: Evening, guest: Guest, place: Place, say: Notify) -> bool:
+    interrupted = False
     try:
         with one_core():
             trio.run(_matches, evening, guest, place)
     except* PersonLeft:
         pass
     except* KeyboardInterrupt:
-        code = INTERRUPTED
+        interrupted = True
     if evening.playing:
         say(LEFT)
-    return code
+    return not interrupted
 
 
 async def _matches(evening: Evening, guest: Guest, place: Place) -> None:
@@ -241,26 +235,3 @@ async def _matches(evening: Evening, guest: Guest, place: Place) -> None:
             evening.playing = False
             again = await person.over(desk, played.record, folder)
             number += 1
-
-
-# ------------------------------------------------------------------------------------ the person
-
-Guest = Callable[[], AbstractAsyncContextManager[Person]]
-"""Somebody, for as long as it lasts that they have a terminal or a page."""
-
-
-def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
-    """Where the person is to be found; UserError where there is nobody."""
-    if browser is not None:
-        if lines:
-            raise UserError("--browser and --lines are two ways to play: leave one of them out")
-        from arena.play.browser import BrowserSeat
-
-        return BrowserSeat(browser, delay, say)
-    if not lines and can_step():
-        from arena.terminal.seat_keys import at_the_keys
-
-        return lambda: at_the_keys(style(), delay)
-    from arena.terminal.seat_lines import line_by_line
-
-    return lambda: line_by_line(style())
