@@ -1,7 +1,7 @@
 """Bots: from the paths that a user names to programs that can be started.
 
     load(paths)  ->  Roster   snapshots of bots in the cache, under their content hashes
-    fetch(...)   ->  Fetched  the packages that bots' lock files name, into the cache
+    fetch(...)   ->  Issues   the packages that bots' lock files name, into the cache
     build(...)   ->  Built    the builds that are needed, in the sandbox; how each bot is started
     restore(...) ->  Roster   the entrants of an earlier event, found again by content
     copy_to_event, remove_from_event      snapshots in an event's folder, for another machine
@@ -19,7 +19,7 @@ from arena.bots.discovery import count_bots, load, restore
 from arena.bots.manifest import Asked
 from arena.bots.packages import fetch, missing_packages
 from arena.bots.plain_text import printable
-from arena.bots.roster import Built, Candidate, Fetched, Problem, Roster
+from arena.bots.roster import Built, Candidate, Issues, Problem, Roster
 from arena.bots.snapshot import copy_to_event, remove_from_event
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "Built",
     "Bundle",
     "Candidate",
-    "Fetched",
+    "Issues",
     "Problem",
     "Roster",
     "build",

@@ -32,11 +32,11 @@ from arena.bots.disk_space import full_disk, missing_room
 from arena.bots.fetchers import HOME
 from arena.bots.folder import SnapshotError, open_folder
 from arena.bots.interpreters import Toolbox
-from arena.bots.packages import RESERVED, Packages, copy_packages, find
+from arena.bots.packages import RESERVED, Packages, find
 from arena.bots.plain_text import printable
 from arena.bots.roster import Built, Candidate, FailedError, Issues
 from arena.bots.snapshot import copy, freeze_times, listing, make_plain, mark_programs
-from arena.bots.trees import ShapeError, measure, remove
+from arena.bots.trees import ShapeError, copy_into, measure, remove
 from arena.exhaustion import ran_out, ran_out_in
 from arena.model import Bot, Frozen, HostError, UserError, canonical, sha256_hex
 from arena.sandbox import Backend, Exited, Launch, inherited_limits
@@ -116,7 +116,7 @@ def build(
                     source=candidate.source,
                 )
             )
-    return Built(bots=tuple(bots), problems=tuple(issues.problems), skipped=tuple(issues.skipped))
+    return Built(bots=tuple(bots), problems=issues.problems, skipped=issues.skipped)
 
 
 @dataclass
@@ -184,7 +184,8 @@ class _Build:
                 if os.path.lexists(made / name):
                     raise FailedError(f"build: {name} in its folder is in the way; rename it")
             if self.packages:
-                copy_packages(self.packages, made, self.cache)
+                with cache_errors(self.cache):
+                    copy_into(Path(self.packages.folder), made)
             with cache_errors(self.cache):
                 (made / HOME).mkdir(exist_ok=True)
             self.input = measure(made)

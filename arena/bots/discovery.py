@@ -150,8 +150,8 @@ class _Loader:
         return Roster(
             candidates=tuple(c for c in self.found.values() if c.entrant.id not in self.out),
             notes=tuple(notes),
-            problems=tuple(self.issues.problems),
-            skipped=tuple(self.issues.skipped),
+            problems=self.issues.problems,
+            skipped=self.issues.skipped,
         )
 
     def load(self, path: Path) -> None:

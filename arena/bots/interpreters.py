@@ -1,17 +1,11 @@
 """Find the programs of this machine that bots name (python3, node, gcc), and what of them a sandbox
 has to show.
 
-Searches PATH, and may ask a version manager which program its shim stands for. All is resolved
-outside the sandbox, because inside neither shims nor a home with mode 700 can be entered.
-
-- PATH is searched as a shell does. From an activated virtual environment its python3 is taken; both
-  the environment and the installation beneath it are shown.
-- A program in the system's folders needs nothing more. It is called by the last of its links that
-  still has its name: `clang++`, or an applet of busybox, behaves by its name.
-- Of any other program the parts of its installation are shown, if that has one of the shapes of
-  sandbox/installations.py. Without a shape the program is refused.
-- A path that a bot names must lead to a program of the system, into a folder on PATH, or to the
-  program that its last part names on PATH.
+PATH is searched as a shell does, outside the sandbox; a version manager is asked which program its
+shim stands for. A program in the system's folders needs nothing more. Of a virtual environment, or
+any other installation with a shape of sandbox/installations.py, the parts are shown; without a
+shape a program is refused. A path that a bot names must lead to a program of the system, into a
+folder on PATH, or to the program that its last part names on PATH.
 
 Invariants: a submission is never the reason why something is shown, or run outside the sandbox.
 What is shown neither contains nor lies in the cache, the event's folder or a bot's own place, and
@@ -202,6 +196,7 @@ class Toolbox:
             called = links[0]
             shown.extend(self._parts(outer, place))
         elif _in(real, (*SYSTEM, *STORES)):
+            # By the last link of its name: `clang++`, or an applet of busybox, behaves by its name.
             named = [link for link in links if link.name == place.name]
             called = next((link for link in reversed(named) if _in(link, (*SYSTEM, *STORES))), real)
         if not _in(real, SYSTEM):

@@ -15,8 +15,6 @@ run outside of the sandbox.
 from __future__ import annotations
 
 import shlex
-import shutil
-import stat
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -29,9 +27,9 @@ from arena.bots.fetchers import HOME, PYTHON, Fetcher, choose
 from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
 from arena.bots.locks import Locked, LockError
 from arena.bots.plain_text import printable
-from arena.bots.roster import Candidate, FailedError, Fetched, Issues
+from arena.bots.roster import Candidate, FailedError, Issues
 from arena.bots.snapshot import make_plain
-from arena.bots.trees import ShapeError, inside, measure
+from arena.bots.trees import ShapeError, measure
 from arena.model import Frozen, HostError, canonical, sha256_hex
 
 MAX_BYTES = 2 << 30
@@ -85,9 +83,7 @@ def missing_packages(candidates: Sequence[Candidate], *, cache: Path) -> tuple[s
     return tuple(sorted(names))
 
 
-def fetch(
-    candidates: Sequence[Candidate], *, cache: Path, report: Callable[[str], None]
-) -> Fetched:
+def fetch(candidates: Sequence[Candidate], *, cache: Path, report: Callable[[str], None]) -> Issues:
     """Fetch the packages of all bots that name a lock file; `report` gets a line for each."""
     toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
     issues = Issues()
@@ -106,23 +102,7 @@ def fetch(
             files, size = wanted.fetch()
             count = "1 file" if files == 1 else f"{files} files"
             report(f"{name}: fetched, {size / 1e6:.1f} MB in {count}")
-    return Fetched(problems=tuple(issues.problems), skipped=tuple(issues.skipped))
-
-
-def copy_packages(packages: Packages, made: Path, cache: Path) -> None:
-    """Copy a bot's packages over the copy of its files; its build may change them."""
-    # Not copytree: it goes on after an error, and loses which one it was.
-    folder = Path(packages.folder)
-    with cache_errors(cache):
-        for path, info in inside(folder):
-            target = made / path.relative_to(folder)
-            if stat.S_ISDIR(info.st_mode):
-                target.mkdir(exist_ok=True)
-            elif stat.S_ISLNK(info.st_mode):
-                target.symlink_to(path.readlink())
-            else:
-                shutil.copyfile(path, target)
-                target.chmod(0o700 if info.st_mode & stat.S_IXUSR else 0o600)
+    return issues
 
 
 class _Wanted:

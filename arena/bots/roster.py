@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from arena.bots.commands import CommandError
 from arena.bots.interpreters import HiddenToolError, MissingToolError
@@ -76,11 +77,6 @@ class Built(Frozen, frozen=True, kw_only=True):
     skipped: tuple[NotRun, ...] = ()
 
 
-class Fetched(Frozen, frozen=True, kw_only=True):
-    problems: tuple[Problem, ...] = ()
-    skipped: tuple[NotRun, ...] = ()
-
-
 class FailedError(Exception):
     """A program that was run for a bot has failed: a line, and the end of its output."""
 
@@ -89,15 +85,15 @@ class FailedError(Exception):
         self.lines = (line, *last_lines(output))
 
 
+@dataclass
 class Issues:
     """Collects what is wrong with bots."""
 
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
-        self.skipped: list[NotRun] = []
+    problems: tuple[Problem, ...] = ()
+    skipped: tuple[NotRun, ...] = ()
 
     def add(self, name: str, path: str, *lines: str) -> None:
-        self.problems.append(Problem(name=name, path=path, lines=lines))
+        self.problems += (Problem(name=name, path=path, lines=lines),)
 
     @contextmanager
     def of(self, candidate: Candidate, where: str = "") -> Iterator[None]:
@@ -109,7 +105,7 @@ class Issues:
             yield
         except MissingToolError as e:
             if candidate.optional:
-                self.skipped.append(NotRun(name=name, reason=f"optional, and {e}"))
+                self.skipped += (NotRun(name=name, reason=f"optional, and {e}"),)
             else:
                 remedy = "or set optional = true in bot.toml to leave the bot out without it"
                 self.add(name, path, f"{e}; {remedy}")

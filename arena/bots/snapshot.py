@@ -27,7 +27,6 @@ import contextlib
 import hashlib
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -36,8 +35,8 @@ from typing import NamedTuple
 from arena.bots.cache import BOTS, cache_errors, discard, in_cache, publish, scratch
 from arena.bots.folder import MAX_ENTRIES, Folder, FolderEntry, SnapshotError, open_folder
 from arena.bots.plain_text import printable
-from arena.bots.trees import MAX_DEPTH, MAX_PATH, inside, remove
-from arena.exhaustion import ran_out, ran_out_in
+from arena.bots.trees import MAX_DEPTH, MAX_PATH, copy_into, inside, remove
+from arena.exhaustion import ran_out
 from arena.model import Entrant, HostError, UserError
 
 MAX_BYTES = 256 << 20
@@ -272,12 +271,13 @@ def copy_to_event(entrants: Iterable[Entrant], folder: Path, *, cache: Path) -> 
                 raise UserError(
                     f"{printable(cache)}: a bot's snapshot has just vanished from there; try again"
                 )
-            shutil.copytree(snapshot.folder, folder / BOTS / content)
-    except OSError as error:  # shutil.Error is one, with a list in the place of the reason
-        if what := ran_out(error) or ran_out_in(str(error)):
-            raise HostError(f"{printable(folder)}: can't write there: {what}") from None
-        reason = error.strerror or "a bot's files can't be copied"
-        raise UserError(f"{printable(folder)}: can't write there: {reason}") from None
+            (folder / BOTS / content).mkdir()
+            copy_into(snapshot.folder, folder / BOTS / content)
+    except OSError as error:
+        what = ran_out(error)
+        raise (HostError if what else UserError)(
+            f"{printable(folder)}: can't write there: {what or error.strerror}"
+        ) from None
 
 
 def event_copy(folder: Path, content: str) -> Path | None:

@@ -1,4 +1,4 @@
-"""Walk, measure and remove folders that foreign programs have filled.
+"""Walk, measure, copy and remove folders that foreign programs have filled.
 
 A build or a package may hold anything: folders nested by the thousand, folders that their owner
 can't open, links to anywhere. Invariant: no link is followed, not even the top folder, nothing
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,3 +74,19 @@ def remove(folder: Path) -> None:
         return
     folder.chmod(0o700)
     removal.remove(str(folder))
+
+
+def copy_into(folder: Path, target: Path) -> None:
+    """Copy files, folders and links into a folder, writable by their owner alone.
+
+    Unlike copytree it merges, and stops at the first error.
+    """
+    for path, info in inside(folder):
+        place = target / path.relative_to(folder)
+        if stat.S_ISDIR(info.st_mode):
+            place.mkdir(exist_ok=True)
+        elif stat.S_ISLNK(info.st_mode):
+            place.symlink_to(path.readlink())
+        else:
+            shutil.copyfile(path, place)
+            place.chmod(0o700 if info.st_mode & stat.S_IXUSR else 0o600)

@@ -24,7 +24,7 @@ class Expected(enum.Enum):
 
 
 class Trigger(enum.Enum):
-    """What made a silent bot answer after all; see `talk.py`."""
+    """What made a silent bot answer after all; see `conversation.py`."""
 
     NOTHING = enum.auto()
     TIME = enum.auto()

@@ -113,10 +113,10 @@ def test_wheels_are_fetched_once_and_found_by_the_bot(
         f"needs packages that were not fetched: run `arena fetch {path}`",
     )
     result, reports = fetched(path)
-    assert result == packages.Fetched()
+    assert result == packages.Issues()
     assert reports[0] == "a@1: fetching what requirements.txt names"
     assert reports[1].startswith("a@1: fetched, ")
-    assert fetched(make("b", files)) == (packages.Fetched(), ["b@1: already here"])
+    assert fetched(make("b", files)) == (packages.Issues(), ["b@1: already here"])
     assert not (told / "run").exists()
     lines = []
     (bot,) = built(path, report=lines.append).bots
@@ -457,7 +457,7 @@ def test_wheels_are_found_in_the_sandbox(pip, make, fetched, cache, real):
 def test_a_bot_without_a_lock_file_is_noted(make, fetched):
     """Naming all bots is no mistake."""
     result, (line,) = fetched(make("a", {"bot.toml": "version = '1'", "bot.sh": ""}))
-    assert result == packages.Fetched()
+    assert result == packages.Issues()
     assert line == "a@1: names no lock file in bot.toml, nothing to fetch"
 
 
