@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import functools
 import mimetypes
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import msgspec
 import trio
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -35,7 +34,7 @@ from arena.reports import View
 from arena.site.file_names import event_slug
 from arena.site.pages.frame import sheets_of
 from arena.site.pages.rules import rules
-from arena.site.words import LANGUAGES, strings
+from arena.site.words import asset_files
 from arena.system import clock
 
 if TYPE_CHECKING:
@@ -52,18 +51,8 @@ _LIVE = ("live.js", "live.css", "opened.js")
 @functools.cache
 def assets() -> Mapping[str, bytes]:
     """Files that don't depend on the event."""
-    return dict(_assets())
-
-
-def _assets() -> Iterator[tuple[str, bytes]]:
-    for each in (files("arena.site") / "assets").iterdir():
-        if each.is_file():
-            yield each.name, each.read_bytes()
-    for name in _LIVE:
-        yield name, (files("arena.live") / "assets" / name).read_bytes()
-    for language in LANGUAGES:
-        words = msgspec.json.encode(dict(strings(language)))
-        yield f"lang/{language}.js", b'arenaWords("%s",%s);\n' % (language.encode(), words)
+    own = files("arena.live") / "assets"
+    return {**dict(asset_files()), **{name: (own / name).read_bytes() for name in _LIVE}}
 
 
 class App:
@@ -78,7 +67,7 @@ class App:
         self._made_at = -1
         self._slug = event_slug(broadcast.show.event.commitment)
 
-    def made(self) -> Starlette:
+    def build(self) -> Starlette:
         """The ASGI application."""
         event = f"/e/{self._slug}"
         return Starlette(
@@ -113,15 +102,15 @@ class App:
 
     def _page_of(self, name: str) -> Response:
         """A page as it is now: the same for all who ask before the next change."""
-        look = self._broadcast.look
+        now = self._broadcast.snapshot
         if name == pages.REPLAY:
-            return HTMLResponse(pages.replay_page(look))
+            return HTMLResponse(pages.replay_page(now))
         if name in pages.LAYOUTS:
             hub = self._broadcast.hub
             held = hub.fragments()
-            return HTMLResponse(pages.live_page(look, name, held, hub.id_of(hub.number)))
-        if (report := table_files().get(name)) and look.table is not None:
-            return PlainTextResponse(report.render(pages.view_of(look).table, View()))
+            return HTMLResponse(pages.live_page(now, name, held, hub.id_of(hub.number)))
+        if (report := table_files().get(name)) and now.table is not None:
+            return PlainTextResponse(report.render(pages.view_of(now).table, View()))
         return _missing()
 
     async def _live(self, request: Request) -> Response:

@@ -75,7 +75,7 @@ class Broadcast:
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         """Serve until `finish`. The socket is taken over."""
-        app = App(self, self._opening).made()
+        app = App(self, self._opening).build()
         self._server = Server(guarded(app, listening, host), listening, failed=self._fail)
         task_status.started()
         try:
@@ -106,15 +106,15 @@ class Broadcast:
         """Have the fragments as they are now, or were less than EVERY_S seconds ago; or as they
         could be made last.
         """
-        self.hub.look()
+        self.hub.wake()
         async with self._one:
             if clock.monotonic() - self._refreshed >= EVERY_S and not self.hub.over:
                 await self._try_to_make()
 
     @property
-    def look(self) -> Snapshot:
+    def snapshot(self) -> Snapshot:
         """Everything that is known of the event now, but for the table as it was made last."""
-        return self.show.look(self._pace, self._table)
+        return self.show.snapshot(self._pace, self._table)
 
     async def stream(self, seen: int, names: frozenset[str]) -> AsyncIterator[bytes]:
         """What a viewer of some fragments is sent who has seen everything up to a number."""
@@ -138,7 +138,7 @@ class Broadcast:
     async def _keep_up(self) -> None:
         """Make fragments as long as somebody looks."""
         while True:
-            await self.hub.looked()
+            await self.hub.awaited()
             await self.refresh()
             await trio.sleep(EVERY_S)
 
@@ -153,18 +153,18 @@ class Broadcast:
         made: dict[str, str] = {}
         if self._ranking is None:
             if not self.hub.number:  # a part of an event has no ranking: once is enough
-                made, _ = await self._in_thread(functools.partial(slow_fragments, self.look))
+                made, _ = await self._in_thread(functools.partial(slow_fragments, self.snapshot))
         elif self._refreshed - self._ranked >= self._pause:
             begun = clock.thread_cpu()
             table = self._ranking()
             copied = clock.thread_cpu() - begun
             ranked, took = await self._in_thread(table)
-            self.show.surer(ranked)
+            self.show.note_ranking(ranked)
             self._table = ranked
             self._ranked = self._refreshed
-            made, drawing = await self._in_thread(functools.partial(slow_fragments, self.look))
+            made, drawing = await self._in_thread(functools.partial(slow_fragments, self.snapshot))
             self._pause = max(RANKING_EVERY_S, RARELY * (copied + took + drawing))
-        self.hub.put({**made, **quick_fragments(self.look)})
+        self.hub.put({**made, **quick_fragments(self.snapshot)})
 
     async def _in_thread(self, make: Callable[[], T]) -> tuple[T, float]:
         """What it makes, and how long that took; whoever is cancelled doesn't wait for it."""

@@ -156,7 +156,7 @@ class EventState:
         deals = self._over.get(pairing, b"")
         return deal < len(deals) and bool(deals[deal])
 
-    def surer(self, table: Table) -> None:
+    def note_ranking(self, table: Table) -> None:
         """Note how sure the ranking is."""
         rated = [row for row in table.rows if row.rank]
         if not rated or (self._history and self._history[-1].matches == table.matches):
@@ -173,7 +173,7 @@ class EventState:
             del self._history[1::2]
         self._history.append(Uncertainty(matches=table.matches, error=error, apart=apart))
 
-    def look(self, pace: ProgressCounts, table: Table | None) -> Snapshot:
+    def snapshot(self, pace: ProgressCounts, table: Table | None) -> Snapshot:
         """Everything, now."""
         return Snapshot(
             event=self.event,

@@ -15,6 +15,8 @@ import ipaddress
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
+from starlette.responses import PlainTextResponse
+
 from arena.live.http import App, Message, Receive, Scope, Send
 
 READ_ONLY = frozenset({"GET", "HEAD"})
@@ -81,7 +83,8 @@ class Guard:
 
         status, text = self._judge(scope)
         if status:
-            await refuse(sending, status, text, allow=self._methods if status == 405 else ())
+            allow = {"allow": ", ".join(sorted(self._methods))} if status == 405 else None
+            await PlainTextResponse(f"{text}\n", status, allow)(scope, receive, sending)
         else:
             await self._app(scope, receive, sending)
 
@@ -116,16 +119,3 @@ class Guard:
 
 
 _NOT_KEPT = ((b"cache-control", b"no-store"),)
-
-
-async def refuse(send: Send, status: int, text: str, *, allow: Collection[str] = ()) -> None:
-    """An answer that says no."""
-    body = f"{text}\n".encode()
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    if allow:
-        headers.append((b"allow", ", ".join(sorted(allow)).encode()))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

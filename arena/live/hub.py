@@ -35,7 +35,7 @@ class Hub:
         self._held: dict[str, tuple[int, str]] = {}
         self._made: dict[tuple[int, frozenset[str]], bytes] = {}
         self._changed = trio.Event()
-        self._looked = trio.Event()
+        self._awake = trio.Event()
         self.viewers = 0
         self.over = False
         """Nothing will change any more."""
@@ -110,18 +110,18 @@ class Hub:
     def viewer(self) -> Iterator[None]:
         """Somebody looks, as long as this lasts."""
         self.viewers += 1
-        self.look()
+        self.wake()
         try:
             yield
         finally:
             self.viewers -= 1
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """Somebody has looked."""
-        self._looked.set()
+        self._awake.set()
 
-    async def looked(self) -> None:
+    async def awaited(self) -> None:
         """Wait until somebody looks; at once if somebody does."""
         if not self.viewers:
-            self._looked = trio.Event()
-            await self._looked.wait()
+            self._awake = trio.Event()
+            await self._awake.wait()

@@ -22,7 +22,6 @@ from arena.site.file_names import event_slug
 from arena.site.markup import NOTHING, Part, Safe, join, tag, told
 from arena.site.pages.frame import (
     Site,
-    cards_of,
     event_head,
     heading,
     name,
@@ -33,7 +32,7 @@ from arena.site.pages.frame import (
 from arena.site.pages.matrix import cells
 from arena.site.pages.method import facts_of
 from arena.site.pages.ranking import notes, standings
-from arena.site.pages.replay import viewer
+from arena.site.pages.replay import replay
 from arena.site.view import EventView, Point
 from arena.site.words import english, labelled, number, say
 
@@ -71,18 +70,18 @@ REPLAY = "replay.html"
 EN_DASH = " \u2013 "
 
 
-def view_of(look: Snapshot) -> EventView:
+def view_of(now: Snapshot) -> EventView:
     """What the pages of a site are made from."""
-    table = look.table or Table(event=look.event, rows=(), duels=(), matches=0, planned=0)
-    event = look.event
+    table = now.table or Table(event=now.event, rows=(), duels=(), matches=0, planned=0)
+    event = now.event
     return EventView(
         slug=event_slug(event.commitment), name="", table=CLEARING.table(table), live=True
     )
 
 
-def slow_fragments(look: Snapshot) -> dict[str, str]:
+def slow_fragments(now: Snapshot) -> dict[str, str]:
     """Those that follow from the table alone, and take as long to make."""
-    view = view_of(look)
+    view = view_of(now)
     rows = view.table.rows
     return {
         **{f"head:{tab}": event_head(SITE, view, tab) for tab in LAYOUTS},
@@ -93,51 +92,38 @@ def slow_fragments(look: Snapshot) -> dict[str, str]:
     }
 
 
-def quick_fragments(look: Snapshot) -> dict[str, str]:
+def quick_fragments(now: Snapshot) -> dict[str, str]:
     """Those that change with each match."""
-    return {"progress": _progress(look), "matches": _matches(look)}
+    return {"progress": _progress(now), "matches": _matches(now)}
 
 
-def live_page(look: Snapshot, tab: str, held: Mapping[str, str], seen: str) -> str:
+def live_page(now: Snapshot, tab: str, held: Mapping[str, str], seen: str) -> str:
     """A page with its fragments; `seen`: the id of the last change that is in it."""
     kind = LAYOUTS[tab]
     names = [f"head:{tab}" if each == "head" else each for each in kind.fragments]
-    view = view_of(look)
+    view = view_of(now)
     return page(
         SITE,
         _connection(),
         *(tag("div", Safe(held.get(each, "")), data_live=each) for each in names),
         up="../../",
         title=join(say(kind.tab), title_of(view), between=" · "),
-        game=look.event.settings.game,
-        about=_about(look, view, seen, names),
+        game=now.event.settings.game,
+        about=_about(now, view, seen, names),
         styles=("live.css",),
     )
 
 
-def replay_page(look: Snapshot) -> str:
-    """One match, whichever the address names: its script asks for it."""
-    view = view_of(look)
-    return page(
-        SITE,
-        event_head(SITE, view, REPLAY),
-        tag("noscript", tag("p", say("needs_script"))),
-        tag("p", NOTHING, id="said", role="status", class_="quiet"),
-        tag("div", tag("p", say("live_not_yet")), id="unopened", class_="note", hidden=True),
-        tag("div", viewer(), id="viewer", hidden=True),
-        up="../../",
-        title=join(say("tab_replay"), title_of(view), between=" · "),
-        game=look.event.settings.game,
-        scripts=("load.js", "opened.js", "cards.js", "moments.js", "replay.js"),
-        styles=("cards.css",),
-        about={"data_event": view.slug, **cards_of(look.event.settings.game)},
-    )
+def replay_page(now: Snapshot) -> str:
+    """The viewer of matches; its script asks for the one that the address names."""
+    notice = tag("div", tag("p", say("live_not_yet")), id="unopened", class_="note", hidden=True)
+    return replay(SITE, view_of(now), notice, scripts=("opened.js",))
 
 
-def _about(look: Snapshot, view: EventView, seen: str, names: list[str]) -> dict[str, object]:
+def _about(now: Snapshot, view: EventView, seen: str, names: list[str]) -> dict[str, object]:
     return {
         "data_event": view.slug,
-        "data_commitment": look.event.commitment,
+        "data_commitment": now.event.commitment,
         "data_seen": seen,
         "data_parts": " ".join(names),
     }
@@ -157,55 +143,55 @@ def _connection() -> Safe:
 # ------------------------------------------------------------------------------------ progress
 
 
-def _progress(look: Snapshot) -> Safe:
+def _progress(now: Snapshot) -> Safe:
     # Of a bot that was withdrawn the rest isn't played; nothing is left when it is over.
-    planned = look.done if look.state == "over" else look.planned + look.more
+    planned = now.done if now.state == "over" else now.planned + now.more
     figures = [
         (
             "live_matches",
-            say("live_about", n=look.done, of=planned)
-            if look.more
-            else say("live_of", n=look.done, of=planned),
+            say("live_about", n=now.done, of=planned)
+            if now.more
+            else say("live_of", n=now.done, of=planned),
         ),
-        ("live_rate", say("live_a_second", n=round(look.rate, 1)) if look.rate else None),
-        ("live_left", _time(look.left) if look.state == "playing" else None),
-        ("live_apart", _apart(look)),
-        ("live_faults", number(look.faults) if look.faults else None),
-        ("live_voids", number(look.voids) if look.voids else None),
+        ("live_rate", say("live_a_second", n=round(now.rate, 1)) if now.rate else None),
+        ("live_left", _time(now.left) if now.state == "playing" else None),
+        ("live_apart", _apart(now)),
+        ("live_faults", number(now.faults) if now.faults else None),
+        ("live_voids", number(now.voids) if now.voids else None),
     ]
     shown = [
         tag("div", tag("dt", say(key)), tag("dd", what))
         for key, what in figures
         if what is not None
     ]
-    open_ = tag("p", say("live_wave", n=look.waves), " ", told(look.note)) if look.note else None
+    open_ = tag("p", say("live_wave", n=now.waves), " ", told(now.note)) if now.note else None
     return join(
-        tag("h2", say(STATES[look.state])),
+        tag("h2", say(STATES[now.state])),
         tag(
             "progress",
             max=max(1, planned),
-            value=min(look.done, planned),
-            data_done=look.done,
+            value=min(now.done, planned),
+            data_done=now.done,
             **labelled("aria_label", "live_matches"),
         ),
         tag("dl", *shown, class_="figures"),
         open_,
-        tag("p", say("live_provisional"), class_="quiet") if look.state != "over" else None,
-        _funnel(look),
+        tag("p", say("live_provisional"), class_="quiet") if now.state != "over" else None,
+        _funnel(now),
     )
 
 
-def _apart(look: Snapshot) -> Safe | None:
+def _apart(now: Snapshot) -> Safe | None:
     """How much of the order is settled."""
-    rated = [row for row in look.table.rows if row.rank] if look.table else []
-    if len(rated) < 2 or not look.history:
+    rated = [row for row in now.table.rows if row.rank] if now.table else []
+    if len(rated) < 2 or not now.history:
         return None
-    return say("live_of", n=look.history[-1].apart, of=len(rated) - 1)
+    return say("live_of", n=now.history[-1].apart, of=len(rated) - 1)
 
 
-def _funnel(look: Snapshot) -> Safe:
+def _funnel(now: Snapshot) -> Safe:
     """The uncertainty as it shrinks: a band around nothing."""
-    points = [Point(matches=doubt.matches, mu=0.0, error=doubt.error) for doubt in look.history]
+    points = [Point(matches=doubt.matches, mu=0.0, error=doubt.error) for doubt in now.history]
     drawn = pictures.history(points, english("live_funnel"))
     if not drawn:
         return NOTHING
@@ -226,9 +212,9 @@ def _time(seconds: float | None) -> Safe | None:
 # ------------------------------------------------------------------------------------- matches
 
 
-def _matches(look: Snapshot) -> Safe:
+def _matches(now: Snapshot) -> Safe:
     title = tag("h2", say("live_last"))
-    if not look.matches:
+    if not now.matches:
         return join(title, tag("p", say("live_none_yet")))
     heads = [
         heading("col_match", sort=None, text=True),
@@ -236,7 +222,7 @@ def _matches(look: Snapshot) -> Safe:
         heading("col_strokes_match", sort=None),
         heading("col_faults", sort=None, text=True),
     ]
-    rows = [_match(seen, open_=seen.id in look.open) for seen in look.matches]
+    rows = [_match(seen, open_=seen.id in now.open) for seen in now.matches]
     table = tag(
         "table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), id="last", class_="last"
     )

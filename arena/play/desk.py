@@ -47,7 +47,7 @@ class Desk:
 
     # ---- what it is told
 
-    def told(self, message: MatchStart | HoleEnd | MatchEnd) -> None:
+    def take_message(self, message: MatchStart | HoleEnd | MatchEnd) -> None:
         """A message that wants no answer."""
         if isinstance(message, HoleEnd):
             self._at(message.hole)
@@ -60,7 +60,7 @@ class Desk:
         elif isinstance(message, MatchEnd):
             self.totals, self.places, self.legal = message.totals, message.places, ()
 
-    def asked(self, question: Act) -> None:
+    def ask(self, question: Act) -> None:
         """A decision is wanted."""
         self._at(question.hole)
         self.plays = [*self.plays[: self._asked], *question.events]
@@ -68,16 +68,16 @@ class Desk:
         self.view, self.totals = question.view, question.totals
         self.turn, self.legal = question.turn, question.legal
 
-    def answered(self) -> None:
+    def close_question(self) -> None:
         """It has been made."""
         self.legal = ()
 
-    def sees(self, hole: int, view: Any, plays: Sequence[Play]) -> None:  # noqa: ANN401 - each game's own
+    def update(self, hole: int, view: Any, plays: Sequence[Play]) -> None:  # noqa: ANN401 - each game's own
         """Others have moved, and the next question would tell so."""
         self._at(hole)
         self.view, self.plays = view, list(plays)
 
-    def fell(self, seat: int, kind: FaultKind) -> None:
+    def add_fault(self, seat: int, kind: FaultKind) -> None:
         """A bot has failed."""
         self.fallen[seat] = kind
 

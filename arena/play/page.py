@@ -20,8 +20,8 @@ from pathlib import Path
 
 import msgspec
 import trio
+from starlette.responses import PlainTextResponse, Response
 
-from arena.live.guard import refuse
 from arena.live.http import Receive, Scope, Send
 from arena.model import MatchRecord
 from arena.play.desk import Desk
@@ -36,7 +36,7 @@ from arena.site.words import LANGUAGES
 ALIVE_S = 15.0
 # For the last state to reach whoever looks; a page that has it no longer says that it is lost.
 FAREWELL_S = 1.0
-_JSON = b"application/json"
+_JSON = "application/json"
 _TYPES = {
     "html": "text/html",
     "css": "text/css",
@@ -184,24 +184,24 @@ class Page:
     # ---- the app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         token, below, name = scope["path"].removeprefix("/").partition("/")
-        if not secrets.compare_digest(token.encode(), self.token.encode()) or not below:
-            await refuse(send, 404, "there is nothing here; open the address that was printed")
-        elif scope["method"] == "POST":
-            await (self._do(receive, send) if name == "do" else refuse(send, 404, "no such thing"))
-        elif name == "events":
+        ours = secrets.compare_digest(token.encode(), self.token.encode()) and below
+        posted = scope["method"] == "POST"
+        answer: Response = PlainTextResponse("no such thing\n", 404)
+        if not ours:
+            text = "there is nothing here; open the address that was printed\n"
+            answer = PlainTextResponse(text, 404)
+        elif posted and name == "do":
+            answer = self._do((await receive())["body"])
+        elif name == "events" and not posted:
             await self._stream(send)
-        elif name in _FILES:
-            await self._file(name, send)
-        else:
-            await refuse(send, 404, "no such thing")
-
-    async def _file(self, name: str, send: Send) -> None:
-        package, path = _FILES[name]
-        body = (files(package) / path).read_bytes()
-        kind = _TYPES[path.rsplit(".", 1)[1]]
-        await _answer(send, 200, body, f"{kind}; charset=utf-8".encode())
+            return
+        elif name in _FILES and not posted:
+            package, path = _FILES[name]
+            kind = _TYPES[path.rsplit(".", 1)[1]]
+            body = (files(package) / path).read_bytes()
+            answer = Response(body, headers={"content-type": f"{kind}; charset=utf-8"})
+        await answer(scope, receive, send)
 
     async def _stream(self, send: Send) -> None:
         """The state, whenever there is a new one."""
@@ -235,18 +235,15 @@ class Page:
                     changed = self._changed
         await send({"type": "http.response.body", "body": b"event: elsewhere\ndata: {}\n\n"})
 
-    async def _do(self, receive: Receive, send: Send) -> None:
-        """An answer."""
+    def _do(self, body: bytes) -> Response:
         try:
-            asked = _decode((await receive())["body"])
+            asked = _decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            await refuse(send, 400, 'an answer is {"turn": "…", "do": "…"}')
-            return
+            return PlainTextResponse('an answer is {"turn": "…", "do": "…"}\n', 400)
         found = self._judge(asked)
         if found is None:
-            await _answer(send, 200, b"{}", _JSON)
-        else:
-            await _answer(send, 409, _encode(found), _JSON)
+            return Response(b"{}", media_type=_JSON)
+        return Response(_encode(found), 409, media_type=_JSON)
 
     def _judge(self, asked: _Asked) -> Mapping[str, object] | None:
         """Take an answer, or say why not."""
@@ -269,13 +266,3 @@ class Page:
             return {"key": "too-late", "values": {}}
         self._wake()
         return None
-
-
-async def _answer(send: Send, status: int, body: bytes, kind: bytes) -> None:
-    headers = [
-        (b"content-type", kind),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

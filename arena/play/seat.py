@@ -101,25 +101,25 @@ class PersonMatch(Match):
             session.close()
             referee.fail(seat, outcome)
         if not referee.news:
-            self._desk.sees(*referee.sight(self._desk.seat))
+            self._desk.update(*referee.sight(self._desk.seat))
             await self._person.follow(self._desk)
 
     async def _ask_person(self) -> None:
         referee, desk = self._referee, self._desk
         question = referee.question(desk.seat, bank_ms=0)  # nobody's
         assert isinstance(question, Act)
-        desk.asked(question)
+        desk.ask(question)
         move = ""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._mind)
             while move not in question.legal:
                 move = await self._person.decide(desk)
             nursery.cancel_scope.cancel()
-        desk.answered()
+        desk.close_question()
         self._accounts[desk.seat].charge(0.0)
         referee.answer(desk.seat, move)
         if not referee.news:
-            desk.sees(*referee.sight(desk.seat))
+            desk.update(*referee.sight(desk.seat))
             await self._person.follow(desk)
 
     async def _pass_on(self) -> None:
@@ -127,16 +127,16 @@ class PersonMatch(Match):
         known = len(self._desk.fallen)
         await super()._pass_on()
         for fault in self._referee.faults[known:]:
-            self._desk.fell(fault.seat, fault.kind)
+            self._desk.add_fault(fault.seat, fault.kind)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._mind)
             for end in self._ended:
-                self._desk.told(end)
+                self._desk.take_message(end)
                 await self._person.hole_over(self._desk)
             nursery.cancel_scope.cancel()
         self._ended.clear()
         if self._referee.asked:
-            self._desk.sees(*self._referee.sight(self._desk.seat))
+            self._desk.update(*self._referee.sight(self._desk.seat))
             await self._person.follow(self._desk)
 
     def _tell(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
@@ -145,7 +145,7 @@ class PersonMatch(Match):
         elif isinstance(message, HoleEnd):
             self._ended.append(message)
         else:
-            self._desk.told(message)
+            self._desk.take_message(message)
 
     async def _mind(self) -> None:
         while True:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -50,7 +49,7 @@ from arena.site.state import (
 from arena.site.statistics import Statistics, match_counts
 from arena.site.unfolder import SegmentContext, make_segments
 from arena.site.view import EventView
-from arena.site.words import LANGUAGES, strings
+from arena.site.words import asset_files
 
 _ALONE = 200
 """Matches below which one process is as fast as several are with their start."""
@@ -105,8 +104,8 @@ def publish(
         index, arena=__version__, key=key_fingerprint(key) if key else ""
     )
     try:
-        for name, content in _assets():
-            site.write(name, content)
+        for name, content in asset_files():
+            site.write(f"assets/{name}", content)
         outcomes = []
         for source in found:
             entry, outcome = _event(site, index, source, options, progress)
@@ -336,14 +335,3 @@ def _common(site: SiteFolder, index: SiteIndex) -> None:
     site.write("index.html", pages.index(frame, index))
     if kept:
         site.keep_only("bots", kept)
-
-
-def _assets() -> Iterator[tuple[str, bytes]]:
-    """Styles, scripts, and the strings of each language."""
-    folder = files("arena.site") / "assets"
-    for asset in sorted(folder.iterdir(), key=lambda each: each.name):
-        if asset.is_file():
-            yield f"assets/{asset.name}", asset.read_bytes()
-    for language in LANGUAGES:
-        words = msgspec.json.encode(dict(strings(language)))
-        yield f"assets/lang/{language}.js", b'arenaWords("%s",%s);\n' % (language.encode(), words)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 
@@ -34,6 +34,17 @@ def strings(language: str) -> Mapping[str, str]:
     text = (files("arena.site") / "assets" / "strings" / f"{language}.json").read_text("utf-8")
     found: dict[str, str] = json.loads(text)
     return found
+
+
+def asset_files() -> Iterator[tuple[str, bytes]]:
+    """Styles, scripts, and a script with the strings of each language: (name, content)."""
+    folder = files("arena.site") / "assets"
+    for asset in sorted(folder.iterdir(), key=lambda each: each.name):
+        if asset.is_file():
+            yield asset.name, asset.read_bytes()
+    for language in LANGUAGES:
+        words = json.dumps(dict(strings(language)), ensure_ascii=False, separators=(",", ":"))
+        yield f"lang/{language}.js", f'arenaWords("{language}",{words});\n'.encode()
 
 
 def english(key: str, **values: object) -> str:

@@ -106,7 +106,7 @@ def hole_lines(
     for at, moment in enumerate(album.moments):
         if moment.hole == hole:
             yield ""
-            *_, latest = ["The cards are dealt.", *album.told(at, watcher)]
+            *_, latest = ["The cards are dealt.", *album.news(at, watcher)]
             yield latest.strip()
             yield from _cards(album, at, style, room, watcher)
             if moment.fault is not None:
@@ -163,7 +163,7 @@ def _head(album: Album, room: int) -> Iterator[str]:
 
 
 def _moment(album: Album, at: int, style: Style, room: int, watcher: int | None) -> Iterator[str]:
-    for told in album.told(at, watcher):
+    for told in album.news(at, watcher):
         yield from wrap(told, room, indent="     ")
     if album.moments[at].hole:
         yield from _cards(album, at, style, room, watcher)

@@ -240,7 +240,7 @@ class Album:
             title=self._title(moment, watcher),
             acting=self._acting(moment),
             totals=played[-1].totals if played else (0,) * len(self.names),
-            told=tuple(self.told(at, watcher)),
+            told=tuple(self.news(at, watcher)),
             scores=[strokes_of(hole.order, hole.scores) for hole in played],
             watcher=watcher,
         )
@@ -252,7 +252,7 @@ class Album:
         # It follows from cards that a seat can't know.
         return title if watcher is not None or not moment.luck else f"{title}, {_luck(moment.luck)}"
 
-    def told(self, at: int, watcher: int | None = None) -> Iterator[str]:
+    def news(self, at: int, watcher: int | None = None) -> Iterator[str]:
         """What has happened on the hole until a moment, a line each."""
         hole = self.moments[at].hole
         first = self.first_of(hole)

@@ -125,7 +125,7 @@ class Stepper:
         latest = []
         if len(body) > seen > 2 and not self._helping and not self._album.moments[self.at].fault:
             # What has happened is below the edge, so it is said once more.
-            *_, last = ["", *self._album.told(self.at, self._watcher)]
+            *_, last = ["", *self._album.news(self.at, self._watcher)]
             latest = [clip(last.strip(), columns)]
             seen -= 1
         if self._follow:

@@ -124,7 +124,7 @@ async def test_the_ranking_takes_a_small_part_of_the_time(case, monkeypatch):
         assert case.made == 1
         await case.broadcast.settle("over", table_of(case.folder))
     assert case.broadcast.hub.over
-    assert case.broadcast.look.table == table_of(case.folder)
+    assert case.broadcast.snapshot.table == table_of(case.folder)
 
 
 async def test_silence_is_broken(case, monkeypatch):

@@ -104,11 +104,11 @@ async def test_somebody_looks(autojump_clock):
     """Nobody is waited for who is there; a page that is asked for is a look too."""
     hub = Hub("run")
     with trio.move_on_after(1) as waiting:
-        await hub.looked()
+        await hub.awaited()
     assert waiting.cancelled_caught
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(hub.looked)
+        nursery.start_soon(hub.awaited)
         await trio.testing.wait_all_tasks_blocked()
-        hub.look()
+        hub.wake()
     with hub.viewer():
-        await hub.looked()
+        await hub.awaited()

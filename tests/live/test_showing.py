@@ -69,7 +69,7 @@ def test_a_look_is_of_the_last_matches_the_latest_first(event):
         show.match(record)
     show.wave(Wave(blocks=list, matches=24, by_entrant={}, note="two groups are open"))
     show.trouble("s", "out of memory")
-    look = show.look(pace(done=8), None)
+    look = show.snapshot(pace(done=8), None)
     assert len(look.matches) == SHOWN
     assert look.matches[0].id == event.records[-1].id
     assert look.open == frozenset()
@@ -88,9 +88,9 @@ def test_the_funnel_is_of_what_is_compared(event):
             SimpleNamespace(rank=1, rank_last=1, sigma=9.0, sigma_field=error + more)
             for more in (-0.5, 0.5)
         ]
-        show.surer(SimpleNamespace(rows=rows, matches=matches))
-    assert [4.0, 2.0] == [each.error for each in show.look(pace(), None).history]
-    assert "polygon" in quick_fragments(show.look(pace(), None))["progress"]
+        show.note_ranking(SimpleNamespace(rows=rows, matches=matches))
+    assert [4.0, 2.0] == [each.error for each in show.snapshot(pace(), None).history]
+    assert "polygon" in quick_fragments(show.snapshot(pace(), None))["progress"]
 
 
 def test_history_is_thinned(event):
@@ -98,14 +98,14 @@ def test_history_is_thinned(event):
     show = EventState(event.event)
     row = SimpleNamespace(rank=1, rank_last=1, sigma_field=2.0)
     for matches in range(1000):
-        show.surer(SimpleNamespace(rows=[row, row], matches=matches))
-        show.surer(SimpleNamespace(rows=[row, row], matches=matches))
-    history = show.look(pace(), None).history
+        show.note_ranking(SimpleNamespace(rows=[row, row], matches=matches))
+        show.note_ranking(SimpleNamespace(rows=[row, row], matches=matches))
+    history = show.snapshot(pace(), None).history
     assert len(history) <= POINTS
     assert [history[0].matches, history[-1].matches] == [0, 999]
     assert [each.matches for each in history] == sorted({each.matches for each in history})
-    show.surer(SimpleNamespace(rows=[], matches=1001))
-    assert show.look(pace(), None).history == history
+    show.note_ranking(SimpleNamespace(rows=[], matches=1001))
+    assert show.snapshot(pace(), None).history == history
 
 
 def test_history_goes_on_from_fewer_matches(event):
@@ -113,14 +113,14 @@ def test_history_goes_on_from_fewer_matches(event):
     show = EventState(event.event)
     row = SimpleNamespace(rank=1, rank_last=1, sigma_field=2.0)
     for matches in (100, 200, 300, 150, 250):
-        show.surer(SimpleNamespace(rows=[row, row], matches=matches))
-    history = show.look(pace(), None).history
+        show.note_ranking(SimpleNamespace(rows=[row, row], matches=matches))
+    history = show.snapshot(pace(), None).history
     assert [each.matches for each in history] == [100, 150, 250]
 
 
 def test_of_what_is_over_nothing_is_left(event):
     """Also where a bot was withdrawn, and the rest of its matches with it."""
     show = EventState(event.event)
-    assert 'max="24"' in quick_fragments(show.look(pace(done=20), None))["progress"]
+    assert 'max="24"' in quick_fragments(show.snapshot(pace(done=20), None))["progress"]
     show.state = "over"
-    assert 'max="20"' in quick_fragments(show.look(pace(done=20), None))["progress"]
+    assert 'max="20"' in quick_fragments(show.snapshot(pace(done=20), None))["progress"]

@@ -69,16 +69,16 @@ class Round:
                 question = referee.question(asked, bank_ms=0)
                 decisions += 1
                 if asked == seat:
-                    desk.asked(question)
+                    desk.ask(question)
                     self.looks(self)
-                    desk.answered()
+                    desk.close_question()
                 if asked != seat and decisions >= self.fail > 0 and not referee.failed:
                     referee.fail(asked, Failure(kind=FaultKind.CRASH, message="dead"))
-                    desk.fell(asked, FaultKind.CRASH)
+                    desk.add_fault(asked, FaultKind.CRASH)
                     break
                 referee.answer(asked, self.draw.choice(question.legal))
                 if not referee.news:
-                    desk.sees(*referee.sight(seat))
+                    desk.update(*referee.sight(seat))
                     self.looks(self)
 
     def pass_on(self):
@@ -86,12 +86,14 @@ class Round:
         ends = []
         for seat, message in self.referee.take_notices():
             if seat == self.seat:
-                ends.append(message) if isinstance(message, HoleEnd) else self.desk.told(message)
+                ends.append(message) if isinstance(message, HoleEnd) else self.desk.take_message(
+                    message
+                )
         for end in ends:
-            self.desk.told(end)
+            self.desk.take_message(end)
             self.looks(self)
         if self.referee.asked:
-            self.desk.sees(*self.referee.sight(self.seat))
+            self.desk.update(*self.referee.sight(self.seat))
             self.looks(self)
 
 

@@ -48,7 +48,7 @@ class At:
         while 0 not in self.referee.asked:
             for seat in self.referee.asked:
                 self.answer(seat)
-        self.desk.asked(self.referee.question(0, bank_ms=0))
+        self.desk.ask(self.referee.question(0, bank_ms=0))
         self.seat.wait_for("move", self.desk)
 
     def answer(self, seat):

@@ -212,7 +212,8 @@ async def test_an_address_that_has_no_token_or_nothing_below_it_is_not_found(pat
     async def send(message):
         sent.append(message)
 
-    await Page(0, token="token")({"path": path, "method": "GET"}, trio.sleep_forever, send)
+    scope = {"type": "http", "path": path, "method": "GET"}
+    await Page(0, token="token")(scope, trio.sleep_forever, send)
     assert 404 == sent[0]["status"]
 
 

@@ -121,5 +121,5 @@ def test_a_reshuffle_is_told(events, album):
         events.event_of("four-card-golf", seats=4),
         fails=lambda _, question: next(move for move in question.legal if move in moves),
     )
-    told = [list(book.told(at))[-1] for at, m in enumerate(book.moments) if m.moves]
+    told = [list(book.news(at))[-1] for at, m in enumerate(book.moments) if m.moves]
     assert any(line.endswith("from the pile shuffled anew") for line in told)

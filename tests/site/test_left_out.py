@@ -120,7 +120,7 @@ def test_a_career_shows_no_number_of_an_older_site_that_was_none():
 def test_a_live_page_says_it_too(failing):
     """While it is played: the row without a number, and the reason; no word of the bot."""
     event, counting = count_folder(failing)
-    look = EventState(event).look(pace(), table(event, counting.so_far()))
+    look = EventState(event).snapshot(pace(), table(event, counting.so_far()))
     parts = slow_fragments(look)
     assert 'data-t="mark_annulled"' in parts["ranking"]
     assert "3 faulted matches in a row" in parts["notes"]

@@ -5,7 +5,7 @@ Pure. Invariant: as in `arena.site.pages`.
 
 from __future__ import annotations
 
-from arena.site.markup import NOTHING, Safe, join, tag
+from arena.site.markup import NOTHING, Part, Safe, join, tag
 from arena.site.pages.frame import Site, cards_of, event_page
 from arena.site.view import EventView
 from arena.site.words import labelled, say
@@ -18,22 +18,24 @@ _BUTTONS = (
 )
 
 
-def replay(site: Site, view: EventView) -> str:
+def replay(site: Site, view: EventView, *notices: Part, scripts: tuple[str, ...] = ()) -> str:
+    """`scripts`: more of them, that load a match otherwise."""
     return event_page(
         site,
         view,
         "replay.html",
         tag("noscript", tag("p", say("needs_script"))),
         tag("p", NOTHING, id="said", role="status", class_="quiet"),
-        tag("div", viewer(), id="viewer", hidden=True),
+        *notices,
+        tag("div", _viewer(), id="viewer", hidden=True),
         key="tab_replay",
-        scripts=("load.js", "cards.js", "moments.js", "replay.js"),
+        scripts=("load.js", *scripts, "cards.js", "moments.js", "replay.js"),
         styles=("cards.css",),
         about={"data_event": view.slug, **cards_of(view.table.event.settings.game)},
     )
 
 
-def viewer() -> Safe:
+def _viewer() -> Safe:
     """The elements that the script fills."""
     return join(
         tag("h2", NOTHING, id="match"),
