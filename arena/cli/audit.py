@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.paths import PathName
+from arena.cli.flags import FOLDER, switch
 
 STRANGE = 6
 
@@ -26,12 +26,10 @@ Exit codes:
   6 with --strict: something is unusual at 1 %
 """,
 )
-@click.argument("folder", type=PathName(path_type=Path))
-@click.option(
-    "--strict", is_flag=True, help="Exit with 6 if something is that chance shows in 1 of 100."
-)
-@click.option("--all", "everything", is_flag=True, help="Every bot, however many there are.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+@click.argument("folder", type=FOLDER)
+@switch("--strict", "Exit with 6 if something is that chance shows in 1 of 100.")
+@switch("--all", "Every bot, however many there are.", to="everything")
+@switch("--json", "One JSON object, for programs.", to="as_json")
 def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int:
     """Report what in the event in FOLDER is unusual, and how often chance alone shows as much.
 

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import click
 
-from arena.cli.flags import POSITIVE, TIME, Megabytes, json_option, option, sandbox_option
+from arena.cli.flags import (
+    POSITIVE,
+    json_option,
+    memory_option,
+    move_time_option,
+    option,
+    sandbox_option,
+    start_time_option,
+    switch,
+)
 from arena.cli.paths import BotPath
 from arena.registry import GAMES
 
@@ -30,26 +39,15 @@ Exit codes:
 """,
 )
 @click.argument("bots", nargs=-1, required=True, type=BotPath())
-@click.option("--game", type=click.Choice(list(GAMES)), help="Only this game.  [default: all]")
-@click.option("--quick", is_flag=True, help="One match of each kind.")
-@click.option("--strict", is_flag=True, help="A warning fails, too.")
-@option("--move-time", type=TIME, default="1s", help="Time for a decision.")
-@option("--start-time", type=TIME, default="10s", help="Time for a bot to start.")
-@option(
-    "--memory",
-    type=Megabytes(1, 1 << 20),
-    default="512MB",
-    metavar="SIZE",
-    help="Memory for a bot: MB, or with a unit, like 2GB.",
-)
+@option("--game", list(GAMES), "Only this game.  [default: all]")
+@switch("--quick", "One match of each kind.")
+@switch("--strict", "A warning fails, too.")
+@move_time_option
+@start_time_option
+@memory_option
 @sandbox_option(text="As in arena run.")
-@click.option(
-    "--jobs",
-    type=POSITIVE,
-    metavar="N",
-    help="Bots at a time.  [default: one a core that this process is given]",
-)
-@click.option("--verbose", "-v", is_flag=True, help="Lines and standard error whole.")
+@option("--jobs N", POSITIVE, "Bots at a time.  [default: one a core that this process is given]")
+@switch("--verbose -v", "Lines and standard error whole.")
 @json_option
 def check(
     bots: tuple[Path, ...],

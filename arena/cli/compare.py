@@ -60,37 +60,24 @@ Exit codes:
 @click.argument("new", type=BotPath())
 @game_option
 @option(
-    "--effect",
-    type=Finite(0, 1000, min_open=True),
+    "--effect STROKES",
+    Finite(0, 1000, min_open=True),
+    "What counts as better: so many strokes a match.",
     default=2.0,
-    metavar="STROKES",
-    help="What counts as better: so many strokes a match.",
 )
-@option(
-    "--alpha",
-    type=SHARE,
-    default=0.05,
-    metavar="P",
-    help="How often one that isn't better may pass.",
-)
-@option(
-    "--beta",
-    type=SHARE,
-    default=0.05,
-    metavar="P",
-    help="How often one that is better by --effect may fail.",
-)
-@option("--budget", type=POSITIVE, default=4000, metavar="N", help="Matches at most.")
+@option("--alpha P", SHARE, "How often one that isn't better may pass.", default=0.05)
+@option("--beta P", SHARE, "How often one that is better by --effect may fail.", default=0.05)
+@option("--budget N", POSITIVE, "Matches at most.", default=4000)
 @option(
     "--rate-on",
-    type=click.Choice(["results", "adjusted"]),
-    help="Strokes less luck need a fraction of the matches.  [default: adjusted, if the game's "
-    "luck is measured]",
+    ["results", "adjusted"],
+    "Strokes less luck need a fraction of the matches.  [default: adjusted, if the game's luck "
+    "is measured]",
 )
-@option("--seed", help="Deals from this seed: repeatable.")
+@option("--seed", text="Deals from this seed: repeatable.")
 @limit_options
 @freeze_option
-@option("--out", type=FOLDER, help="Results folder.  [default: arena-results/…]")
+@option("--out", FOLDER, "Results folder.  [default: arena-results/…]")
 @sandbox_option()
 @run_options
 @cluster_options

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import TIME, sandbox_option
-from arena.cli.paths import BotName, BotPath, MatchId, PathName
+from arena.cli.flags import NATURAL, TIME, option, sandbox_option, switch
+from arena.cli.paths import BotPath, PathName, bots_of, matches_of
 from arena.cli.usage import need_linux
 
 OTHERWISE = 5
@@ -34,27 +34,18 @@ Exit codes:
 )
 @click.argument("bot", type=BotPath(path_type=None))
 @click.argument("transcript", type=PathName(readable=False, allow_dash=True))
-@click.option(
-    "--match", type=MatchId(), metavar="ID", help="Of the event in the folder TRANSCRIPT."
+@option("--match ID", text="Of the event in the folder TRANSCRIPT.", shell_complete=matches_of)
+@option(
+    "--bot NAME", text="With --match: as which of its bots.", to="whose", shell_complete=bots_of
 )
-@click.option(
-    "--bot", "whose", type=BotName(), metavar="NAME", help="With --match: as which of its bots."
+@option("--attempt N", NATURAL, "With --match: of a series that was played again.")
+@switch("--go-on", "Don't stop at an answer that is another move.")
+@option("--timeout", TIME, "Time for an answer.  [default: as long as it takes]")
+@option(
+    "--command CMD", text="Run this in the bot's folder instead, unconfined; {} is its own command."
 )
-@click.option(
-    "--attempt",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="With --match: of a series that was played again.",
-)
-@click.option("--go-on", is_flag=True, help="Don't stop at an answer that is another move.")
-@click.option("--timeout", type=TIME, help="Time for an answer.  [default: as long as it takes]")
-@click.option(
-    "--command",
-    metavar="CMD",
-    help="Run this in the bot's folder instead, unconfined; {} is its own command.",
-)
-@click.option("--print", "only_print", is_flag=True, help="Only print the lines to the bot.")
-@click.option("--lean", is_flag=True, help="With --match and --print: of a bot that asks for it.")
+@switch("--print", "Only print the lines to the bot.", to="only_print")
+@switch("--lean", "With --match and --print: of a bot that asks for it.")
 @sandbox_option(text="`none` confines nothing.")
 def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Send BOT the lines that TRANSCRIPT recorded, and compare its answers.

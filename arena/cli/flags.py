@@ -80,55 +80,55 @@ def _write(formatter: click.HelpFormatter, heading: str, rows: list[tuple[str, s
         formatter.write_dl(rows, col_max=_COLUMN, col_spacing=_COLUMN + 2 - first)
 
 
-class Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
-    """A time: 500ms, 1.5s, 2m, 3h, never a bare number. The value is milliseconds."""
+class Parsed(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
+    """A type by the function that reads a text; what its ValueError says is the message."""
 
-    name = "time"
-
-    def __init__(self, least_ms: int = 1) -> None:
-        """With 0 as the least, `0` needs no unit."""
-        self.least_ms = least_ms
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name = name
+        self.read = read
 
     def convert(
         self,
         value: Any,  # noqa: ANN401 - click's own signature
         param: click.Parameter | None,
         ctx: click.Context | None,
-    ) -> int:
-        if not self.least_ms and str(value).strip() == "0":
-            return 0
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)\s*", str(value))
-        if match is None:
-            self.fail(f"{value!r} is no time: say the unit, like 500ms, 1.5s, 2m, 3h", param, ctx)
-        milliseconds = round(float(match[1]) * _UNITS[match[2]])
-        if milliseconds < self.least_ms:
-            self.fail(f"{value!r} is no time to do anything in", param, ctx)
-        return milliseconds
+    ) -> Any:  # noqa: ANN401 - click's own signature
+        try:
+            return self.read(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
-class Megabytes(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
+def milliseconds(text: str) -> int:
+    """A time: 500ms, 1.5s, 2m, 3h, never a bare number."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)\s*", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no time: say the unit, like 500ms, 1.5s, 2m, 3h")
+    return round(float(match[1]) * _UNITS[match[2]])
+
+
+def _some_time(text: str) -> int:
+    if (time := milliseconds(text)) < 1:
+        raise ValueError(f"{text!r} is no time to do anything in")
+    return time
+
+
+class Megabytes(Parsed):
     """Memory: 512, 256M, 512MB, 2GB, 1.5 GiB. A bare number, and the value, are MiB."""
 
-    name = "size"
-    pattern = r"\s*(\d+(?:\.\d+)?)\s*(?:([MG])(?:i?B)?)?\s*"
-
     def __init__(self, least: int, most: int) -> None:
+        super().__init__("size", self._megabytes)
         self.least = least
         self.most = most
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int:
-        match = re.fullmatch(self.pattern, str(value), re.IGNORECASE)
+    def _megabytes(self, text: str) -> int:
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([MG])(?:i?B)?)?\s*", text, re.IGNORECASE)
         if match is None:
-            self.fail(f"{value!r} is no amount: write 512, 512MB or 2GB", param, ctx)
+            raise ValueError(f"{text!r} is no amount: write 512, 512MB or 2GB")
         amount = float(match[1]) * (1024 if (match[2] or "").upper() == "G" else 1)
-        bounds = f"from {self.least} to {self.most}"
         if not amount.is_integer() or not self.least <= amount <= self.most:
-            self.fail(f"{value!r} is no whole number of MB {bounds}", param, ctx)
+            bounds = f"from {self.least} to {self.most}"
+            raise ValueError(f"{text!r} is no whole number of MB {bounds}")
         return int(amount)
 
 
@@ -147,31 +147,47 @@ class Finite(click.FloatRange):
         return number
 
 
-class NameValue(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
-    """NAME=VALUE. The value is the pair."""
-
-    name = "name=value"
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> tuple[str, str]:
-        name, equals, text = str(value).partition("=")
-        if not (name and equals):
-            self.fail(f"{value!r} is no option: write it like NAME=VALUE", param, ctx)
-        return name.strip(), text.strip()
+def _name_and_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ValueError(f"{text!r} is no option: write it like NAME=VALUE")
+    return name.strip(), value.strip()
 
 
+NATURAL = click.IntRange(min=0)
 POSITIVE = click.IntRange(min=1)
-TIME = Duration()
+TIME = Parsed("time", _some_time)
+PAUSE = Parsed("time", lambda text: 0 if text.strip() == "0" else milliseconds(text))
 FOLDER = PathName(path_type=Path)
 
 
-def option(name: str, *names: str, shown: bool = False, **how: Any) -> Callable[[F], F]:  # noqa: ANN401
-    """A flag; `shown`: with its default in the help, as every flag that has one should be."""
-    return click.option(name, *names, show_default=shown or "default" in how, **how)
+def option(
+    words: str,
+    kind: Any = None,  # noqa: ANN401 - a type of click's
+    text: str = "",
+    *,
+    to: str = "",
+    **how: Any,  # noqa: ANN401 - click's own
+) -> Callable[[F], F]:
+    """A flag with a value. `words`: its names and what stands for the value, as help shows them;
+    `to`: the parameter, where the name is another.
+    """
+    names = [word for word in words.split() if word.startswith("-")]
+    value = words.removeprefix(" ".join(names)).strip()
+    return click.option(
+        *names,
+        *([to] if to else []),
+        type=click.Choice(kind) if isinstance(kind, list) else kind,
+        metavar=value or None,
+        show_default="default" in how and how["default"] is not None,
+        help=text,
+        **how,
+    )
+
+
+def switch(words: str, text: str, *, to: str = "") -> Callable[[F], F]:
+    """A flag without a value."""
+    return click.option(*words.split(), *([to] if to else []), is_flag=True, help=text)
 
 
 def flags(*each: Callable[[Any], Any]) -> Callable[[F], F]:
@@ -185,207 +201,161 @@ def flags(*each: Callable[[Any], Any]) -> Callable[[F], F]:
     return give
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
-
-game_option = option(
-    "--game", type=click.Choice(list(GAMES)), default=next(iter(GAMES)), help="What is played."
-)
-
-limit_options = flags(
-    option("--turn-cap", type=POSITIVE, metavar="N", help="Turns a player and hole at most."),
-    option("--move-time", type=TIME, default="1s", help="Time for a decision."),
-    option("--match-time", type=TIME, default="60s", help="Time for a bot's decisions in a match."),
-    option("--start-time", type=TIME, default="10s", help="Time for a bot to start."),
-    option(
-        "--memory",
-        type=Megabytes(1, 1 << 20),
-        default="512MB",
-        metavar="SIZE",
-        help="Memory for a bot: MB, or with a unit, like 2GB.",
-    ),
-    option(
-        "--tasks",
-        type=click.IntRange(1, 100_000),
-        metavar="N",
-        default=64,
-        help="Processes and threads for a bot.",
-    ),
-    option(
-        "--scratch",
-        type=Megabytes(0, 1 << 16),
-        metavar="SIZE",
-        default="16MB",
-        help="Private /tmp at most for a bot that asks for one: MB, or with a unit.",
-    ),
-)
-"""What bots may use."""
-
-freeze_option = option("--freeze", is_flag=True, help="Bots stand still while it isn't their turn.")
-
-
 def sandbox_option(
     default: str | None = "auto", text: str = "`none` confines nothing and is shown in the table."
 ) -> Callable[[F], F]:
     """The choice of a sandbox."""
-    return click.option(
-        "--sandbox",
-        type=click.Choice(["auto", *SANDBOXES]),
-        default=default,
-        show_default=default is not None,
-        help=text,
-    )
+    return option("--sandbox", ["auto", *SANDBOXES], text, default=default)
 
+
+json_option = switch("--json", "One JSON object, for programs.", to="as_json")
+game_option = option("--game", list(GAMES), "What is played.", default=next(iter(GAMES)))
+freeze_option = switch("--freeze", "Bots stand still while it isn't their turn.")
+move_time_option = option("--move-time", TIME, "Time for a decision.", default="1s")
+start_time_option = option("--start-time", TIME, "Time for a bot to start.", default="10s")
+memory_option = option(
+    "--memory SIZE",
+    Megabytes(1, 1 << 20),
+    "Memory for a bot: MB, or with a unit, like 2GB.",
+    default="512MB",
+)
+no_playoff_option = switch("--no-playoff", "A tie for first stays one.")
+
+limit_options = flags(
+    option("--turn-cap N", POSITIVE, "Turns a player and hole at most."),
+    move_time_option,
+    option("--match-time", TIME, "Time for a bot's decisions in a match.", default="60s"),
+    start_time_option,
+    memory_option,
+    option("--tasks N", click.IntRange(1, 100_000), "Processes and threads for a bot.", default=64),
+    option(
+        "--scratch SIZE",
+        Megabytes(0, 1 << 16),
+        "Private /tmp at most for a bot that asks for one: MB, or with a unit.",
+        default="16MB",
+    ),
+)
+"""What bots may use."""
 
 event_options = flags(
     click.argument("bots", nargs=-1, type=BotPath()),
     option(
         "--event",
-        type=FOLDER,
+        FOLDER,
+        "TOML file with any of these settings, and `bots`.",
         is_eager=True,
         expose_value=False,
         callback=read_defaults,
-        help="TOML file with any of these settings, and `bots`.",
     ),
     game_option,
     option(
-        "--seats",
-        type=click.IntRange(2, 8),
-        metavar="N",
+        "--seats N",
+        click.IntRange(2, 8),
+        "Bots at a table: all subsets of that size meet.",
         default=2,
-        help="Bots at a table: all subsets of that size meet.",
     ),
+    option("--tables N", POSITIVE, "Only that many tables, balanced in who meets whom."),
     option(
-        "--tables",
-        type=POSITIVE,
-        metavar="N",
-        help="Only that many tables, balanced in who meets whom.",
-    ),
-    option(
-        "--deals",
-        type=POSITIVE,
-        metavar="N",
+        "--deals N",
+        POSITIVE,
+        "Deals a table; each is played in every seat rotation.",
         default=10,
-        help="Deals a table; each is played in every seat rotation.",
     ),
     option(
         "--schedule",
-        type=click.Choice([name for name in FORMATS if name not in COMMAND_OF]),
-        help="Who meets whom, and when it is enough.  [default: round-robin]",
+        [name for name in FORMATS if name not in COMMAND_OF],
+        "Who meets whom, and when it is enough.  [default: round-robin]",
     ),
     option(
         "--option",
-        "schedule_options",
-        type=NameValue(),
+        Parsed("name=value", _name_and_value),
+        "An option of the schedule's own; can be given again.",
+        to="schedule_options",
         multiple=True,
-        help="An option of the schedule's own; can be given again.",
     ),
     option(
-        "--gauntlet",
-        metavar="BOT",
+        "--gauntlet BOT",
+        text="Only BOT, by name or path, meets all others; can be given again.",
         multiple=True,
-        help="Only BOT, by name or path, meets all others; can be given again.",
     ),
+    switch("--until-resolved", "Race: after --deals for every pair, only where the order is open."),
+    option("--budget N", POSITIVE, "Of a race: matches at most."),
     option(
-        "--until-resolved",
-        is_flag=True,
-        help="Race: after --deals for every pair, only where the order is open.",
-    ),
-    option("--budget", type=POSITIVE, metavar="N", help="Of a race: matches at most."),
-    option(
-        "--close",
-        type=Finite(0, 1000),
-        metavar="STROKES",
-        help="Of a race: a difference a match that needn't be told apart.  [default: 2]",
+        "--close STROKES",
+        Finite(0, 1000),
+        "Of a race: a difference a match that needn't be told apart.  [default: 2]",
     ),
     option(
         "--rate-on",
-        type=click.Choice(["results", "adjusted"]),
-        help="Results as played, or strokes less luck.  [default: results; in a race adjusted]",
+        ["results", "adjusted"],
+        "Results as played, or strokes less luck.  [default: results; in a race adjusted]",
     ),
+    switch("--no-luck", "Don't measure luck: saves a millisecond or two a match."),
     option(
-        "--no-luck", is_flag=True, help="Don't measure luck: saves a millisecond or two a match."
-    ),
-    option(
-        "--series",
-        type=POSITIVE,
-        metavar="N",
+        "--series N",
+        POSITIVE,
+        "Matches that a bot's process plays before it is replaced.",
         default=25,
-        help="Matches that a bot's process plays before it is replaced.",
     ),
     option(
         "--fresh",
-        type=click.Choice(["series", "match"]),
+        ["series", "match"],
+        "`match`: fresh processes for every match, like --series 1.",
         default="series",
-        help="`match`: fresh processes for every match, like --series 1.",
     ),
-    option("--playoff", is_flag=True, help="Ties for first go to sudden death."),
-    option("--no-same-author", is_flag=True, help="Bots of one author don't meet."),
-    option("--seed", type=str, help="Deals from this seed: repeatable, and labelled predictable."),
+    switch("--playoff", "Ties for first go to sudden death."),
+    switch("--no-same-author", "Bots of one author don't meet."),
+    option("--seed", str, "Deals from this seed: repeatable, and labelled predictable."),
     limit_options,
     freeze_option,
-    option("--skip-broken", is_flag=True, help="Go on without bots that can't take part."),
-    option("--out", type=FOLDER, help="Results folder.  [default: arena-results/DATE-TIME]"),
+    switch("--skip-broken", "Go on without bots that can't take part."),
+    option("--out", FOLDER, "Results folder.  [default: arena-results/DATE-TIME]"),
 )
 """The bots of an event and its settings."""
 
 run_options = flags(
-    option("--beacon", metavar="VALUE", help="Of a prepared event: its public value."),
+    option("--beacon VALUE", text="Of a prepared event: its public value."),
     option(
-        "--jobs",
-        type=POSITIVE,
-        metavar="N",
-        help="Matches at a time.  [default: one a core that this process is given]",
+        "--jobs N",
+        POSITIVE,
+        "Matches at a time.  [default: one a core that this process is given]",
     ),
-    option(
-        "--no-pin",
-        is_flag=True,
-        help="Let workers and bots move between cores: slower, and times are less even.",
-    ),
-    option(
-        "--max-time",
-        type=TIME,
-        help="Stop after this time and the match in play; resume later.",
-    ),
-    option("--json", "as_json", is_flag=True, help="Events as JSON lines on stdout."),
-    option("--quiet", "-q", is_flag=True, help="Neither progress nor notes on stderr."),
+    switch("--no-pin", "Let workers and bots move between cores: slower, and times are less even."),
+    option("--max-time", TIME, "Stop after this time and the match in play; resume later."),
+    switch("--json", "Events as JSON lines on stdout.", to="as_json"),
+    switch("--quiet -q", "Neither progress nor notes on stderr."),
 )
 """How an event is run here; they change no result."""
 
 live_options = flags(
     option(
-        "--live",
-        type=click.IntRange(0, 65535),
-        metavar="[PORT]",
-        help="Show the event in a browser while it is played, on this machine.",
+        "--live [PORT]",
+        click.IntRange(0, 65535),
+        "Show the event in a browser while it is played, on this machine.",
     ),
     option(
-        "--live-host",
-        metavar="ADDRESS",
-        help="Show it to others too: listen there, for instance on 0.0.0.0.",
+        "--live-host ADDRESS",
+        text="Show it to others too: listen there, for instance on 0.0.0.0.",
     ),
-    option("--live-stay", is_flag=True, help="Go on showing it when it is over, until Ctrl-C."),
+    switch("--live-stay", "Go on showing it when it is over, until Ctrl-C."),
 )
 """Live pages; they change no result."""
 
 cluster_options = flags(
     option(
-        "--on",
+        "--on dask CLUSTER",
+        text="Play on Dask workers: local:N, the scheduler's address, or its file.",
         nargs=2,
-        metavar="dask CLUSTER",
-        help="Play on Dask workers: local:N, the scheduler's address, or its file.",
     ),
-    option("--tls-ca", type=FOLDER, help="Of a cluster: the authority of its certificates."),
-    option("--tls-cert", type=FOLDER, help="Of a cluster: your certificate."),
-    option("--tls-key", type=FOLDER, help="Of a cluster: its key."),
+    option("--tls-ca", FOLDER, "Of a cluster: the authority of its certificates."),
+    option("--tls-cert", FOLDER, "Of a cluster: your certificate."),
+    option("--tls-key", FOLDER, "Of a cluster: its key."),
 )
 """Where an event is played; they change no result."""
 
-
 report_options = flags(
-    option("--format", "report", type=click.Choice(list(REPORTS)), default="text"),
-    option("--canonical", is_flag=True, help="Without timings and host facts."),
-    option(
-        "--details", is_flag=True, help="On a screen too: all facts below the table, as in a file."
-    ),
+    option("--format", list(REPORTS), "The form of the table.", to="report", default="text"),
+    switch("--canonical", "Without timings and host facts."),
+    switch("--details", "On a screen too: all facts below the table, as in a file."),
 )
 """How a table is printed."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.paths import BotName, MatchId, PathName
+from arena.cli.flags import FOLDER, NATURAL, option, switch
+from arena.cli.paths import bots_of, matches_of
 
 if TYPE_CHECKING:
     from arena.model import Event
@@ -23,27 +24,19 @@ Examples:
   arena log results --transcript 4f2c01ab99de-000003-1 --bot foo > foo.txt
 """
 )
-@click.argument("folder", type=PathName(path_type=Path))
-@click.option(
-    "--canonical", is_flag=True, help="Sorted by id, without timings and other facts of the host."
+@click.argument("folder", type=FOLDER)
+@switch("--canonical", "Sorted by id, without timings and other facts of the host.")
+@switch("--all", "Also the records that don't count.", to="everything")
+@switch("--faults", "The faults of all records, for people.")
+@switch("--json", "With --faults: a JSON line a fault.", to="as_json")
+@option(
+    "--transcript MATCH",
+    text="The conversation with a bot, up to that match.",
+    shell_complete=matches_of,
 )
-@click.option("--all", "everything", is_flag=True, help="Also the records that don't count.")
-@click.option("--faults", is_flag=True, help="The faults of all records, for people.")
-@click.option("--json", "as_json", is_flag=True, help="With --faults: a JSON line a fault.")
-@click.option(
-    "--transcript",
-    type=MatchId(),
-    metavar="MATCH",
-    help="The conversation with a bot, up to that match.",
-)
-@click.option("--bot", type=BotName(), metavar="NAME", help="With --transcript: the bot.")
-@click.option("--lean", is_flag=True, help="With --transcript: of a bot that asks for `next`.")
-@click.option(
-    "--attempt",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="With --transcript: of a series that was played again.",
-)
+@option("--bot NAME", text="With --transcript: the bot.", shell_complete=bots_of)
+@switch("--lean", "With --transcript: of a bot that asks for `next`.")
+@option("--attempt N", NATURAL, "With --transcript: of a series that was played again.")
 def log(
     folder: Path,
     *,

@@ -8,14 +8,16 @@ from typing import Any
 import click
 
 from arena.cli.flags import (
+    PAUSE,
     POSITIVE,
-    Duration,
     EventCommand,
     freeze_option,
     game_option,
     limit_options,
+    no_playoff_option,
     option,
     sandbox_option,
+    switch,
 )
 from arena.cli.paths import BotPath, PathName
 from arena.cli.usage import need_linux
@@ -46,33 +48,27 @@ Exit codes:
 )
 @click.argument("bots", nargs=-1, type=BotPath())
 @option(
-    "--deal",
-    type=POSITIVE,
-    metavar="N",
+    "--deal N",
+    POSITIVE,
+    "Which cards: the same number, game and players, the same cards.",
     default=1,
-    help="Which cards: the same number, game and players, the same cards.",
 )
-@option("--seed", default="match", help="Deals from another seed.")
-@option("--no-playoff", is_flag=True, help="A tie for first stays one.")
-@option("--watch", is_flag=True, help="Show the cards and moves as they are played.")
+@option("--seed", text="Deals from another seed.", default="match")
+@no_playoff_option
+@switch("--watch", "Show the cards and moves as they are played.")
 @option(
     "--delay",
-    type=Duration(0),
-    help="Pause after a move with --watch, at no bot's cost.  [default: 0.5s; 0s in a pipe]",
+    PAUSE,
+    "Pause after a move with --watch, at no bot's cost.  [default: 0.5s; 0s in a pipe]",
 )
-@option("--hidden", is_flag=True, help="With --watch: hidden cards by their backs.")
+@switch("--hidden", "With --watch: hidden cards by their backs.")
 @option(
-    "--record",
-    type=PathName(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Record every line, and stderr, a file a bot.",
+    "--record DIR",
+    PathName(path_type=Path, file_okay=False),
+    "Record every line, and stderr, a file a bot.",
 )
-@option("--json", "as_json", is_flag=True, help="The result as one JSON line.")
-@option(
-    "--no-limits",
-    is_flag=True,
-    help="No time limits: for a debugger that stops a bot. Not for results.",
-)
+@switch("--json", "The result as one JSON line.", to="as_json")
+@switch("--no-limits", "No time limits: for a debugger that stops a bot. Not for results.")
 @game_option
 @limit_options
 @freeze_option

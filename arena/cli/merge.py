@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.paths import PathName
+from arena.cli.flags import FOLDER, option
 
 
 @click.command(
@@ -18,10 +18,8 @@ Example:
   arena merge one two --out whole
 """
 )
-@click.argument("folders", nargs=-1, required=True, type=PathName(path_type=Path))
-@click.option(
-    "--out", required=True, type=PathName(path_type=Path), help="A new folder for the event."
-)
+@click.argument("folders", nargs=-1, required=True, type=FOLDER)
+@option("--out", FOLDER, "A new folder for the event.", required=True)
 def merge(folders: tuple[Path, ...], out: Path) -> None:
     """Put the shards of an event together and print its table.
 

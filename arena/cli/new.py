@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from arena.cli.flags import switch
 from arena.cli.paths import PathName, items
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ Examples:
 )
 @click.argument("language", required=False, shell_complete=_complete)
 @click.argument("path", metavar="[NAME]", required=False, type=PathName(readable=False))
-@click.option("--list", "as_list", is_flag=True, help="Print which languages there are, and stop.")
+@switch("--list", "Print which languages there are, and stop.", to="as_list")
 def new(language: str | None, path: str | None, *, as_list: bool) -> None:
     """Write a bot that runs into the new folder NAME: yours to go on from.
 

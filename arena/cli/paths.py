@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -82,54 +83,31 @@ def items(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(word) for word in islice(found, _COMPLETED)]
 
 
-class BotName(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
-    """The name of a bot in the results folder on the line."""
+def bots_of(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The bots of the results folders on the line, for the shell."""
+    from arena.model import UserError
+    from arena.store import read_event
 
-    name = "text"
-
-    def shell_complete(
-        self,
-        ctx: click.Context,
-        param: click.Parameter,  # noqa: ARG002 - click's own signature
-        incomplete: str,
-    ) -> list[CompletionItem]:
-        from arena.model import UserError
-        from arena.store import read_event
-
-        names: dict[str, None] = {}
-        for folder in _folders(ctx):
-            try:
-                entrants = read_event(folder).entrants
-            except UserError:
-                continue
-            for entrant in entrants:
+    names: dict[str, None] = {}
+    for folder in _folders(ctx):
+        with suppress(UserError):
+            for entrant in read_event(folder).entrants:
                 names |= {entrant.name: None, entrant.id: None}
-        return items(names, incomplete)
+    return items(names, incomplete)
 
 
-class MatchId(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
-    """The id of a match in the results folder on the line."""
+def matches_of(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The ids of matches in the results folders on the line, for the shell."""
+    from arena.store import read_lines
+    from arena.store.lines import head_of
 
-    name = "text"
-
-    def shell_complete(
-        self,
-        ctx: click.Context,
-        param: click.Parameter,  # noqa: ARG002 - click's own signature
-        incomplete: str,
-    ) -> list[CompletionItem]:
-        from arena.store import read_lines
-        from arena.store.lines import head_of
-
-        found: dict[str, None] = {}
-        for folder in _folders(ctx):
-            try:
-                lines = read_lines(folder, stop=_READ_BYTES)
-                ids = (head_of(line.body).id for line in lines if line.body is not None)
-                found |= dict.fromkeys(item.value for item in items(ids, incomplete))
-            except (OSError, ValueError):
-                continue
-        return items(found, incomplete)
+    found: dict[str, None] = {}
+    for folder in _folders(ctx):
+        with suppress(OSError, ValueError):
+            lines = read_lines(folder, stop=_READ_BYTES)
+            ids = (head_of(line.body).id for line in lines if line.body is not None)
+            found |= dict.fromkeys(islice((i for i in ids if i.startswith(incomplete)), _COMPLETED))
+    return items(found, incomplete)
 
 
 def _folders(ctx: click.Context) -> list[Path]:

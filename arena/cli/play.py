@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.flags import (
-    Duration,
+    NATURAL,
+    PAUSE,
     EventCommand,
     game_option,
     limit_options,
+    no_playoff_option,
     option,
     sandbox_option,
+    switch,
 )
 from arena.cli.paths import BotPath, PathName
 from arena.cli.usage import need_linux
@@ -43,32 +46,20 @@ Exit codes:
 )
 @click.argument("bots", nargs=-1, type=BotPath())
 @option(
-    "--seat",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=0,
-    help="Yours; seat 0 begins the first hole. The bots follow as named.",
+    "--seat N", NATURAL, "Yours; seat 0 begins the first hole. The bots follow as named.", default=0
 )
-@option("--name", default="you", help="What you are called in the log.")
-@click.option(
-    "--browser",
-    type=click.IntRange(0, 65_535),
-    metavar="[PORT]",
-    help="Play on a page that this machine alone can open.",
+@option("--name", text="What you are called in the log.", default="you")
+@option(
+    "--browser [PORT]", click.IntRange(0, 65535), "Play on a page that this machine alone can open."
 )
-@click.option("--lines", is_flag=True, help="Line by line, in a terminal too.")
-@click.option(
-    "--delay",
-    type=Duration(0),
-    help="Pause after a bot's turn, at no bot's cost.  [default: 0.6s]",
-)
-@click.option("--seed", metavar="TEXT", help="The same cards for the same text; else new ones.")
-@click.option("--no-playoff", is_flag=True, help="A tie for first stays one.")
-@click.option(
-    "--out",
-    type=PathName(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Where to keep the match.  [default: arena-results/play-TIME]",
+@switch("--lines", "Line by line, in a terminal too.")
+@option("--delay", PAUSE, "Pause after a bot's turn, at no bot's cost.  [default: 0.6s]")
+@option("--seed TEXT", text="The same cards for the same text; else new ones.")
+@no_playoff_option
+@option(
+    "--out DIR",
+    PathName(path_type=Path, file_okay=False),
+    "Where to keep the match.  [default: arena-results/play-TIME]",
 )
 @game_option
 @limit_options

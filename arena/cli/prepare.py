@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import EventCommand, event_options, sandbox_option
+from arena.cli.flags import EventCommand, event_options, option, sandbox_option
 from arena.cli.usage import need_linux
 
 
@@ -23,11 +23,7 @@ Examples:
 )
 @event_options
 @sandbox_option()
-@click.option(
-    "--beacon-from",
-    metavar="SOURCE",
-    help="Source of a public value that is not known yet.",
-)
+@option("--beacon-from SOURCE", text="Source of a public value that is not known yet.")
 def prepare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Prepare a tournament between BOTS, to be played later with `arena run`.
 

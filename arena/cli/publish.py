@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from arena.cli.paths import PathName
+from arena.cli.flags import FOLDER, POSITIVE, option, switch
 
 
 @click.command(
@@ -19,29 +19,25 @@ Examples:
   arena publish ladder --to site --anonymous  names and authors are aliases
 """,
 )
-@click.argument("folders", nargs=-1, required=True, type=PathName(path_type=Path))
-@click.option(
-    "--to",
-    "site",
+@click.argument("folders", nargs=-1, required=True, type=FOLDER)
+@option(
+    "--to SITE",
+    FOLDER,
+    "The site's folder: empty, or a site that this command has made.",
+    to="site",
     required=True,
-    metavar="SITE",
-    type=PathName(path_type=Path),
-    help="The site's folder: empty, or a site that this command has made.",
 )
-@click.option("--title", metavar="TEXT", help="What the site is called.")
-@click.option("--name", metavar="TEXT", help="What the event is called, of one FOLDER.")
-@click.option("--anonymous", is_flag=True, help="Stable aliases instead of names and authors.")
-@click.option(
-    "--alias-key",
-    metavar="FILE",
-    type=PathName(path_type=Path),
-    help="The key of the aliases.  [default: one in your own state folder, made when needed]",
+@option("--title TEXT", text="What the site is called.")
+@option("--name TEXT", text="What the event is called, of one FOLDER.")
+@switch("--anonymous", "Stable aliases instead of names and authors.")
+@option(
+    "--alias-key FILE",
+    FOLDER,
+    "The key of the aliases.  [default: one in your own state folder, made when needed]",
 )
-@click.option("--with-stderr", is_flag=True, help="What bots wrote to stderr, with their faults.")
-@click.option(
-    "--with-host", is_flag=True, help="Machines, and why bots were not run: may name hosts, paths."
-)
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: a core each]")
+@switch("--with-stderr", "What bots wrote to stderr, with their faults.")
+@switch("--with-host", "Machines, and why bots were not run: may name hosts, paths.")
+@option("--jobs", POSITIVE, "Processes.  [default: a core each]")
 def publish(
     folders: tuple[Path, ...],
     site: Path,

@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, report_options
-from arena.cli.paths import BotName
+from arena.cli.flags import FOLDER, Parsed, option, report_options, switch
+from arena.cli.paths import bots_of
 
 _DAY = len("2026-01-02")
 
 
-class Date(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
-    """A day or a moment, in UTC unless it names an offset. The value is seconds since 1970."""
+def _seconds(text: str, *, after: bool) -> float:
+    """A day or a moment, in UTC unless it names an offset; `after`: of a day its end."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        if after and len(text.strip()) <= _DAY:
+            moment += timedelta(days=1)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"{text!r} is no date: write it like 2026-01-02 or 2026-01-02T15:04"
+        ) from None
 
-    name = "date"
 
-    def __init__(self, *, after: bool) -> None:
-        """`after`: of a day its end, not its beginning."""
-        self._after = after
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> float:
-        """Read it, or say what it should look like."""
-        if isinstance(value, float):
-            return value
-        text = str(value).strip()
-        try:
-            moment = datetime.fromisoformat(text)
-            if self._after and len(text) <= _DAY:
-                moment += timedelta(days=1)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            self.fail(
-                f"{value!r} is no date: write it like 2026-01-02 or 2026-01-02T15:04", param, ctx
-            )
+SINCE = Parsed("date", partial(_seconds, after=False))
+UNTIL = Parsed("date", partial(_seconds, after=True))
 
 
 @click.command(
@@ -55,35 +43,23 @@ Examples:
 """,
 )
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
-@click.option(
+@option(
     "--rate-on",
-    type=click.Choice(["results", "adjusted"]),
-    help="Results as played, or strokes less luck.  [default: the events']",
+    ["results", "adjusted"],
+    "Results as played, or strokes less luck.  [default: the events']",
 )
-@click.option(
-    "--only",
-    type=BotName(),
-    metavar="BOT",
+@option(
+    "--only BOT", text="By name or id; can be given again.", multiple=True, shell_complete=bots_of
+)
+@option(
+    "--without BOT",
+    text="By name or id; can be given again.",
     multiple=True,
-    help="By name or id; can be given again.",
+    shell_complete=bots_of,
 )
-@click.option(
-    "--without",
-    type=BotName(),
-    metavar="BOT",
-    multiple=True,
-    help="By name or id; can be given again.",
-)
-@click.option(
-    "--since", type=Date(after=False), metavar="DATE", help="Matches that ended from then on."
-)
-@click.option(
-    "--until",
-    type=Date(after=True),
-    metavar="DATE",
-    help="Matches that ended before then; of a day, to its end.",
-)
-@click.option("--skip-damaged", is_flag=True, help="Of damaged logs: rate what is whole.")
+@option("--since DATE", SINCE, "Matches that ended from then on.")
+@option("--until DATE", UNTIL, "Matches that ended before then; of a day, to its end.")
+@switch("--skip-damaged", "Of damaged logs: rate what is whole.")
 @report_options
 def rate(
     folders: tuple[Path, ...],

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.paths import BotName, MatchId, PathName
+from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Parsed, option, switch
+from arena.cli.paths import PathName, bots_of, matches_of
+
+if TYPE_CHECKING:
+    from arena.event.search import Bound
 
 SORTS = ("best", "worst", "closest", "widest")
 
 
-class Comparison(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer click: generic
-    """A number, or a comparison with one: 60, '<60', '>=-3'."""
+def _comparison(text: str) -> Bound:
+    from arena.event.search import Bound
 
-    name = "comparison"
+    bound = Bound.read(text)
+    if bound is None:
+        raise ValueError(f"{text!r} is no comparison: write it like '<60', '>=-3' or 48")
+    return bound
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - named there, and imported only when it is used
-        """Read it, or say what it should look like."""
-        from arena.event.search import Bound
 
-        bound = Bound.read(value) if isinstance(value, str) else value
-        if bound is None:
-            self.fail(f"{value!r} is no comparison: write it like '<60', '>=-3' or 48", param, ctx)
-        return bound
+COMPARISON = Parsed("comparison", _comparison)
 
 
 @click.command(
@@ -46,15 +41,14 @@ Examples:
   arena replay friday 4f2c --export match.json
 """,
 )
-@click.argument("folder", type=PathName(path_type=Path))
-@click.argument("match", required=False, type=MatchId())
-@click.option(
-    "--bot",
-    "bots",
-    type=BotName(),
+@click.argument("folder", type=FOLDER)
+@click.argument("match", required=False, shell_complete=matches_of)
+@option(
+    "--bot NAME",
+    text="Matches of this bot; given several times: of all of them.",
+    to="bots",
     multiple=True,
-    metavar="NAME",
-    help="Matches of this bot; given several times: of all of them.",
+    shell_complete=bots_of,
 )
 @click.option(
     "--fault",
@@ -63,61 +57,40 @@ Examples:
     metavar="[KIND]",
     help="With a fault, of the first bot if one is named; a match is shown from there.",
 )
-@click.option(
-    "--total",
-    "totals",
-    type=Comparison(),
+@option(
+    "--total '<60'",
+    COMPARISON,
+    "Strokes of the first bot, or of the winner.",
+    to="totals",
     multiple=True,
-    metavar="'<60'",
-    help="Strokes of the first bot, or of the winner.",
 )
-@click.option(
-    "--margin",
-    "margins",
-    type=Comparison(),
+@option(
+    "--margin '>10'",
+    COMPARISON,
+    "Strokes the first bot was behind the best other, or the winner's lead.",
+    to="margins",
     multiple=True,
-    metavar="'>10'",
-    help="Strokes the first bot was behind the best other, or the winner's lead.",
 )
-@click.option(
-    "--sort",
-    type=click.Choice(SORTS),
-    metavar="ORDER",
-    help=f"By strokes or margin: {', '.join(SORTS)}; forfeits last.  [default: as in the log]",
+@option(
+    "--sort ORDER",
+    list(SORTS),
+    f"By strokes or margin: {', '.join(SORTS)}; forfeits last.  [default: as in the log]",
 )
-@click.option(
-    "--limit",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="How many are listed; 0: all.  [default: 20; with --json all]",
+@option("--limit N", NATURAL, "How many are listed; 0: all.  [default: 20; with --json all]")
+@switch("--all", "Also matches that don't count.", to="everything")
+@option(
+    "--attempt N", NATURAL, "Of a series that was played again.  [default: the one that counts]"
 )
-@click.option("--all", "everything", is_flag=True, help="Also matches that don't count.")
-@click.option(
-    "--attempt",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Of a series that was played again.  [default: the one that counts]",
+@option("--hole N", POSITIVE, "Begin there; as text: it alone.")
+@option("--move N", NATURAL, "Of the hole: begin there; as text: it alone.")
+@option("--as SEAT|NAME", text="Show no more than that seat could know.", to="watcher")
+@switch("--print", "As text, on a terminal too.", to="as_text")
+@option(
+    "--export FILE",
+    PathName(readable=False, allow_dash=True),
+    "Write the match as JSON; - is standard output.",
 )
-@click.option(
-    "--hole", type=click.IntRange(min=1), metavar="N", help="Begin there; as text: it alone."
-)
-@click.option(
-    "--move",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Of the hole: begin there; as text: it alone.",
-)
-@click.option(
-    "--as", "watcher", metavar="SEAT|NAME", help="Show no more than that seat could know."
-)
-@click.option("--print", "as_text", is_flag=True, help="As text, on a terminal too.")
-@click.option(
-    "--export",
-    type=PathName(readable=False, allow_dash=True),
-    metavar="FILE",
-    help="Write the match as JSON; - is standard output.",
-)
-@click.option("--json", "as_json", is_flag=True, help="--export -, or the list as JSON lines.")
+@switch("--json", "--export -, or the list as JSON lines.", to="as_json")
 def replay(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """List the matches of the event in FOLDER, or step through MATCH.
 

@@ -14,6 +14,7 @@ from arena.cli.flags import (
     live_options,
     run_options,
     sandbox_option,
+    switch,
 )
 from arena.cli.usage import need_linux
 
@@ -26,11 +27,7 @@ Example:
 """,
 )
 @click.argument("folder", type=FOLDER)
-@click.option(
-    "--repair",
-    is_flag=True,
-    help="Set damaged lines of the log aside, and play their matches again.",
-)
+@switch("--repair", "Set damaged lines of the log aside, and play their matches again.")
 @sandbox_option(None)
 @run_options
 @cluster_options

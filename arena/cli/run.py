@@ -13,8 +13,10 @@ from arena.cli.flags import (
     cluster_options,
     event_options,
     live_options,
+    option,
     run_options,
     sandbox_option,
+    switch,
 )
 from arena.cli.usage import need_linux
 
@@ -55,14 +57,9 @@ Exit codes:
 @run_options
 @cluster_options
 @live_options
-@click.option("--shard", metavar="I/N", help="Of a prepared event: its I-th of N parts.")
-@click.option(
-    "--into",
-    type=FOLDER,
-    metavar="FOLDER",
-    help="Add BOTS to the finished event there: only they meet all others.",
-)
-@click.option("--dry-run", is_flag=True, help="Say what would be played, and how long.")
+@option("--shard I/N", text="Of a prepared event: its I-th of N parts.")
+@option("--into FOLDER", FOLDER, "Add BOTS to the finished event there: only they meet all others.")
+@switch("--dry-run", "Say what would be played, and how long.")
 def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play a tournament between BOTS and print the ranked table.
 

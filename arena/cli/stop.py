@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from arena.cli.flags import FOLDER
+from arena.cli.flags import FOLDER, switch
 
 
 @click.command(short_help="Stop the event that is being played into FOLDER.")
 @click.argument("folder", type=FOLDER)
-@click.option("--now", is_flag=True, help="Don't wait for the series that are being played.")
+@switch("--now", "Don't wait for the series that are being played.")
 def stop(folder: Path, *, now: bool) -> None:
     """Stop the event that is being played into FOLDER, and wait until it has stopped."""
     import os

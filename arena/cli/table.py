@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, report_options
-from arena.cli.paths import BotName
+from arena.cli.flags import FOLDER, POSITIVE, option, report_options
+from arena.cli.paths import bots_of
 
 
 @click.command(
@@ -22,14 +22,13 @@ Examples:
 """,
 )
 @click.argument("folder", type=FOLDER)
-@click.option("--top", type=POSITIVE, metavar="N", help="The first N rows alone.")
-@click.option(
-    "--bot",
-    "bots",
-    type=BotName(),
-    metavar="NAME",
+@option("--top N", POSITIVE, "The first N rows alone.")
+@option(
+    "--bot NAME",
+    text="Its row alone, by name or id; can be given again.",
+    to="bots",
     multiple=True,
-    help="Its row alone, by name or id; can be given again.",
+    shell_complete=bots_of,
 )
 @report_options
 def table(

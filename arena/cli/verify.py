@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, json_option, sandbox_option
+from arena.cli.flags import FOLDER, POSITIVE, json_option, option, sandbox_option
 from arena.cli.paths import BotPath
 from arena.cli.usage import need_linux
 
@@ -34,16 +34,10 @@ Exit codes:
 )
 @click.argument("folder", type=FOLDER)
 @click.argument("bots", nargs=-1, type=BotPath())
-@click.option("--commitment", metavar="HEX", help="The one that was published beforehand.")
-@click.option("--jobs", type=POSITIVE, metavar="N", help="Processes.  [default: the cores]")
-@click.option(
-    "--rerun",
-    "matches",
-    type=POSITIVE,
-    metavar="N",
-    help="Have the bots play N matches again too.",
-)
-@click.option("--seed", metavar="TEXT", help="With --rerun: draws them.  [default: random]")
+@option("--commitment HEX", text="The one that was published beforehand.")
+@option("--jobs N", POSITIVE, "Processes.  [default: the cores]")
+@option("--rerun N", POSITIVE, "Have the bots play N matches again too.", to="matches")
+@option("--seed TEXT", text="With --rerun: draws them.  [default: random]")
 @sandbox_option(text="With --rerun; `none` confines nothing.")
 @json_option
 def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noqa: ANN401 - flags

@@ -22,7 +22,7 @@ from makers.transcripts import GAMES
 from arena.audit import report as audit_report
 from arena.check import report
 from arena.cli.event_file import NOT_IN_FILES
-from arena.cli.flags import Duration, Megabytes
+from arena.cli.flags import TIME, Megabytes
 from arena.cli.prepare import prepare
 from arena.cli.run import run
 from arena.model import Event, MatchRecord, entrants, event, records, settings, standings
@@ -193,7 +193,7 @@ def kind_of(option: click.Option) -> dict[str, Any]:  # noqa: PLR0911 - one a ki
         return {"type": "array", "items": {"type": "string"}}
     if option.is_flag:
         return {"type": "boolean"}
-    if isinstance(kind, Duration):
+    if kind is TIME:
         return {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)\s*$"}
     if isinstance(kind, Megabytes):
         # The pattern is for text alone, the bounds are for numbers alone.

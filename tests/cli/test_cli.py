@@ -12,11 +12,11 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from arena.cli import commands, main
+from arena.cli import GROUPS, commands, main
 from arena.cli.event_file import NOT_IN_FILES
-from arena.cli.flags import Duration, Megabytes
+from arena.cli.flags import HEADINGS, TIME, EventCommand, Megabytes
 from arena.event.progress import Progress, Start
-from arena.model import Event, Settings
+from arena.model import Event, Settings, UserError
 from arena.ratings.outcomes import RatedOutcome
 from arena.registry import GAMES, game
 from arena.terminal.outcome import spoken
@@ -184,14 +184,14 @@ def test_quiet_leaves_out_all_that_need_not_be_known(capsys, quiet, said):
 )
 def test_times_have_units(text, milliseconds):
     """Milliseconds, seconds, minutes, hours."""
-    assert milliseconds == Duration().convert(text, None, None)
+    assert milliseconds == TIME.convert(text, None, None)
 
 
 @pytest.mark.parametrize("text", ["", "fast", "-1s", "0s", "1d", "1e3s", "1 000ms", "500", 500])
 def test_what_is_no_time_is_refused(text):
     """With an example of what is one."""
     with pytest.raises(click.BadParameter):
-        Duration().convert(text, None, None)
+        TIME.convert(text, None, None)
 
 
 def test_the_event_file_s_schema_knows_every_flag_and_the_readme_s_example():
@@ -332,3 +332,44 @@ def test_a_rate_is_kept_in_few_numbers_however_many_matches(monkeypatch):
 def test_times_for_people(seconds, text):
     """Seconds, minutes, hours."""
     assert text == spoken(seconds)
+
+
+def test_every_flag_of_a_grouped_help_has_a_heading():
+    """But --help."""
+    grouped = [each for each in commands.commands.values() if isinstance(each, EventCommand)]
+    assert {"compare", "match", "play", "prepare", "resume", "run"} == {g.name for g in grouped}
+    listed = {name for names in HEADINGS.values() for name in names}
+    for command in grouped:
+        flags = {option.name for option in command.params if isinstance(option, click.Option)}
+        assert flags <= listed, command.name
+        text = CliRunner().invoke(commands, [command.name, "--help"]).output
+        assert text.partition("Other:")[2].split()[:3] == ["-h,", "--help", "Show"]
+
+
+def test_help_lists_every_command_once_in_a_group():
+    """But those that are not for people."""
+    shown = {command.name for group in GROUPS.values() for command in group}
+    assert shown == {name for name, command in commands.commands.items() if not command.hidden}
+    text = CliRunner().invoke(commands, ["--help"]).output
+    assert all(f"\n{heading}:\n" in text for heading in GROUPS)
+    assert not any(line.endswith("...") for line in text.splitlines()[1:])
+
+
+def test_without_limits_a_bot_has_eleven_days(monkeypatch, capsys):
+    """It says so, and a time limit beside it is refused."""
+    from arena.cli.match import match
+
+    seen = {}
+
+    def play(_bots, options, *_, **__):
+        seen["limits"] = options.limits
+        raise UserError("played")
+
+    monkeypatch.setattr("arena.event.single_match.play_match", play)
+    with pytest.raises(UserError, match="played"):
+        match.main(["a", "b", "--no-limits"], standalone_mode=False)
+    limits = seen["limits"]
+    assert {10**9} == {limits.move_ms, limits.match_ms, limits.start_ms}
+    assert "no time limits" in capsys.readouterr().err
+    with pytest.raises(UserError, match="--no-limits and --move-time: leave one of them out"):
+        match.main(["a", "b", "--no-limits", "--move-time", "5s"], standalone_mode=False)
