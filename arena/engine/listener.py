@@ -93,7 +93,7 @@ def _try_core(
     pipes: Pipes, contestant: Contestant, watch: Stopwatch, *, lately: bool = False
 ) -> TimeVerdict:
     """Have it tried whether the core is overloaded; `lately`: what was found lately will do."""
-    known = pipes.core.known if lately else None
+    known = pipes.core.recent if lately else None
     overloaded = _overloaded(pipes, contestant) if known is None else known
     return watch.record_trial(
         pipes.reading(contestant), overloaded=overloaded, taken=pipes.taken(contestant)

@@ -90,28 +90,28 @@ def _tasks(path: str) -> Iterator[str]:
         yield f"{path}/task/{task}"
 
 
-def portion(held: Usage) -> int:
+def portion(process: Usage) -> int:
     """The pages of a process, each divided by the number of its owners, unless it hides them."""
     try:
-        text = read(f"{held.path}/smaps_rollup")
+        text = read(f"{process.path}/smaps_rollup")
     except PermissionError:
-        return held.pages
+        return process.pages
     except FileNotFoundError:  # gone, or older than Linux 4.14
-        return held.pages if os.path.exists(held.path) else 0  # noqa: PTH110 - no Path: speed
+        return process.pages if os.path.exists(process.path) else 0  # noqa: PTH110 - no Path: speed
     except ProcessLookupError:
         return 0
     found = (_PORTIONS if b"\nPss_Anon" in text else _OLD_PORTIONS).findall(text)
     return sum(map(int, found)) << 10
 
 
-def buffers(held: Iterable[Usage], *, room: int) -> int:
+def buffers(processes: Iterable[Usage], *, room: int) -> int:
     """The most kernel memory that may be in their sockets and pipes; 0 if all their descriptors
     would fit into `room` even as sockets.
 
     Descriptors in flight through a socket are in no table. They are few: the kernel allows all
     processes of a user together as many as one of them may have open.
     """
-    tables = [(each, list(_tables(each))) for each in held]
+    tables = [(each, list(_tables(each))) for each in processes]
     if sum(_opened(each, paths) for each, paths in tables) * socket_bytes() <= room:
         return 0
     found: set[str] = set()
@@ -130,28 +130,28 @@ def buffers(held: Iterable[Usage], *, room: int) -> int:
     return (sockets + hidden) * socket_bytes() + (len(found) - sockets) * PIPE_BYTES
 
 
-def descriptors(held: Usage) -> Iterator[str]:
+def descriptors(process: Usage) -> Iterator[str]:
     """The paths of all its descriptors; PermissionError: it hides them."""
-    return _entries(_tables(held))
+    return _entries(_tables(process))
 
 
-def _tables(held: Usage) -> Iterator[str]:
+def _tables(process: Usage) -> Iterator[str]:
     """Its folders of descriptors: a thread may have a table of its own."""
-    if held.threads == 1:
-        yield f"{held.path}/fd"
+    if process.threads == 1:
+        yield f"{process.path}/fd"
         return
     with contextlib.suppress(*GONE):
-        for task in _tasks(held.path.partition("/task/")[0]):
+        for task in _tasks(process.path.partition("/task/")[0]):
             yield f"{task}/fd"
 
 
-def _opened(held: Usage, tables: Iterable[str]) -> int:
+def _opened(process: Usage, tables: Iterable[str]) -> int:
     """How many descriptors it has, at most."""
     count = 0
     for table in tables:
         with contextlib.suppress(*GONE):
             # Before Linux 6.2 a folder's size is 0.
-            count += os.stat(table).st_size or held.slots  # noqa: PTH116 - no Path: speed
+            count += os.stat(table).st_size or process.slots  # noqa: PTH116 - no Path: speed
     return count
 
 

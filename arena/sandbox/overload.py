@@ -32,7 +32,7 @@ class Core:
         self._overloaded = False
 
     @property
-    def known(self) -> bool | None:
+    def recent(self) -> bool | None:
         """The result of the last trial; None: it is too old."""
         return self._overloaded if time.monotonic() - self._tried < KNOWN_S else None
 

@@ -57,15 +57,15 @@ class Residence:
     def _hold(self, folder: str) -> None:
         found = os.stat(folder)  # noqa: PTH116 - no Path: speed
         identity = (found.st_dev, found.st_ino, found.st_mtime_ns)
-        held = self._held.pop(folder, None)
-        if held is not None and held.identity != identity:
-            self._release(held)
-            held = None
-        if held is None:
-            held = self._map(folder, identity)
+        mapping = self._held.pop(folder, None)
+        if mapping is not None and mapping.identity != identity:
+            self._release(mapping)
+            mapping = None
+        if mapping is None:
+            mapping = self._map(folder, identity)
         else:
-            kernel.populate(held.address, held.size)
-        self._held[folder] = held
+            kernel.populate(mapping.address, mapping.size)
+        self._held[folder] = mapping
 
     def _map(self, folder: str, identity: tuple[int, int, int]) -> _Mapping:
         sizes = dict(_files(folder))
@@ -95,9 +95,9 @@ class Residence:
             self._release(self._held.popitem()[1])
 
     @staticmethod
-    def _release(held: _Mapping) -> None:
-        if held.size:
-            kernel.unmap(held.address, held.size)
+    def _release(mapping: _Mapping) -> None:
+        if mapping.size:
+            kernel.unmap(mapping.address, mapping.size)
 
 
 def _whole_pages(length: int) -> int:

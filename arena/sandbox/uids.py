@@ -39,7 +39,7 @@ def spare_uids() -> range | None:
         if inside <= _SPARE and inside + count >= _SPARE + _SPARE_MANY:
             return range(_SPARE, _SPARE + _SPARE_MANY)
         if count >= _SPARE_FEW * 2:
-            # Below the last two, of which one is nobody's.
+            # Below the last two, of which one belongs to the user "nobody".
             return range(inside + count - 2 - _SPARE_FEW, inside + count - 2)
     return None
 

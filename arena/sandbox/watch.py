@@ -114,8 +114,8 @@ class Watch:
                 return "tasks"
             return "tasks" if tasks > self._most_tasks else ""
         try:
-            held = {pid: memory.usage(pid, proc=self._proc) for pid in pids}
-            present = {pid: each for pid, each in held.items() if each is not None}
+            used = {pid: memory.usage(pid, proc=self._proc) for pid in pids}
+            present = {pid: each for pid, each in used.items() if each is not None}
             over = self._memory(present, now)
         except PermissionError:  # a live process hides what it uses
             return "memory"
@@ -124,36 +124,36 @@ class Watch:
             return "tasks"
         return "memory" if over else ""
 
-    def _memory(self, held: Mapping[int, memory.Usage], now: float) -> bool:
-        pages = sum(each.pages for each in held.values())
-        fixed = sum(each.tables for each in held.values())
-        fixed += self._in_buffers(held, pages + fixed, now)
+    def _memory(self, used: Mapping[int, memory.Usage], now: float) -> bool:
+        pages = sum(each.pages for each in used.values())
+        fixed = sum(each.tables for each in used.values())
+        fixed += self._in_buffers(used, pages + fixed, now)
         if pages + fixed <= self._most_memory:
             self._portions.clear()
             self._round_since = self._over_since = None
             self._peak(pages + fixed)
             return False
-        if len(held) == 1 or fixed > self._most_memory:
-            self._peak(fixed + (pages if len(held) == 1 else 0))
+        if len(used) == 1 or fixed > self._most_memory:
+            self._peak(fixed + (pages if len(used) == 1 else 0))
             return True
         if now < self._round_due:
             return False
-        ended = self._divide(held, now)
+        ended = self._divide(used, now)
         portions = {
-            pid: self._portions.get(pid, each.pages if ended else 0) for pid, each in held.items()
+            pid: self._portions.get(pid, each.pages if ended else 0) for pid, each in used.items()
         }
         total = sum(portions.values()) + fixed
         # A part of a round can be enough.
-        return (ended or total > self._most_memory) and self._judge(held, portions, total, now)
+        return (ended or total > self._most_memory) and self._judge(used, portions, total, now)
 
-    def _in_buffers(self, held: Mapping[int, memory.Usage], others: int, now: float) -> int:
+    def _in_buffers(self, used: Mapping[int, memory.Usage], others: int, now: float) -> int:
         """Memory in sockets and pipes; 0 if even the most that it may be makes no difference."""
         if now >= self._buffers_due:
             begun = time.perf_counter()
             room = self._most_memory - others
-            slots = sum(each.slots * each.threads for each in held.values())
+            slots = sum(each.slots * each.threads for each in used.values())
             self._buffers = (
-                memory.buffers(held.values(), room=room)
+                memory.buffers(used.values(), room=room)
                 if slots * memory.socket_bytes() > room
                 else 0
             )
@@ -161,22 +161,22 @@ class Watch:
             self._buffers_due = now + max(BUFFERS_S, BUFFERS_REST * cost)
         return self._buffers
 
-    def _divide(self, held: Mapping[int, memory.Usage], now: float) -> bool:
+    def _divide(self, used: Mapping[int, memory.Usage], now: float) -> bool:
         """Read some of the portions that are missing. True: the round has ended."""
         begun = time.perf_counter()
         if self._round_since is None:
             self._round_since = now
             self._round_cost = 0.0
         spent = 0.0
-        for pid, each in held.items():
+        for pid, each in used.items():
             if pid not in self._portions and spent <= SLICE_S:
                 self._portions[pid] = memory.portion(each)
                 spent = time.perf_counter() - begun
         self._round_cost += spent
-        return held.keys() <= self._portions.keys() or now - self._round_since >= ROUND_S
+        return used.keys() <= self._portions.keys() or now - self._round_since >= ROUND_S
 
     def _judge(
-        self, held: Mapping[int, memory.Usage], portions: Mapping[int, int], total: int, now: float
+        self, used: Mapping[int, memory.Usage], portions: Mapping[int, int], total: int, now: float
     ) -> bool:
         """Whether the tree is over its limit, after a round."""
         self._portions.clear()
@@ -189,8 +189,8 @@ class Watch:
             return False
         alike = sum(
             portions[pid] + each.tables
-            for pid, each in held.items()
-            if (parent := held.get(each.parent)) is not None
+            for pid, each in used.items()
+            if (parent := used.get(each.parent)) is not None
             and parent.size == each.size
             and abs(portions[pid] - portions[each.parent]) <= portions[pid] / 8
         )
@@ -201,5 +201,5 @@ class Watch:
         self._peak(total)
         return True
 
-    def _peak(self, held: int) -> None:
-        self.peak_mb = max(self.peak_mb, held / (1 << 20))
+    def _peak(self, used: int) -> None:
+        self.peak_mb = max(self.peak_mb, used / (1 << 20))

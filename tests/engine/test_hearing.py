@@ -21,7 +21,7 @@ class World:
         self.ran = self.waited = 0.0
         self.share, self.speaks, self.cheats = share, speaks, cheats
         self.trials, self.found = 0, list(overloaded)
-        self.known = None
+        self.recent = None
         self.others = others  # the share of what the bot doesn't get that its opponents have
         self.stopped = False
         self.aside = 0.0
@@ -148,7 +148,7 @@ async def test_who_is_starved_by_its_opponents_needs_no_trial(monkeypatch):
 async def test_for_the_bank_what_opponents_used_counts_too(monkeypatch):
     """In time by the clock; the trial before had found the core free."""
     world = World(0.2, speaks=100.08, others=1.0)
-    world.known = False
+    world.recent = False
     assert await world.hear(monkeypatch) is ANSWER
     assert 0.016 == pytest.approx(world.watch.charged, abs=0.004)
 
@@ -180,7 +180,7 @@ async def test_a_bot_that_computes_while_it_is_stopped_proves_nothing(monkeypatc
 async def test_for_the_bank_what_was_found_lately_will_do(monkeypatch, known, trials):
     """In time by the clock, and still charged for its own time alone, if that is proven."""
     world = World(0.2, speaks=100.08)
-    world.known = known
+    world.recent = known
     assert await world.hear(monkeypatch) is ANSWER
     assert trials == world.trials
     expected = 0.07 if known is False else 0.016

@@ -98,7 +98,7 @@ def test_who_shares_a_core_waits(core):
     mine, pid = core
     before, own = tasks([pid]), mine.own.waited()
     assert mine.overloaded()
-    assert mine.known
+    assert mine.recent
     assert mine.alone
     assert before[pid].waiting
     while mine.own.waited() == own or tasks([pid])[pid].waited == before[pid].waited:
@@ -137,11 +137,11 @@ def test_a_core_is_overloaded_when_others_have_a_part_of_it(monkeypatch, share, 
     clocks = Clocks(share)
     monkeypatch.setattr(overload, "time", clocks)
     core = Core()
-    assert core.known is None
+    assert core.recent is None
     begun = clocks.now
     assert overloaded is core.overloaded()
     assert 0.015 > clocks.now - begun
-    assert overloaded is core.known
+    assert overloaded is core.recent
     clocks.now += 1
-    assert core.known is None
+    assert core.recent is None
     core.close()
