@@ -42,9 +42,7 @@ Instruction = tuple[int, int, int, int]
 
 
 class Test(NamedTuple):
-    """Whether the low half of an argument, after `mask`, is one of the values (or, not `inside`,
-    none of them); or is at least `least`.
-    """
+    """A comparison of an argument: one of `values` (not `inside`: none of them), or >= `least`."""
 
     argument: int
     values: tuple[int, ...] = ()

@@ -207,9 +207,7 @@ class _Stage:
 
 
 def _tasks(launch: Launch) -> dict[str, int]:
-    """One more for bwrap's pid 1. Since Linux 5.14 each user namespace has a count of its own;
-    before, the user's other processes would count, while root's spare uids have none.
-    """
+    """One more for bwrap's pid 1."""
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     old = found is not None and (int(found[1]), int(found[2])) < (5, 14)
     return {} if old and not has_spare_uids() else {"NPROC": launch.tasks + 1}

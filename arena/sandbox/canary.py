@@ -67,9 +67,7 @@ def run_canary(plan: Callable[[Launch], SpawnPlan], *, namespaces: bool) -> Cana
 
 
 def _neighbours(home: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Make a home with a program and a Python in it, owned by another user if we are root. Returns
-    what is exposed because of them, and what lies beside them and must stay hidden.
-    """
+    """Make a home of another user. Returns what a program there exposes, and what stays hidden."""
     programs, hidden = ("bin/hello", "bin/python3"), ("config/master.key", "share/key", "key")
     for name in (*programs, "lib/python3.11/os.py", *hidden):
         path = home / name

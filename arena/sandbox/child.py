@@ -236,9 +236,7 @@ def limit(pid: int, rlimits: Mapping[str, int]) -> None:
 
 
 def _arrange(*sources: int) -> None:
-    """Make the sources the descriptors 0, 1, 2… and close all others but those of
-    `mounts.inherited`, which end with exec.
-    """
+    """Make the sources the descriptors 0, 1, 2… and close all others but `mounts.inherited`."""
     try:
         moved = [fcntl.fcntl(source, fcntl.F_DUPFD_CLOEXEC, _ABOVE) for source in sources]
     except OSError as error:

@@ -45,9 +45,7 @@ _NEWS: dict[str, type[Started | Exited]] = {"started": Started, "exited": Exited
 
 
 class BotProcess(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that was requested, and our ends of its pipes: non-blocking, close-on-exec, to be
-    closed by the caller.
-    """
+    """A requested program, and our non-blocking ends of its pipes; the caller closes them."""
 
     id: int
     stdin: int

@@ -107,9 +107,7 @@ def of_memory(
 
 
 def in_workflow(problem: HostProblem, environ: Mapping[str, str] = os.environ) -> HostProblem:
-    """The same problem; in a GitHub workflow, with the fix as lines of the workflow's file. There
-    the machine belongs to the job alone, and is gone after it.
-    """
+    """The same problem; in a GitHub workflow, with the fix as lines of the workflow's file."""
     if environ.get("GITHUB_ACTIONS") != "true" or problem.cause not in _IN_WORKFLOWS:
         return problem
     advice, *commands = _IN_WORKFLOWS[problem.cause].splitlines()

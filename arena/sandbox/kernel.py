@@ -98,18 +98,14 @@ def prctl(option: int, value: int) -> None:
 
 
 def die_with(parent: int) -> None:
-    """Have this process killed when `parent` dies. Call it from the only thread, and after the
-    last change of uid, which clears the setting.
-    """
+    """Have this process killed when `parent` dies; to be called after the last change of uid."""
     prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the setting took effect
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def no_news_of_stops() -> None:
-    """Have SIGCHLD for children that end, not for those that are stopped or continued. Call it
-    after the handler is set.
-    """
+    """SIGCHLD only for children that end, not stop; to be called after the handler is set."""
     action = (ctypes.c_char * 256)()  # struct sigaction, the same in glibc and musl: flags at 136
     _checked(_libc.sigaction(signal.SIGCHLD, None, action), "sigaction")
     flags = ctypes.c_int.from_buffer(action, 136)
@@ -233,9 +229,7 @@ def map_at(address: int, handle: int, size: int) -> None:
 
 
 def populate(address: int, size: int) -> None:
-    """Read all that is mapped in a range into memory, unless it is there. Linux before 5.14 can do
-    that only at the time of mapping.
-    """
+    """Read what is mapped in a range into memory again; since Linux 5.14, else does nothing."""
     _libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), _MADV_POPULATE_READ)
 
 

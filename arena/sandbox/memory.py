@@ -164,9 +164,7 @@ def _entries(tables: Iterable[str]) -> Iterator[str]:
 
 @functools.cache
 def socket_bytes() -> int:
-    """The most that one socket may have sent and nobody has read: a socket whose buffer isn't quite
-    full takes another message, of up to the size of the buffer.
-    """
+    """The most unread memory of a socket: a full buffer, and one message of that size."""
     try:
         return 2 * int(read("/proc/sys/net/core/wmem_default"))
     except (OSError, ValueError):

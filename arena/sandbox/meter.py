@@ -93,9 +93,7 @@ def below(*roots: int, proc: str = PROC) -> set[int]:
 
 
 def tasks(pids: Iterable[int], *, proc: str = PROC) -> int:
-    """How many processes and threads they are. What has ended and isn't reaped counts too, as it
-    keeps its number. PermissionError: one is alive and hides them.
-    """
+    """How many processes and threads, zombies too. PermissionError: one is alive and hides them."""
     count = 0
     for pid in pids:
         try:
@@ -197,9 +195,7 @@ class Meter:
 
 
 class _Process:
-    """One process of a `Meter`. An open file of /proc stays with the process for which it was
-    opened: the next one with the same number isn't mistaken for it.
-    """
+    """One process of a `Meter`. Open files stay with it if another process gets its number."""
 
     def __init__(self, pid: int, *, keep: bool) -> None:
         self.pid = pid

@@ -10,9 +10,7 @@ from pathlib import Path
 
 
 def remove(folder: str) -> None:
-    """Remove it, however deep, odd and locked it is: without recursion or following a link. The
-    number of its entries is bounded by the program's limits.
-    """
+    """Remove it, however deep, odd and locked it is: without recursion or following a link."""
     lifted = Path(folder, f".{os.urandom(8).hex()}")
     number = 0
     while found := list(os.scandir(folder)):

@@ -324,9 +324,7 @@ class SpawnerProcess:
             program.status = -1
 
     def kill_orphans(self) -> None:
-        """Kill inherited children: parts of a tree whose guard has died. Their own children are
-        inherited in turn.
-        """
+        """Kill inherited children, whose guard has died; what is below them is inherited next."""
         guards = {each.guard for each in self.programs.values() if each.wait_status is None}
         try:
             orphans = set(meter.children(os.getpid())) - guards

@@ -29,9 +29,7 @@ _SPARE_FEW = 4096  # of a container's uids, which are usually 65,536
 
 
 def spare_uids() -> range | None:
-    """The uids of this machine, or container, that no user has. None: we aren't root, or are in a
-    namespace with too few.
-    """
+    """Uids that no user here has. None: we aren't root, or are in a namespace with too few."""
     if os.geteuid():
         return None
     for line in Path("/proc/self/uid_map").read_text().splitlines():
