@@ -27,7 +27,7 @@ from arena.bots.plain_text import printable
 from arena.bots.trees import ShapeError, measure, remove
 from arena.exhaustion import ran_out
 from arena.model import HostError, UserError
-from arena.sandbox.temporary import held_folder, sweep
+from arena.sandbox.temporary import locked_folder, sweep
 
 BOTS = "bots"
 BUILDS = "builds"
@@ -63,7 +63,7 @@ def scratch(cache: Path, area: str) -> Iterator[Path]:
     with cache_errors(cache):
         (cache / area).mkdir(mode=_mode(), parents=True, exist_ok=True)
         held = contextlib.ExitStack()
-        folder = held.enter_context(held_folder(cache / area, _HELD))
+        folder = held.enter_context(locked_folder(cache / area, _HELD))
     with held:
         with cache_errors(cache):
             folder.chmod(0o711)  # root's builds run as another user

@@ -32,9 +32,9 @@ from arena.model import Frozen, HostError
 from arena.sandbox.installations import (
     SHAPES,
     Installation,
-    environment,
-    installation,
-    private,
+    find_environment,
+    find_installation,
+    private_file,
 )
 from arena.sandbox.visible import SYSTEM
 
@@ -154,7 +154,7 @@ class Toolbox:
         """A program that a path names: the user's by PATH, or refused."""
         if self._is_users(place):
             return self._behind_shim(place)
-        apart = environment(place)
+        apart = find_environment(place)
         if apart is None or apart.prefix == Path(sys.prefix):
             with contextlib.suppress(MissingToolError):
                 for known in (_OWN_PYTHON, self._locate(place.name, anywhere=False)):
@@ -190,7 +190,7 @@ class Toolbox:
         info = real.stat()
         shown: list[Path] = []
         called = real
-        outer = None if _in(links[0], SYSTEM) else environment(links[0])
+        outer = None if _in(links[0], SYSTEM) else find_environment(links[0])
         if outer is not None:
             # A virtual environment is one by the path that its python is called by.
             called = links[0]
@@ -213,7 +213,7 @@ class Toolbox:
             if _in(program, (store,)):
                 parts = tuple(part for name in names if (part := store / name).is_dir())
                 return self._parts(Installation(store, parts, generic=True), program)
-        found = installation(program)
+        found = find_installation(program)
         if found is None:
             raise HiddenToolError(
                 f"{printable(program)} can't be shown to a bot: it is no installation of {SHAPES}, "
@@ -231,7 +231,7 @@ class Toolbox:
                     "than the program (a home, the cache, a bot, the results or the current "
                     "folder); install it in a folder of its own"
                 )
-        hidden = None if found.prefix in STORES else private(found, program)
+        hidden = None if found.prefix in STORES else private_file(found, program)
         if hidden:
             raise HiddenToolError(
                 f"{printable(program)} can't be shown to a bot: {printable(hidden)}, a part of its "

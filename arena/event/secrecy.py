@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arena.bots import Candidate, default_cache, printable
 from arena.model import UserError
-from arena.sandbox.visible import shown_by
+from arena.sandbox.visible import public_folder_of
 from arena.scaffolds.shipped import is_example
 
 
@@ -29,7 +29,7 @@ def refuse_shown_bots(candidates: Iterable[Candidate]) -> None:
 
 
 def _refuse(what: str, place: Path, remedy: str) -> None:
-    if folder := shown_by(place):
+    if folder := public_folder_of(place):
         raise UserError(
             f"{what} {printable(place.absolute())} lies in {folder}, which every bot sees; {remedy}"
         )

@@ -75,7 +75,7 @@ class Span(NamedTuple):
     weight: int  # how often they are called, compared with others
 
 
-def assembled(machine: int, foreign: int, spans: Sequence[Span]) -> bytes:
+def assemble(machine: int, foreign: int, spans: Sequence[Span]) -> bytes:
     """The whole program; calls by another convention than `machine` get the action `foreign`."""
     code = [
         (_LOAD, 0, 0, _MACHINE_AT),
@@ -89,7 +89,7 @@ def assembled(machine: int, foreign: int, spans: Sequence[Span]) -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
-def constants_replaced(program: bytes, constants: dict[int, int]) -> bytes:
+def replace_constants(program: bytes, constants: dict[int, int]) -> bytes:
     """The program with other constants in its comparisons for equality."""
     found = bytearray(program)
     for at in range(0, len(program), 8):

@@ -19,21 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.model import HostError
-from arena.sandbox import Launch, Probe, SpawnPlan, canary, seccomp, wheel
+from arena.sandbox import Launch, Probe, SpawnPlan, canary, environment, seccomp, wheel
 from arena.sandbox.child import COPIED
-from arena.sandbox.environment import (
-    INSIDE,
-    checked,
-    environment,
-    gaps,
-    has_spare_uids,
-    limits,
-    scratch,
-    tree_limits,
-)
 from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.mounts import SCRATCH, STAGE
-from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed, reachable
+from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed_folders, reachable
 
 OLDEST = (0, 8)  # the first with --disable-userns
 
@@ -118,14 +108,14 @@ def _test(tool: str) -> Probe:
         tool=wheel.identity(tool) if packaged else "",
         memory=memory,
         kept=tuple(GUARANTEES),
-        gaps=gaps(memory),
+        gaps=environment.open_gaps(memory),
     )
 
 
 def plan_with(tool: str, launch: Launch) -> SpawnPlan:
     """The plan for one bwrap, which need not be tested yet."""
-    checked(launch)
-    folders = exposed(launch)
+    environment.check(launch)
+    folders = exposed_folders(launch)
     # A bind of a link would be a copy of its target, which finds its libraries by where it lies.
     links = [each for each in folders if os.path.islink(each)]  # noqa: PTH114 - speed
     folders = [each for each in folders if each not in links]
@@ -145,25 +135,25 @@ def plan_with(tool: str, launch: Launch) -> SpawnPlan:
     for link in links:
         args += ["--symlink", os.readlink(link), link]  # noqa: PTH115 - speed
     own = stage.put(launch.root)
-    args += ["--bind" if launch.writable else "--ro-bind", own, INSIDE]
-    args += ["--remount-ro", "/", "--chdir", INSIDE]
+    args += ["--bind" if launch.writable else "--ro-bind", own, environment.INSIDE]
+    args += ["--remount-ro", "/", "--chdir", environment.INSIDE]
     return SpawnPlan(
         backend="bwrap",
         argv=launch.run,
-        env=environment(launch),
-        cwd=INSIDE,
-        rlimits={**limits(launch), **_tasks(launch)},
-        share=tree_limits(launch),
+        env=environment.variables(launch),
+        cwd=environment.INSIDE,
+        rlimits={**environment.rlimits(launch), **_tasks(launch)},
+        share=environment.tree_limits(launch),
         seccomp=_filter(launch.writable, launch.freeze),
         options={
             "tool": stage.put_tool(tool),
             "args": tuple(args),
             **({"stage": stage.sources} if stage.used else {}),
             "writable": stage.name_of(launch.root) if stage.used and launch.writable else "",
-            "scratch": scratch(launch),
+            "scratch": environment.scratch_options(launch),
             "shown": tuple(stage.sources.values()),
             "resident": "" if launch.writable else launch.root,
-            "spare uid": has_spare_uids(),
+            "spare uid": environment.has_spare_uids(),
         },
     )
 
@@ -180,7 +170,7 @@ class _Stage:
     """
 
     def __init__(self, launch: Launch, *others: str) -> None:
-        hidden = has_spare_uids() and not all(map(reachable, (launch.root, *others)))
+        hidden = environment.has_spare_uids() and not all(map(reachable, (launch.root, *others)))
         self.used = hidden or launch.writable or bool(launch.scratch_mb)
         self.sources: dict[str, str] = {}
 
@@ -210,7 +200,7 @@ def _tasks(launch: Launch) -> dict[str, int]:
     """One more for bwrap's pid 1."""
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     old = found is not None and (int(found[1]), int(found[2])) < (5, 14)
-    return {} if old and not has_spare_uids() else {"NPROC": launch.tasks + 1}
+    return {} if old and not environment.has_spare_uids() else {"NPROC": launch.tasks + 1}
 
 
 @functools.cache

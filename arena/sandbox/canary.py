@@ -20,7 +20,7 @@ from arena.model import HostError
 from arena.sandbox import Exited, Launch, SpawnPlan, Started, mounts
 from arena.sandbox.client import Spawner
 from arena.sandbox.environment import has_spare_uids
-from arena.sandbox.installations import installation, own_python
+from arena.sandbox.installations import find_installation, own_python
 from arena.sandbox.temporary import temporary_folder
 
 PROGRAM = Path(__file__).with_name("canary_program.py")
@@ -76,8 +76,8 @@ def _neighbours(home: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
         path.chmod(0o755 if name in programs else 0o600 if name in hidden else 0o644)
     if os.geteuid() == 0:
         with contextlib.suppress(OSError):  # a container without that user
-            mounts.give(str(home), NOBODY)
-    found = [installation(home / name) for name in programs]
+            mounts.change_owner(str(home), NOBODY)
+    found = [find_installation(home / name) for name in programs]
     shown = (str(part) for each in found if each for part in each.parts)
     return tuple(shown), tuple(str(home / name) for name in hidden)
 
@@ -124,16 +124,12 @@ def _problem(output: str, pid: int, *, namespaces: bool) -> str:
         report.get(what, {})[rest if what == "reach" else name] = value
     for what in report["reach"]:
         return f"the canary could reach {what}"
-    shared = (name for name in NAMESPACES if report["namespace"].get(name) == _own(name))
-    for name in shared if namespaces else ():
-        return f"the canary shares the {name} namespace with the referee"
+    for name in NAMESPACES if namespaces else ():
+        if report["namespace"].get(name) == str(Path(f"/proc/self/ns/{name}").readlink()):
+            return f"the canary shares the {name} namespace with the referee"
     for problem in _privileges(report["fact"], pid, namespaces=namespaces):
         return f"the canary {problem}"
     return ""
-
-
-def _own(namespace: str) -> str:
-    return str(Path(f"/proc/self/ns/{namespace}").readlink())
 
 
 def _privileges(facts: Mapping[str, str], pid: int, *, namespaces: bool) -> Iterator[str]:

@@ -72,7 +72,7 @@ class Group:
         self._hierarchy = hierarchy
         self._calls = hierarchy.calls
         self.path = path
-        self.join = str(path / self.entrance)
+        self.entrance_file = str(path / self.entrance)
         """The child writes "0" into this file to enter, while it still has our uid and before it
         has a second thread."""
 
@@ -89,7 +89,7 @@ class Group:
         """
         return self._event("oom_kill")
 
-    def spent(self) -> bool:
+    def at_limit(self) -> bool:
         """Whether it has come to its own limit. If not, its tasks were killed for a group above, or
         for the machine.
         """
@@ -145,7 +145,7 @@ class Group2(Group):
         if tasks and self._hierarchy.counts_tasks:
             self._calls.write(self.path / "pids.max", str(tasks))
 
-    def spent(self) -> bool:
+    def at_limit(self) -> bool:
         return bool(self._event("oom"))
 
     def kill(self) -> None:
@@ -320,7 +320,7 @@ def _try(hierarchy: Hierarchy, calls: Calls) -> None:
     if child == 0:
         status = _UNCOUNTED
         try:
-            calls.write(Path(group.join), "0")
+            calls.write(Path(group.entrance_file), "0")
             held = b"\1" * _TRIAL_BYTES
             if int(calls.read(group.path / group.usage)) >= len(held):
                 status = 0
@@ -333,7 +333,7 @@ def _try(hierarchy: Hierarchy, calls: Calls) -> None:
     if status == _UNCOUNTED:
         raise NoGroupsError(f"{group.path} does not count memory", ASK_CONTAINER)
     if status:
-        raise OSError(status, os.strerror(status), group.join)
+        raise OSError(status, os.strerror(status), group.entrance_file)
 
 
 def _reason(error: OSError, ours: Membership, place: GroupPlace) -> str:

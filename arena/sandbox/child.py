@@ -291,16 +291,16 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
     root, writable = options["root"], options["writable"]
     if uid:
         if options["mounts"]:
-            mounts.open_ways(
+            mounts.open_paths(
                 [root, *options["exposed"]],
                 writable=root if writable else "",
                 uid=uid,
                 scratch=(scratch, options["scratch"]),
             )
         elif writable:
-            mounts.give(root, uid)
+            mounts.change_owner(root, uid)
         if scratch and not options["mounts"]:
-            mounts.give(scratch, uid)
+            mounts.change_owner(scratch, uid)
         uids.drop(uid)
     kernel.die_with(keeper)
     if options["capabilities"]:

@@ -73,14 +73,14 @@ class Spawner:
             raise HostError(f"no socket for the spawner: {why_not(error)}") from error
         # It ignores the environment, PYTHONDONTWRITEBYTECODE too, so that is passed on as a flag.
         cacheless = ["-B"] if sys.dont_write_bytecode else []
-        delegated = scope.launcher()
+        delegated = scope.launch_prefix()
         try:
             self._process = subprocess.Popen(
                 [*delegated, sys.executable, "-I", "-S", *cacheless, str(SCRIPT)],
                 stdin=its.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                env=scope.passed() if delegated else {},
+                env=scope.variables() if delegated else {},
                 cwd="/",
                 # Ctrl-C at the terminal is for the referee, which then closes the spawner.
                 start_new_session=True,

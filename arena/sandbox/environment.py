@@ -26,7 +26,7 @@ FILES_A_MB = 64
 """Of scratch space: a file without content takes a kilobyte of kernel memory."""
 
 
-def environment(launch: Launch) -> dict[str, str]:
+def variables(launch: Launch) -> dict[str, str]:
     """The whole environment of a bot: nothing of the referee's is passed on."""
     paths = dict.fromkeys(path for each in launch.expose for path in _programs(Path(each)))
     return {
@@ -55,7 +55,7 @@ def has_spare_uids() -> bool:
     return uids.spare_uids() is not None
 
 
-def gaps(memory: str) -> tuple[str, ...]:
+def open_gaps(memory: str) -> tuple[str, ...]:
     """The gaps that every backend has on this machine. `memory`: as in `Spawner.memory`."""
     return (
         *EVERYWHERE,
@@ -64,14 +64,17 @@ def gaps(memory: str) -> tuple[str, ...]:
     )
 
 
-def outside(text: str, launch: Launch) -> str:
-    """A path inside, where /bot is not mounted and the folder has only its name on the host."""
-    if text == INSIDE or text.startswith(INSIDE + "/"):
-        return launch.root + text[len(INSIDE) :]
-    return text
+def on_host(launch: Launch) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Its command and variables where /bot isn't mounted: with the path of its folder instead."""
+
+    def path(text: str) -> str:
+        inside = text == INSIDE or text.startswith(INSIDE + "/")
+        return launch.root + text[len(INSIDE) :] if inside else text
+
+    return tuple(map(path, launch.run)), {n: path(text) for n, text in variables(launch).items()}
 
 
-def scratch(launch: Launch) -> str:
+def scratch_options(launch: Launch) -> str:
     """The mount options of its scratch space, a tmpfs; empty: it has none."""
     size = launch.scratch_mb
     return f"mode=1777,size={size}m,nr_inodes={size * FILES_A_MB}" if size else ""
@@ -93,7 +96,7 @@ def tree_limits(launch: Launch) -> TreeLimits:
     )
 
 
-def limits(launch: Launch) -> dict[str, int]:
+def rlimits(launch: Launch) -> dict[str, int]:
     """The rlimits that mean the same in every backend; NPROC doesn't.
 
     DATA limits the memory of each process at once, before the tree's is measured. AS would be
@@ -115,7 +118,7 @@ def limits(launch: Launch) -> dict[str, int]:
     return table
 
 
-def checked(launch: Launch) -> Launch:
+def check(launch: Launch) -> None:
     """UserError: no backend can start it."""
     if not launch.run:
         raise UserError("run: a command is needed, for example ['python3', 'bot.py']")
@@ -129,4 +132,3 @@ def checked(launch: Launch) -> Launch:
     for folder in launch.expose:
         if not Path(folder).is_absolute() or ".." in Path(folder).parts:
             raise UserError(f"expose: {folder}: an absolute path without '..' is needed")
-    return launch

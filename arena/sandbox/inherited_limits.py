@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from arena.sandbox import Launch, meter
 from arena.sandbox.cgroupfs import MEMORY, PIDS, PROC, NoGroupsError, membership
-from arena.sandbox.environment import has_spare_uids, limits
+from arena.sandbox.environment import has_spare_uids, rlimits
 
 UNTOUCHED_MB = 4096
 """Addresses that runtimes ask for and never touch, on top of memory: node 736 MB, a JVM 4 GB."""
@@ -132,7 +132,7 @@ def _memory_of(folder: Path) -> SharedLimit:
 
 def needs(launch: Launch) -> dict[str, int]:
     """The resource limits under which a program has all that its launch promises."""
-    asked = limits(launch) | {"NPROC": launch.tasks + OVERHEAD}
+    asked = rlimits(launch) | {"NPROC": launch.tasks + OVERHEAD}
     if launch.memory_mb:
         asked["AS"] = launch.memory_mb + UNTOUCHED_MB << 20
     return {name: value for name, value in asked.items() if value and name in _KINDS}
@@ -183,22 +183,17 @@ def lack(
     inherited: InheritedLimits, launch: Launch, *, at_once: int = 1, flags: Collection[str] = ()
 ) -> str:
     """Why so many such programs can't have what they are promised, and what to do about it."""
-    for what, command, lower in (
-        *_short_of_rlimits(inherited, launch),
-        *_short_of_memory(inherited, launch),
-        *_short_of_tasks(inherited, launch, at_once),
-    ):
+    for what, command, lower in _shortages(inherited, launch, at_once):
         by = f" (`{command}`)" if command else ""
         or_lower = f", or lower {lower}" if lower in flags else ""
         return f"{what}; raise that where the arena is started{by}{or_lower}"
     return ""
 
 
-_Short = tuple[str, str, str]
-"""What is short; the command that raises the limit, if it is a process's own; the arena's flag."""
-
-
-def _short_of_rlimits(inherited: InheritedLimits, launch: Launch) -> Iterator[_Short]:
+def _shortages(
+    inherited: InheritedLimits, launch: Launch, at_once: int
+) -> Iterator[tuple[str, str, str]]:
+    """What is short; the command that raises the limit, if it is a process's own; our flag."""
     for name, needed in needs(launch).items():
         most = inherited.rlimits.get(name, needed)
         if most < needed:
@@ -209,9 +204,6 @@ def _short_of_rlimits(inherited: InheritedLimits, launch: Launch) -> Iterator[_S
                 f"(ulimit {kind.flag}), {_promise(launch)} needs {-(-needed // kind.unit)}"
             )
             yield what, f"ulimit {kind.flag} {wanted}", kind.lower
-
-
-def _short_of_memory(inherited: InheritedLimits, launch: Launch) -> Iterator[_Short]:
     for limit in inherited.memory:
         if limit.most < launch.memory_mb << 20:
             what = (
@@ -219,9 +211,6 @@ def _short_of_memory(inherited: InheritedLimits, launch: Launch) -> Iterator[_Sh
                 f"{_promise(launch)} needs {launch.memory_mb}"
             )
             yield what, "", "--memory"
-
-
-def _short_of_tasks(inherited: InheritedLimits, launch: Launch, at_once: int) -> Iterator[_Short]:
     for limit in inherited.tasks if launch.tasks else ():
         if _room(limit, launch) < at_once:
             needed = OWN + at_once * (launch.tasks + OVERHEAD)

@@ -6,8 +6,8 @@ only the parts that its shape names are exposed, never the folder that contains 
 programs exposes nothing, whatever lies beside it.
 
 Parts are chosen by their names alone. Whether a folder may be exposed at all (a home, the cache) is
-up to the caller; `generic` says that the parts have names that any prefix could have. `private`
-finds files in them that only their owner may read.
+up to the caller; `generic` says that the parts have names that any prefix could have.
+`private_file` finds files in them that only their owner may read.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Installation(NamedTuple):
     the prefix must belong to the runtime alone."""
 
 
-def environment(program: Path) -> Installation | None:
+def find_environment(program: Path) -> Installation | None:
     """The virtual environment of a path, without the installation that it is based on."""
     prefix = program.parent.parent
     if not (prefix / "pyvenv.cfg").is_file() or not _PYTHON.fullmatch(program.name):
@@ -60,7 +60,7 @@ def environment(program: Path) -> Installation | None:
 
 
 @functools.cache  # a Python may have 60,000 files; one command asks several times
-def private(found: Installation, program: Path) -> Path | None:
+def private_file(found: Installation, program: Path) -> Path | None:
     """A file or folder in an installation that we can read, but not every user, although the
     installation itself is public.
 
@@ -98,7 +98,7 @@ def _public(info: os.stat_result) -> bool:
     return mode & wanted == wanted
 
 
-def installation(program: Path) -> Installation | None:
+def find_installation(program: Path) -> Installation | None:
     """The installation of a program, given by its real path; None: it has no known shape."""
     if program.parent.name == "bin":
         prefix = program.parent.parent
@@ -112,7 +112,7 @@ def own_python() -> tuple[str, ...]:
     """The parts of the arena's own interpreter's installation."""
     program = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
     try:
-        found = installation(program)
+        found = find_installation(program)
     except PermissionError:  # below a folder that is closed to us
         found = None
     return tuple(map(str, found.parts)) if found else (sys.base_prefix,)

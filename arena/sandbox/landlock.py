@@ -17,21 +17,11 @@ import os
 from typing import Literal
 
 from arena.model import HostError
-from arena.sandbox import Launch, Probe, SpawnPlan, canary, kernel, seccomp
-from arena.sandbox.environment import (
-    checked,
-    environment,
-    gaps,
-    has_spare_uids,
-    limits,
-    outside,
-    scratch,
-    tree_limits,
-)
+from arena.sandbox import Launch, Probe, SpawnPlan, canary, environment, kernel, seccomp
 from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.host import Host
 from arena.sandbox.inherited_limits import users_tasks
-from arena.sandbox.visible import DEVICES, etc, exposed, system
+from arena.sandbox.visible import DEVICES, etc, exposed_folders, system
 
 SCOPES_SIGNALS = 6
 """Since this ABI Landlock keeps a program from signalling others; before, our filter does."""
@@ -89,16 +79,17 @@ class Landlock:
             memory=memory,
             kept=tuple(GUARANTEES),
             gaps=(
-                *gaps(memory),
+                *environment.open_gaps(memory),
                 "file names",
                 "process numbers",
-                *([] if has_spare_uids() else ["access times"]),
+                *([] if environment.has_spare_uids() else ["access times"]),
             ),
         )
 
     def _plan(self, launch: Launch) -> SpawnPlan:
-        checked(launch)
-        root = has_spare_uids()
+        environment.check(launch)
+        argv, env = environment.on_host(launch)
+        root = environment.has_spare_uids()
         # Tools that write also set modes and times. An ordinary user's could change those of files
         # that they can't even open; a spare uid owns nothing but what it may write to.
         metadata: Literal["allow", "deny", "pretend"] = "deny"
@@ -106,11 +97,14 @@ class Landlock:
             metadata = "allow" if root else "pretend"
         return SpawnPlan(
             backend=self.name,
-            argv=tuple(outside(text, launch) for text in launch.run),
-            env={name: outside(value, launch) for name, value in environment(launch).items()},
+            argv=argv,
+            env=env,
             cwd=launch.root,
-            rlimits={**limits(launch), "NPROC": launch.tasks if root else _users_tasks()},
-            share=tree_limits(launch),
+            rlimits={
+                **environment.rlimits(launch),
+                "NPROC": launch.tasks if root else _users_tasks(),
+            },
+            share=environment.tree_limits(launch),
             seccomp=seccomp.program(
                 metadata=metadata,
                 locks=launch.writable,
@@ -122,12 +116,12 @@ class Landlock:
                 "abi": self.abi,
                 "root": launch.root,
                 "writable": launch.writable,
-                "exposed": tuple(exposed(launch)),
+                "exposed": tuple(exposed_folders(launch)),
                 "read": (*system(), *etc(launch.writable), *(f"/proc/{name}" for name in PROC)),
                 "devices": tuple(f"/dev/{name}" for name in DEVICES),
-                "scratch": scratch(launch),
+                "scratch": environment.scratch_options(launch),
                 "mounts": root and Host().may_mount,
-                "shown": (launch.root, *exposed(launch)),
+                "shown": (launch.root, *exposed_folders(launch)),
                 "capabilities": "drop",
                 "resident": "" if launch.writable else launch.root,
                 "spare uid": root,

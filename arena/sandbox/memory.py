@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from arena.sandbox.meter import GONE, PROC, lives, read
+from arena.sandbox.meter import GONE, PROC, is_alive, read
 
 PIPE_BYTES = 1 << 16
 USUAL_BUFFER = 212_992  # of a socket, where the machine doesn't say
@@ -69,7 +69,7 @@ def usage(pid: int, *, proc: str = PROC) -> Usage | None:
                         break
     except (*GONE, PermissionError):
         # Some hosts show nothing at all of a process that the reader may not trace.
-        if lives(pid):
+        if is_alive(pid):
             raise PermissionError(errno.EACCES, f"process {pid} hides what it uses") from None
         return None
     return found

@@ -4,7 +4,7 @@ Theory of operation. A tree is found from its root by the lists of children that
 orphans are inherited by the root, which must be pid 1 of a pid namespace or a subreaper. All of it
 is a snapshot of something that changes while it is read: a process that has vanished counts as
 nothing, never as an error. So does one that /proc hides (hidepid): nothing is found below it, but
-its parent lists it; `lives` tells the two apart.
+its parent lists it; `is_alive` tells the two apart.
 
 Invariants: only reads, and needs no privilege; the result of `Meter.cpu` never falls.
 Loaded into the spawner too, so: standard library only, one thread.
@@ -49,7 +49,7 @@ def members(root: int, *, most: int = 0, proc: str = PROC) -> list[int]:
             todo = [child for pid in todo for child in children(pid, proc) if child not in found]
             found.update(dict.fromkeys(todo))
     except NotImplementedError:
-        found.update(dict.fromkeys(sorted(below(root, proc=proc))))
+        found.update(dict.fromkeys(sorted(descendants(root, proc=proc))))
     if len(found) == 1 and not os.path.exists(f"{proc}/{root}"):  # noqa: PTH110 - no Path: speed
         return []
     return list(found)
@@ -74,7 +74,7 @@ def children(pid: int, proc: str = PROC) -> list[int]:
     return found
 
 
-def below(*roots: int, proc: str = PROC) -> set[int]:
+def descendants(*roots: int, proc: str = PROC) -> set[int]:
     """All descendants of `roots` that haven't been reaped, but for hidden ones, in one pass over
     /proc: slower than `members`, but misses none because others end meanwhile.
     """
@@ -99,12 +99,12 @@ def tasks(pids: Iterable[int], *, proc: str = PROC) -> int:
         try:
             count += os.stat(f"{proc}/{pid}/task").st_nlink - 2  # noqa: PTH116 - no Path: speed
         except _UNSEEN:
-            if lives(pid):
+            if is_alive(pid):
                 raise PermissionError(errno.EACCES, f"process {pid} is hidden") from None
     return count
 
 
-def lives(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """Whether there is such a process, shown in /proc or not."""
     try:
         os.kill(pid, 0)
@@ -239,7 +239,7 @@ class _Process:
         except GONE:
             return []
         except NotImplementedError:
-            return list(below(self.pid))
+            return list(descendants(self.pid))
 
     def close(self) -> None:
         while self._files:

@@ -37,7 +37,7 @@ def stage(sources: Mapping[str, str], *, writable: str, uid: int, scratch: str) 
     `scratch`: the mount options of scratch space; empty: none.
     """
     if writable and uid:
-        give(sources[writable], uid)
+        change_owner(sources[writable], uid)
     _own_mounts()
     # Opened in our own namespace, else they can't be bound; before the tmpfs hides some of them.
     handles = {name: _open(path) for name, path in sources.items()}
@@ -59,14 +59,14 @@ def stage(sources: Mapping[str, str], *, writable: str, uid: int, scratch: str) 
         Path(STAGE, SCRATCH, "hsperfdata_bot").symlink_to("/nonexistent")
 
 
-def open_ways(paths: Iterable[str], *, writable: str, uid: int, scratch: tuple[str, str]) -> None:
+def open_paths(paths: Iterable[str], *, writable: str, uid: int, scratch: tuple[str, str]) -> None:
     """Let `uid` reach each path where it is. A folder on the way that it may not enter is replaced
     by one with nothing else in it. A link stays one.
 
     `scratch`: the folder of scratch space, and its mount options.
     """
     if writable:
-        give(writable, uid)
+        change_owner(writable, uid)
     _own_mounts()
     handles = {path: _open(path) for path in paths}
     links = {path: Path(path).readlink() for path in handles if Path(path).is_symlink()}
@@ -162,7 +162,7 @@ def _bind(handle: int, target: str, uid: int) -> None:
     kernel.bind(handle, target)
 
 
-def give(folder: str, uid: int) -> None:
+def change_owner(folder: str, uid: int) -> None:
     """Make `uid` the owner of a folder that its build will write to. Call it before the build."""
     os.chown(folder, uid, uid)
     for parent, folders, files in os.walk(folder):

@@ -6,8 +6,7 @@ and reach what the user can. As in every backend, its whole tree is killed at it
 
 from __future__ import annotations
 
-from arena.sandbox import Launch, Probe, SpawnPlan
-from arena.sandbox.environment import checked, environment, limits, outside, scratch, tree_limits
+from arena.sandbox import Launch, Probe, SpawnPlan, environment
 
 
 class Unconfined:
@@ -22,13 +21,14 @@ class Unconfined:
 
     def plan(self, launch: Launch) -> SpawnPlan:
         """Without NPROC, which would count the whole user's tasks: the spawner counts instead."""
-        checked(launch)
+        environment.check(launch)
+        argv, env = environment.on_host(launch)
         return SpawnPlan(
             backend=self.name,
-            argv=tuple(outside(text, launch) for text in launch.run),
-            env={name: outside(value, launch) for name, value in environment(launch).items()},
+            argv=argv,
+            env=env,
             cwd=launch.root,
-            rlimits=limits(launch),
-            share=tree_limits(launch),
-            options={"scratch": scratch(launch), "spare uid": False},
+            rlimits=environment.rlimits(launch),
+            share=environment.tree_limits(launch),
+            options={"scratch": environment.scratch_options(launch), "spare uid": False},
         )

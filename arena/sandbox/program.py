@@ -104,7 +104,7 @@ class Program:
 
     def _judge_kill(self, group: cgroups.Group) -> None:
         """The kernel has killed in its group: for its own limit, or for another's."""
-        if group.spent():
+        if group.at_limit():
             self.overstepped = "memory"
         else:
             self.failure = self._killed_for_others(group.peak_mb())
@@ -128,11 +128,10 @@ class Program:
             return
         if not self.ended:
             self.failure = self._last_words()
-        elif self._failed() and self.kills and self.kills.count() > self._killed_before:
+            return
+        failed = self._facts.get("exit") or self._facts.get("exit-code")
+        if failed and self.kills and self.kills.count() > self._killed_before:
             self.failure = self._killed_for_others(self.memory_mb)
-
-    def _failed(self) -> bool:
-        return bool(self._facts.get("exit") or self._facts.get("exit-code"))
 
     def exited(self) -> dict[str, Any]:
         """The fields of its `Exited`."""

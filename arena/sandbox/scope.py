@@ -27,7 +27,7 @@ TRIAL_S = 10.0
 """It takes 30 ms; at login, while the manager is still starting, a second or two."""
 
 
-def launcher(
+def launch_prefix(
     environ: Mapping[str, str] = os.environ,
     proc: Path = PROC,
     calls: Calls | None = None,
@@ -50,10 +50,10 @@ def launcher(
     if tool is None or not manager:
         return []
     prefix = (tool, *OPTIONS)
-    return list(prefix) if _works(prefix, tuple(passed(environ).items())) else []
+    return list(prefix) if _works(prefix, tuple(variables(environ).items())) else []
 
 
-def passed(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The variables that the prefix needs."""
     return {name: environ[name] for name in PASSED if name in environ}
 

@@ -381,14 +381,14 @@ def for_process(filter: bytes, pid: int) -> bytes:  # noqa: A002 - what it is
     """The filter adapted to the main process `pid`, as it numbers itself."""
     if not 0 < pid < _MAIN_PROCESS:
         raise ValueError(f"no pid: {pid}")
-    return bpf.constants_replaced(filter, {_MAIN_PROCESS: pid, _MAIN_GROUP: -pid & bpf.ALL_BITS})
+    return bpf.replace_constants(filter, {_MAIN_PROCESS: pid, _MAIN_GROUP: -pid & bpf.ALL_BITS})
 
 
 @functools.lru_cache(maxsize=16)  # a handful of kinds of programs; more are tests'
 def _program(machine: str, rules: frozenset[str], pretend: bool) -> bytes:  # noqa: FBT001 - hashed
     foreign = bpf.KILL if "architecture" in rules else bpf.ALLOW
     spans = tuple(_spans(machine, rules, pretend=pretend))
-    return bpf.assembled(AUDIT_ARCH[machine], foreign, spans)
+    return bpf.assemble(AUDIT_ARCH[machine], foreign, spans)
 
 
 def _leaves(rules: frozenset[str], *, pretend: bool) -> dict[str, bpf.Leaf]:

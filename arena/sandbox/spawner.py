@@ -186,7 +186,7 @@ class SpawnerProcess:
                 program.group.remove()
             raise
         if guard == 0:
-            join = program.group.join if program.group else ""
+            join = program.group.entrance_file if program.group else ""
             child.begin(program.plan, ends, program.uid, join)
         for descriptor in (status[1], errors[1], gate[0]):
             os.close(descriptor)
@@ -329,7 +329,7 @@ class SpawnerProcess:
         try:
             orphans = set(meter.children(os.getpid())) - guards
         except NotImplementedError:  # a kernel without lists of children
-            orphans = meter.below(os.getpid()) - guards - meter.below(*guards)
+            orphans = meter.descendants(os.getpid()) - guards - meter.descendants(*guards)
         for pid in orphans:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -20,12 +20,12 @@ from arena.sandbox import removal
 def temporary_folder(prefix: str) -> Iterator[Path]:
     """Make a folder and remove it; those of killed processes, too."""
     sweep(Path(tempfile.gettempdir()), prefix)
-    with held_folder(Path(tempfile.gettempdir()), prefix) as folder:
+    with locked_folder(Path(tempfile.gettempdir()), prefix) as folder:
         yield folder
 
 
 @contextmanager
-def held_folder(place: Path, prefix: str) -> Iterator[Path]:
+def locked_folder(place: Path, prefix: str) -> Iterator[Path]:
     """Make a folder that no `sweep` removes while we live, and remove it."""
     folder, lock = _make(place, prefix)
     try:

@@ -53,7 +53,7 @@ def etc(building: bool) -> tuple[str, ...]:  # noqa: FBT001 - the cache's key
     return tuple(str(path) for path in found if _public(path))
 
 
-def exposed(launch: Launch) -> list[str]:
+def exposed_folders(launch: Launch) -> list[str]:
     """The exposed folders of a launch that aren't in SYSTEM. UserError: one can't be shown."""
     folders = sorted("/" + os.path.normpath(folder).lstrip("/") for folder in launch.expose)
     for folder in folders:
@@ -72,7 +72,7 @@ def system() -> tuple[str, ...]:
     return tuple(name for name in SYSTEM if os.path.isdir(name) and not os.path.islink(name))  # noqa: PTH112, PTH114 - speed
 
 
-def shown_by(place: Path) -> str:
+def public_folder_of(place: Path) -> str:
     """Which of the folders that every bot sees contains this one; empty: none."""
     real = Path(os.path.realpath(place))
     folders = (*system(), *etc(building=True))

@@ -11,7 +11,7 @@ import pytest
 from arena.bots import interpreters
 from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox, outermost
 from arena.sandbox import installations
-from arena.sandbox.installations import environment, private
+from arena.sandbox.installations import find_environment, private_file
 
 
 @pytest.fixture
@@ -289,7 +289,7 @@ def test_of_an_environment_in_a_project_only_the_environment_is_shown(search, pr
     search(project / "bin")
     with pytest.raises(HiddenToolError, match="no installation of Python"):
         found("deploy")
-    shown = environment(project / "bin/python3")
+    shown = find_environment(project / "bin/python3")
     assert {str(part.relative_to(project)) for part in shown.parts} == {
         "bin/python3",
         "lib/python3.11",
@@ -320,11 +320,11 @@ def test_what_is_its_owners_alone_is_not_shown(search, program, tmp_path):
     for place, mode in ((password, 0o600), (password.parent, 0o700)):
         before = place.stat().st_mode
         place.chmod(mode)
-        private.cache_clear()  # as in the next command
+        private_file.cache_clear()  # as in the next command
         with pytest.raises(HiddenToolError, match=f"{place}, a part of its installation, is for"):
             found("java")
         place.chmod(before)
-    private.cache_clear()
+    private_file.cache_clear()
     password.chmod(0o600)
     java.chmod(0o700)
     assert found("java").expose

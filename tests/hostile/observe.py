@@ -31,7 +31,7 @@ from arena.engine import off_turn
 from arena.engine.contestant import STIRRED_S, STIRRED_TIMES, Contestant
 from arena.engine.pipes import OVERSEE_S
 from arena.model import Limits
-from arena.sandbox.bwrap import INSIDE
+from arena.sandbox.environment import INSIDE
 
 HERE = Path(__file__).parent
 

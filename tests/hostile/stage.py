@@ -28,7 +28,7 @@ from pathlib import Path
 
 from arena.sandbox import Launch
 from arena.sandbox.client import Spawner
-from arena.sandbox.installations import installation
+from arena.sandbox.installations import find_installation
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
@@ -122,7 +122,7 @@ class Stage:
         python = (sys.base_prefix,) if suffix == "py" else ()
         # As if it had named the program without a shape, and the Python, of a home.
         home = Path(self.facts["home"])
-        found = [installation(home / name) for name in ("bin/hello", "bin/python3")]
+        found = [find_installation(home / name) for name in ("bin/hello", "bin/python3")]
         parts = (str(part) for each in found if each for part in each.parts)
         expose = (*python, self.facts["exposed"], *parts)
         return Launch(run=(*run, *args), root=str(folder), expose=expose, **fields)

@@ -15,7 +15,7 @@ from arena.games import four_card_golf, play_nine
 from arena.model import FaultKind, Limits, Play, Settings
 from arena.referee import hello
 from arena.sandbox import Launch
-from arena.sandbox.environment import OPEN_FILES, environment
+from arena.sandbox.environment import OPEN_FILES, variables
 from arena.wire.session import MAX_BRACKETS
 
 GAMES = {"play-nine": play_nine.GAME, "four-card-golf": four_card_golf.GAME}
@@ -128,11 +128,11 @@ def test_the_environment_is_the_table(page):
     """A bot's environment has those variables with those values, and nothing else."""
     rows = {row["variable"].strip("`"): row for row in page.table("8.", "variable")}
     launch = Launch(run=("bot",), root="/", scratch_mb=16, memory_mb=512, tasks=64)
-    real = environment(launch)
+    real = variables(launch)
     assert set(rows) == {*real, "PYTHONPATH"}
     for name, value in real.items():
         assert value == rows[name]["value"].strip("`")
-    plain = environment(Launch(run=("bot",), root="/", memory_mb=512, tasks=64))
+    plain = variables(Launch(run=("bot",), root="/", memory_mb=512, tasks=64))
     assert {n for n, row in rows.items() if row["when"].startswith("always")} == set(plain)
 
 

@@ -218,7 +218,7 @@ def test_limits_of_version_2(v2):
         "memory.oom.group": "1",
         "pids.max": "17",
     } == texts(group.path, "memory.max", "memory.swap.max", "memory.oom.group", "pids.max")
-    assert str(group.path / "cgroup.procs") == group.join
+    assert str(group.path / "cgroup.procs") == group.entrance_file
     assert hierarchy.folder == group.path.parent
     hierarchy.close()
 
@@ -239,7 +239,7 @@ def test_limits_of_version_1(v1):
         "memory.limit_in_bytes": "104857600",
         "memory.memsw.limit_in_bytes": "104857600",
     } == texts(group.path, "memory.limit_in_bytes", "memory.memsw.limit_in_bytes")
-    assert str(group.path / "tasks") == group.join
+    assert str(group.path / "tasks") == group.entrance_file
     hierarchy.close()
     assert {".", "ours"} == v1.everything().keys()
 
@@ -270,10 +270,10 @@ def test_counts(version, request):
     events.write_text("under_oom 0\noom 9\noom_kill 4\noom_group_kill 1\n")
     assert 4 == group.kills()
     events.write_text("oom_kill_disable 0\nunder_oom 0\n")
-    assert not group.spent()
+    assert not group.at_limit()
     events.write_text("oom_kill_disable 0\nunder_oom 0\noom 1\n")
     (group.path / group.peak).write_text(f"{100 * MB - 4096}\n")
-    assert group.spent()
+    assert group.at_limit()
     events.write_text("oom_kill_disable 0\nunder_oom 0\n")
     (group.path / group.peak).unlink()
     assert 0 == group.kills()
@@ -675,7 +675,7 @@ print("done")
 
 def entered(group, code, *args):
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", ENTER + code, group.join, *map(str, args)],
+        [sys.executable, "-I", "-S", "-c", ENTER + code, group.entrance_file, *map(str, args)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -848,7 +848,7 @@ print("stepped", where().endswith("/spawner"), (own / "cgroup.subtree_control").
 group = found.hierarchy.group("bot-1", memory_mb=64, tasks=16)
 pid = os.fork()
 if pid == 0:
-    entrance = os.open(group.join, os.O_WRONLY)
+    entrance = os.open(group.entrance_file, os.O_WRONLY)
     os.write(entrance, b"0")
     signal.alarm(20)
     signal.pause()

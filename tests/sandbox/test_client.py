@@ -188,14 +188,14 @@ def test_canary_finds_a_visible_file(anybwrap):
 
 def test_canary_finds_what_lies_beside_a_program(anybwrap, monkeypatch):
     """Were the whole folder above `bin` shown, as root that of another user, it would be told."""
-    real = canary.installation
+    real = canary.find_installation
 
     def whole(program):
         found = real(program)
         prefix = program.parent.parent
         return (found or Installation(prefix, (), generic=False))._replace(parts=(prefix,))
 
-    monkeypatch.setattr(canary, "installation", whole)
+    monkeypatch.setattr(canary, "find_installation", whole)
     assert "beside a program" in canary.run_canary(anybwrap.plan, namespaces=True).problem
 
 

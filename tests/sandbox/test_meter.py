@@ -59,7 +59,7 @@ class Tree:
         self.process.stdin.flush()
 
     def end(self):
-        for pid in [self.root, *meter.below(self.root)]:
+        for pid in [self.root, *meter.descendants(self.root)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait(10)
@@ -120,7 +120,7 @@ threading.Thread(target=other).start()
     found = meter.members(tree.pid)
     assert found[0] == tree.pid
     assert sorted(found) == sorted({tree.pid, *said})
-    assert meter.below(tree.pid) == said
+    assert meter.descendants(tree.pid) == said
 
 
 def test_a_daemon_is_found_below_the_subreaper(grow):
@@ -152,7 +152,7 @@ def test_without_lists_of_children_all_of_proc_is_read(tmp_path):
         (tmp_path / f"{pid}/task/{pid}/stat").write_text(stat)
     (tmp_path / "self").mkdir()
     assert meter.members(10, proc=str(tmp_path)) == [10, 11, 12]
-    assert meter.below(10, 13, proc=str(tmp_path)) == {11, 12}
+    assert meter.descendants(10, 13, proc=str(tmp_path)) == {11, 12}
 
 
 def test_who_vanishes_between_listing_and_reading_counts_as_nothing(tmp_path, gone):
@@ -186,11 +186,11 @@ signal.pause()
         monkeypatch.setattr(meter.os, name, refusing(getattr(os, name)))
     assert meter.members(tree.root) == [tree.root, tree.pid]
     assert meter.children(tree.pid) == []
-    assert meter.below(tree.root) == set()
+    assert meter.descendants(tree.root) == set()
     assert metered(tree.root).cpu() == 0
     with pytest.raises(PermissionError, match="hidden"):
         meter.tasks([tree.pid])
-    assert meter.lives(tree.pid)
+    assert meter.is_alive(tree.pid)
 
 
 def test_who_hides_its_list_of_children_has_none(grow, monkeypatch):

@@ -49,7 +49,7 @@ class Session:
         self.tool.chmod(0o755)
 
     def launcher(self, *, calls=None, root=False):
-        return scope.launcher(self.environ, self.proc, calls, root=root)
+        return scope.launch_prefix(self.environ, self.proc, calls, root=root)
 
     def calls(self):
         path = self.runtime / "calls"
@@ -76,7 +76,7 @@ def test_scope(session):
     assert {
         "XDG_RUNTIME_DIR": str(session.runtime),
         "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus",
-    } == scope.passed(session.environ)
+    } == scope.variables(session.environ)
 
 
 def test_bus_alone(session):

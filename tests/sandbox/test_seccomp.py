@@ -432,7 +432,7 @@ def test_trees_of_any_shape(count, heavy):
         bpf.Span(10 * at, (bpf.Clause((), bpf.fail(at % 4095)),), 1 + heavy * 9**9 // (at + 1))
         for at in range(count)
     ]
-    code = verified(bpf.assembled(7, bpf.KILL, spans))
+    code = verified(bpf.assemble(7, bpf.KILL, spans))
     for at in range(count):
         for number in (10 * at, 10 * at + 9):
             assert executed(code, 7, number)[0] == at
@@ -443,9 +443,9 @@ def test_what_does_not_fit_is_our_bug():
     """A filter or a test that BPF can't hold is noticed when it is made."""
     leaf = (bpf.Clause((bpf.Test(0, tuple(range(300))),), bpf.KILL),)
     with pytest.raises(AssertionError, match="too far"):
-        bpf.assembled(7, bpf.KILL, [bpf.Span(0, leaf, 1)])
+        bpf.assemble(7, bpf.KILL, [bpf.Span(0, leaf, 1)])
     with pytest.raises(AssertionError, match="instructions"):
-        bpf.assembled(7, bpf.KILL, [bpf.Span(at, (), 1) for at in range(4000)])
+        bpf.assemble(7, bpf.KILL, [bpf.Span(at, (), 1) for at in range(4000)])
 
 
 def test_compiling_is_fast():

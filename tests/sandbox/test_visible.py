@@ -109,7 +109,7 @@ def test_private_places_that_bots_would_see_are_refused(
 
 def test_places_elsewhere_are_not_refused(system, tmp_path):
     """The next thing that is asked for is a backend."""
-    assert not visible.shown_by(Path(f"{system}-2"))
+    assert not visible.public_folder_of(Path(f"{system}-2"))
     with pytest.raises(LookupError):
         find_sandbox("auto", print, tmp_path / "results")
 

@@ -94,7 +94,7 @@ class Tree:
         self.process.stdin.flush()
 
     def end(self):
-        for pid in [self.root, *meter.below(self.root)]:
+        for pid in [self.root, *meter.descendants(self.root)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait(10)
