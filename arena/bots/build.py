@@ -182,7 +182,7 @@ class _Build:
                 raise UserError(f"{printable(self.cache)}: a bot's snapshot: {e}; try again") from e
             for name in RESERVED:
                 if os.path.lexists(made / name):
-                    raise FailedError(f"build: {name} in its folder is in the way; rename it")
+                    raise FailedError(f"build: the name {name} is reserved; rename that file")
             if self.packages:
                 with cache_errors(self.cache):
                     copy_into(Path(self.packages.folder), made)
@@ -208,8 +208,8 @@ class _Build:
                 self._check_room(made, output)
             if short := self._host_limit(made, output):
                 raise HostError(
-                    f"the build of {self.candidate.entrant.id} has failed for want of what this "
-                    f"machine limits: {short}"
+                    f"the build of {self.candidate.entrant.id} has failed because of a limit of "
+                    f"this machine: {short}"
                 )
             raise FailedError(f"build: {_shown(argv)} {self._end(ended)}", output)
         self._check(made)
@@ -246,8 +246,8 @@ class _Build:
             raise FailedError(f"build: made {e}") from e
         except OSError as e:
             if what := ran_out(e):
-                raise HostError(f"what a build has made can't be read: {what}") from e
-            raise FailedError(f"build: made what can't be read: {e.strerror}") from e
+                raise HostError(f"can't read what a build has made: {what}") from e
+            raise FailedError(f"build: can't read what it made: {e.strerror}") from e
 
     def _run_command(
         self, argv: tuple[str, ...], made: Path, deadline: float

@@ -156,7 +156,7 @@ def _lay(bundle: bytes, made: Path) -> None:
     except (msgspec.MsgspecError, ValueError, OSError) as e:
         if isinstance(e, OSError) and e.errno not in _ODD_NAMES:
             raise
-        raise _refused("it is none") from None
+        raise _refused("it can't be read") from None
     root = os.path.realpath(made)
     for target, to in links:
         if to.startswith("/") or not Path(os.path.realpath(target)).is_relative_to(root):

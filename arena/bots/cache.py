@@ -105,8 +105,8 @@ def in_cache(entry: Path) -> bool:
         return False
     if not own:
         raise UserError(
-            f"{printable(entry)} is no entry that arena has made in its cache: a link, another "
-            "user's, or others can write to it; remove it"
+            f"{printable(entry)} was not made by arena: it is a link, belongs to another user, or "
+            "others can write to it; remove it"
         )
     return True
 
@@ -137,7 +137,7 @@ def _closed_to_others(cache: Path) -> None:
     for place in (cache, *(cache / area for area in _AREAS)):
         if os.path.lexists(place) and (why := write_risk(place)):
             raise UserError(
-                f"others can change what is in the cache {printable(cache)}: {printable(why)}; set "
+                f"other users can change the cache {printable(cache)}: {printable(why)}; set "
                 "XDG_CACHE_HOME to a folder of your own, or take that right away (chmod go-w)"
             )
 

@@ -95,7 +95,7 @@ def shebang(beginning: bytes, shown: str) -> tuple[str, ...]:
     except ValueError:
         words = []
     if not words or words[0].startswith("-") or "=" in words[0]:
-        raise CommandError(f"the #! line of {shown} asks env for more than a program to run")
+        raise CommandError(f"the #! line of {shown} may name only a program after env")
     return tuple(words)
 
 
@@ -169,7 +169,7 @@ def _outside(
 ) -> Command:
     if _of_the_kernel(words[0]):
         raise CommandError(
-            f"{printable(words[0])} is another file for each process; name the program by its own "
+            f"{printable(words[0])} is another file in each process; name the program by its own "
             "path"
         )
     tool = toolbox.find(words[0], anywhere=anywhere)

@@ -185,8 +185,8 @@ class _Loader:
         """Take the snapshot of a known entrant again."""
         if not source:
             raise PathError(
-                f"what was entered ({entrant.hash[:_HASH_SHOWN]}…) is no longer in the cache, and "
-                "no path to it is known"
+                f"its snapshot ({entrant.hash[:_HASH_SHOWN]}…) is no longer in the cache, and its "
+                "path is not known"
             )
         with _content(Path(source)) as content:
             # Nothing else is copied: a stranger's folder may name any path.
@@ -228,7 +228,7 @@ class _Loader:
             self.issues.add(
                 entrant.id,
                 candidate.shown,
-                f"is {entrant.id} too, as {earlier.shown} is, but with different content; "
+                f"is also {entrant.id}, like {earlier.shown}, but has different content; "
                 "give one of them another version",
             )
         return False
@@ -286,7 +286,7 @@ def _default_name(text: str, path: Path) -> str:
     remedy = "set `name` in its bot.toml"
     if path.is_file():
         remedy = "rename the file, or put it into a folder with a bot.toml that sets `name`"
-    raise PathError(f"'{printable(name)}' doesn't do as a bot's name: {fault}; {remedy}")
+    raise PathError(f"'{printable(name)}' can't be a bot's name: {fault}; {remedy}")
 
 
 # ------------------------------------------------------------------------- what a path is
@@ -329,7 +329,7 @@ def _absent(path: Path, error: OSError | ValueError, others: Iterable[str]) -> s
     if not isinstance(error, OSError):
         return "is not a path"
     if path.is_symlink() and isinstance(error, FileNotFoundError):
-        return f"is a link to {printable(path.readlink())}, which is not there"
+        return f"is a link to {printable(path.readlink())}, which does not exist"
     if not isinstance(error, FileNotFoundError):
         return _unreadable(error)
     if "*" in path.name:
@@ -388,7 +388,7 @@ def _no_bot(path: Path, folder: Folder) -> str:
             + (f"; or, if they are one bot: {what}" if not bots and what else "")
         )
     near = get_close_matches(manifest.NAME, names[:_NEAR], n=1, cutoff=0.8)
-    other = f" (is {printable(near[0])} meant to be it?)" if near else ""
+    other = f" (is {printable(near[0])} a misspelling?)" if near else ""
     if what and not near:
         return f"has no bot.toml; {what}"
     return f"has no bot.toml{other} and no entry file such as bot.py, main.py, bot.js or bot.sh"

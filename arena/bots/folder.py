@@ -118,8 +118,8 @@ def open_path(path: Path) -> Iterator[OpenPath]:
         if strangers - {info.st_uid}:
             raise PermissionError(
                 errno.EPERM,
-                "a link on the way is another user's, and what it leads to isn't; "
-                "name that place itself",
+                "a link on the way belongs to another user, and its target does not; "
+                "name the target itself",
             )
         yield OpenPath(here, parent, name, info, tuple(passed))
 
@@ -192,7 +192,7 @@ class Folder:
         reached = self._end_of(path)
         if reached is None and found is not None:
             target = printable(self._target(path))
-            raise SnapshotError(f"{printable(path)} links to {target}, which is not there")
+            raise SnapshotError(f"{printable(path)} links to {target}, which does not exist")
         return reached
 
     def _end_of(self, path: str) -> FolderEntry | None:

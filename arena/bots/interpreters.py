@@ -142,8 +142,8 @@ class Toolbox:
             if place is not None:
                 if not self._is_users(Path(place)):
                     raise HiddenToolError(
-                        f"{printable(place)} can't be shown to a bot: it lies in the place of "
-                        "a bot, in the cache or in the results; take that off PATH"
+                        f"{printable(place)} can't be shown to a bot: it lies within "
+                        "a bot, the cache or the results; remove that folder from PATH"
                     )
                 return self._behind_shim(Path(place))
         if name in {"python", "python3"}:
@@ -267,7 +267,7 @@ def _ask(command: tuple[str, ...], name: str, argv0: str = "") -> Path:
     except (OSError, subprocess.TimeoutExpired) as e:
         if what := ran_out_at_start(e):
             raise HostError(f"{printable(command[0])} can't be started: {what}") from e
-        raise MissingToolError(name, f"could not be found out: {printable(e)}") from e
+        raise MissingToolError(name, f"its version manager did not name: {printable(e)}") from e
     place = os.fsdecode(answer.stdout).strip()
     if answer.returncode == 0 and os.access(place, os.X_OK):
         return Path(place)

@@ -195,7 +195,7 @@ class _Reader:
             found = sorted((self.lines.get(key, 1), what) for key, what in self.mistakes)
             shown = [f"{NAME}:{line}: {what}" for line, what in found[:MISTAKES]]
             if len(found) > MISTAKES:
-                shown.append(f"{NAME}: and {len(found) - MISTAKES} mistakes more")
+                shown.append(f"{NAME}: and {len(found) - MISTAKES} more mistakes")
             raise ManifestError(*shown)
         return result
 
@@ -241,7 +241,7 @@ class _Reader:
     def _label(self, field: str, value: object) -> str:
         text = unicodedata.normalize("NFC", self._string(field, value))
         if fault := label_fault(text):
-            raise _WrongError(f"'{printable(text, LONGEST_LABEL)}' doesn't do: {fault}")
+            raise _WrongError(f"'{printable(text, LONGEST_LABEL)}' is not allowed: {fault}")
         return text
 
     def _author(self, field: str, value: object) -> str:

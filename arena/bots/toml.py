@@ -102,7 +102,7 @@ class _Tokens:
         while token := match():
             count += 1
             if count > MAX_TOKENS:
-                raise BoundsError(self.line, f"holds more than {MAX_TOKENS} words and signs")
+                raise BoundsError(self.line, f"holds more than {MAX_TOKENS} tokens")
             kind, text = token.lastgroup, token[token.lastgroup]
             if kind == "end":
                 self._end(text)

@@ -108,14 +108,14 @@ FILE = (b"a/file", "-", b"x")
         # By its words it stays inside.
         ([(b"a/b/c", "l", b"../.."), (b"l", "l", b"a/b/c/../b")], "l is a link to a/b/c/../b, out"),
         # Nothing is written through a link.
-        ([(b"l", "l", b".."), (b"l/file", "-", b"")], "it is none"),
-        ([FILE, (b"a/file/b", "-", b"")], "it is none"),
-        ([FILE, FILE], "it is none"),
-        ([(b"a\0", "-", b"")], "it is none"),
+        ([(b"l", "l", b".."), (b"l/file", "-", b"")], "it can't be read"),
+        ([FILE, (b"a/file/b", "-", b"")], "it can't be read"),
+        ([FILE, FILE], "it can't be read"),
+        ([(b"a\0", "-", b"")], "it can't be read"),
         ([(b"a", "p", b"")], "a is neither a file nor a folder nor a link"),
-        ([(b"a", "-", 1)], "it is none"),
-        ([(b"a", "l", b"")], "it is none"),
-        ([(b"a" * 300, "-", b"")], "it is none"),
+        ([(b"a", "-", 1)], "it can't be read"),
+        ([(b"a", "l", b"")], "it can't be read"),
+        ([(b"a" * 300, "-", b"")], "it can't be read"),
         ([(b"/".join([b"a" * 200] * 12), "-", b"")], "it holds paths of more than 2048 bytes"),
     ],
 )
@@ -146,7 +146,7 @@ def test_a_damaged_bundle_is_refused(cache, entry, tmp_path):
     for each in damaged:
         with pytest.raises(UserError, match="refused: it was damaged on its way"):
             unpack(KEY, Bundle(bundle.sum, msgspec.msgpack.encode(each)), cache=tmp_path / "other")
-    with pytest.raises(UserError, match="refused: it is none"):
+    with pytest.raises(UserError, match="refused: it can't be read"):
         unpack(KEY, Bundle(bundle.sum, bundle.content[:-1]), cache=tmp_path / "other")
     for name in ("packages/..", "builds/" + "0" * 64):
         with pytest.raises(UserError, match="it has no place in the cache"):

@@ -146,7 +146,7 @@ def test_stray_files_get_one_note(make, look):
     [
         ("empty", {}, "empty folder"),
         ("text", {"notes.txt": ""}, "no bot.toml"),
-        ("typo", {"bot.tml": ""}, "is bot.tml meant"),
+        ("typo", {"bot.tml": ""}, "is bot.tml a misspelling"),
         ("norun", {"bot.toml": ""}, "`run`"),
         ("bad", {"bot.toml": "run = ["}, "bot.toml:1:"),
         ("my bot", {"bot.sh": ""}, "set `name`"),
@@ -380,7 +380,7 @@ def test_restore_without_a_path_takes_no_folder_for_it(make, look, cache, tmp_pa
     entrant = look(path).candidates[0].entrant
     monkeypatch.chdir(path)
     (problem,) = restore([(entrant, "")], cache=tmp_path / "new").problems
-    told = f"{entrant.id}: what was entered ({entrant.hash[:12]}…) is no longer in the cache, and"
+    told = f"{entrant.id}: its snapshot ({entrant.hash[:12]}…) is no longer in the cache, and"
     assert str(problem).startswith(told)
     (found,) = restore([(entrant, "")], cache=cache).candidates
     assert found.source == found.snapshot

@@ -303,7 +303,7 @@ def test_a_link_of_a_stranger_is_followed_to_what_is_the_strangers(make, cache, 
     roster = load([own.parent / "a.py", own.parent / "b.py"], cache=cache)
     assert ["b"] == [candidate.entrant.name for candidate in roster.candidates]
     (problem,) = roster.problems
-    assert problem.lines[0].startswith("can't be read: a link on the way is another user's")
+    assert problem.lines[0].startswith("can't be read: a link on the way belongs to another user")
 
 
 @as_root

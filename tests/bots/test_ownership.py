@@ -63,7 +63,7 @@ def test_a_cache_that_everybody_can_write_to(cache, place):
     said = refusal(own)
     assert f"{open_to_all} can be written to by everybody; set XDG_CACHE_HOME to a folder" in said
     assert "\n" not in said
-    with pytest.raises(UserError, match="others can change"):
+    with pytest.raises(UserError, match="other users can change"):
         clean_cache(own)
     if place == "..":
         open_to_all.chmod(0o1777)  # as /tmp: its entries can't be exchanged
@@ -130,7 +130,7 @@ def test_a_cache_that_another_user_links_to(tmp_path):
     with in_use(link / "nine-arena"):
         pass
     os.lchown(link, STRANGER, STRANGER)
-    assert "a link on the way is another user's" in refusal(link / "nine-arena")
+    assert "a link on the way belongs to another user" in refusal(link / "nine-arena")
 
 
 BOT = {"bot.toml": 'version = "1"\nrun = ["sh", "made"]\nbuild = ["cp", "bot.sh", "made"]\n'}
@@ -163,7 +163,7 @@ def test_what_was_put_into_a_cache_is_not_believed(poisoned, cache, tmp_path, ar
         entry.chmod(0o777)
     else:
         os.chown(entry, STRANGER, STRANGER)
-    with pytest.raises(UserError, match=rf"{area}/[0-9a-f]{{64}} is no entry that arena has made"):
+    with pytest.raises(UserError, match=rf"{area}/[0-9a-f]{{64}} was not made by arena"):
         poisoned()
     clean_cache(cache)
     assert os.path.lexists(entry)  # nor is it cleaned: it is somebody else's
@@ -183,7 +183,7 @@ def test_the_command_refuses_such_a_cache_in_one_line(make, tmp_path):
     )
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert line.startswith("arena: others can change what is in the cache")
+    assert line.startswith("arena: other users can change the cache")
 
 
 def test_a_container_of_few_users_has_roots_folders_as_nobodys(monkeypatch, tmp_path):

@@ -483,7 +483,7 @@ def test_names_of_the_arena_can_not_be_taken(make, built):
     """A bot's folder that has one says so instead of breaking the build."""
     toml = "run = ['sh']\nbuild = ['true']\n"
     problem = the_problem(built(make("a", {"bot.toml": toml, ".arena-home/x": ""})))
-    assert problem.lines == ("build: .arena-home in its folder is in the way; rename it",)
+    assert problem.lines == ("build: the name .arena-home is reserved; rename that file",)
 
 
 def test_a_tool_that_hangs_is_ended(program, tmp_path):

@@ -185,5 +185,5 @@ def test_descriptors_that_run_out_are_no_bots_fault(make, monkeypatch):
 
 def test_a_shim_that_is_not_there_is_a_missing_program():
     """Only what ran out is the machine's."""
-    with pytest.raises(MissingToolError, match="could not be found out"):
+    with pytest.raises(MissingToolError, match="its version manager did not name"):
         interpreters._ask((str(Path("/no/where")),), "cargo")

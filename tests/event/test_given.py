@@ -160,7 +160,7 @@ def test_a_build_without_processes_is_not_its_authors_fault(limited, bot):
     built = bot("ann", build=[["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do sleep 9 & done; wait"]])
     words = ("run", built, bot("bob"), "--deals", "1", "-q", "--skip-broken", "--tasks", "2")
     *_, line = limited("ulimit -u 6", *words)
-    assert "the build of ann@1 has failed for want of what this machine limits" in line
+    assert "the build of ann@1 has failed because of a limit of this machine" in line
     assert "6 processes and threads" in line
     assert "(`ulimit -u 516`)" in line
 

@@ -109,7 +109,7 @@ def test_bots_that_are_not_as_entered_are_refused(arena, event, sandbox, tmp_pat
     assert "arena verify" in err
     ann, bob, _ = read_event(event).entrants
     for entrant in (ann, bob):
-        told = f"{entrant.id}: what was entered ({entrant.hash[:12]}…) is no longer in the cache"
+        told = f"{entrant.id}: its snapshot ({entrant.hash[:12]}…) is no longer in the cache"
         assert told in err
     arena("verify", event, *sorted(moved.iterdir()), *flags)
     with (moved / "ann" / "bot.py").open("a") as file:

@@ -76,7 +76,7 @@ def _lock(lock: Toml) -> Iterator[str]:
     patched = ("patch", "unused")
     for key, packages in ((("package",), lock.values.get("package", [])), (patched, unused)):
         if not isinstance(packages, list) or not all(isinstance(each, dict) for each in packages):
-            raise LockError(f"{CARGO_LOCK} can't be read; write it anew: cargo generate-lockfile")
+            raise LockError(f"{CARGO_LOCK} can't be read; write it again: cargo generate-lockfile")
         check_count(CARGO_LOCK, len(packages))
         for place, package in enumerate(packages):
             for source in _sources(package):
@@ -84,8 +84,8 @@ def _lock(lock: Toml) -> Iterator[str]:
                     line = _line(lock, (*key, place, "source"))
                     raise LockError(
                         f"{CARGO_LOCK}:{line}: {printable(package.get('name'), 80)} comes from "
-                        f"{printable(source, 80)}; packages come from crates.io, or are folders "
-                        "of the bot's own"
+                        f"{printable(source, 80)}; packages come from crates.io, or lie "
+                        "within the bot's folder"
                     )
             if package.get("source"):  # crates of the bot's own have none
                 yield str(package.get("name"))
@@ -113,8 +113,8 @@ def _manifest(path: str, manifest: Toml) -> set[str]:
         if found := [place for place in _PLACES if place in as_table(wanted)]:
             line = _line(manifest, (*key, found[0]))
             raise LockError(
-                f"{name}:{line}: {printable(key[-1], 80)} is to come from a {found[0]} of its "
-                "own; packages come from crates.io, or are folders of the bot's own"
+                f"{name}:{line}: {printable(key[-1], 80)} states `{found[0]}`; packages come from "
+                "crates.io, or lie within the bot's folder"
             )
     patches = as_table(values.get("patch"))
     if other := patches.keys() - {"crates-io"}:

@@ -29,7 +29,7 @@ from arena.bots.plain_text import printable
 PACKAGE_LOCK = "package-lock.json"
 PACKAGE = "package.json"
 
-_REMEDY = "write it anew: npm install --package-lock-only, with npm 7 or newer"
+_REMEDY = "write it again: npm install --package-lock-only, with npm 7 or newer"
 _NAME = r"(?:@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*"
 _PLACE = re.compile(rf"(?:node_modules/{_NAME}/)*node_modules/{_NAME}", re.ASCII)
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]*)?", re.ASCII)
@@ -66,7 +66,7 @@ def read_npm(folder: Folder) -> Locked:
         if root.get("workspaces"):
             raise LockError(
                 f"{_line(name, texts[name], 'workspaces')}has workspaces; a bot is one package: "
-                "copy into it what it needs of the others"
+                "copy what it needs of the others into it"
             )
     check_count(PACKAGE_LOCK, len(packages))
     own = set()
@@ -108,7 +108,7 @@ def _package(folder: Folder, place: str, package: Any) -> str:  # noqa: ANN401 -
         # npm would unpack it at that place, and ask for it by its last part.
         or not _PLACE.fullmatch(place)
     ):
-        raise LockError("is no package below node_modules, but a folder; copy it in")
+        raise LockError("is not a package below node_modules but a folder; copy it in")
     source = package.get("resolved", "")
     version = package.get("version")
     # Without a source it is the registry's package of that name and version; either could be an
@@ -118,13 +118,13 @@ def _package(folder: Folder, place: str, package: Any) -> str:  # noqa: ANN401 -
         raise LockError(f"is not pinned to a version; {_REMEDY}")
     name = package.get("name", "x")
     if not isinstance(name, str) or not re.fullmatch(_NAME, name, re.ASCII):
-        raise LockError(f"has no package's name: {printable(name, 80)}")
+        raise LockError(f"has a wrong package name: {printable(name, 80)}")
     if source.startswith("file:"):
         return _own_file(folder, source.removeprefix("file:"))
     if source and not source.startswith("https://"):
         raise LockError(
             f"comes from {printable(source, 80)}; packages come from the registry, by "
-            "https, or are files of the bot's own"
+            "https, or are files in the bot's folder"
         )
     return ""
 
@@ -147,7 +147,7 @@ def _dependencies(file: str, text: bytes, package: Mapping[str, Any]) -> set[str
             where = _line(file, text, wanted) if file else ""
             raise LockError(
                 f"{where}depends on {printable(wanted, 80)}; packages come from the registry, or "
-                "are .tgz files of the bot's own"
+                "are .tgz files in the bot's folder"
             )
     return names
 

@@ -90,15 +90,15 @@ def _pinned(number: int, line: str) -> tuple[re.Match[str], list[str]]:
         raise LockError(f"{where}has more than {REQUIREMENT} characters; write name==version")
     option = _OPTION.search(rest)
     if option is not None and option[1] in _FILE_REQUIREMENTS:
-        raise LockError(f"{where}`{printable(rest, 80)}` is not taken; write its lines into here")
+        raise LockError(f"{where}`{printable(rest, 80)}` is not supported; write its lines here")
     if option is not None and option[1] in {"-e", "--editable"}:
         raise LockError(
-            f"{where}`{printable(rest, 80)}` is not taken: code of the bot's own needs no "
+            f"{where}`{printable(rest, 80)}` is not supported: the bot's own code needs no "
             "installation, and packages come from the index, as name==version"
         )
     if option is not None:
         raise LockError(
-            f"{where}the option {option[1]} is not taken, only --hash=sha256:… is; set it in "
+            f"{where}the option {option[1]} is not supported, only --hash=sha256:… is; set it in "
             "pip's own configuration where you run arena fetch"
         )
     pin = _PIN.fullmatch(rest)
@@ -107,12 +107,13 @@ def _pinned(number: int, line: str) -> tuple[re.Match[str], list[str]]:
     shown = printable(rest, 80)
     if "/" in rest.partition(";")[0] or " @ " in rest:
         raise LockError(
-            f"{where}`{shown}` names a place; packages come from the index, as name==version"
+            f"{where}`{shown}` is an address or a path; packages come from the index, as "
+            "name==version"
         )
     name, sign, _ = rest.partition("==")
     if sign and not re.fullmatch(_NAMED, name.rstrip("=<>~! ")):
         raise LockError(
-            f"{where}`{printable(name, 80)}` is no package's name; write name==version, or "
+            f"{where}`{printable(name, 80)}` is not a package name; write name==version, or "
             "name[extra]==version"
         )
     raise LockError(

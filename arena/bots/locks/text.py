@@ -42,8 +42,8 @@ def check_count(name: str, count: int) -> None:
     """LockError if a file names more packages than PACKAGES."""
     if count > PACKAGES:
         raise LockError(
-            f"{printable(name)} names {count} packages; a bot may have {PACKAGES}, all that they "
-            "depend on included"
+            f"{printable(name)} names {count} packages; a bot may have {PACKAGES}, with all "
+            "their dependencies"
         )
 
 
@@ -54,7 +54,7 @@ def read_file(folder: Folder, name: str, most: int = LOCK_BYTES) -> bytes:
             f"{name} is not in the bot's folder; put it there, or take `lock` out of bot.toml"
         )
     if not found.is_file:
-        raise LockError(f"can't read {name}: it is no file")
+        raise LockError(f"{name} is not a file")
     data = folder.read(found, most + 1)
     if len(data) > most:
         raise LockError(f"{printable(name)} is larger than {most >> 20} MB")
@@ -70,7 +70,7 @@ def read_files(folder: Folder, names: Iterable[str], most: int, each: int) -> di
         size += len(files[name])
         if size > most:
             raise LockError(
-                f"{printable(name)} is one too many: more than {most >> 20} MB for packages"
+                f"{printable(name)}: with this file there are more than {most >> 20} MB"
             )
     return files
 
@@ -79,7 +79,7 @@ def parse_toml(name: str, data: bytes) -> Toml:
     try:
         return toml.loads(data.decode())
     except BoundsError as e:
-        raise LockError(f"{printable(name)}:{e.line}: {e.what}; write it anew with cargo") from e
+        raise LockError(f"{printable(name)}:{e.line}: {e.what}; write it again with cargo") from e
     except ValueError as e:
         raise LockError(f"{printable(name)} can't be read: {printable(e)}") from e
 
