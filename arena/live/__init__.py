@@ -1,7 +1,9 @@
-"""Pages from a running arena: a small web server within a trio program, and an event seen live.
+"""Show an event in a browser while it is played: a web server inside a trio program.
 
-`http` speaks HTTP on a connection, `server` listens, `guard` says who may ask for what, and what a
-browser may do with what it is sent. Those three know nothing of events, and serve any ASGI app.
+`http` speaks HTTP on a connection, `server` listens, `guard` decides which requests pass and sets
+security headers; the three know nothing of events and serve any ASGI app. `event_state` follows the
+event, `pages` renders it, `hub` and `broadcast` send changes to viewers, `app` maps addresses,
+`open_match` opens a match, `event` joins all of it to an event.
 
-Needs the extra `live` (h11, Starlette); nothing here is imported before somebody asks for a page.
+Needs the extra `live` (h11, Starlette), imported only when a page is asked for.
 """

@@ -1,7 +1,7 @@
-"""What can be asked of a live event, by its addresses: those of a site, and a stream.
+"""The addresses of a live event: those of a site, and a stream of changes.
 
 e/EVENT/index.html …    the pages
-e/EVENT/m/MATCH.json    a match, card by card, when that may be seen; the viewer's script asks
+e/EVENT/m/MATCH.json    a match, card by card, once that may be shown; for the viewer's script
 e/EVENT/table.json …    the table so far
 assets/…, rules/…       the site's own files
 live                    server-sent events: the fragments that a page names, as they change
@@ -56,8 +56,6 @@ def assets() -> Mapping[str, bytes]:
 
 
 class App:
-    """The addresses of one event."""
-
     def __init__(self, broadcast: Broadcast, opening: MatchOpener) -> None:
         self._broadcast = broadcast
         self._opening = opening
@@ -68,7 +66,6 @@ class App:
         self._slug = event_slug(broadcast.show.event.commitment)
 
     def build(self) -> Starlette:
-        """The ASGI application."""
         event = f"/e/{self._slug}"
         return Starlette(
             routes=[
@@ -101,7 +98,7 @@ class App:
         return self._made[name]
 
     def _page_of(self, name: str) -> Response:
-        """A page as it is now: the same for all who ask before the next change."""
+        """A page as it is now; kept for all requests before the next change."""
         now = self._broadcast.snapshot
         if name == pages.REPLAY:
             return HTMLResponse(pages.replay_page(now))
@@ -141,7 +138,7 @@ class App:
                 if len(self._opened) == _KEPT:
                     del self._opened[next(iter(self._opened))]
                 self._opened[name] = found
-                # Whoever opens many waits, not the event.
+                # A viewer that opens many waits, not the event.
                 await trio.sleep(_REST * (clock.monotonic() - begun))
         found = self._opened[name]
         return _missing() if found is None else Response(found, media_type="application/json")

@@ -1,15 +1,14 @@
-"""An event, broadcast to whoever looks: from what is known of it to what viewers are sent.
+"""Render a live event for its viewers, and stream what changes.
 
-Theory of operation. While somebody looks, the fragments of the page are made again every EVERY_S
-seconds, whoever and however many look; while nobody does, nothing is made. The ranking is dear, so
-it is made in a thread, from a copy of the sums, and no more often than that it takes a hundredth of
-the time. What a viewer is sent is the hub's business, what of an event may be shown `showing`'s.
+Theory of operation. While there are viewers, the page's fragments are rendered every EVERY_S
+seconds, however many viewers there are; without viewers nothing is rendered. The ranking is
+expensive: it is made in a thread, from a copy of the sums, and takes at most a hundredth of the
+time. `hub` decides what each viewer is sent, `event_state` what may be shown.
 
-The event never waits for any of this. What goes wrong here is told once, and the page stays as it
-was.
+The event never waits for any of this. An error here is reported once, and the page stays as it was.
 
-Invariant: no exception leaves `run`, whatever is asked of the server; what is sent has gone through
-`Look` and `Show.shows`.
+Invariant: no exception leaves `run`, whatever is requested; everything sent has gone through
+`Snapshot` and `EventState.shows`.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ Ranking = Callable[[], Callable[[], Table]]
 
 
 class Broadcast:
-    """See the module's docstring. `failed` is told of what goes wrong, in words."""
+    """See the module. `failed` is called with what goes wrong, in words."""
 
     def __init__(
         self,
@@ -74,7 +73,7 @@ class Broadcast:
         host: str,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Serve until `finish`. The socket is taken over."""
+        """Serve until `finish`; closes the socket."""
         app = App(self, self._opening).build()
         self._server = Server(guarded(app, listening, host), listening, failed=self._fail)
         task_status.started()
@@ -97,15 +96,13 @@ class Broadcast:
         self.hub.end()
 
     async def finish(self, state: Status, table: Table | None) -> None:
-        """The same, and let everybody go."""
+        """Settle, and stop the server."""
         await self.settle(state, table)
         if self._server is not None:
             await self._server.stop()
 
     async def refresh(self) -> None:
-        """Have the fragments as they are now, or were less than EVERY_S seconds ago; or as they
-        could be made last.
-        """
+        """Render the fragments if they are older than EVERY_S seconds."""
         self.hub.wake()
         async with self._one:
             if clock.monotonic() - self._refreshed >= EVERY_S and not self.hub.over:
@@ -113,11 +110,11 @@ class Broadcast:
 
     @property
     def snapshot(self) -> Snapshot:
-        """Everything that is known of the event now, but for the table as it was made last."""
+        """All that is known now, with the last table that was made."""
         return self.show.snapshot(self._pace, self._table)
 
     async def stream(self, seen: int, names: frozenset[str]) -> AsyncIterator[bytes]:
-        """What a viewer of some fragments is sent who has seen everything up to a number."""
+        """What a viewer of some fragments is sent who has seen all changes up to a number."""
         hub = self.hub
         with hub.viewer():
             hello = f"retry: {RETRY_MS}\nevent: hello\ndata: {self.show.event.commitment}\n\n"
@@ -136,7 +133,6 @@ class Broadcast:
                     yield b": still here\n\n"
 
     async def _keep_up(self) -> None:
-        """Make fragments as long as somebody looks."""
         while True:
             await self.hub.awaited()
             await self.refresh()
@@ -167,13 +163,13 @@ class Broadcast:
         self.hub.put({**made, **quick_fragments(self.snapshot)})
 
     async def _in_thread(self, make: Callable[[], T]) -> tuple[T, float]:
-        """What it makes, and how long that took; whoever is cancelled doesn't wait for it."""
+        """(result, CPU seconds); a cancelled caller does not wait."""
         return await trio.to_thread.run_sync(
             _timed, make, abandon_on_cancel=True, limiter=self._thread
         )
 
     def _fail(self, error: Exception) -> None:
-        """Say it once: a page that is asked for again fails again."""
+        """Report it once: a page that is requested again fails again."""
         while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
             error = error.exceptions[0]
         words = f"{type(error).__name__}: {error}"

@@ -1,18 +1,17 @@
-"""An event as it is shown while it is played: what is known of it, and what may be.
+"""What is known of an event while it is played, and which of it may be shown.
 
-Theory of operation. A `Show` follows an event as a progress bar does, from the parent's own task,
-and keeps little: the last matches, which deals are over, how the ranking became surer. A `Look` is
-all of it at one moment, as plain data that other threads may read; the ranking in it is made there.
+Theory of operation. An `EventState` follows an event as a progress bar does, in the parent's own
+task, and keeps little: the last matches, which deals are over, how uncertain the ranking was. A
+`Snapshot` is all of it at one moment, as plain data that other threads may read.
 
-What may be shown: that a match is over, who sat where, strokes, places, kinds of faults. Cards,
-moves and what a bot has said are shown when the deal is over, that is, counted in all its
-rotations: until then it is going to be dealt again to the same bots. Bots can't read a page, but
-their authors can, and no organiser should have to explain why that made no difference. Two kinds of
-deals are over with the event: one of which a rotation is void, since somebody was withdrawn; and
-one whose series was cut short by that, as a late record that undid it would have that series played
-again.
+What may be shown at once: that a match is over, who sat where, strokes, places, kinds of faults.
+Cards, moves and bots' own words are shown when their deal is over, that is, counted in all its
+rotations: until then it will be dealt again to the same bots. Bots can't read a page, but their
+authors can. Two kinds of deals are over only with the event: those of which a rotation is void by a
+withdrawal, and those whose series a withdrawal cut short, since a late record could undo it and
+have the series played again.
 
-Invariant: what is held is SHOWN matches, POINTS of history and a byte a deal that is over.
+Invariant: it holds SHOWN matches, POINTS of history, and a byte a deal.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from arena.ratings.outcomes import RatedOutcome
 from arena.schedule import Wave
 from arena.system import clock
 
-# On the page of an event; whoever wants more can have the log.
+# On the page of an event; the log has the others.
 SHOWN = 25
 # Enough for a curve; when there are more, every second one is forgotten.
 POINTS = 128
@@ -37,7 +36,7 @@ Status = Literal["playing", "stopped", "over"]
 
 
 class ProgressCounts(Protocol):
-    """How far an event has come, as its progress display counts it."""
+    """An event's counts, as its progress display keeps them."""
 
     planned: int
     more: int
@@ -49,7 +48,7 @@ class ProgressCounts(Protocol):
 
 
 class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished match, as far as it may be told at once."""
+    """What may be shown of a match at once."""
 
     id: str
     pairing: str
@@ -62,7 +61,7 @@ class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Uncertainty(msgspec.Struct, frozen=True, kw_only=True):
-    """How unsure the ranking was at a moment."""
+    """How uncertain the ranking was at a moment."""
 
     matches: int
     error: float
@@ -72,7 +71,7 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything at one moment."""
+    """An event at one moment."""
 
     event: Event
     state: Status
@@ -96,12 +95,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> float | None:
-        """Seconds that it is going to take, if that can be told."""
+        """Seconds to the end, if that can be told."""
         return (self.planned + self.more - self.done) / self.rate if self.rate else None
 
 
 class EventState:
-    """See the module's docstring. Hears what an event's other watchers hear."""
+    """See the module. Is called like an event's other watchers."""
 
     def __init__(self, event: Event) -> None:
         self.event = event
@@ -117,7 +116,6 @@ class EventState:
         self._history: list[Uncertainty] = []
 
     def match(self, record: MatchRecord) -> None:
-        """A match is finished."""
         self._matches.appendleft(
             FinishedMatch(
                 id=record.id,
@@ -131,7 +129,7 @@ class EventState:
         )
 
     def rated(self, rated: RatedOutcome) -> None:
-        """A deal is over: it has been counted in all its rotations, and stays so."""
+        """Note that a deal is over: counted in all its rotations for good."""
         if rated.again:
             return
         deals = self._over.setdefault(rated.pairing, bytearray())
@@ -140,12 +138,11 @@ class EventState:
         deals[rated.deal] = 1
 
     def wave(self, wave: Wave) -> None:
-        """So much has been decided to be played next."""
         self._waves += 1
         self._note = wave.note
 
     def trouble(self, series: str, message: str) -> None:
-        """A series is void and is played again. Why, is for whoever runs the event."""
+        """Count a void series; the reason is for the organiser alone."""
         del series, message
         self._voids += 1
 
@@ -157,7 +154,7 @@ class EventState:
         return deal < len(deals) and bool(deals[deal])
 
     def note_ranking(self, table: Table) -> None:
-        """Note how sure the ranking is."""
+        """Note how uncertain the ranking is."""
         rated = [row for row in table.rows if row.rank]
         if not rated or (self._history and self._history[-1].matches == table.matches):
             return
@@ -174,7 +171,6 @@ class EventState:
         self._history.append(Uncertainty(matches=table.matches, error=error, apart=apart))
 
     def snapshot(self, pace: ProgressCounts, table: Table | None) -> Snapshot:
-        """Everything, now."""
         return Snapshot(
             event=self.event,
             state=self.state,

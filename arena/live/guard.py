@@ -1,12 +1,12 @@
-"""What stands between a browser and an app of ours on this machine.
+"""Protect an ASGI app on this machine from other web pages.
 
-A page on the web can have the visitor's browser ask 127.0.0.1, and with a name of its own that it
-lets point there it can read the answer (DNS rebinding). So a request must name this server by a
-name that is this machine's own and not one that somebody else can point here; it must use a method
-that is expected; one that changes something must come from a page of ours. What is sent tells the
-browser to load nothing from elsewhere, to run no script but ours, and to be in nobody's frame.
+A page on the web can make the visitor's browser request 127.0.0.1, and, with a name of its own that
+it resolves to this address, read the answer (DNS rebinding). So a request must name this server by
+a name that nobody else can resolve to it, must use an expected method, and, if it changes something,
+must come from a page of ours. Answers tell the browser to load nothing from elsewhere, to run no
+script but ours, and to allow no framing.
 
-Invariant: no answer leaves without these headers; what is refused never reaches the app.
+Invariant: no answer leaves without these headers; a refused request never reaches the app.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NAMES = frozenset(name for name, _ in HEADERS)
 
 
 def host_of(header: str) -> str:
-    """The name in a Host header, without port and brackets; empty if it is none."""
+    """The name in a Host header, without port and brackets; empty if it is malformed."""
     try:
         return (urlsplit(f"//{header}").hostname or "").rstrip(".")
     except ValueError:
@@ -46,7 +46,7 @@ def host_of(header: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Whether a host is named by its number: that, nobody can point elsewhere."""
+    """Whether a host is an IP address, which can't be pointed elsewhere."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
@@ -55,7 +55,7 @@ def is_address(host: str) -> bool:
 
 
 class Guard:
-    """An ASGI app around another: see the module's docstring."""
+    """An ASGI app around another; see the module."""
 
     def __init__(
         self,
@@ -65,15 +65,13 @@ class Guard:
         addresses: Collection[str] | None = ("127.0.0.1", "::1"),
         methods: Collection[str] = READ_ONLY,
     ) -> None:
-        """`names` and `addresses`: by which a browser may call us; None is any address."""
+        """`names`, `addresses`: by which a browser may call us; None allows any address."""
         self._app = app
         self._names = frozenset(name.lower() for name in names)
         self._addresses = None if addresses is None else frozenset(addresses)
         self._methods = frozenset(methods)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let through what may pass."""
-
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 kept = [pair for pair in message.get("headers", ()) if pair[0] not in _NAMES]
@@ -109,7 +107,7 @@ class Guard:
 
     @staticmethod
     def _same_origin(headers: dict[bytes, bytes]) -> bool:
-        """Whether a page of ours asks: browsers say so, and pages can't make them say otherwise."""
+        """Whether one of our pages asks; browsers set these headers, and pages can't change them."""
         site = headers.get(b"sec-fetch-site", b"same-origin")
         try:
             origin = urlsplit(headers.get(b"origin", b"").decode("latin-1")).netloc

@@ -1,16 +1,16 @@
-"""One connection: HTTP/1.1 by h11, for an ASGI app.
+"""Serve one HTTP/1.1 connection (h11) for an ASGI app.
 
 Theory of operation. A connection is a loop of exchanges: a request is read whole, the app answers
-it, and the next one follows on the same connection while both sides like that. While the app
-answers, somebody waits for the client to hang up: then the app is cancelled, wherever it is. Each
-write has a deadline, so a client that doesn't read is dropped and holds nobody up.
+it, and the next one follows on the same connection if both sides keep it alive. While the app
+answers, a second task watches for the client to hang up, which cancels the app. Each write has a
+deadline, so a client that doesn't read is dropped and blocks nobody.
 
-Nothing is shielded from cancellation. That is why this is no server off the shelf: Hypercorn's trio
-worker shields its writes, so that one client that reads no more keeps the program from ending, and
-an odd byte behind an upgrade ends the program (both tried, with version 0.18).
+Nothing is shielded from cancellation, and that is why this is no server off the shelf: Hypercorn's
+trio worker shields its writes, so one client that stops reading keeps the program from ending, and
+an odd byte after an upgrade ends the program (both tried with version 0.18).
 
-Invariant: whatever bytes come, in whatever pieces, an exchange ends within its deadlines; at most
-one request of HEAD_BYTES and BODY_BYTES is held for a connection, and one write of the app's.
+Invariant: for any bytes in any pieces an exchange ends within its deadlines; a connection holds at
+most one request of HEAD_BYTES and BODY_BYTES, and one write of the app.
 """
 
 from __future__ import annotations
@@ -46,19 +46,17 @@ GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
 
 
 class _TooMuchError(Exception):
-    """A request's body is longer than any that is wanted: the client's mistake."""
+    """A request's body exceeds BODY_BYTES: the client's fault."""
 
 
 class Connection:
-    """A client, for as long as it stays."""
-
     def __init__(self, stream: trio.SocketStream, app: App) -> None:
         self._stream = stream
         self._app = app
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_BYTES)
 
     async def run(self) -> None:
-        """Answer requests until one side has enough. Only the app's own errors leave here."""
+        """Serve requests until either side closes. Only the app's own errors are raised."""
         try:
             while await self._exchange():
                 self._http.start_next_cycle()
@@ -109,7 +107,6 @@ class Connection:
         return done and not over
 
     async def _event(self) -> Any:  # noqa: ANN401 - h11's events have no common type
-        """The next thing that the client says."""
         while True:
             event = self._http.next_event()
             if event is not h11.NEED_DATA:
@@ -128,7 +125,7 @@ class Connection:
         return bytes(body)
 
     async def _hear(self) -> bool:
-        """Wait until the client says something out of turn; False if it has hung up."""
+        """Wait for bytes out of turn; False if the client has hung up."""
         try:
             data = await self._stream.receive_some(READ_BYTES)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
@@ -138,7 +135,7 @@ class Connection:
         return bool(data)
 
     async def _refuse(self, status: int) -> None:
-        """Say what is wrong with a request, if anything can still be said."""
+        """Answer a bad request, if an answer can still be sent."""
         if self._http.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             return
         with suppress(*GONE):
@@ -166,7 +163,7 @@ class Connection:
 
 
 class _Answer:
-    """What an app says, on its way to the client."""
+    """Sends the app's answer."""
 
     def __init__(self, http: h11.Connection, stream: trio.SocketStream, *, head: bool) -> None:
         self._http = http
@@ -202,13 +199,13 @@ class _Answer:
         await self._write(data)
 
     async def fail(self) -> None:
-        """The app is broken: say so, if it has said nothing yet."""
+        """The app has raised: answer 500, unless an answer has begun."""
         if self._http.our_state is h11.SEND_RESPONSE:
             with suppress(*GONE):
                 await self.whole(500, b"a mistake of ours\n")
 
     async def whole(self, status: int, text: bytes) -> None:
-        """An answer of plain text, the last on its connection."""
+        """Send plain text as the last answer of the connection."""
         headers = [
             (b"content-type", b"text/plain; charset=utf-8"),
             (b"content-length", str(len(text)).encode()),

@@ -1,13 +1,13 @@
-"""What viewers see, in pieces, and who has seen which.
+"""Keep the newest fragments of a live page, and send each viewer what changed since its last one.
 
 Theory of operation. A page consists of named fragments of HTML. The hub holds the newest text of
-each, with the number of its last change. A viewer says up to which number it has seen everything
-and gets, in one message, the fragments that changed since; then it waits. So there is no queue: who
-is slow, or comes back after a while, gets what is new then, and what was overtaken meanwhile is
-never sent. All who are equally far get the same bytes, which are made once.
+each, with the number of its last change. A viewer names the number up to which it has seen all
+changes, gets every fragment that changed since in one message, and waits. So there is no queue: a
+viewer that is slow or reconnects gets what is new then; what was overtaken is never sent. Viewers
+at the same number get the same bytes, encoded once.
 
-Invariant: what is held is one text a fragment and FEW messages, however many viewers there are and
-however slow they are. A viewer who has seen the last number has seen every fragment's newest text.
+Invariant: it holds one text a fragment and FEW messages, however many and slow the viewers are. A
+viewer that has seen the last number has seen the newest text of every fragment.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Hub:
-    """See the module's docstring. `run` tells this run's numbers from those of another."""
+    """See the module. `run` tells this run's message ids from another's."""
 
     def __init__(self, run: str) -> None:
         self._run = run
@@ -41,7 +41,7 @@ class Hub:
         """Nothing will change any more."""
 
     def put(self, fragments: Mapping[str, str]) -> None:
-        """These fragments are now like that; whoever waits is told, if any has changed."""
+        """Set the text of fragments, and wake the viewers if any changed."""
         changed = {
             name: text
             for name, text in fragments.items()
@@ -54,7 +54,7 @@ class Hub:
             self._tell()
 
     def end(self) -> None:
-        """Nothing comes any more: viewers are told, and leave."""
+        """Nothing changes any more: viewers leave."""
         self.over = True
         self._tell()
 
@@ -69,11 +69,10 @@ class Hub:
         return self._number
 
     def fragments(self) -> dict[str, str]:
-        """All of them, as they are."""
         return {name: text for name, (_, text) in self._held.items()}
 
     def position(self, last_id: str) -> int:
-        """How far a viewer is by the id of the last message it got; 0 if that says nothing here."""
+        """The number in a message id; 0 if the id isn't of this run."""
         run, _, number = last_id.rpartition("-")
         # More digits than any number of ours would be work for nothing.
         if run != self._run or not (number.isascii() and number.isdigit()) or len(number) > 15:
@@ -81,12 +80,12 @@ class Hub:
         return min(int(number), self._number)
 
     def id_of(self, number: int) -> str:
-        """The id of a message after which everything up to a number has been seen."""
+        """The id of a message that completes everything up to a number."""
         return f"{self._run}-{number}"
 
     def since(self, seen: int, names: frozenset[str]) -> bytes:
-        """The message for somebody who wants these fragments and has seen everything up to a
-        number; nothing if none of them has changed.
+        """The message with the wanted fragments that changed after a number; empty if there are
+        none.
         """
         made = self._made.get((seen, names))
         if made is None:
@@ -102,13 +101,13 @@ class Hub:
         return made
 
     async def changed(self, seen: int) -> None:
-        """Wait until there is more than was seen, or nothing will come any more."""
+        """Wait for a change after a number, or for the end."""
         while self._number <= seen and not self.over:
             await self._changed.wait()
 
     @contextmanager
     def viewer(self) -> Iterator[None]:
-        """Somebody looks, as long as this lasts."""
+        """Count a viewer as long as this lasts."""
         self.viewers += 1
         self.wake()
         try:
@@ -117,11 +116,11 @@ class Hub:
             self.viewers -= 1
 
     def wake(self) -> None:
-        """Somebody has looked."""
+        """A page was requested: wake the task that renders."""
         self._awake.set()
 
     async def awaited(self) -> None:
-        """Wait until somebody looks; at once if somebody does."""
+        """Wait until there is a viewer, or a page is requested."""
         if not self.viewers:
             self._awake = trio.Event()
             await self._awake.wait()

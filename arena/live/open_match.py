@@ -1,7 +1,7 @@
-"""A match that somebody wants to see while the event is played: if it may be seen, its cards.
+"""Open a match of a live event: its cards, if they may be shown.
 
-Reads the log and plays the match again, so only in a thread. Invariant: what `Show.shows` doesn't
-allow is never read.
+Reads the log and replays the match, so it runs in a thread. Invariant: what `EventState.shows`
+does not allow is never read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class MatchOpener:
-    """The matches of one event. Owns its secret, which goes no further."""
+    """The matches of one event. Owns its secret, and passes it on to nobody."""
 
     def __init__(self, folder: Path, event: Event, secret: bytes) -> None:
         self._folder = folder
@@ -35,17 +35,17 @@ class MatchOpener:
         self._names = {entrant: place for place, entrant in enumerate(entrants)}
 
     def index(self) -> bytes:
-        """What the viewer of matches asks for first: there is one segment, whatever is wanted."""
+        """The index that the viewer's script loads first; there is a single segment."""
         return _encode({"names": list(self._names), "files": [], "parts": [[""]]})
 
     @staticmethod
     def allowed(match: str, show: EventState) -> bool | None:
-        """Whether a match may be seen; None if nothing is called so."""
+        """Whether a match may be shown; None for what is no match id."""
         found = _ID.fullmatch(match)
         return None if found is None else show.shows(found[1], int(found[2]))
 
     def match(self, match: str) -> bytes | None:
-        """A match that may be seen, as the viewer takes it; None if there is none."""
+        """A match as the viewer's script loads it; None if there is none."""
         records = records_of_match(self._folder, match, self._event)
         if not records:
             return None

@@ -1,11 +1,10 @@
-"""The pages of an event while it is played: those of a site, with parts that a script replaces.
+"""The pages of an event while it is played: those of a site, with fragments that a script replaces.
 
-Theory of operation. A page is put together by the functions that make a published one, from a
-`Look` in the place of a log. What changes in it are fragments, each in an element that carries its
-name; the hub holds their texts, and a page as it is asked for has those that the hub holds.
+Theory of operation. The functions that make a published page render a `Snapshot`. What changes is
+in fragments, each in an element with its name; a requested page has the texts that the hub holds.
 
-Invariant: everything in a page is made by `arena.site`, so what bots and their authors wrote is
-shown as text; a page names no address outside this server.
+Invariant: `arena.site` makes all markup, so what bots and their authors wrote is shown as text; a
+page names no address outside this server.
 """
 
 from __future__ import annotations
@@ -49,8 +48,6 @@ CLEARING = Clearance()
 
 
 class PageLayout(NamedTuple):
-    """A page."""
-
     tab: str
     fragments: tuple[str, ...]
     """In their order."""
@@ -71,7 +68,6 @@ EN_DASH = " \u2013 "
 
 
 def view_of(now: Snapshot) -> EventView:
-    """What the pages of a site are made from."""
     table = now.table or Table(event=now.event, rows=(), duels=(), matches=0, planned=0)
     event = now.event
     return EventView(
@@ -80,7 +76,7 @@ def view_of(now: Snapshot) -> EventView:
 
 
 def slow_fragments(now: Snapshot) -> dict[str, str]:
-    """Those that follow from the table alone, and take as long to make."""
+    """Fragments that follow from the table alone, and take as long to make."""
     view = view_of(now)
     rows = view.table.rows
     return {
@@ -93,12 +89,12 @@ def slow_fragments(now: Snapshot) -> dict[str, str]:
 
 
 def quick_fragments(now: Snapshot) -> dict[str, str]:
-    """Those that change with each match."""
+    """Fragments that change with each match."""
     return {"progress": _progress(now), "matches": _matches(now)}
 
 
 def live_page(now: Snapshot, tab: str, held: Mapping[str, str], seen: str) -> str:
-    """A page with its fragments; `seen`: the id of the last change that is in it."""
+    """A page with its fragments; `seen`: the id of the last change in it."""
     kind = LAYOUTS[tab]
     names = [f"head:{tab}" if each == "head" else each for each in kind.fragments]
     view = view_of(now)
@@ -130,7 +126,7 @@ def _about(now: Snapshot, view: EventView, seen: str, names: list[str]) -> dict[
 
 
 def _connection() -> Safe:
-    """What the script says of its connection; and what stands there without a script."""
+    """The script's note on its connection; without a script, that there is none."""
     return tag(
         "p",
         tag("noscript", say("live_no_script")),
@@ -190,7 +186,7 @@ def _apart(now: Snapshot) -> Safe | None:
 
 
 def _funnel(now: Snapshot) -> Safe:
-    """The uncertainty as it shrinks: a band around nothing."""
+    """The uncertainty as it shrinks: a band around zero."""
     points = [Point(matches=doubt.matches, mu=0.0, error=doubt.error) for doubt in now.history]
     drawn = pictures.history(points, english("live_funnel"))
     if not drawn:
@@ -199,7 +195,7 @@ def _funnel(now: Snapshot) -> Safe:
 
 
 def _time(seconds: float | None) -> Safe | None:
-    """A time for people; at most to the second, so that it doesn't change for nothing."""
+    """Rounded, so that it doesn't change all the time."""
     if seconds is None:
         return None
     if seconds < 90:

@@ -1,15 +1,16 @@
-"""A web server within a trio program: listens on this machine, and gives way to everything else.
+"""Listen on this machine and serve an ASGI app, within a trio program.
 
-    server = await run_loopback(nursery, app, port)    # 0 or None: any port that is free
-    print(server.url)
-    ...
-    await server.stop()
+    with listen(port) as listening:            # 0 or None: any free port
+        server = Server(guarded(app, listening, LOOPBACK), listening)
+        await nursery.start(server.serve)
+        print(server.url)
+        await server.stop()
 
-Theory of operation. One task takes in connections, one task each serves them. An error in one ends
-that one. Cancelling the nursery ends all of it at once, as nothing in here is shielded; `stop`
-takes nobody in any more and gives those who are there a moment to end.
+Theory of operation. One task accepts connections, one task each serves them. An error in one ends
+that one alone. Cancelling the nursery ends everything at once, since nothing is shielded; `stop`
+accepts no more connections and gives the open ones GRACE_S to end.
 
-Invariant: no exception of a connection or of the app's leaves here; at most MOST_CONNECTIONS are
+Invariant: no exception of a connection or of the app leaves here; at most MOST_CONNECTIONS are
 open.
 """
 
@@ -41,7 +42,7 @@ _FULL = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 def listen(port: int | None, host: str = LOOPBACK) -> network.Socket:
-    """A socket that listens; UserError, in one line, where that can't be had."""
+    """A listening socket; UserError if there is none to be had."""
     try:
         found = network.addresses(host, port or 0, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -75,7 +76,7 @@ def _why_not(error: OSError, port: int | None, host: str) -> str:
 def guarded(
     app: App, listening: network.Socket, host: str, methods: Collection[str] = READ_ONLY
 ) -> Guard:
-    """An app, protected as fits where it can be reached from."""
+    """The app behind a `Guard` that fits the address."""
     if ipaddress.ip_address(listening.getsockname()[0]).is_loopback:
         return Guard(app, methods=methods)
     names = {"localhost", network.host_name(), *(() if is_address(host) else (host,))}
@@ -83,7 +84,7 @@ def guarded(
 
 
 class Server:
-    """See the module's docstring. `failed` is told of each error of the app's."""
+    """See the module. `failed` is called with the app's errors."""
 
     def __init__(
         self,
@@ -102,7 +103,7 @@ class Server:
         """Where it is, for a browser."""
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Serve until it is stopped or cancelled. Takes the socket over."""
+        """Serve until stopped or cancelled; closes the socket."""
         accepting = trio.socket.from_stdlib_socket(self._listening)
         try:
             with accepting:
@@ -118,7 +119,7 @@ class Server:
             self._ended.set()
 
     async def stop(self) -> None:
-        """Take nobody in any more, give who is there a moment, and end."""
+        """Accept no more connections, give the open ones a moment, and end."""
         self._stopping.set()
         await self._ended.wait()
 
@@ -149,24 +150,9 @@ class Server:
 
 
 def url_of(listening: network.Socket) -> str:
-    """How a browser on this machine gets there."""
+    """The address for a browser on this machine."""
     host, port = listening.getsockname()[:2]
     address = ipaddress.ip_address(host)
     if address.is_unspecified:
         host = LOOPBACK if address.version == 4 else "::1"
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-
-
-async def run_loopback(
-    nursery: trio.Nursery,
-    app: App,
-    port: int | None = None,
-    *,
-    methods: Collection[str] = READ_ONLY,
-    failed: Callable[[Exception], None] = lambda _: None,
-) -> Server:
-    """Serve an app to this machine alone, in a nursery of the caller's."""
-    listening = listen(port)
-    server = Server(guarded(app, listening, LOOPBACK, methods), listening, failed=failed)
-    await nursery.start(server.serve)
-    return server

@@ -1,6 +1,6 @@
-"""`arena play --browser`: the seat is on a page of this machine's own.
+"""`arena play --browser`: the person's seat is a page, served on this machine.
 
-The socket is opened before anything else is begun, so that a port in use is said at once.
+The socket is opened first, so that a port in use is reported at once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ METHODS = frozenset({"GET", "HEAD", "POST"})
 
 
 class BrowserSeat:
-    """A server that has its port, and serves when somebody is to play."""
+    """A server that has its port, and serves while a person plays."""
 
     def __init__(self, port: int, delay: float, say: Callable[[str], None]) -> None:
         try:
@@ -37,7 +37,6 @@ class BrowserSeat:
 
     @asynccontextmanager
     async def __call__(self) -> AsyncIterator[Person]:
-        """Serve for as long as it lasts."""
         async with trio.open_nursery() as nursery:
             await nursery.start(self._server.serve)
             self._say(f"play here: {self._url}")

@@ -1,7 +1,7 @@
-"""What a person in a seat knows: what a bot there would have been told, kept for showing.
+"""What a person in a seat knows: what a bot there would be sent, kept for display.
 
-Pure. Invariant: a desk is told messages to its own seat, its own view and plays as it may see them;
-it is given neither a hole in play, nor a deck, nor another's view.
+Pure. Invariant: a desk gets the messages to its own seat, its own view and the plays that it may
+see; never a hole in play, a deck or another seat's view.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from arena.wire.messages import Act, HoleEnd, MatchEnd, MatchStart
 
 
 class Desk:
-    """See the module's docstring."""
-
     def __init__(self, game: str, names: Sequence[str], seat: int) -> None:
         self.game = game
         self.about = registry.game(game).about
@@ -69,16 +67,14 @@ class Desk:
         self.turn, self.legal = question.turn, question.legal
 
     def close_question(self) -> None:
-        """It has been made."""
         self.legal = ()
 
     def update(self, hole: int, view: Any, plays: Sequence[Play]) -> None:  # noqa: ANN401 - each game's own
-        """Others have moved, and the next question would tell so."""
+        """Others have moved; the next question would say so."""
         self._at(hole)
         self.view, self.plays = view, list(plays)
 
     def add_fault(self, seat: int, kind: FaultKind) -> None:
-        """A bot has failed."""
         self.fallen[seat] = kind
 
     def _at(self, hole: int) -> None:
@@ -95,12 +91,12 @@ class Desk:
 
     @property
     def playing(self) -> bool:
-        """Whether the seat takes part in the hole: in a playoff not everybody does."""
+        """Whether the seat plays this hole: in a playoff not all do."""
         return self.seat in self.order
 
     @property
     def phase(self) -> str:
-        """Of the decision at hand: tee, turn or drawn."""
+        """Of the decision: tee, turn or drawn."""
         return str(self.view.phase)
 
     @property
@@ -110,11 +106,11 @@ class Desk:
 
     @property
     def down(self) -> list[int]:
-        """Positions of the seat's own cards that are face down, in a game that turns cards up."""
+        """The seat's own cards that are face down, by position, in a game that turns cards up."""
         return [at for at, card in enumerate(self.view.grids[self.seat]) if card is None]
 
     def acting(self) -> Sequence[int]:
-        """Whose decision is wanted, as far as it can be told."""
+        """Whose decision is wanted, as far as the desk can tell."""
         if self.grids or self.places or self.view is None:
             return ()
         if self.legal:
@@ -126,7 +122,7 @@ class Desk:
         return (order[(order.index(turns[-1]) + 1) % len(order)] if turns else order[0],)
 
     def cards(self, seat: int) -> list[tuple[int | None, bool]]:
-        """Of a seat: (its value or None, whether the others know it too) by position."""
+        """A seat's cards by position: (value or None, whether the others know it too)."""
         if self.grids:
             return [(card, True) for card in self.grids[seat]]
         if self.view is None:
@@ -144,8 +140,6 @@ class Desk:
 
 
 def play_in_words(desk: Desk, play: Play) -> str:
-    """A play in words."""
-
     def card(value: int | None) -> str:
         return "?" if value is None else desk.about.label(value)
 

@@ -1,10 +1,10 @@
-"""What a person may do, and why something else can't be done.
+"""Read a person's input as a move, or say why it is none.
 
-`move_of` reads what somebody types or clicks as a move in the protocol's notation; `refusal` says
-why it is none, as a key and values, so that each place can say it in its own language; ENGLISH has
+`move_of` reads what a person types or clicks as a move in the protocol's notation; `refusal` says
+why it isn't legal, as a key and values, so that each display can use its own language; ENGLISH has
 the words.
 
-Pure. Invariant: what `move_of` gives is in the desk's `legal`; whatever is not has a refusal.
+Pure. Invariant: a move is in the desk's `legal`; everything else has a refusal.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ENGLISH: Mapping[str, str] = {
 
 
 class Refusal(Frozen, frozen=True):
-    """Why something can't be played."""
+    """Why an input can't be played."""
 
     key: str
     """Into ENGLISH, and every other language's."""
@@ -51,7 +51,7 @@ class Refusal(Frozen, frozen=True):
 
 
 def move_of(desk: Desk, text: str) -> str | None:
-    """The legal move that is meant, if one is: case, spaces and the order of a tee-off are free."""
+    """The legal move that a text means: case, spaces and the order of a tee-off are free."""
     word, places = _read(text)
     if word == "tee":
         places = sorted(places, key=lambda place: (len(place), place))
@@ -88,7 +88,7 @@ def refusal(desk: Desk, text: str) -> Refusal:  # noqa: PLR0911 - one for each r
 
 
 def _out_of_place(desk: Desk, word: str) -> Refusal | None:  # noqa: PLR0911 - as above
-    """A word that is none of this game's, or none of this moment's."""
+    """A move of another game, or of another phase."""
     about, phase = desk.about, desk.about.move(word).phase
     foreign = about.refusals.get(word)
     if foreign and phase != DRAWN:
@@ -107,7 +107,7 @@ def _out_of_place(desk: Desk, word: str) -> Refusal | None:  # noqa: PLR0911 - a
 
 
 def choices(desk: Desk) -> list[tuple[str, str]]:
-    """What is legal now: (in the protocol's notation, in words), a line a kind."""
+    """What is legal now, a line a kind of move: (notation, words)."""
     if not desk.legal:
         return []
     about, words = desk.about, {move.partition(" ")[0] for move in desk.legal}
@@ -118,7 +118,7 @@ def choices(desk: Desk) -> list[tuple[str, str]]:
 
 
 def _read(text: str) -> tuple[str, list[str]]:
-    """A word and the positions behind it."""
+    """A word and the positions after it."""
     word, *places = re.findall(r"[^\W\d]+|-?\w+", text.lower()[:40]) or [""]
     return word, [str(int(at)) if at.isascii() and at.isdecimal() else at for at in places]
 

@@ -1,14 +1,13 @@
-"""A person at a page: a small ASGI app for one browser, and the `Person` behind it.
+"""A person's page: a small ASGI app for one browser, and the `Person` behind it.
 
-Theory of operation. Everything lies below a token in the address that nobody can guess, so that no
-other user of this machine takes the seat; `arena.live` sees to it that only this machine's own
-names and pages of ours get that far. A stream of server-sent events carries the whole state anew
-at each change, so a page that is loaded again has what it had; whoever opens the stream last has
-the seat, and the one before is told so. An answer names the turn that it is for: what comes twice
-or late is refused and changes nothing.
+Theory of operation. All addresses are below an unguessable token, so no other user of this machine
+takes the seat; `arena.live.guard` admits only this machine's own names and our own pages. A stream
+of server-sent events carries the whole state at each change, so a reloaded page is complete. The
+last stream that was opened has the seat; the one before is told so. An answer names the turn that
+it is for: a second or late one is refused and changes nothing.
 
-Invariant: what is sent is made by `state_of` from a desk, by the reasons of `hints`, or is a file
-of ours; what is answered is a legal move, or is refused.
+Invariant: what is sent comes from `state_of`, from a `Refusal`, or is a file of ours; what is
+accepted is a legal move.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from arena.registry import GAMES
 from arena.site.pages.frame import sheets_of
 from arena.site.words import LANGUAGES
 
-# So that a browser notices that we are gone, and we that it is.
+# So that each side notices that the other is gone.
 ALIVE_S = 15.0
-# For the last state to reach whoever looks; a page that has it no longer says that it is lost.
+# For the last state to reach the page, which then no longer reports a lost connection.
 FAREWELL_S = 1.0
 _JSON = "application/json"
 _TYPES = {
@@ -65,8 +64,6 @@ _encode = msgspec.json.Encoder().encode
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """What a page says."""
-
     turn: str
     do: str
 
@@ -75,8 +72,6 @@ _decode = msgspec.json.Decoder(_Asked).decode
 
 
 class Page:
-    """See the module's docstring."""
-
     def __init__(
         self, delay: float, *, token: str = "", told: Callable[[str], None] = print
     ) -> None:
@@ -100,20 +95,17 @@ class Page:
     # ---- the person
 
     async def begin(self, desk: Desk, commitment: str) -> None:
-        """A match is going to be played."""
         self._match += 1
         self._desk, self._commitment, self._kept = desk, commitment, ""
         self._looked = (0, 0)
         self._publish()
 
     async def decide(self, desk: Desk) -> str:
-        """A legal move."""
         move = await self._wait("move", f"{self._match}.{desk.turn}")
         self._looked = desk.hole, len(desk.plays) + 1
         return move
 
     async def follow(self, desk: Desk) -> None:
-        """Others have moved; a moment to look at it."""
         self._publish()
         now = desk.hole, len(desk.plays)
         if self._left:
@@ -123,11 +115,9 @@ class Page:
         self._looked = now
 
     async def hole_over(self, desk: Desk) -> None:
-        """Until the person goes on."""
         await self._wait("hole", f"{self._match}.hole-{desk.hole}")
 
     async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
-        """Who has won, and whether another match is wanted."""
         del desk, record
         self._kept = str(kept)
         self._tell(f"kept in {kept}")
@@ -137,7 +127,7 @@ class Page:
             return False
 
     async def farewell(self) -> None:
-        """Tell the page that nobody is here any more."""
+        """Tell the page that the match is over for good."""
         if self._desk is None:
             return
         self._wanted, self._turn = "gone", ""
@@ -204,7 +194,7 @@ class Page:
         await answer(scope, receive, send)
 
     async def _stream(self, send: Send) -> None:
-        """The state, whenever there is a new one."""
+        """Send each new state."""
         self._viewers += 1
         self._open += 1
         self._wake()
@@ -246,7 +236,7 @@ class Page:
         return Response(_encode(found), 409, media_type=_JSON)
 
     def _judge(self, asked: _Asked) -> Mapping[str, object] | None:
-        """Take an answer, or say why not."""
+        """Accept an answer, or say why not."""
         if asked.do == "leave":
             self._left = True
             self._wake()

@@ -1,16 +1,14 @@
-"""A match in which a person has a seat: what bots are asked and told is what any match does.
+"""A match in which a person has a seat; bots are sent what they are sent in any match.
 
-Theory of operation. `Sitting` is a `Match` whose loop puts the questions of one seat to a `Person`
-and all others to bots. A person has no clock. Nor is a bot's running meanwhile: it is stopped
-(`freeze`) whenever it isn't asked, so it can't use the time that a person takes, and nothing that
-it does then can be charged to it. While a person thinks the table's pipes are looked after, so that
-the sandbox's watchdog is heard.
+Theory of operation. `PersonMatch` is a `Match` whose loop puts the questions of one seat to a
+`Person` and all others to bots. A person has no clock. Meanwhile the bots are stopped (`freeze`),
+so they can't use the time that a person takes, and are charged for nothing; the pipes are polled,
+so that the sandbox's watchdog is heard.
 
-A `Person` decides by what is on the desk. What isn't legal never reaches the referee: the person is
-asked until it is. Whoever leaves raises `Left`, and there is no record then.
+A `Person` decides by what is on the desk, and is asked again until the move is legal. A person who
+leaves raises `PersonLeft`, and there is no record.
 
-Invariant: a person can't commit a fault, and what a bot is asked, and when, depends on the moves
-alone.
+Invariant: a person can't commit a fault; what a bot is asked, and when, depends on the moves alone.
 """
 
 from __future__ import annotations
@@ -33,32 +31,30 @@ from arena.wire.messages import Act, HoleEnd, MatchEnd, MatchStart
 MINDED_S = 60.0
 
 
-class PersonLeft(Exception):  # noqa: N818 - no error: somebody has left the table
-    """The person plays no more; the match isn't counted."""
+class PersonLeft(Exception):  # noqa: N818 - no error
+    """The person has left; the match does not count."""
 
 
 class Person(Protocol):
-    """Somebody who is shown a desk and decides."""
+    """Is shown a desk and decides."""
 
     async def begin(self, desk: Desk, commitment: str) -> None:
-        """A match is going to be played. `commitment`: to its secret, before the first card."""
+        """A match begins. `commitment`: to its secret, before the first card."""
 
     async def decide(self, desk: Desk) -> str:
-        """One of `desk.legal`. `Left` if it is none any more."""
+        """One of `desk.legal`; raises `PersonLeft`."""
 
     async def follow(self, desk: Desk) -> None:
-        """Somebody else has moved, or failed."""
+        """Another seat has moved, or failed."""
 
     async def hole_over(self, desk: Desk) -> None:
         """All cards are turned; returns when the person has seen them."""
 
     async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
-        """The match is over and logged; whether another one is wanted. `kept`: where it is."""
+        """The match is over and logged; whether another one is wanted. `kept`: its folder."""
 
 
 class PersonMatch(Match):
-    """See the module's theory of operation."""
-
     def __init__(
         self,
         table: Pipes,
@@ -75,7 +71,7 @@ class PersonMatch(Match):
         self._ended: list[HoleEnd] = []
 
     async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
-        """Play it. `early`: seats whose bots could not even be started."""
+        """`early`: seats whose bots could not be started."""
         referee = self._referee
         referee.begin(early)
         while True:
@@ -123,7 +119,7 @@ class PersonMatch(Match):
             await self._person.follow(desk)
 
     async def _pass_on(self) -> None:
-        """Bots first; then the person is told, and has time for each hole's end."""
+        """Bots first; then the person, who has time at each hole's end."""
         known = len(self._desk.fallen)
         await super()._pass_on()
         for fault in self._referee.faults[known:]:

@@ -75,7 +75,6 @@ def state_of(
     turn: str = "",
     kept: str = "",
 ) -> SeatState:
-    """The desk, as it is now."""
     seats = range(len(desk.names))
     cards = [desk.cards(seat) for seat in seats]
     view, open_ = desk.view, not (desk.grids or desk.places)

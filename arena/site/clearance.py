@@ -5,8 +5,8 @@ so one place decides what could leak. Machines, the reasons why a bot was not ru
 hosts and paths) and the bots' stderr are left out unless they are asked for.
 
 Under aliases a keyed hash replaces names, authors, versions, hashes of bots' content and the
-pairings in match ids. The key is not in the site. Whoever has the list of a class could otherwise
-hash its names, and would know all pairings too. For the same reason
+pairings in match ids. The key is not in the site. With a plain hash, the list of a class's
+names would reveal all aliases and pairings. For the same reason
 
 - the event's secret is not published: with two guessed names it gives the pairing's deals, which
   the replays show;

@@ -13,7 +13,7 @@ import unicodedata
 _OTHER = re.compile(r"[^a-z0-9]+")
 _LONGEST = 40
 _TOLD_APART = 16
-"""Hex digits: of eight, whoever wanted the page of another would find a name within an hour."""
+"""Hex digits: with eight, a name that takes over another bot's page is found within an hour."""
 
 
 def bot_slug(entrant: str) -> str:

@@ -1,4 +1,4 @@
-"""Matches as plain text: a list of them, one of them whole, one hole or one moment of it."""
+"""Matches as plain text: a list of matches, a whole match, a hole, a moment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ class FaultTexts:
         self._limits = limits
 
     def lines(self, fault: Fault) -> list[str]:
-        """One fault."""
         return list(whole_fault(self._record, fault, self._folder, self._limits))
 
     def again(self, fault: Fault) -> str:
@@ -41,7 +40,7 @@ def listing(
     room: int,
     bots: Sequence[str] = (),
 ) -> Iterator[str]:
-    """A line a match: its id, and everybody with strokes or fault, the best first."""
+    """A line a match: its id, and each bot with strokes or fault, the best first."""
     wide = max(width(plain(record.id)) for record, _ in found)
     yield style.dim(f"{'match':<{wide}}  strokes, the best first")
     for record, counts in found:
@@ -52,8 +51,8 @@ def listing(
 
 
 def _placed(record: MatchRecord, style: Style, room: int, bots: Sequence[str]) -> str:
-    """All names as long as they are, or all cut to the same length, or some left out: neither
-    who has failed nor `bots`, as long as others can be.
+    """All names whole, or all cut to one length; then some are left out, but those that failed and
+    `bots` last.
     """
     fell = {fault.seat: fault.kind for fault in record.faults}
     seats = sorted(range(len(record.seats)), key=lambda seat: record.places[seat])
@@ -74,7 +73,7 @@ def _placed(record: MatchRecord, style: Style, room: int, bots: Sequence[str]) -
 
 
 def _listed(parts: Mapping[int, str], kept: Sequence[int], many: int) -> int:
-    """The width of some of the parts, with how many more there are."""
+    """The width of some of the parts, with the number of the others."""
     more = len(f", +{many - len(kept)}") if len(kept) < many else 0
     return sum(width(parts[seat]) + 2 for seat in kept) - 2 + more
 
@@ -82,7 +81,7 @@ def _listed(parts: Mapping[int, str], kept: Sequence[int], many: int) -> int:
 def match_lines(
     album: Album, faults: FaultTexts, style: Style, *, room: int, watcher: int | None
 ) -> Iterator[str]:
-    """All of a match: each hole's moves in words, and how its cards lay in the end."""
+    """Each hole's moves in words, and its cards at the end."""
     yield from _head(album, room)
     for at, moment in enumerate(album.moments):
         last = at + 1 == len(album.moments) or album.moments[at + 1].hole != moment.hole

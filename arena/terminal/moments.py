@@ -48,7 +48,6 @@ class Moment(TableState, frozen=True, kw_only=True):
     """By seat, thousandths of strokes of the match so far; empty without a ledger."""
 
     def after(self, step: Step, *, teeing: bool) -> Self:
-        """The moment that a step leads to."""
         cards, known = list(self.cards), list(self.known)
         if step.cards:
             cards[step.seat] = step.cards
@@ -70,17 +69,14 @@ class Moment(TableState, frozen=True, kw_only=True):
         )
 
     def at(self, fault: Fault) -> Self:
-        """The same moment, when a fault has come."""
         return msgspec.structs.replace(self, fault=fault, fallen=self.fallen | {fault.seat})
 
     def revealed(self) -> Self:
-        """The end of the hole."""
         known = tuple(ALL * len(letters) for letters in self.known)
         return msgspec.structs.replace(self, known=known, fault=None, over=True)
 
 
 def moments(match: MatchSteps) -> Iterator[Moment]:
-    """Every moment of a match, in order."""
     waiting = list(match.faults)
     now = Moment(hole=0, luck=(0,) * len(match.seats) if match.settings.evaluator else ())
     while waiting and waiting[0].turn == 0:
@@ -115,7 +111,6 @@ def moments(match: MatchSteps) -> Iterator[Moment]:
 
 
 def _luck(thousandths: Sequence[int]) -> str:
-    """What chance cost, in strokes."""
     return "luck " + " / ".join(f"{each / 1000:+.1f}" for each in thousandths)
 
 
@@ -204,7 +199,7 @@ def listed(names: Sequence[str], order: Collection[int], scores: Sequence[int]) 
 
 
 class Album:
-    """The pictures of a match."""
+    """The moments of a recorded match, drawn and told."""
 
     def __init__(self, match: MatchSteps) -> None:
         self.match = match
@@ -213,7 +208,7 @@ class Album:
         self.names = [plain(entrant.id) for entrant in match.seats]
 
     def first_of(self, hole: int) -> int:
-        """The number of the moment at which a hole has been dealt."""
+        """The number of the moment at which a hole is dealt."""
         return next(n for n, moment in enumerate(self.moments) if moment.hole == hole)
 
     def fault_after(self, at: int) -> int | None:
@@ -222,7 +217,7 @@ class Album:
         return next((n for n in faults if n > at), faults[0] if faults else None)
 
     def where(self, at: int) -> str:
-        """A moment's place in the match, in words."""
+        """A moment's place in the match."""
         moment = self.moments[at]
         if not moment.hole:
             return "before hole 1"
@@ -230,7 +225,6 @@ class Album:
         return f"hole {moment.hole} of {len(self.match.holes)}, move {moment.moves} of {len(steps)}"
 
     def picture(self, at: int, watcher: int | None = None) -> Picture:
-        """The table at a moment."""
         moment = self.moments[at]
         played = self.match.holes[: max(0, moment.hole if moment.over else moment.hole - 1)]
         return table_picture(
@@ -272,13 +266,12 @@ class Album:
             yield f"The match is over: {self.result()}."
 
     def opening(self, hole: HoleSteps) -> str:
-        """How a hole begins."""
         first, dealer = self.names[hole.order[0]], self.names[hole.order[-1]]
         text = f"Hole {hole.hole}: {dealer} deals, {first} begins"
         return f"{text} (playoff)" if hole.hole > 9 else text
 
     def result(self) -> str:
-        """Everybody's place and strokes, the best first."""
+        """Places and strokes, the best first."""
         match = self.match
         fell = {fault.seat for fault in match.faults}
         return ", ".join(
@@ -288,7 +281,7 @@ class Album:
         )
 
     def _move(self, number: int, now: Moment, watcher: int | None) -> str:
-        """The move that led to a moment, in words, as far as it may be told."""
+        """The move that led to a moment, as far as the watcher may know it."""
         before, after = self.moments[number - 1], self.moments[number]
         step = self.match.holes[after.hole - 1].steps[after.moves - 1]
         name = self.names[step.seat]
@@ -318,7 +311,6 @@ class Album:
         return f"{text} (played for it)" if step.unasked else text
 
     def _acting(self, moment: Moment) -> Sequence[int]:
-        """Whose decision is wanted."""
         if not moment.hole or moment.over:
             return ()
         hole = self.match.holes[moment.hole - 1]

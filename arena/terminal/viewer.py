@@ -1,8 +1,8 @@
-"""Stepping through a match in a terminal: keys in, pictures out.
+"""Step through a match in a terminal, with keys.
 
 Theory of operation. `Stepper` holds which moment is shown and how; `press` changes that by a key
-and `frame` is the screen for it, so both can be tried without a terminal. `step_through` waits for
-keys on a real one and writes each frame in one piece, so nothing flickers.
+and `frame` is the screen for it, so both are tested without a terminal. `step_through` reads keys
+from a real one and writes each frame in one piece, so nothing flickers.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ _ARROWS = str.maketrans({"→": ">", "←": "<", "↑": "^", "↓": "v"})
 
 
 class Stepper:
-    """See the module's theory of operation."""
-
     def __init__(
         self,
         album: Album,
@@ -67,7 +65,7 @@ class Stepper:
         self._said = ""
         self._scroll = 0
         self._follow = True
-        """Scroll to who is to act: until somebody scrolls."""
+        """Scroll to the acting seat, until the person scrolls."""
         self._keys: Mapping[str, Callable[[], None]] = {
             key: action
             for names, action in (
@@ -96,7 +94,7 @@ class Stepper:
         return _PACES[self._pace] if self.playing else None
 
     def press(self, key: str) -> None:
-        """A key; one without a meaning does nothing but to end what others have begun."""
+        """Act on a key; an unknown one only ends help or a number."""
         self._said = ""
         if self._helping:
             self._helping = False
@@ -115,11 +113,10 @@ class Stepper:
             self._keys[key]()
 
     def advance(self) -> None:
-        """One moment on."""
         self._go(self.at + 1)
 
     def frame(self, columns: int, rows: int) -> list[str]:
-        """The lines of the screen: no more than `rows`, none wider than `columns`."""
+        """The lines of the screen: at most `rows`, none wider than `columns`."""
         seen = max(1, rows - 1)
         body = self._body(columns, seen)
         latest = []
@@ -139,7 +136,7 @@ class Stepper:
         return screen if self._style.lines else [line.replace("…", "~") for line in screen]
 
     def _in_view(self, body: list[str], seen: int) -> int:
-        """How far to scroll for the cards of who is to act, or for a fault."""
+        """How far to scroll to show the acting seat's cards, or a fault."""
         if self._album.moments[self.at].fault is not None:
             return len(body)
         mark = "▸ " if self._style.lines else "> "
@@ -234,7 +231,7 @@ class Stepper:
 
 
 def step_through(stepper: Stepper, source: int, out: int, encoding: str) -> None:
-    """Until somebody has seen enough, or the terminal is gone."""
+    """Until the person quits, or the terminal is gone."""
     with Keyboard(source, out, encoding) as keyboard:
         while not stepper.done:
             keyboard.draw(stepper.frame)

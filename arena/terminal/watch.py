@@ -28,7 +28,7 @@ class Display(Protocol):
     """Where a match is shown."""
 
     def show(self, shown: Picture, news: Sequence[str]) -> None:
-        """The table has changed: how it is now, and what has happened."""
+        """The table has changed."""
 
 
 class WatchedMatch:

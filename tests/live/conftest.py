@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 import trio
 
-from arena.live.server import run_loopback
+from arena.live.server import LOOPBACK, Server, guarded, listen
 
 # Whatever takes longer hangs.
 PATIENCE_S = 90
@@ -38,7 +38,10 @@ async def serving(app, **options):
     errors = []
     with trio.fail_after(PATIENCE_S):
         async with trio.open_nursery() as nursery:
-            server = await run_loopback(nursery, app, failed=errors.append, **options)
+            listening = listen(None)
+            served = guarded(app, listening, LOOPBACK, **options)
+            server = Server(served, listening, failed=errors.append)
+            await nursery.start(server.serve)
             port = int(server.url.rsplit(":", 1)[1].rstrip("/"))
             yield SimpleNamespace(port=port, errors=errors, url=server.url, stop=server.stop)
             await server.stop()

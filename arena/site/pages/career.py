@@ -51,7 +51,7 @@ def career(
 
 
 def _row(event: Published, bot: Placed) -> Safe:
-    # An older site has the prior's numbers for whoever was not rated.
+    # An older site has the prior's numbers for bots that were not rated.
     rated = bool(bot.rank)
     ranks, many = rank_range(bot.rank, bot.rank_last), len(event.bots)
     shown = tag("a", event_name(event), href=f"../{bot.page or f'e/{event.slug}/index.html'}")

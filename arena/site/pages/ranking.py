@@ -51,7 +51,7 @@ _LEDGER = frozenset({"col_adjusted", "col_luck"})
 
 
 MOST = 120
-"""Rows of an event's first page; what is more is on a page of its own, for whoever asks for it."""
+"""Rows of an event's first page; a page of its own has all."""
 
 
 def ranking(site: Site, view: EventView, *, whole: bool = False) -> str:
