@@ -8,7 +8,7 @@ time. `hub` decides what each viewer is sent, `event_state` what may be shown.
 The event never waits for any of this. An error here is reported once, and the page stays as it was.
 
 Invariant: no exception leaves `run`, whatever is requested; everything sent has gone through
-`Snapshot` and `EventState.shows`.
+`EventSnapshot` and `EventState.shows`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TypeVar
 import trio
 
 from arena.live.app import App
-from arena.live.event_state import EventState, ProgressCounts, Snapshot, Status
+from arena.live.event_state import EventSnapshot, EventState, ProgressCounts, Status
 from arena.live.hub import RETRY_MS, Hub
 from arena.live.open_match import MatchOpener
 from arena.live.pages import quick_fragments, slow_fragments
@@ -109,7 +109,7 @@ class Broadcast:
                 await self._try_to_make()
 
     @property
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> EventSnapshot:
         """All that is known now, with the last table that was made."""
         return self.show.snapshot(self._pace, self._table)
 

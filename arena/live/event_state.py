@@ -2,7 +2,7 @@
 
 Theory of operation. An `EventState` follows an event as a progress bar does, in the parent's own
 task, and keeps little: the last matches, which deals are over, how uncertain the ranking was. A
-`Snapshot` is all of it at one moment, as plain data that other threads may read.
+`EventSnapshot` is all of it at one moment, as plain data that other threads may read.
 
 What may be shown at once: that a match is over, who sat where, strokes, places, kinds of faults.
 Cards, moves and bots' own words are shown when their deal is over, that is, counted in all its
@@ -47,7 +47,7 @@ class ProgressCounts(Protocol):
         """Matches a second, lately."""
 
 
-class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
+class RecentMatch(msgspec.Struct, frozen=True, kw_only=True):
     """What may be shown of a match at once."""
 
     id: str
@@ -70,7 +70,7 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True):
     """Neighbours that were told apart."""
 
 
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+class EventSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """An event at one moment."""
 
     event: Event
@@ -86,7 +86,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     note: str
     """What the last wave is about."""
     voids: int
-    matches: tuple[FinishedMatch, ...]
+    matches: tuple[RecentMatch, ...]
     """The last ones, the latest first."""
     open: frozenset[str]
     """Those of them whose cards may be shown."""
@@ -110,14 +110,14 @@ class EventState:
         self._waves = 0
         self._note = ""
         self._voids = 0
-        self._matches: deque[FinishedMatch] = deque(maxlen=SHOWN)
+        self._matches: deque[RecentMatch] = deque(maxlen=SHOWN)
         self._over: dict[str, bytearray] = {}
         """By pairing, a byte a deal: 1 for one that is over."""
         self._history: list[Uncertainty] = []
 
     def match(self, record: MatchRecord) -> None:
         self._matches.appendleft(
-            FinishedMatch(
+            RecentMatch(
                 id=record.id,
                 pairing=record.pairing,
                 deal=record.deal,
@@ -170,8 +170,8 @@ class EventState:
             del self._history[1::2]
         self._history.append(Uncertainty(matches=table.matches, error=error, apart=apart))
 
-    def snapshot(self, pace: ProgressCounts, table: Table | None) -> Snapshot:
-        return Snapshot(
+    def snapshot(self, pace: ProgressCounts, table: Table | None) -> EventSnapshot:
+        return EventSnapshot(
             event=self.event,
             state=self.state,
             planned=pace.planned,

@@ -107,7 +107,7 @@ class Guard:
 
     @staticmethod
     def _same_origin(headers: dict[bytes, bytes]) -> bool:
-        """Whether one of our pages asks; browsers set these headers, and pages can't change them."""
+        """Whether one of our pages asks; browsers set the headers."""
         site = headers.get(b"sec-fetch-site", b"same-origin")
         try:
             origin = urlsplit(headers.get(b"origin", b"").decode("latin-1")).netloc

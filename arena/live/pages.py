@@ -1,6 +1,6 @@
 """The pages of an event while it is played: those of a site, with fragments that a script replaces.
 
-Theory of operation. The functions that make a published page render a `Snapshot`. What changes is
+Theory of operation. The functions that make a published page render a `EventSnapshot`. What changes is
 in fragments, each in an element with its name; a requested page has the texts that the hub holds.
 
 Invariant: `arena.site` makes all markup, so what bots and their authors wrote is shown as text; a
@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from arena.live.event_state import FinishedMatch, Snapshot, Status
+from arena.live.event_state import EventSnapshot, RecentMatch, Status
 from arena.model import Table
 from arena.site import pictures
 from arena.site.clearance import Clearance
@@ -67,7 +67,7 @@ REPLAY = "replay.html"
 EN_DASH = " \u2013 "
 
 
-def view_of(now: Snapshot) -> EventView:
+def view_of(now: EventSnapshot) -> EventView:
     table = now.table or Table(event=now.event, rows=(), duels=(), matches=0, planned=0)
     event = now.event
     return EventView(
@@ -75,7 +75,7 @@ def view_of(now: Snapshot) -> EventView:
     )
 
 
-def slow_fragments(now: Snapshot) -> dict[str, str]:
+def slow_fragments(now: EventSnapshot) -> dict[str, str]:
     """Fragments that follow from the table alone, and take as long to make."""
     view = view_of(now)
     rows = view.table.rows
@@ -88,12 +88,12 @@ def slow_fragments(now: Snapshot) -> dict[str, str]:
     }
 
 
-def quick_fragments(now: Snapshot) -> dict[str, str]:
+def quick_fragments(now: EventSnapshot) -> dict[str, str]:
     """Fragments that change with each match."""
     return {"progress": _progress(now), "matches": _matches(now)}
 
 
-def live_page(now: Snapshot, tab: str, held: Mapping[str, str], seen: str) -> str:
+def live_page(now: EventSnapshot, tab: str, held: Mapping[str, str], seen: str) -> str:
     """A page with its fragments; `seen`: the id of the last change in it."""
     kind = LAYOUTS[tab]
     names = [f"head:{tab}" if each == "head" else each for each in kind.fragments]
@@ -110,13 +110,13 @@ def live_page(now: Snapshot, tab: str, held: Mapping[str, str], seen: str) -> st
     )
 
 
-def replay_page(now: Snapshot) -> str:
+def replay_page(now: EventSnapshot) -> str:
     """The viewer of matches; its script asks for the one that the address names."""
     notice = tag("div", tag("p", say("live_not_yet")), id="unopened", class_="note", hidden=True)
     return replay(SITE, view_of(now), notice, scripts=("opened.js",))
 
 
-def _about(now: Snapshot, view: EventView, seen: str, names: list[str]) -> dict[str, object]:
+def _about(now: EventSnapshot, view: EventView, seen: str, names: list[str]) -> dict[str, object]:
     return {
         "data_event": view.slug,
         "data_commitment": now.event.commitment,
@@ -139,7 +139,7 @@ def _connection() -> Safe:
 # ------------------------------------------------------------------------------------ progress
 
 
-def _progress(now: Snapshot) -> Safe:
+def _progress(now: EventSnapshot) -> Safe:
     # Of a bot that was withdrawn the rest isn't played; nothing is left when it is over.
     planned = now.done if now.state == "over" else now.planned + now.more
     figures = [
@@ -177,7 +177,7 @@ def _progress(now: Snapshot) -> Safe:
     )
 
 
-def _apart(now: Snapshot) -> Safe | None:
+def _apart(now: EventSnapshot) -> Safe | None:
     """How much of the order is settled."""
     rated = [row for row in now.table.rows if row.rank] if now.table else []
     if len(rated) < 2 or not now.history:
@@ -185,7 +185,7 @@ def _apart(now: Snapshot) -> Safe | None:
     return say("live_of", n=now.history[-1].apart, of=len(rated) - 1)
 
 
-def _funnel(now: Snapshot) -> Safe:
+def _funnel(now: EventSnapshot) -> Safe:
     """The uncertainty as it shrinks: a band around zero."""
     points = [Point(matches=doubt.matches, mu=0.0, error=doubt.error) for doubt in now.history]
     drawn = pictures.history(points, english("live_funnel"))
@@ -208,7 +208,7 @@ def _time(seconds: float | None) -> Safe | None:
 # ------------------------------------------------------------------------------------- matches
 
 
-def _matches(now: Snapshot) -> Safe:
+def _matches(now: EventSnapshot) -> Safe:
     title = tag("h2", say("live_last"))
     if not now.matches:
         return join(title, tag("p", say("live_none_yet")))
@@ -227,7 +227,7 @@ def _matches(now: Snapshot) -> Safe:
     )
 
 
-def _match(seen: FinishedMatch, *, open_: bool) -> Safe:
+def _match(seen: RecentMatch, *, open_: bool) -> Safe:
     shown: Part = tag("code", seen.id)
     if open_:
         shown = tag("a", shown, href=f"{REPLAY}#m={seen.id}")
