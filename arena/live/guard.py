@@ -2,9 +2,9 @@
 
 A page on the web can make the visitor's browser request 127.0.0.1, and, with a name of its own that
 it resolves to this address, read the answer (DNS rebinding). So a request must name this server by
-a name that nobody else can resolve to it, must use an expected method, and, if it changes something,
-must come from a page of ours. Answers tell the browser to load nothing from elsewhere, to run no
-script but ours, and to allow no framing.
+a name that nobody else can resolve to it and use an expected method, and a request that changes
+something must come from a page of ours. Answers tell the browser to load nothing from elsewhere, to
+run no script but ours, and to allow no framing.
 
 Invariant: no answer leaves without these headers; a refused request never reaches the app.
 """
