@@ -41,7 +41,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
         "round-robin": "arena.formats.round_robin:RoundRobin",
         "gauntlet": "arena.formats.gauntlet:Gauntlet",
         "racing": "arena.formats.race:Race",
-        "trial": "arena.formats.trial:Trial",
+        "trial": "arena.formats.trial:SequentialTrial",
         "single": "arena.formats.single:Single",
     }
 )

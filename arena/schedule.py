@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from arena.model import Block, Verdict
+from arena.model import Block, TrialVerdict
 
 
 class Lead(NamedTuple):
@@ -81,7 +81,7 @@ class ScheduleEnd(msgspec.Struct, frozen=True):
     note: str = ""
     """Why, for people; empty where it was known from the beginning. Published tables have it, so
     rewording one makes old events differ from their tables."""
-    verdict: Verdict | None = None
+    verdict: TrialVerdict | None = None
     """What has been shown, if something was to be."""
 
 

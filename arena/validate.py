@@ -1,8 +1,8 @@
-"""Whether what was read from a results folder is what an arena could have written there.
+"""Check that events and records of a results folder are ones that an arena could have written.
 
-A folder may come from a stranger, and whoever forges a line forges its checksum too. Types and
-ranges are stated in `arena.model` and checked while it is decoded; here is what holds between
-fields. Whether it is true is another question: `arena verify` answers it.
+A folder may come from a stranger, with forged checksums. Types and ranges are in `arena.model` and
+checked while decoding; this module checks relations between fields. Whether a record is true is
+for `arena verify`.
 
 Pure. Invariant: in what passes every seat has an entrant, a total and a place, and entrants' ids
 are labels: they may be file names, and words of a command that is printed for copying.
@@ -16,15 +16,23 @@ import unicodedata
 import msgspec
 from msgspec import UNSET
 
-from arena.model import Entrant, Event, MatchRecord, RatingSettings, Settings, Trial, label_fault
+from arena.model import (
+    Entrant,
+    Event,
+    MatchRecord,
+    RatingSettings,
+    Settings,
+    TrialSettings,
+    label_fault,
+)
 
 _HASH = re.compile(r"[0-9a-z]{0,64}")
 _SECRET = re.compile(r"([0-9a-f]{64})?")
 _RULED, _RULED_TRIAL = (
     [field.name for field in msgspec.structs.fields(kind) if field.default is UNSET]
-    for kind in (Settings, Trial)
+    for kind in (Settings, TrialSettings)
 )
-"""Settings that no event of the first rule has."""
+"""Names of settings that no event of the first rule has."""
 
 # The fit inverts a matrix whose entries span the square of sigma over what a result's spread is,
 # times the number of results. With these, 5,000,000 matches that all agree leave some three of the
@@ -34,7 +42,7 @@ _MOST_SPREADS = 10_000
 
 
 def event_fault(event: Event) -> str:
-    """What no arena would have written, or nothing."""
+    """What is wrong with it; empty if nothing."""
     seen = set()
     for number, entrant in enumerate(event.entrants, 1):
         if fault := _entrant_fault(entrant):
@@ -50,7 +58,7 @@ def event_fault(event: Event) -> str:
 
 
 def _rule_fault(event: Event) -> str:
-    """What no event of the rule that it names has."""
+    """Settings that the named rule of derivation doesn't have."""
     settings = event.settings
     if settings.derivation is UNSET:
         stated = [name for name in _RULED if getattr(settings, name) is not UNSET]
@@ -76,20 +84,20 @@ def _entrant_fault(entrant: Entrant) -> str:
 
 
 def _rating_fault(rating: RatingSettings) -> str:
-    """Why ratings can't be computed with such constants, or nothing."""
-    told = f"its rating: sigma {rating.sigma:g} is more than"
+    """Why ratings can't be computed with these constants; empty if they can."""
+    wrong = f"its rating: sigma {rating.sigma:g} is more than"
     if rating.sigma > _MOST_BETAS * rating.beta:
-        return f"{told} {_MOST_BETAS} times beta {rating.beta:g}"
+        return f"{wrong} {_MOST_BETAS} times beta {rating.beta:g}"
     spread = rating.beta * rating.least_spread
     if rating.sigma > _MOST_SPREADS * spread:
-        return f"{told} {_MOST_SPREADS} times beta times least_spread, {spread:g}"
+        return f"{wrong} {_MOST_SPREADS} times beta times least_spread, {spread:g}"
     if not 0 <= rating.tau <= rating.sigma:
         return f"its rating: tau {rating.tau:g} is not between 0 and sigma {rating.sigma:g}"
     return ""
 
 
 def record_fault(record: MatchRecord, entrants: frozenset[str]) -> str:
-    """What no arena would have written in an event of these entrants, or nothing."""
+    """What is wrong with it in an event of these entrants; empty if nothing."""
     seats = len(record.seats)
     if not entrants.issuperset(record.seats) or len(set(record.seats)) != seats:
         return "its seats are not taken by different entrants of the event"

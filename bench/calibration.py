@@ -5,8 +5,9 @@
                                                    forfeits, skewed, looks, series
 
 Nothing is played: rated events are drawn, and go as sums into the arena's own classes (`fit`,
-`fit_strokes`, `Evidence`, `Race`, `Trial`), which see what they would see in an event. Draws are
-seeded; the same command prints the same tables. In a race or a trial a rated event is two matches.
+`fit_strokes`, `Evidence`, `Race`, `SequentialTrial`), which see what they would see in an event.
+Draws are seeded; the same command prints the same tables. In a race or a trial a rated event is two
+matches.
 
 Differences of rated events are Gaussian here, or have Student's t with five degrees of freedom
 (kurtosis 9), scaled to the same deviation; those of the reference events have a kurtosis of 3.1.
@@ -30,21 +31,21 @@ from arena.audit.rated_events import RatedEvent
 from arena.audit.rotations import Rotations
 from arena.deals import Deals
 from arena.formats.race import Race
-from arena.formats.trial import CHUNK, FORFEITS, SKEW, Trial
+from arena.formats.trial import CHUNK, FORFEITS, SKEW, SequentialTrial
 from arena.model import (
     ADJUSTED,
     Entrant,
     Event,
     MatchRecord,
-    Racing,
+    RaceSettings,
     RatingSettings,
     Settings,
-    Verdict,
+    TrialSettings,
+    TrialVerdict,
     match_id,
     pairing_id,
     sha256_hex,
 )
-from arena.model import Trial as Test
 from arena.ratings import normal
 from arena.ratings.evidence import Evidence, separation
 from arena.ratings.fit import Fit, fit
@@ -55,7 +56,7 @@ from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
 from arena.schedule import NoResults, Results, ScheduleEnd, Wave, step_down
 
 RATING = RatingSettings()
-RACING = Racing()
+RACING = RaceSettings()
 DEALS = Deals(bytes(32))
 THOUSANDTHS = 1000
 TAILS = 5
@@ -309,7 +310,7 @@ class Raced:
     """What became of a race."""
 
     def __init__(
-        self, field: Field, chance: Chance, *, size: int, deals: int, racing: Racing = RACING
+        self, field: Field, chance: Chance, *, size: int, deals: int, racing: RaceSettings = RACING
     ) -> None:
         self._chance = chance
         self.strengths, self._deviations = field(chance)
@@ -443,22 +444,22 @@ def looks(runs: int) -> None:
 # ---------------------------------------------------------------------------------- trials
 
 
-COMPARED = Test(new=names(2)[1], budget=20_000, forfeits=FORFEITS, skew=SKEW)
+COMPARED = TrialSettings(new=names(2)[1], budget=20_000, forfeits=FORFEITS, skew=SKEW)
 """As `arena compare` asks."""
-BEFORE = Test(new=names(2)[1], budget=20_000)
+BEFORE = TrialSettings(new=names(2)[1], budget=20_000)
 """As it asked before it set forfeits apart and allowed for skewness."""
 
 
 class Tried(NamedTuple):
     """How a trial ended."""
 
-    verdict: Verdict
+    verdict: TrialVerdict
     matches: int
     off: float
     """By how many standard errors its lead is off the truth."""
 
 
-def tried(test: Test, lead: float, sd: float, chance: Chance) -> Tried:
+def tried(test: TrialSettings, lead: float, sd: float, chance: Chance) -> Tried:
     """Play one."""
     settings = Settings(game="play-nine", format="trial", rate_on=ADJUSTED, deals=CHUNK, trial=test)
     entrants = entered(2)
@@ -466,7 +467,7 @@ def tried(test: Test, lead: float, sd: float, chance: Chance) -> Tried:
     tally = Tally(margin=RATING.forfeit_margin)
     old, new = names(2)
     gap = tally.gaps[old, new] = Moments()
-    trial = Trial(settings, entrants, DEALS)
+    trial = SequentialTrial(settings, entrants, DEALS)
     waves: list[Wave] = []
     evidence: Results = NoResults()
     while not isinstance(wave := trial.wave(waves, evidence), ScheduleEnd):
@@ -475,7 +476,7 @@ def tried(test: Test, lead: float, sd: float, chance: Chance) -> Tried:
         evidence = Evidence(event, tally, {})
     shown = evidence.lead(new, old)
     matches = sum(wave.matches for wave in waves)
-    verdict = wave.verdict or Verdict.UNDECIDED
+    verdict = wave.verdict or TrialVerdict.UNDECIDED
     return Tried(verdict, matches, abs(shown.strokes - lead) / shown.error)
 
 
@@ -490,7 +491,7 @@ class Rare(NamedTuple):
     """That the other does."""
 
 
-def forfeited(test: Test, rare: Rare, sd: float, draw: np.random.Generator) -> Tried:
+def forfeited(test: TrialSettings, rare: Rare, sd: float, draw: np.random.Generator) -> Tried:
     """Play a trial match by match; who forfeits loses by the margin."""
     settings = Settings(game="play-nine", format="trial", rate_on=ADJUSTED, deals=CHUNK, trial=test)
     entrants = entered(2)
@@ -500,7 +501,7 @@ def forfeited(test: Test, rare: Rare, sd: float, draw: np.random.Generator) -> T
     gap = tally.gaps[old, new] = Moments()
     apart = tally.forfeited[old, new] = ForfeitSums()
     margin = round(THOUSANDTHS * RATING.forfeit_margin)
-    trial = Trial(settings, entrants, DEALS)
+    trial = SequentialTrial(settings, entrants, DEALS)
     waves: list[Wave] = []
     evidence: Results = NoResults()
     while not isinstance(wave := trial.wave(waves, evidence), ScheduleEnd):
@@ -527,7 +528,7 @@ def forfeited(test: Test, rare: Rare, sd: float, draw: np.random.Generator) -> T
                     apart.rest.add(sum(kept), 1)
         waves.append(wave)
         evidence = Evidence(event, tally, {})
-    return Tried(wave.verdict or Verdict.UNDECIDED, sum(wave.matches for wave in waves), 0.0)
+    return Tried(wave.verdict or TrialVerdict.UNDECIDED, sum(wave.matches for wave in waves), 0.0)
 
 
 def forfeits(runs: int) -> None:
@@ -554,7 +555,7 @@ def forfeits(runs: int) -> None:
                 forfeited(test, rare, sd, np.random.default_rng((7, int(sd), run)))
                 for run in range(runs)
             ]
-            better = sum(one.verdict is Verdict.BETTER for one in done)
+            better = sum(one.verdict is TrialVerdict.BETTER for one in done)
             matches = statistics.median(one.matches for one in done)
             cells += [percent(better, runs), f"{matches:g}"]
         true = (1 - rare.new - rare.old) * rare.lead + margin * (rare.old - rare.new)
@@ -578,7 +579,7 @@ def trials(runs: int) -> None:
                 tried(test, lead, sd, Chance((5, int(sd), int(lead), run, tails), tails=tails))
                 for run in range(runs if lead < 5 else runs // 4)
             ]
-        undecided = sum(one.verdict is Verdict.UNDECIDED for one in found[0.0] + found[2.0])
+        undecided = sum(one.verdict is TrialVerdict.UNDECIDED for one in found[0.0] + found[2.0])
         once, errors = (
             separation(1, looks=looks, error_rate=RATING.error_rate) for looks in (1, test.looks)
         )
@@ -586,8 +587,8 @@ def trials(runs: int) -> None:
             f"{sd:g}",
             "t(5)" if tails else "Gaussian",
             rate,
-            percent(sum(one.verdict is Verdict.BETTER for one in found[0.0]), runs),
-            percent(sum(one.verdict is not Verdict.BETTER for one in found[2.0]), runs),
+            percent(sum(one.verdict is TrialVerdict.BETTER for one in found[0.0]), runs),
+            percent(sum(one.verdict is not TrialVerdict.BETTER for one in found[2.0]), runs),
             percent(undecided, 2 * runs),
             *(f"{statistics.median(one.matches for one in some):g}" for some in found.values()),
             *(percent(sum(o.off <= errors for o in some), len(some)) for some in found.values()),
@@ -623,8 +624,8 @@ def skewed(runs: int) -> None:
                 [tried(test, lead, sd, Skewed((8, int(sd), run), -skew)) for run in range(runs)]
                 for lead in (0.0, 2.0)
             )
-            cells.append(percent(sum(one.verdict is Verdict.BETTER for one in none), runs))
-            cells.append(percent(sum(one.verdict is not Verdict.BETTER for one in some), runs))
+            cells.append(percent(sum(one.verdict is TrialVerdict.BETTER for one in none), runs))
+            cells.append(percent(sum(one.verdict is not TrialVerdict.BETTER for one in some), runs))
             if test is COMPARED:
                 cells.append(f"{statistics.median(one.matches for one in none):g}")
         row(f"{skew:+g}", f"{sd:g}", *cells)

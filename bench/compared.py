@@ -20,9 +20,8 @@ import msgspec
 from resolved import Pool, pools_of
 
 from arena.deals import Deals
-from arena.formats.trial import CHUNK, FORFEITS, SKEW, Trial
-from arena.model import ADJUSTED, Event, Verdict
-from arena.model import Trial as Test
+from arena.formats.trial import CHUNK, FORFEITS, SKEW, SequentialTrial
+from arena.model import ADJUSTED, Event, TrialSettings, TrialVerdict
 from arena.ratings.evidence import Evidence
 from arena.ratings.intervals import Moments
 from arena.ratings.outcomes import THOUSANDTHS, Tally
@@ -32,12 +31,12 @@ CLOSE = 5.0
 """Strokes a match: of pairs that are further apart the first look tells."""
 
 
-def tried(event: Event, gaps: Sequence[int], draw: random.Random) -> tuple[Verdict, int]:
+def tried(event: Event, gaps: Sequence[int], draw: random.Random) -> tuple[TrialVerdict, int]:
     """The verdict of a trial of two, and its matches; `gaps` of the first by rated event."""
     old, new = sorted(entrant.id for entrant in event.entrants)
     tally = Tally(margin=event.settings.rating.forfeit_margin)
     moments = tally.gaps[old, new] = Moments()
-    trial = Trial(event.settings, event.entrants, Deals(bytes(32)))
+    trial = SequentialTrial(event.settings, event.entrants, Deals(bytes(32)))
     waves: list[Wave] = []
     evidence: Results = NoResults()
     while not isinstance(wave := trial.wave(waves, evidence), ScheduleEnd):
@@ -45,7 +44,7 @@ def tried(event: Event, gaps: Sequence[int], draw: random.Random) -> tuple[Verdi
             moments.add(gap, 2)
         waves.append(wave)
         evidence = Evidence(event, tally, {})
-    return wave.verdict or Verdict.UNDECIDED, sum(wave.matches for wave in waves)
+    return wave.verdict or TrialVerdict.UNDECIDED, sum(wave.matches for wave in waves)
 
 
 def event_of(event: Event, pair: tuple[str, str], new: str) -> Event:
@@ -57,7 +56,7 @@ def event_of(event: Event, pair: tuple[str, str], new: str) -> Event:
         deals=CHUNK,
         series=CHUNK,
         tables=None,
-        trial=Test(new=new, budget=200_000, forfeits=FORFEITS, skew=SKEW),
+        trial=TrialSettings(new=new, budget=200_000, forfeits=FORFEITS, skew=SKEW),
     )
     entrants = tuple(entrant for entrant in event.entrants if entrant.id in pair)
     return msgspec.structs.replace(event, settings=settings, entrants=entrants)
@@ -89,7 +88,7 @@ def main() -> None:
             chosen = event_of(event, pair, max(pair))
             found = [tried(chosen, pool.gaps, draw) for _ in range(options.times)]
             slow = [tried(chosen, plain, draw) for _ in range(max(1, options.times // 5))]
-            better = sum(verdict is Verdict.BETTER for verdict, _ in found) / len(found)
+            better = sum(verdict is TrialVerdict.BETTER for verdict, _ in found) / len(found)
             median = statistics.median(matches for _, matches in found)
             without = statistics.median(matches for _, matches in slow)
             told.append((abs(lead), median, without))

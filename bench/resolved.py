@@ -29,7 +29,7 @@ import msgspec
 from arena import luck, registry
 from arena.deals import Deals, with_beacon
 from arena.formats.race import Race
-from arena.model import ADJUSTED, Event, Racing, RatingSettings, pairing_id
+from arena.model import ADJUSTED, Event, RaceSettings, RatingSettings, pairing_id
 from arena.ratings import normal
 from arena.ratings.evidence import Evidence, separation
 from arena.ratings.intervals import Z95, Moments
@@ -182,7 +182,7 @@ def main() -> None:
         rate_on=ADJUSTED,
         deals=options.deals,
         tables=None,
-        racing=Racing(close=CLOSE),
+        racing=RaceSettings(close=CLOSE),
         evaluator=luck.evaluator_name(registry.game(event.settings.game)),
     )
     event = msgspec.structs.replace(event, settings=settings, entrants=entrants)

@@ -20,6 +20,7 @@ from arena.cli.flags import (
     option,
     run_options,
     sandbox_option,
+    schedule_option,
 )
 from arena.cli.paths import BotPath
 from arena.cli.usage import need_linux
@@ -74,6 +75,7 @@ Exit codes:
     "Strokes less luck need a fraction of the matches.  [default: adjusted, if the game's luck "
     "is measured]",
 )
+@schedule_option
 @option("--seed", text="Deals from this seed: repeatable.")
 @limit_options
 @freeze_option
@@ -101,7 +103,11 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     if options["beacon"] is not None:
         raise UserError("--beacon goes with a prepared folder; leave it out")
     named = ("game", "rate_on", "seed", "turn_cap", "freeze")
-    chosen = EventOptions(limits=limits_of(options), **{name: options[name] for name in named})
+    chosen = EventOptions(
+        limits=limits_of(options),
+        schedule_options=dict(options["schedule_options"]),
+        **{name: options[name] for name in named},
+    )
     trial = TrialOptions(**{name: options[name] for name in ("effect", "alpha", "beta", "budget")})
     with session_of(options) as session:
         found = compare_bots(

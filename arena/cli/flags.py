@@ -237,6 +237,14 @@ limit_options = flags(
 )
 """What bots may use."""
 
+schedule_option = option(
+    "--option",
+    Parsed("name=value", _name_and_value),
+    "An option of the schedule's own; can be given again.",
+    to="schedule_options",
+    multiple=True,
+)
+
 event_options = flags(
     click.argument("bots", nargs=-1, type=BotPath()),
     option(
@@ -266,13 +274,7 @@ event_options = flags(
         [name for name in FORMATS if name not in COMMAND_OF],
         "Who meets whom, and when it is enough.  [default: round-robin]",
     ),
-    option(
-        "--option",
-        Parsed("name=value", _name_and_value),
-        "An option of the schedule's own; can be given again.",
-        to="schedule_options",
-        multiple=True,
-    ),
+    schedule_option,
     option(
         "--gauntlet BOT",
         text="Only BOT, by name or path, meets all others; can be given again.",

@@ -109,10 +109,10 @@ def exit_code(outcome: Outcome) -> int:
     """What a trial has shown, or the signal that has stopped play."""
     import signal
 
-    from arena.model import Verdict
+    from arena.model import TrialVerdict
 
     if outcome.complete and outcome.table and outcome.table.verdict:
-        codes = {Verdict.BETTER: 0, Verdict.NOT_BETTER: 6, Verdict.UNDECIDED: 7}
+        codes = {TrialVerdict.BETTER: 0, TrialVerdict.NOT_BETTER: 6, TrialVerdict.UNDECIDED: 7}
         return codes[outcome.table.verdict]
     number = signal.SIGTERM if outcome.signal == signal.SIGUSR1 else outcome.signal
     return 128 + number if number else 0

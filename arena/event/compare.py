@@ -14,7 +14,7 @@ from arena.event.session import Session
 from arena.event.workshop import Workshop, find_sandbox, joined
 from arena.formats.trial import CHUNK, FORFEITS, SKEW
 from arena.machine.preflight import SETTINGS, keep_promises
-from arena.model import Entrant, Frozen, Trial, UserError, Verdict
+from arena.model import Entrant, Frozen, TrialSettings, TrialVerdict, UserError
 from arena.store import claim_folder
 
 
@@ -27,7 +27,7 @@ class Comparison(Frozen, frozen=True, kw_only=True):
     """None: both have the same content, and nothing was played."""
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> TrialVerdict | None:
         """What was shown; None if play was stopped, or there was nothing to play."""
         table = self.outcome.table if self.outcome and self.outcome.complete else None
         return table.verdict if table else None
@@ -48,7 +48,7 @@ def compare_bots(
         roster, contender = _both(old, new, cache)
         options = msgspec.structs.replace(options, seats=2, tables=None, deals=CHUNK, series=CHUNK)
         settings = options.settings(
-            trial=Trial(
+            trial=TrialSettings(
                 new=contender,
                 effect=trial.effect,
                 alpha=trial.alpha,

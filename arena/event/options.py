@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from arena import registry
 from arena.formats.options import settings_members
@@ -24,7 +25,7 @@ from arena.model import (
     Limits,
     RateOn,
     Settings,
-    Trial,
+    TrialSettings,
     UserError,
 )
 
@@ -194,14 +195,16 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
             raise UserError("--close is a race's; add --until-resolved")
         return name
 
-    def _members(self, name: str) -> dict[str, Any]:
+    def _members(self, name: str, trial: TrialSettings | None) -> dict[str, Any]:
         """The members of the settings that hold the format's options."""
-        given = dict(self.schedule_options)
-        own = {"budget": self.budget, "close": self.close}
-        given |= {option: value for option, value in own.items() if value is not None}
-        return settings_members(registry.format_class(name), name, given)
+        own: dict[str, Any] = {"budget": self.budget, "close": self.close}
+        if trial:
+            own = msgspec.structs.asdict(trial)
+        given = {key: value for key, value in own.items() if value not in {None, UNSET}}
+        kind = registry.format_class(name)
+        return settings_members(kind, name, given | dict(self.schedule_options))
 
-    def settings(self, *, trial: Trial | None = None) -> Settings:
+    def settings(self, *, trial: TrialSettings | None = None) -> Settings:
         """The settings of an event. Its heroes are known only when the bots are."""
         name = "trial" if trial else self._schedule()
         limits = self.limits
@@ -217,7 +220,7 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
                 f"--seats {self.seats}: {self.game} is for {rules.min_seats} to "
                 f"{rules.max_seats} players"
             )
-        members = {"trial": trial} if trial else self._members(name)
+        members = self._members(name, trial)
         adaptive = registry.format_class(name).adaptive
         settings = Settings(
             game=self.game,

@@ -25,7 +25,7 @@ from arena.deals import Deals
 from arena.formats import Format
 from arena.formats.blocks import MOST_MATCHES, Dealing
 from arena.formats.tables import all_tables, field_of
-from arena.model import Entrant, MatchSpec, Racing, Settings, UserError
+from arena.model import Entrant, MatchSpec, RaceSettings, Settings, UserError
 from arena.schedule import Results, ScheduleEnd, Wave, step_down
 
 MOST_DEALS = 100_000
@@ -60,7 +60,7 @@ def _warm_up(settings: Settings) -> int:
 
 class Race(Format):
     adaptive = True
-    Options = Racing
+    Options = RaceSettings
     options_member = "racing"
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
@@ -68,7 +68,7 @@ class Race(Format):
             raise UserError("a race is between pairs: leave --seats out")
         if settings.tables is not None:
             raise UserError("--tables goes with a round robin; in a race every pair meets")
-        self._racing = settings.racing or Racing()
+        self._racing = settings.racing or RaceSettings()
         if settings.deals > MOST_DEALS:
             raise UserError(
                 f"a pair in a race plays {MOST_DEALS} deals at most; choose fewer --deals"
@@ -151,7 +151,7 @@ def _played(waves: Sequence[Wave]) -> dict[str, int]:
 class _Standing:
     """Which bots are told apart after the waves so far."""
 
-    def __init__(self, results: Results, racing: Racing, entrants: int) -> None:
+    def __init__(self, results: Results, racing: RaceSettings, entrants: int) -> None:
         self._results = results
         self._close = racing.close
         self.order: Sequence[str] = [e for e in results.order() if e not in results.withdrawn]

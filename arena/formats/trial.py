@@ -27,8 +27,15 @@ from arena.formats import Format
 from arena.formats.blocks import Dealing
 from arena.formats.forfeits import evidence
 from arena.formats.tables import all_tables, field_of
-from arena.model import ADJUSTED, Entrant, MatchSpec, Settings, UserError, Verdict
-from arena.model import Trial as Test
+from arena.model import (
+    ADJUSTED,
+    Entrant,
+    MatchSpec,
+    Settings,
+    TrialSettings,
+    TrialVerdict,
+    UserError,
+)
 from arena.schedule import Lead, Results, ScheduleEnd, Wave
 
 CHUNK = 5
@@ -51,13 +58,13 @@ class Bounds(NamedTuple):
     upper: float
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> TrialVerdict:
         if self.ratio >= self.upper:
-            return Verdict.BETTER
-        return Verdict.NOT_BETTER if self.ratio <= self.lower else Verdict.UNDECIDED
+            return TrialVerdict.BETTER
+        return TrialVerdict.NOT_BETTER if self.ratio <= self.lower else TrialVerdict.UNDECIDED
 
 
-def bounds(test: Test, lead: Lead) -> Bounds:
+def bounds(test: TrialSettings, lead: Lead) -> Bounds:
     strokes = lead.strokes if test.skew is UNSET else _unskewed(test, lead, test.skew)
     ratio = test.effect * (strokes - test.effect / 2) / lead.error**2
     lower = math.log(test.beta / (1 - test.alpha))
@@ -65,7 +72,7 @@ def bounds(test: Test, lead: Lead) -> Bounds:
     return Bounds(lower, ratio, upper)
 
 
-def _unskewed(test: Test, lead: Lead, far: float) -> float:
+def _unskewed(test: TrialSettings, lead: Lead, far: float) -> float:
     """The lead, corrected for skewness (Johnson's modified t): where losses are rare and large, a
     sample with few of them is ahead and varies little. The correction is of the distance from the
     hypothesis that would be rejected.
@@ -75,16 +82,16 @@ def _unskewed(test: Test, lead: Lead, far: float) -> float:
     return lead.strokes + lead.error * lead.skew / 6 * (1 + 2 * errors**2)
 
 
-class Trial(Format):
+class SequentialTrial(Format):
     adaptive = True
-    Options = Test
+    Options = TrialSettings
     options_member = "trial"
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
         field = field_of(settings, entrants)
         if settings.seats != 2 or len(field) != 2:
             raise UserError("a trial is between two bots: name the old and the new one")
-        self._test = settings.trial or Test(new=field[1].id)
+        self._test = settings.trial or TrialSettings(new=field[1].id)
         self._new = self._test.new
         others = [entrant.id for entrant in field if entrant.id != self._new]
         if len(others) != 1:
@@ -125,7 +132,7 @@ class Trial(Format):
             note, more = found
         deals = range(played, played + (self._step if before else self._first))
         if 2 * deals.stop > self._most:
-            return ScheduleEnd(f"the budget of {self._most} matches", Verdict.UNDECIDED)
+            return ScheduleEnd(f"the budget of {self._most} matches", TrialVerdict.UNDECIDED)
         return self._dealing.wave({self._pairing: deals}, note=note, more=more)
 
     def _open(self, results: Results, played: int) -> ScheduleEnd | tuple[str, int]:
@@ -138,10 +145,10 @@ class Trial(Format):
             f"not better {stand.lower:+.2f} < {stand.ratio:+.2f} < {stand.upper:+.2f} better; "
             f"{where} by {abs(lead.strokes):.1f} ± {error:.1f} strokes"
         )
-        if stand.verdict is Verdict.UNDECIDED:
+        if stand.verdict is TrialVerdict.UNDECIDED:
             far = stand.upper - stand.ratio if stand.ratio > 0 else stand.ratio - stand.lower
             return note, self._likely(far / max(abs(stand.ratio), 0.5), played)
-        if stand.verdict is Verdict.BETTER and self._proof is not None:
+        if stand.verdict is TrialVerdict.BETTER and self._proof is not None:
             shown = results.forfeits(self._new, self._old)
             proven = evidence(shown, self._margin)
             if proven < self._proof:
@@ -155,9 +162,9 @@ class Trial(Format):
     def _without(self, withdrawn: Collection[str]) -> ScheduleEnd:
         """The bot that is left is the better one."""
         if len(withdrawn) > 1:
-            return ScheduleEnd("both were withdrawn", Verdict.UNDECIDED)
+            return ScheduleEnd("both were withdrawn", TrialVerdict.UNDECIDED)
         (out,) = withdrawn
-        verdict = Verdict.NOT_BETTER if out == self._new else Verdict.BETTER
+        verdict = TrialVerdict.NOT_BETTER if out == self._new else TrialVerdict.BETTER
         return ScheduleEnd(f"{out} was withdrawn", verdict)
 
     def _likely(self, far: float, played: int) -> int:

@@ -50,11 +50,11 @@ from arena.model.settings import (
     SHUFFLED,
     STATED,
     Limits,
-    Racing,
+    RaceSettings,
     RateOn,
     RatingSettings,
     Settings,
-    Trial,
+    TrialSettings,
 )
 from arena.model.specs import Block, MatchSpec, Series, match_id, pairing_id
-from arena.model.standings import Duel, Source, Standing, Table, Verdict, Withdrawal
+from arena.model.standings import Duel, SourceEvent, Standing, Table, TrialVerdict, Withdrawal

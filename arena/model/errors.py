@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ArenaError(Exception):
-    """Base of the errors that are somebody's act, not our bug."""
+    """Base of the errors that are not our bug."""
 
 
 class UserError(ArenaError):
@@ -24,4 +24,4 @@ class StartError(UserError):
 
 
 class HostError(ArenaError):
-    """The machine's trouble: voids the series at hand, is nobody's loss."""
+    """The machine's trouble: voids the series, and no bot loses by it."""

@@ -15,7 +15,7 @@ FORMAT = 1
 
 
 class Machine(Frozen, frozen=True, kw_only=True):
-    """Where it was played; host facts, left out of everything canonical."""
+    """A machine that it was played on; host facts, left out of everything canonical."""
 
     system: Text = ""
     cpu: Text = ""
@@ -28,19 +28,19 @@ class Machine(Frozen, frozen=True, kw_only=True):
 
 
 class Confinement(Frozen, frozen=True, kw_only=True):
-    """How the bots were held; what a live try found, not what a setting asked for."""
+    """How the bots were confined, as a live try found, not as the settings asked."""
 
     detail: Text = ""
     """The means and its version: "bwrap 0.11.0", "Landlock ABI 7"."""
     tool: Text | UnsetType = UNSET
-    """Which file it was, with its SHA-256; left out where that is the system's own."""
+    """Its file, with the SHA-256; absent for that of the system."""
     memory: Text = ""
-    """What holds a whole tree to its memory: "cgroup v2", "cgroup v1" or "watchdog"."""
+    """What limits the memory of a process tree: "cgroup v2", "cgroup v1" or "watchdog"."""
     kept: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
-    """Guarantees that held, by name; SECURITY.md says what each means."""
+    """Guarantees that the live try confirmed, by name; SECURITY.md says what each means."""
     not_kept: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
     gaps: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
-    """What this means of confinement is known not to close."""
+    """Known gaps of this confinement."""
 
 
 class Event(Frozen, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class Event(Frozen, frozen=True, kw_only=True):
     entrants: Annotated[tuple[Entrant, ...], Meta(max_length=10_000)]
     commitment: Label
     predictable: bool = False
-    """True when the secret came from --seed: anybody can know the deals. From rule 2 on the
+    """True when the secret came from --seed: the deals can be known. From rule 2 on the
     settings say the same, under the commitment."""
     secret: Label = ""
     """Hex; empty until the event is over."""

@@ -1,4 +1,4 @@
-"""What a bot may be called. Names and versions become file names, cells and words of commands.
+"""Check names and versions of bots: they become file names, cells and words of commands.
 
 Pure. Invariant: a label is one word of letters, digits, `.`, `_` and `-`, at least one of them a
 letter or digit, and nothing in it is invisible.
@@ -11,7 +11,7 @@ import unicodedata
 LONGEST_LABEL = 40
 """Longest name and version: two of them still fit into a row of the table."""
 
-# Letters and marks that nobody can see: two names that look alike must not differ by them.
+# Invisible letters and marks: two names that look alike must not differ by them.
 _INVISIBLE = (
     (0x034F, 0x034F),
     (0x115F, 0x1160),

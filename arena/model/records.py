@@ -53,9 +53,9 @@ class FaultKind(enum.StrEnum):
     BANK = "bank"
     """The match bank ran out."""
     CRASH = "crash"
-    """The process died of a signal or left with a status other than 0."""
+    """The process died of a signal or exited with a status other than 0."""
     EXIT = "exit"
-    """The process left with status 0, or closed its output, while it was asked."""
+    """The process exited with status 0, or closed its output, while it was asked."""
     MALFORMED = "malformed"
     """A line that is not an answer: no JSON object, fields missing or of the wrong type."""
     STALE = "stale"
@@ -71,16 +71,16 @@ class FaultKind(enum.StrEnum):
 
 
 class FaultHost(Frozen, frozen=True, kw_only=True):
-    """What the bot used, and how the machine was, when it failed. Outside the digest."""
+    """Use of the bot and load of the machine when it failed. Outside the digest."""
 
     memory_mb: Amount = 0.0
-    """The most that its tree was seen to hold; 0: nobody looked."""
+    """The most that its process tree held; 0: not measured."""
     cpu_ms: Amount = 0.0
     """CPU time of its tree in the match."""
     wall_ms: Amount = 0.0
-    """How long the decision took by the clock."""
+    """Wall time of the decision."""
     charged_ms: Amount = 0.0
-    """And how much of it was the bot's."""
+    """The part of it that was charged to the bot."""
     load: Amount = 0.0
     """The machine's load average of one minute."""
 
@@ -128,18 +128,18 @@ class SeatUse(Frozen, frozen=True, kw_only=True):
     off_turn_ms: Amount = 0.0
     """CPU time that its processes used while others were asked, or nobody."""
     waited_ms: Annotated[float, Meta(ge=-0.001, le=1e12)] = 0.0
-    """For how long its decisions stood still because the machine was busy with something else, or
-    stood still itself: by the clock, in none of the times above."""
+    """Wall time of its decisions during which the machine was busy with something else, or stood
+    still; in none of the times above."""
     stopped: Count | UnsetType = UNSET
     """After so many of its decisions it had computed more off turn than it may; from then on its
-    processes were stopped whenever it wasn't asked. Left out where that wasn't so."""
+    processes were stopped off turn. Absent: that didn't happen."""
 
 
 class MatchRecord(Frozen, frozen=True, kw_only=True):
     """One finished match: the contract that everything published derives from.
 
-    `digest` covers what the bots and the rules decided. `attempt`, `use` and `ended` are the
-    host's business and stand outside it.
+    `digest` covers what the bots and the rules decided; `attempt`, `use` and `ended` are facts of
+    the host and stand outside it.
     """
 
     id: Label
@@ -149,7 +149,7 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
     rotation: Seat
     seats: Annotated[tuple[Label, ...], Meta(min_length=2, max_length=8)]
     deck: Label
-    """Fingerprint of the packs that were dealt; checkable once the secret is known."""
+    """Fingerprint of the dealt packs; it can be checked when the secret is known."""
     holes: Annotated[tuple[HoleRecord, ...], Meta(max_length=18)]
     totals: Annotated[tuple[Score, ...], BySeat]
     """Strokes of the nine holes by seat (of the finished ones, if a forfeit cut it short)."""
@@ -158,7 +158,7 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
     faults: Annotated[tuple[Fault, ...], BySeat] = ()
     digest: Label = ""
     attempt: Annotated[int, Meta(ge=0, lt=MOST_ATTEMPTS)] = 0
-    """Which playing of its series this belongs to: a series that is cut short is replayed."""
+    """Which attempt at its series: a series that is cut short is played again."""
     use: Annotated[tuple[SeatUse, ...], BySeat] = ()
     luck: Annotated[tuple[Score, ...], BySeat] = ()
     """By seat, thousandths of strokes that chance cost it, as the event's evaluator sees it. It
@@ -179,7 +179,6 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
         ]
 
     def computed_digest(self) -> str:
-        """Recompute the digest from the fields it covers."""
         return sha256_hex(canonical(self.core()))
 
     @property
@@ -189,5 +188,4 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
 
     @property
     def fallen(self) -> frozenset[str]:
-        """The bots that forfeited."""
         return frozenset(self.seats[seat] for seat in self.forfeits)

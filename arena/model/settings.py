@@ -47,7 +47,7 @@ RateOn = Literal["results", "adjusted"]
 """What an event rates on: results as played, or strokes less luck."""
 
 FAULTS_IN_A_ROW, HALF = 3, 0.5
-"""When a bot is withdrawn, and annulled, unless the event says otherwise."""
+"""When a bot is withdrawn, and annulled, in events that don't state it."""
 
 SHUFFLED: Literal["shuffled"] = "shuffled"
 
@@ -58,8 +58,8 @@ ADJUSTED: RateOn = "adjusted"
 class RatingSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """TrueSkill's constants, published with every table. tau is 0: the field is fixed.
 
-    What decides who plays on stands here too, as in `Racing` and `Trial`: so the commitment covers
-    it, and whoever has the event decides the same again when defaults have changed.
+    Constants that decide which matches follow stand here too, as in `RaceSettings` and
+    `TrialSettings`: so the commitment covers them, and later defaults change no old event.
     """
 
     mu: Rating = 25.0
@@ -80,55 +80,50 @@ class RatingSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     borrowed: Annotated[int, Meta(ge=0, le=1_000)] = 4
     """Rated events for which other pairs' spread of strokes counts in a pair's own, at most."""
     least_spread: Annotated[float, Meta(ge=1e-4, le=1)] = 0.01
-    """Of strokes, in event_sd: bots that always tie show none, and nobody is surer than by this."""
+    """The least standard deviation of strokes, in event_sd: bots that always tie show none."""
 
 
-class Racing(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who plays on in a race, and when it is over. Its `deals` are those of the warm-up."""
+class RaceSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which pairs of a race play on, and when it is over. The event's `deals` are its warm-up."""
 
     close: Annotated[float, Meta(ge=0, le=1000)] = 2.0
-    """Neighbours that differ by fewer strokes a match, shown with confidence, needn't be told
-    apart."""
+    """Strokes a match: neighbours shown to differ by less needn't be told apart."""
     budget: Annotated[int, Meta(ge=1, le=5_000_000)] | None = None
     """Matches at most."""
     growth: Annotated[float, Meta(ge=0.05, le=10)] = 0.5
-    """By which share of its deals a pair plays on."""
+    """A pair plays on for this share of the deals that it has played."""
     looks: Annotated[int, Meta(ge=1, le=1_000)] = 10
-    """What it costs to look again and again, in looks at results of their own: some twelve looks
-    at sums that grow by half each time, the first at few deals. With so many at most 5 % of races
-    tell any neighbours apart wrongly, found by simulation (python bench/calibration.py looks): of 2
-    to 12 bots, all equal or in pairs of equals, after warm-ups of 10 deals or more. Two bots, and
-    four in pairs, need 8 to 10; two err in 6 to 7 % after 5 deals; twelve need 6 to 8."""
+    """As how many independent looks the looks of a race count. With so many at most 5 % of races
+    tell any neighbours apart wrongly (python bench/calibration.py looks)."""
 
 
-class Trial(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TrialSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A sequential test of a new bot against an old one: 0 strokes a match against `effect`."""
 
     new: Label
-    """The entrant that is to be better."""
+    """The entrant that is tested."""
     effect: Annotated[float, Meta(gt=0, le=1000)] = 2.0
-    """Strokes a match by which it has to be better."""
+    """Strokes a match that count as better."""
     alpha: Annotated[float, Meta(gt=0, lt=0.5)] = 0.05
-    """The probability that one that is not better is called better."""
+    """The probability that a bot that is not better is called better."""
     beta: Annotated[float, Meta(gt=0, lt=0.5)] = 0.05
-    """The probability that one that is better by the effect is not called so."""
+    """The probability that a bot that is better by the effect is not called so."""
     budget: Annotated[int, Meta(ge=1, le=5_000_000)] = 4_000
     """Matches at most."""
     first: Annotated[int, Meta(ge=2, le=100_000)] = 20
-    """Deals before the first look: with fewer the spread is too unsure."""
+    """Deals before the first look: with fewer the variance is too unsure."""
     step: Annotated[int, Meta(ge=1, le=100_000)] = 20
-    """Deals of each wave after it: several series, so that several cores have something to do."""
+    """Deals of each later wave: several series, so that several cores have work."""
     forfeits: Annotated[float, Meta(ge=0, le=100)] | UnsetType = UNSET
-    """That forfeits don't cost what strokes gain is shown apart, with so many nats of evidence more
-    than `alpha` asks, since it is looked at again and again (python bench/calibration.py forfeits).
-    Absent: a forfeit is noise like any other, as in events of older arenas."""
+    """Test apart that strokes gain more than forfeits cost, with so many nats of evidence more than
+    `alpha` asks, since there are several looks (python bench/calibration.py forfeits). Absent: a
+    forfeit is noise like any other, as in events of older arenas."""
     skew: Annotated[float, Meta(ge=0, le=100)] | UnsetType = UNSET
-    """Skewed differences of rated events are allowed for, by a correction that grows up to so many
-    standard errors. Absent: they aren't, as in events of older arenas."""
+    """Correct for skewed differences of rated events, up to so many standard errors. Absent: no
+    correction, as in events of older arenas."""
     looks: Annotated[int, Meta(ge=1, le=1_000)] = 4
-    """What it costs its lead's interval that it ends when things are clear, in looks at results of
-    their own: with so many it holds the truth in 95 to 99 % of trials, with one in 91 to 96 %
-    (python bench/calibration.py trials)."""
+    """As how many independent looks the end of a trial counts for the interval of its lead: with so
+    many it covers 95 to 99 %, with one 91 to 96 % (python bench/calibration.py trials)."""
 
 
 class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -141,27 +136,27 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seats: Annotated[int, Meta(ge=2, le=8)] = 2
     deals: Annotated[int, Meta(ge=1, le=1_000_000)] = 10
     tables: Annotated[int, Meta(ge=1, le=50_000)] | None = None
-    """With a number: that many tables of a seeded balanced design, not all subsets."""
+    """So many tables of a seeded balanced design; absent: all subsets."""
     same_author: bool = True
     series: Annotated[int, Meta(ge=1, le=10_000)] = 25
     """Matches that one bot process plays; 1 means fresh processes for every match."""
     turn_cap: Annotated[int, Meta(ge=1, le=1_000)] = 60
     playoff: bool = False
     freeze: bool = False
-    """Bots are stopped while it isn't their turn."""
+    """Stop bots while it isn't their turn."""
     beacon: Text = ""
-    """Where a public value will come from that nobody knew when the secret was chosen, for
-    people ("drand round 4182001"); its value is in the event. Empty: none was announced."""
+    """Where a public value will come from that is not known yet when the secret is chosen, for
+    people ("drand round 4182001"); the value is in the event. Empty: none was announced."""
     rate_on: RateOn = RESULTS
-    """What μ, the order, ranges of ranks and P(better) are about."""
+    """What μ, the order, ranges of ranks and P(better) follow from."""
     evaluator: Label = ""
-    """Of the luck ledger: game, version and the beginning of its hash; empty: no ledger."""
+    """What measures luck: game, version and the beginning of its hash; empty: nothing."""
     heroes: Annotated[tuple[Label, ...], Meta(max_length=10_000)] = ()
     """Of a gauntlet: the entrants that meet all others."""
-    racing: Racing | None = None
-    """Of a race: when it is over."""
-    trial: Trial | None = None
-    """Of a trial of a new bot against an old one: what is to be shown."""
+    racing: RaceSettings | None = None
+    """Options of a race."""
+    trial: TrialSettings | None = None
+    """Options of a trial of a new bot against an old one."""
     limits: Limits = Limits()
     rating: RatingSettings = RatingSettings()
     derivation: Annotated[int, Meta(ge=2, le=1_000)] | UnsetType = UNSET
@@ -178,24 +173,22 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     predictable: bool | UnsetType = UNSET
     """True when the secret came from --seed; stated from rule 2 on."""
     withdrawn: Annotated[tuple[Label, ...], Meta(max_length=10_000)] | UnsetType = UNSET
-    """Of an epoch, from rule 2 on: who of the bots before it was withdrawn, so takes no part."""
+    """Of an epoch, from rule 2 on: bots that were withdrawn before it, and take no part."""
     options: Annotated[dict[Label, OptionValue], Meta(max_length=100)] | UnsetType = UNSET
-    """The format's own options, by name; absent: it has none. Where results decide who plays on,
-    `looks` is what it costs to look at them again and again."""
+    """The format's own options, by name; absent: it has none. If results decide what is played
+    next, `looks` says as how many independent looks at them all looks count."""
 
     @property
     def withdrawn_after(self) -> int:
-        """Faulted matches in a row after which a bot is withdrawn."""
         return FAULTS_IN_A_ROW if self.withdraw_after is UNSET else self.withdraw_after
 
     @property
     def annulled_below(self) -> float:
-        """The share of its matches before which a bot that is withdrawn is annulled."""
         return HALF if self.annul_below is UNSET else self.annul_below
 
     @property
     def looks(self) -> int:
-        """As how many looks at results of their own all looks count that the format takes."""
+        """As how many independent looks at the results all looks of the format count."""
         if decided := self.trial or self.racing:
             return decided.looks
         looks = 1 if self.options is UNSET else self.options.get("looks", 1)
@@ -203,7 +196,6 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def rule(self) -> int:
-        """The rule by which the event's files are spelled and derived."""
         return 1 if self.derivation is UNSET else self.derivation
 
 
@@ -216,4 +208,4 @@ STATED: Mapping[str, Any] = MappingProxyType(
         "holes": 9,
     }
 )
-"""What came to the settings after the first events, as new events state it; and `predictable`."""
+"""Settings that the first events didn't have, as new events state them; also `predictable`."""

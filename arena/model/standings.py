@@ -1,4 +1,4 @@
-"""What follows from an event and its records: rows of a table, and the table."""
+"""Results that follow from an event and its records: rows of a table, and the table."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from arena.model.fields import Frozen
 from arena.model.settings import DERIVATION
 
 
-class Verdict(enum.StrEnum):
-    """What a trial of a new bot has shown."""
+class TrialVerdict(enum.StrEnum):
+    """Result of a trial of a new bot."""
 
     BETTER = "better"
     NOT_BETTER = "not better"
@@ -29,9 +29,7 @@ class Withdrawal(Frozen, frozen=True, kw_only=True):
 
 
 class Standing(Frozen, frozen=True, kw_only=True):
-    """One row of the table. A number that was not measured is None, never a default: nobody is
-    ranked by it, and a program that sorts puts it last.
-    """
+    """One row of the table. A number that was not measured is None."""
 
     rank: int | None = None
     """1 is best; None: no rated event of it counts, or its results are annulled."""
@@ -40,11 +38,11 @@ class Standing(Frozen, frozen=True, kw_only=True):
     entrant: str
     mu: float | None = None
     sigma: float | None = None
-    """The standard deviation of what is not known of mu, where the whole field lies included: that
-    part stays, however much is played, since results only tell of differences."""
+    """Standard deviation of mu, including that of the level of the whole field, which stays however
+    much is played, since results only tell of differences."""
     sigma_field: float | None = None
-    """That of mu less the field's mean mu: what is compared, so every match lowers it. None where
-    there is nobody to compare with."""
+    """Standard deviation of mu less the field's mean mu; every match lowers it. None if there is
+    nothing to compare with."""
     p_next: float | None = None
     """Probability that its mu is above the next row's; None in the last."""
     win: float | None = None
@@ -61,7 +59,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
     luck: float | None = None
     """Strokes a match that chance cost it, less what it cost its opponents."""
     disputed: bool = False
-    """By what the event doesn't rate on, its rank would be outside the range that it has."""
+    """Its rank by what the event doesn't rate on would be outside its range of ranks."""
     wins: int | None = None
     ties: int | None = None
     losses: int | None = None
@@ -90,8 +88,8 @@ class Duel(Frozen, frozen=True, kw_only=True):
     losses: int
 
 
-class Source(Frozen, frozen=True, kw_only=True):
-    """An event among those that a table was made from."""
+class SourceEvent(Frozen, frozen=True, kw_only=True):
+    """One of the events that a table was made from."""
 
     event: Event
     matches: int
@@ -103,9 +101,9 @@ class Source(Frozen, frozen=True, kw_only=True):
     aliases: tuple[tuple[str, str], ...] = ()
     """Entrants that have another id in the table: theirs, and that one."""
     damaged: int = 0
-    """Lines of its log that were passed over."""
+    """Damaged lines of its log, skipped."""
     gone: tuple[str, ...] = ()
-    """Of an epoch: who plays in it though withdrawn before, so that nothing it did counts."""
+    """Of an epoch: bots that play in it though withdrawn before; their results don't count."""
 
 
 class Table(Frozen, frozen=True, kw_only=True):
@@ -124,11 +122,11 @@ class Table(Frozen, frozen=True, kw_only=True):
     withdrawn: tuple[Withdrawal, ...] = ()
     ended: str = ""
     """Why nothing more was played, where results decided that."""
-    verdict: Verdict | None = None
+    verdict: TrialVerdict | None = None
     """Of a trial that is over."""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourceEvent, ...] = ()
     """The events that were rated, in the order of their commitments; empty: all of `event`."""
     selected: tuple[str, ...] = ()
-    """What of them was left out by whoever rated them; for people."""
+    """What was left out of them on request; for people."""
     rule: int = DERIVATION
-    """By which it was derived: today's, but for the files of an event that names an older one."""
+    """The rule of derivation; an older one only for files of an event that names it."""

@@ -24,10 +24,10 @@ from arena.model import (
     Entrant,
     Event,
     MatchSpec,
-    Racing,
+    RaceSettings,
     RateOn,
     Settings,
-    Source,
+    SourceEvent,
     UserError,
     Withdrawal,
     canonical,
@@ -225,7 +225,7 @@ def _common_settings(all_of_them: Sequence[Settings]) -> Settings:
     shared.setdefault("format", "+".join(sorted({settings.format for settings in all_of_them})))
     if any(settings.racing for settings in all_of_them):
         # Its ranks stay as cautious as repeated looks demand.
-        shared.setdefault("racing", Racing())
+        shared.setdefault("racing", RaceSettings())
     return Settings(**shared)
 
 
@@ -237,7 +237,7 @@ class Pool:
     """The counts of several events in one; results of bots in `gone` are left out."""
 
     def __init__(self, *, margin: float, gone: frozenset[str] = frozenset()) -> None:
-        self.sources: list[Source] = []
+        self.sources: list[SourceEvent] = []
         self._tally = Tally(margin=margin)
         self._gone = gone
         self._missing = 0
@@ -279,7 +279,7 @@ class Pool:
         self._end = ScheduleEnd() if self.sources else counted.end
         self._not_reproducible.update(aliases.get(name, name) for name in counted.not_reproducible)
         self.sources.append(
-            Source(
+            SourceEvent(
                 event=event,
                 matches=self._tally.matches - matches,
                 planned=counted.plan.matches,

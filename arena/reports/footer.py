@@ -16,7 +16,7 @@ from arena.model import (
     FaultKind,
     Machine,
     Settings,
-    Source,
+    SourceEvent,
     Table,
     Withdrawal,
 )
@@ -114,7 +114,7 @@ def _sources(table: Table, *, brief: bool) -> Iterator[Fact]:
                        entrant)  # fmt: skip
 
 
-def _source(source: Source, *, brief: bool) -> Iterator[str]:
+def _source(source: SourceEvent, *, brief: bool) -> Iterator[str]:
     """One event of several."""
     event = source.event
     yield _deals(event, brief=brief)

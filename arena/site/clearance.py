@@ -38,7 +38,7 @@ from arena.model import (
     Machine,
     NotRun,
     Settings,
-    Source,
+    SourceEvent,
     Standing,
     Table,
     Withdrawal,
@@ -198,7 +198,7 @@ class Clearance(Frozen, frozen=True, kw_only=True):
             settings, heroes=heroes, trial=trial, withdrawn=UNSET, options=options
         )
 
-    def _source(self, source: Source) -> Source:
+    def _source(self, source: SourceEvent) -> SourceEvent:
         ids = self.ids(source.event.entrants)
         # What it is called in the table is an entrant of another event: named by the same rule.
         aliases = () if self.key else source.aliases

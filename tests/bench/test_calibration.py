@@ -6,14 +6,14 @@ pytest.importorskip("numpy")
 from calibration import BEFORE, COMPARED, Chance, Rare, Skewed, forfeited, tried
 from numpy.random import default_rng
 
-from arena.model import Verdict
+from arena.model import TrialVerdict
 
 RUNS = 200
 
 
 def better(trials):
     """The share of them that ended so."""
-    return sum(trial.verdict is Verdict.BETTER for trial in trials) / RUNS
+    return sum(trial.verdict is TrialVerdict.BETTER for trial in trials) / RUNS
 
 
 def level(strokes):

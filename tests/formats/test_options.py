@@ -7,7 +7,7 @@ from msgspec import UNSET
 from arena import registry
 from arena.formats.options import options_of, settings_members
 from arena.formats.round_robin import RoundRobin
-from arena.model import Frozen, Racing, Settings, UserError
+from arena.model import Frozen, RaceSettings, Settings, UserError
 
 
 class EveryOptions(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -33,7 +33,7 @@ def test_texts_become_values_that_the_settings_hold_and_give_back():
 def test_older_formats_keep_their_own_member_of_the_settings():
     """So that event.json stays what it was."""
     kind = registry.format_class("racing")
-    assert {"racing": Racing(close=1.5)} == settings_members(kind, "racing", {"close": "1.5"})
+    assert {"racing": RaceSettings(close=1.5)} == settings_members(kind, "racing", {"close": "1.5"})
     assert settings_members(RoundRobin, "round-robin", {}) == {}
     assert Settings(game="play-nine").options is UNSET
 

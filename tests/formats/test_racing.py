@@ -6,7 +6,7 @@ import pytest
 
 from arena.formats import race as formats_race
 from arena.formats.race import Race, refuse_small_budget
-from arena.model import Racing, Settings, UserError, pairing_id
+from arena.model import RaceSettings, Settings, UserError, pairing_id
 from arena.schedule import NoResults, Wave
 
 
@@ -18,7 +18,7 @@ def race(drawn, entered):
         settings = Settings(
             game="play-nine",
             format="racing",
-            racing=racing or Racing(close=close, budget=budget),
+            racing=racing or RaceSettings(close=close, budget=budget),
             **{"deals": 10, **settings},
         )
         return Race(settings, entered(names, authors), drawn)
@@ -146,7 +146,7 @@ def test_waves_grow_by_half_in_whole_series_and_no_deal_comes_twice(race, shown,
 )
 def test_how_waves_grow_is_the_event_s(race, shown, growth, deals):
     """And in how many looks' name it has to be sure."""
-    made = race("abc", racing=Racing(growth=growth, looks=7))
+    made = race("abc", racing=RaceSettings(growth=growth, looks=7))
     results = shown(dict.fromkeys("abc", 0.0))
     asked = []
     results.separation = lambda *of: asked.append(of) or 3.0
@@ -243,7 +243,7 @@ def test_a_race_that_can_t_be_is_refused(race, names, settings, words):
 def test_a_budget_is_held_against_the_number_of_bots(budget, bots, same_author, refused):
     """Before a field is known; where authors are kept apart, pairs can't be counted."""
     settings = Settings(
-        game="play-nine", deals=1000, racing=Racing(budget=budget), same_author=same_author
+        game="play-nine", deals=1000, racing=RaceSettings(budget=budget), same_author=same_author
     )
     expected = (
         pytest.raises(UserError, match="1000 deals for each pair, has 6000 matches")

@@ -6,9 +6,8 @@ import msgspec
 import pytest
 
 from arena.formats import trial
-from arena.formats.trial import FORFEITS, SKEW, Trial, bounds
-from arena.model import ADJUSTED, RESULTS, Settings, UserError, Verdict
-from arena.model import Trial as Question
+from arena.formats.trial import FORFEITS, SKEW, SequentialTrial, bounds
+from arena.model import ADJUSTED, RESULTS, Settings, TrialSettings, TrialVerdict, UserError
 from arena.schedule import Lead, NoResults, ScheduleEnd, Wave
 
 
@@ -20,24 +19,24 @@ def made(drawn, entered):
         settings = Settings(
             game="play-nine",
             format="trial",
-            trial=Question(new="new") if test is None else test or None,
+            trial=TrialSettings(new="new") if test is None else test or None,
             **{"deals": 5, "rate_on": ADJUSTED, **settings},
         )
-        return Trial(settings, entered(names, authors), drawn)
+        return SequentialTrial(settings, entered(names, authors), drawn)
 
     return make
 
 
 def test_the_bounds_are_wald_s():
     """And the ratio is that of two Gaussians."""
-    test = Question(new="new", effect=2.0, alpha=0.05, beta=0.1)
+    test = TrialSettings(new="new", effect=2.0, alpha=0.05, beta=0.1)
     found = bounds(test, Lead(1.7, 0.8))
     assert (math.log(0.1 / 0.95), math.log(0.9 / 0.05)) == (found.lower, found.upper)
     gaussians = (-((1.7 - 2.0) ** 2) + 1.7**2) / (2 * 0.8**2)
     assert found.ratio == pytest.approx(gaussians)
-    assert found.verdict is Verdict.UNDECIDED
-    assert bounds(test, Lead(4.0, 0.8)).verdict is Verdict.BETTER
-    assert bounds(test, Lead(-1.0, 0.8)).verdict is Verdict.NOT_BETTER
+    assert found.verdict is TrialVerdict.UNDECIDED
+    assert bounds(test, Lead(4.0, 0.8)).verdict is TrialVerdict.BETTER
+    assert bounds(test, Lead(-1.0, 0.8)).verdict is TrialVerdict.NOT_BETTER
 
 
 def test_it_goes_on_until_it_is_known(made, shown, checked):
@@ -57,26 +56,28 @@ def test_it_goes_on_until_it_is_known(made, shown, checked):
     assert behind.note.endswith("; behind by 0.5 ± 6.0 strokes")
     checked(format_, waves)
     better = format_.wave(waves, shown({"new": 3.0, "old": 0.0}, error=0.5))
-    assert ScheduleEnd("new is better", Verdict.BETTER) == better
+    assert ScheduleEnd("new is better", TrialVerdict.BETTER) == better
     worse = format_.wave(waves, shown({"new": 0.0, "old": 3.0}, error=0.5))
-    assert ScheduleEnd("new is not better", Verdict.NOT_BETTER) == worse
+    assert ScheduleEnd("new is not better", TrialVerdict.NOT_BETTER) == worse
     assert format_.adaptive
 
 
 def apart(**more):
     """What `arena compare` asks."""
-    return Question(new="new", forfeits=FORFEITS, skew=SKEW, **more)
+    return TrialSettings(new="new", forfeits=FORFEITS, skew=SKEW, **more)
 
 
 def test_better_takes_a_proof_that_forfeits_cost_less(made, shown):
     """Until then it goes on, and says why; an event that doesn't ask for it, ends."""
     ahead = shown({"new": 3.0, "old": 0.0}, error=0.5, fell=(40, 0, 0))
     wave, older = (f.wave([f.wave((), NoResults())], ahead) for f in (made(test=apart()), made()))
-    assert ScheduleEnd("new is better", Verdict.BETTER) == older
+    assert ScheduleEnd("new is better", TrialVerdict.BETTER) == older
     assert "; 0 forfeits in 40 matches may yet cost that: 0.95 < 3.54" in wave.note
     assert wave.more > 0
     enough = shown({"new": 3.0, "old": 0.0}, error=0.5, fell=(160, 0, 0))
-    assert ScheduleEnd("new is better", Verdict.BETTER) == made(test=apart()).wave([wave], enough)
+    assert ScheduleEnd("new is better", TrialVerdict.BETTER) == made(test=apart()).wave(
+        [wave], enough
+    )
     fell = shown({"new": 3.0, "old": 0.0}, error=0.5, fell=(160, 2, 0))
     assert "2 forfeits in 160" in made(test=apart()).wave([wave], fell).note
 
@@ -86,15 +87,17 @@ def test_other_verdicts_take_no_such_proof(made, shown):
     behind = shown({"new": 0.0, "old": 3.0}, error=0.5)
     format_ = made(test=apart())
     first = format_.wave((), NoResults())
-    assert ScheduleEnd("new is not better", Verdict.NOT_BETTER) == format_.wave([first], behind)
+    assert ScheduleEnd("new is not better", TrialVerdict.NOT_BETTER) == format_.wave(
+        [first], behind
+    )
     ahead = shown({"new": 3.0, "old": 0.0}, error=0.5)
     by_results = made(test=apart(), rate_on=RESULTS)
-    assert ScheduleEnd("new is better", Verdict.BETTER) == by_results.wave([first], ahead)
+    assert ScheduleEnd("new is better", TrialVerdict.BETTER) == by_results.wave([first], ahead)
 
 
 def test_rare_large_losses_are_allowed_for():
     """A lead whose estimate is skewed is corrected on the side of what would be refused."""
-    plain, asked = Question(new="new"), apart()
+    plain, asked = TrialSettings(new="new"), apart()
     for lead, side in (
         (Lead(2.5, 0.5, -0.3), 1),
         (Lead(-0.5, 0.5, -0.3), 1),
@@ -113,7 +116,7 @@ def test_rare_large_losses_are_allowed_for():
 
 def test_how_often_it_looks_is_the_event_s(made, shown):
     """What a later arena would do is no matter."""
-    format_ = made(test=Question(new="new", first=10, step=30))
+    format_ = made(test=TrialSettings(new="new", first=10, step=30))
     waves = [format_.wave((), NoResults())]
     waves.append(format_.wave(waves, shown({"new": 1.0, "old": 0.0})))
     assert [range(10), range(10, 40)] == [deals for w in waves for deals in w.deals.values()]
@@ -132,24 +135,24 @@ def test_looks_come_where_series_end(made):
 )
 def test_the_budget_is_never_exceeded(made, shown, budget, waves):
     """Then nothing has been shown."""
-    format_ = made(test=Question(new="new", budget=budget))
+    format_ = made(test=TrialSettings(new="new", budget=budget))
     results = shown({"new": 1.0, "old": 0.0})
     played = []
     while len(played) < 5 and isinstance(wave := format_.wave(played, results), Wave):
         played.append(wave)
     assert waves == len(played)
     if waves < 5:
-        assert ScheduleEnd(f"the budget of {budget} matches", Verdict.UNDECIDED) == wave
+        assert ScheduleEnd(f"the budget of {budget} matches", TrialVerdict.UNDECIDED) == wave
 
 
 def test_a_pair_has_an_end(made, shown, monkeypatch):
     """However large the budget."""
     monkeypatch.setattr(trial, "MOST_DEALS", 50)
-    format_ = made(test=Question(new="new", budget=10**6))
+    format_ = made(test=TrialSettings(new="new", budget=10**6))
     results = shown({"new": 1.0, "old": 0.0})
     waves = [format_.wave((), results)]
     waves.append(format_.wave(waves, results))
-    assert ScheduleEnd("the budget of 100 matches", Verdict.UNDECIDED) == format_.wave(
+    assert ScheduleEnd("the budget of 100 matches", TrialVerdict.UNDECIDED) == format_.wave(
         waves, results
     )
 
@@ -157,9 +160,9 @@ def test_a_pair_has_an_end(made, shown, monkeypatch):
 @pytest.mark.parametrize(
     ("withdrawn", "note", "verdict"),
     [
-        (["new"], "new was withdrawn", Verdict.NOT_BETTER),
-        (["old"], "old was withdrawn", Verdict.BETTER),
-        (["new", "old"], "both were withdrawn", Verdict.UNDECIDED),
+        (["new"], "new was withdrawn", TrialVerdict.NOT_BETTER),
+        (["old"], "old was withdrawn", TrialVerdict.BETTER),
+        (["new", "old"], "both were withdrawn", TrialVerdict.UNDECIDED),
     ],
 )
 def test_who_is_withdrawn_has_lost(made, shown, withdrawn, note, verdict):
@@ -180,7 +183,7 @@ def test_what_is_likely_to_come(made, shown):
         assert math.ceil(2 * (20 * (bound - 1) - 20)) == wave.more
     level = format_.wave(waves, shown({"new": 1.0, "old": 0.0}))
     assert math.ceil(2 * (20 * bound / 0.5 - 20)) == level.more
-    small = made(test=Question(new="new", budget=90))
+    small = made(test=TrialSettings(new="new", budget=90))
     assert 10 == small.wave(waves, shown({"new": 1.0, "old": 0.0})).more
     nearly = format_.wave(waves, shown({"new": 2.4, "old": 0.0}))
     assert 0 == nearly.more
@@ -200,9 +203,12 @@ def test_without_a_word_the_second_is_the_new_one(made, shown):
         ({"names": ("new", "old", "x")}, "between two bots"),
         ({"names": ("new", "old", "x"), "seats": 3}, "between two bots"),
         ({"names": ("new",)}, "at least 2 bots"),
-        ({"test": Question(new="x")}, "x is not one of the two"),
+        ({"test": TrialSettings(new="x")}, "x is not one of the two"),
         ({"authors": "xx", "same_author": False}, "leave --no-same-author out"),
-        ({"test": Question(new="new", budget=39)}, "39 matches are too few: 20 deals, 40 matches"),
+        (
+            {"test": TrialSettings(new="new", budget=39)},
+            "39 matches are too few: 20 deals, 40 matches",
+        ),
     ],
 )
 def test_a_trial_that_can_t_be_is_refused(made, changes, words):

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from arena.deals import Deals, commitment, fingerprint, with_beacon
-from arena.model import STATED, Entrant, Event, MatchRecord, Settings, Trial, UserError
+from arena.model import STATED, Entrant, Event, MatchRecord, Settings, TrialSettings, UserError
 from arena.registry import game
 from arena.store import read_event, read_records
 from arena.verify.whole import verify
@@ -108,7 +108,7 @@ def test_both_agree_on_a_published_event_played_by_processes(name):
         {"names": STRANGE, "seats": 3},
         {"names": ("a@1", "b@1", "c@1"), "seats": 3, "playoff": True, "deals": 6},
         {"names": ("a@1", "b@1"), "beacon": "drand 4182001: é…", "game": "four-card-golf"},
-        {"names": ("a@1", "b@1"), "format": "trial", "deals": 5, "trial": Trial(new="b@1")},
+        {"names": ("a@1", "b@1"), "format": "trial", "deals": 5, "trial": TrialSettings(new="b@1")},
     ],
     ids=["eight", "strange", "playoff", "beacon", "trial"],
 )
@@ -310,7 +310,7 @@ def test_it_knows_the_members_of_all_lines_in_their_order():
         assert json.dumps(known) == json.dumps(listed)
     later = {
         f.name
-        for kind in (Settings, Trial)
+        for kind in (Settings, TrialSettings)
         for f in msgspec.structs.fields(kind)
         if f.default is msgspec.UNSET
     }

@@ -7,10 +7,9 @@ import pytest
 
 from arena.deals import Deals, secret_from_seed
 from arena.formats.race import Race
-from arena.formats.trial import Trial
-from arena.model import ADJUSTED, RatingSettings, Verdict
-from arena.model import Racing as Rules
-from arena.model import Trial as Question
+from arena.formats.trial import SequentialTrial
+from arena.model import ADJUSTED, RatingSettings, TrialSettings, TrialVerdict
+from arena.model import RaceSettings as Rules
 from arena.ratings.evidence import Evidence
 from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
@@ -187,12 +186,12 @@ def test_who_is_withdrawn_plays_in_no_later_wave(lab, deal, annulled):
 
 def test_a_trial_ends_with_a_verdict(lab):
     """The same from its log."""
-    question = Question(new="a", effect=2.0)
-    trial = Waves(lab, Trial, "ad", format="trial", deals=5, series=5, trial=question)
+    question = TrialSettings(new="a", effect=2.0)
+    trial = Waves(lab, SequentialTrial, "ad", format="trial", deals=5, series=5, trial=question)
     counting = trial.counting()
     records = trial.play(counting)
     result = trial.result(counting)
-    assert Verdict.BETTER is result.verdict
+    assert TrialVerdict.BETTER is result.verdict
     assert "a is better" == result.ended
     again = trial.counting()
     for record in records:

@@ -8,7 +8,7 @@ import random
 import msgspec
 import pytest
 
-from arena.model import ADJUSTED, Duel, Racing, Standing, Withdrawal
+from arena.model import ADJUSTED, Duel, RaceSettings, Standing, Withdrawal
 from arena.ratings.standings import table
 
 
@@ -202,7 +202,7 @@ def test_a_race_s_ranks_are_as_sure_as_its_stop_rule(lab):
         for spec in lab.specs(blocks)
     ]
     once = lab.table(blocks, records, "ab", rate_on=ADJUSTED)
-    raced = lab.table(blocks, records, "ab", rate_on=ADJUSTED, racing=Racing())
+    raced = lab.table(blocks, records, "ab", rate_on=ADJUSTED, racing=RaceSettings())
     assert [(1, 1), (2, 2)] == [(row.rank, row.rank_last) for row in once.rows]
     assert [(1, 2), (1, 2)] == [(row.rank, row.rank_last) for row in raced.rows]
     assert [row.mu for row in once.rows] == [row.mu for row in raced.rows]
@@ -218,7 +218,7 @@ def test_in_a_race_who_is_far_away_is_no_burden_for_the_others(lab, far):
         lab.record(spec, {name: strokes[name] + draw.randint(-6, 6) for name in spec.seats})
         for spec in lab.specs(blocks)
     ]
-    found = lab.table(blocks, records, "abc", rate_on=ADJUSTED, racing=Racing())
+    found = lab.table(blocks, records, "abc", rate_on=ADJUSTED, racing=RaceSettings())
     ranks = [(row.rank, row.rank_last) for row in found.rows]
     assert "bac" == "".join(row.entrant for row in found.rows)
     assert ([(1, 1), (2, 2), (3, 3)] if far else [(1, 2), (1, 3), (2, 3)]) == ranks

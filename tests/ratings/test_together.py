@@ -11,7 +11,7 @@ from arena.model import (
     ADJUSTED,
     Entrant,
     NotRun,
-    Racing,
+    RaceSettings,
     RatingSettings,
     Settings,
     UserError,
@@ -201,7 +201,7 @@ def test_the_same_content_under_two_ids_is_one_bot(lab):
     assert {"crash": 1} == account.faults
 
 
-@pytest.mark.parametrize("other", [Racing(budget=99), None])
+@pytest.mark.parametrize("other", [RaceSettings(budget=99), None])
 def test_ranks_are_as_sure_as_the_stop_rule_of_any_event_among_them(lab, other):
     """A race that others were added to has looked as often as before."""
     draw = random.Random(4)
@@ -212,7 +212,7 @@ def test_ranks_are_as_sure_as_the_stop_rule_of_any_event_among_them(lab, other):
     ]
     whole = (blocks, records)
     few = played(lab, "ab", deals=1, skill={"a": 89, "b": 90})
-    race = (named(lab, "race", rate_on=ADJUSTED, racing=Racing()), *whole)
+    race = (named(lab, "race", rate_on=ADJUSTED, racing=RaceSettings()), *whole)
     added = (named(lab, "added", rate_on=ADJUSTED, racing=other), *few)
     never = [
         (named(lab, name, rate_on=ADJUSTED), *part) for name, part in (("x", whole), ("y", few))

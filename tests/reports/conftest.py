@@ -19,7 +19,7 @@ from arena.model import (
     Machine,
     NotRun,
     Settings,
-    Source,
+    SourceEvent,
     Standing,
     Table,
     Withdrawal,
@@ -163,8 +163,8 @@ class Tables:
                 plain.event, settings=settings, commitment="", secret="", finished=False
             ),
             sources=(
-                Source(event=plain.event, matches=plain.matches, planned=plain.planned),
-                Source(
+                SourceEvent(event=plain.event, matches=plain.matches, planned=plain.planned),
+                SourceEvent(
                     event=eventful.event,
                     matches=7,
                     planned=eventful.planned,

@@ -5,7 +5,7 @@ import itertools
 import msgspec
 import pytest
 
-from arena.model import ADJUSTED, Duel, Racing, Settings, Trial
+from arena.model import ADJUSTED, Duel, RaceSettings, Settings, TrialSettings
 from arena.registry import render
 
 
@@ -33,15 +33,15 @@ def rows(tables):
     [
         ({"heroes": ("ann@1", "bob@1")}, "run by ann@1, bob@1"),
         (
-            {"racing": Racing(close=1.5, budget=900)},
+            {"racing": RaceSettings(close=1.5, budget=900)},
             (
                 "10 deals a table in all rotations to begin with, series of 25, turn cap 60, until "
                 "neighbours are told apart, or shown to be within 1.5 strokes or 900 matches"
             ),
         ),
-        ({"racing": Racing()}, "or shown to be within 2 strokes matches:"),
+        ({"racing": RaceSettings()}, "or shown to be within 2 strokes matches:"),
         (
-            {"trial": Trial(new="bob@1", alpha=0.01)},
+            {"trial": TrialSettings(new="bob@1", alpha=0.01)},
             "is bob@1 better: 0 against 2 strokes a match, alpha 0.01, beta 0.05, 4000 matches at",
         ),
         ({"rate_on": ADJUSTED}, "fitted to all strokes less luck: mu 25"),

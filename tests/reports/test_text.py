@@ -7,7 +7,7 @@ import pytest
 from msgspec import UNSET
 from wcwidth import wcswidth
 
-from arena.model import ADJUSTED, RESULTS, Machine, Settings, Trial, UserError, Withdrawal
+from arena.model import ADJUSTED, RESULTS, Machine, Settings, TrialSettings, UserError, Withdrawal
 from arena.registry import render
 
 
@@ -144,7 +144,10 @@ def test_forfeits_are_tested_apart_from_strokes_alone(tables, rate_on, forfeits,
     """By results a forfeit is a loss like any other."""
     table = tables.plain()
     settings = Settings(
-        game="play-nine", rate_on=rate_on, deals=5, trial=Trial(new="b@1", forfeits=forfeits)
+        game="play-nine",
+        rate_on=rate_on,
+        deals=5,
+        trial=TrialSettings(new="b@1", forfeits=forfeits),
     )
     event = msgspec.structs.replace(table.event, settings=settings)
     made = render(msgspec.structs.replace(table, event=event), "text")

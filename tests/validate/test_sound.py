@@ -15,7 +15,7 @@ from arena.model import (
     MatchRecord,
     SeatUse,
     Settings,
-    Trial,
+    TrialSettings,
 )
 from arena.validate import event_fault, record_fault
 from tests.records import match_record
@@ -135,7 +135,7 @@ def test_an_event_is_of_the_rule_that_it_names():
 def test_a_trial_of_the_first_rule_is_decided_as_it_was():
     """What a later rule has added can't be claimed by an event that names none."""
     for extra, words in ((({}, "")), ({"skew": 3.0}, "its settings have skew")):
-        settings = replaced(EVENT.settings, trial=Trial(new="bob@1", **extra))
+        settings = replaced(EVENT.settings, trial=TrialSettings(new="bob@1", **extra))
         assert words in event_fault(replaced(EVENT, settings=settings))
         assert bool(words) == bool(event_fault(replaced(EVENT, settings=settings)))
 

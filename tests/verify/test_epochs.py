@@ -20,7 +20,7 @@ from arena.event.epochs import (
 )
 from arena.event.rerate import rated
 from arena.event.results import table_of, withdrawn_in
-from arena.model import Racing, Settings, UserError
+from arena.model import RaceSettings, Settings, UserError
 from arena.store import read_event
 from arena.terminal.verify_report import verify_folder
 from arena.verify.whole import verify
@@ -85,11 +85,11 @@ def test_an_epoch_knows_its_event(tmp_path):
 
 def test_an_epoch_has_the_settings_of_its_event():
     """But for what belongs to its format."""
-    settings = msgspec.structs.replace(GOLF, format="racing", racing=Racing(), tables=None)
+    settings = msgspec.structs.replace(GOLF, format="racing", racing=RaceSettings(), tables=None)
     made = settings_of_epoch(settings, ["b", "a"], predictable=True)
     assert ("gauntlet", ("a", "b"), None) == (made.format, made.heroes, made.racing)
     assert (2, True) == (made.derivation, made.predictable)
-    of_the_event = {"format": "racing", "heroes": (), "racing": Racing()}
+    of_the_event = {"format": "racing", "heroes": (), "racing": RaceSettings()}
     of_the_event |= dict.fromkeys(("derivation", "deal_order", "predictable", "withdrawn"), UNSET)
     assert settings == msgspec.structs.replace(made, **of_the_event)
 

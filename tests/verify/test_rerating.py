@@ -11,7 +11,7 @@ from arena.cli import commands
 from arena.deals import secret_from_seed
 from arena.event.rerate import Wanted, rated
 from arena.event.results import table_of
-from arena.model import Racing, Settings, UserError
+from arena.model import RaceSettings, Settings, UserError
 from arena.registry import REPORTS, render
 from arena.store import read_event, read_records
 
@@ -211,7 +211,7 @@ def test_a_damaged_line_is_named(tmp_path):
 
 def test_what_a_race_has_decided_on_needs_all_lines(tmp_path):
     """Its later matches can't be placed, and that is said."""
-    settings = msgspec.structs.replace(GOLF, format="racing", racing=Racing(budget=40))
+    settings = msgspec.structs.replace(GOLF, format="racing", racing=RaceSettings(budget=40))
     folder = event(tmp_path / "race", settings=settings)
     assert table_of(folder) == rated([folder])
     damaged(folder, 1)

@@ -26,11 +26,11 @@ from arena.model import (
     Machine,
     MatchRecord,
     NotRun,
-    Racing,
+    RaceSettings,
     RatingSettings,
     SeatUse,
     Settings,
-    Trial,
+    TrialSettings,
     UserError,
     canonical,
 )
@@ -134,7 +134,7 @@ def test_what_is_unset_is_not_there():
     ("name", "stated"),
     [
         ("predictable", {"predictable": False}),
-        ("forfeits", {"trial": Trial(new="x", forfeits=1.0)}),
+        ("forfeits", {"trial": TrialSettings(new="x", forfeits=1.0)}),
     ],
 )
 def test_no_event_has_settings_of_a_rule_that_it_does_not_name(old, name, stated):
@@ -319,7 +319,14 @@ def test_another_number_of_holes_is_for_another_arena(folder):
         refuse_drift(folder, event, read_event_file(folder).announced, SECRET, None)
 
 
-WRITTEN = (Settings, *(Limits, RatingSettings, Racing, Trial), Event, Entrant, Machine, Confinement)
+WRITTEN = (
+    Settings,
+    *(Limits, RatingSettings, RaceSettings, TrialSettings),
+    Event,
+    Entrant,
+    Machine,
+    Confinement,
+)
 WRITTEN += (NotRun, MatchRecord, HoleRecord, Fault, FaultHost, SeatUse)
 FIRST = {
     "Settings": "evaluator format freeze game game_version heroes limits playoff racing rate_on "

@@ -10,7 +10,15 @@ from msgspec import UNSET
 
 from arena.event.results import Counts, counting_of, schedule_of, table_of
 from arena.event.tournament import Tournament
-from arena.model import ADJUSTED, Racing, RatingSettings, Settings, Trial, UserError, Verdict
+from arena.model import (
+    ADJUSTED,
+    RaceSettings,
+    RatingSettings,
+    Settings,
+    TrialSettings,
+    TrialVerdict,
+    UserError,
+)
 from arena.registry import render
 from arena.store import Store, read_event, read_records
 from arena.verify.findings import LOG
@@ -26,7 +34,7 @@ RACE = Settings(
     deals=2,
     series=2,
     turn_cap=4,
-    racing=Racing(close=0.1, budget=40),
+    racing=RaceSettings(close=0.1, budget=40),
 )
 WARM_UP = 3 * 2 * 2
 
@@ -85,7 +93,7 @@ def test_a_true_race_is_verified(race):
 
 def test_a_race_is_decided_by_its_own_constants_and_not_by_today_s_defaults(tmp_path):
     """They are in its settings, under its commitment."""
-    racing = Racing(close=0.1, budget=60, growth=2.0, looks=3)
+    racing = RaceSettings(close=0.1, budget=60, growth=2.0, looks=3)
     rating = RatingSettings(borrowed=0, error_rate=0.2, least_spread=0.5)
     settings = msgspec.structs.replace(RACE, racing=racing, rating=rating)
     folder = make(tmp_path / "race", settings, NAMES)
@@ -198,13 +206,13 @@ def test_a_trial_is_verified_and_says_what_it_showed(tmp_path):
         deals=5,
         series=5,
         turn_cap=4,
-        trial=Trial(new="bob@1", effect=30.0, budget=90),
+        trial=TrialSettings(new="bob@1", effect=30.0, budget=90),
     )
     folder = make(tmp_path / "trial", settings, ("ann", "bob"))
     verdict = verify(folder, jobs=1)
     assert verdict.difference is None
     assert verdict.matches == verdict.planned >= 40
-    assert table_of(folder).verdict in set(Verdict)
+    assert table_of(folder).verdict in set(TrialVerdict)
     before = lines(folder)
     rewrite(folder, before[1:])
     assert "no record of it" in difference(folder).found
@@ -212,7 +220,7 @@ def test_a_trial_is_verified_and_says_what_it_showed(tmp_path):
 
 def test_a_trial_decides_by_the_proofs_that_its_settings_ask_for(tmp_path):
     """One that asks for none of forfeits ends as it did; what it asks is under the commitment."""
-    asked = Trial(
+    asked = TrialSettings(
         new="bob@1", effect=2.0, alpha=0.49, beta=0.49, budget=120, forfeits=0.6, skew=3.0
     )
     settings = Settings(
@@ -235,7 +243,7 @@ def test_a_trial_decides_by_the_proofs_that_its_settings_ask_for(tmp_path):
         assert verdict.difference is None
         ended.append((verdict.matches, table_of(folder).verdict))
     (matches, _), before = ended
-    assert before == (40, Verdict.BETTER)
+    assert before == (40, TrialVerdict.BETTER)
     assert matches > 40
     restate(tmp_path / "new", settings=msgspec.structs.replace(settings, trial=older))
     assert "commitment" in str(difference(tmp_path / "new"))
@@ -250,14 +258,14 @@ def test_a_trial_ends_where_a_bot_is_withdrawn(tmp_path):
         deals=5,
         series=5,
         turn_cap=4,
-        trial=Trial(new="bob@1"),
+        trial=TrialSettings(new="bob@1"),
     )
     folder = make(
         tmp_path / "trial", settings, ("ann", "bob"), faults={"bob@1": (7, "crash")}, last=20
     )
     assert verify(folder, jobs=1).difference is None
     found = table_of(folder)
-    assert ("bob@1 was withdrawn", Verdict.NOT_BETTER) == (found.ended, found.verdict)
+    assert ("bob@1 was withdrawn", TrialVerdict.NOT_BETTER) == (found.ended, found.verdict)
 
 
 def test_the_schedule_knows_every_match_that_a_race_could_come_to(race):
