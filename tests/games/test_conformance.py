@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.games import IllegalMoveError
+from arena.model import HoleRecord
 
 seeds = st.integers(0, 2**32)
 quick = settings(max_examples=100, deadline=None, derandomize=True)
@@ -36,8 +37,7 @@ def compare(lab, game, table):
     """Play to the end beside the second referee, comparing all that either says."""
     hole, deck, rng, policy = table
     start = hole.view(0)
-    mirror = lab.Mirror(
-        game,
+    mirror = lab.second(game)(
         seats=len(start.grids),
         order=start.order,
         deck=lab.ListDeck(deck.cards, deck.handed),
@@ -62,6 +62,7 @@ def compare(lab, game, table):
         assert mirror.events(seat) == events
         assert seen[seat] == events[: len(seen[seat])]
     assert mirror.grids() == hole.grids()
+    assert tuple(map(mirror.score, mirror.grids())) == hole.scores()
 
 
 @quick
@@ -205,7 +206,7 @@ def test_an_impossible_order_is_refused(game, lab, seats, order):
 
 def test_a_deck_too_small_or_a_cap_without_turns_is_refused(game, lab):
     """A first discard, a stock and a turn are what a hole needs at least."""
-    dealt = 2 * (8 if game.name == "play-nine" else 4)
+    dealt = 2 * game.about.cards
     with pytest.raises(ValueError, match="too few"):
         lab.start(game, lab.ListDeck([1] * (dealt + 1)))
     assert lab.start(game, lab.ListDeck([1] * (dealt + 2))).view(0).stock == 1
@@ -215,8 +216,8 @@ def test_a_deck_too_small_or_a_cap_without_turns_is_refused(game, lab):
 
 def test_the_smallest_deck_reshuffles_one_card_again_and_again(game, lab):
     """With one card of stock every draw finds a card."""
-    dealt = 2 * (8 if game.name == "play-nine" else 4)
-    hole = lab.start(game, lab.ListDeck([1] * (dealt + 2)), turn_cap=9)
+    dealt = 2 * game.about.cards
+    hole = lab.start(game, lab.ListDeck(range(1, dealt + 3)), turn_cap=9)
     lab.play(hole, lab.endless, random.Random(0))
     assert hole.view(0).turns == (9, 9)
 
@@ -245,8 +246,7 @@ def test_views_hold_the_fields_of_the_specification(game, lab):
     """The view's fields are those of protocol/SPEC.md, all of them always sent."""
     fields = {"seat", "order", "phase", "grids", "discard", "pile", "stock", "recycled"}
     fields |= {"drawn", "turns", "ended_by"}
-    if game.name == "four-card-golf":
-        fields.add("known")
+    fields |= lab.second(game).FIELDS
     view = lab.start(game, lab.shuffled(game, 2, 3)).view(1)
     assert type(view) is game.view_type
     assert fields == set(msgspec.json.decode(msgspec.json.encode(view)))
@@ -254,7 +254,51 @@ def test_views_hold_the_fields_of_the_specification(game, lab):
         view.stock = 0
 
 
-def test_games_state_their_name_table_sizes_and_cap(game):
+def test_games_state_their_name_table_sizes_and_cap(game, lab):
     """What `hello` and the command line say about a game."""
-    stated = (game.name, game.min_seats, game.max_seats, game.turn_cap)
-    assert stated in {("play-nine", 2, 6, 60), ("four-card-golf", 2, 8, 30)}
+    assert game.name == game.about.name
+    assert lab.second(game).STATED == (game.min_seats, game.max_seats, game.turn_cap)
+
+
+@quick
+@given(data=st.data())
+def test_the_descriptor_fits_what_is_played(game, lab, data):
+    """Its cards, its words, their phases, and whether a player ended the hole."""
+    hole, _, rng, policy = begin(lab, game, data)
+    about, start = game.about, hole.view(0)
+    assert all(len(grid) in (0, about.cards) for grid in start.grids)
+
+    def check():
+        for seat in hole.to_act():
+            phase = hole.view(seat).phase
+            words = [move.split(" ")[0] for move in hole.legal(seat)]
+            assert {phase} == {about.move(word).phase for word in words}
+            assert set(words) <= set(about.moves)
+
+    script = lab.play(hole, policy, rng, each=check)
+    # A log has tee-offs in the order of play.
+    tees = [start.order.index(seat) if move[:3] == "tee" else 99 for seat, move in script]
+    moves = [move for _, (_, move) in sorted(zip(tees, script, strict=True), key=lambda t: t[0])]
+    record = HoleRecord(order=start.order, moves=",".join(moves), scores=hole.scores())
+    assert about.was_ended(record) == (hole.view(0).ended_by is not None)
+
+
+def test_the_descriptor_has_words_for_everything(game):
+    """Labels fit into a card, rules onto a terminal, sentences take their values."""
+    about = game.about
+    assert about.cards % about.across == 0
+    assert about.title
+    assert max(map(len, about.rules.splitlines())) < 80
+    for card in set(game.pack(game.max_seats)):
+        assert 1 <= len(about.label(card)) <= 2
+        assert isinstance(about.strokes(card), int)
+    values = dict.fromkeys(("at", "two", "drawn", "top", "before", "card", "cards", "out"), "7")
+    for word in about.moves:
+        move = about.move(word)
+        assert word == move.shape.split(" ")[0]
+        for sentence in (move.now, move.past, move.brief):
+            assert sentence.format(**values)
+        assert move.offer.format(card="7", last=7, down="7")
+    assert not set(about.refusals) & set(about.moves)
+    assert set(about.own_moves) <= set(about.moves)
+    assert msgspec.json.encode(about.for_scripts(game.pack(2)))

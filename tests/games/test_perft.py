@@ -39,7 +39,7 @@ def dealer(request, lab):
 
     def dealer(game, deck, *moves, turn_cap=None):
         cap = turn_cap or game.turn_cap
-        start = game.start if request.param == "engine" else lambda **at: lab.Mirror(game, **at)
+        start = game.start if request.param == "engine" else lab.second(game)
 
         def begin():
             hole = start(seats=2, order=(0, 1), deck=deck, turn_cap=cap)

@@ -12,39 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.games import four_card_golf, play_nine
+from .conftest import GAMES, second
 
 
 def honest(hole, seat):
     """All that a seat is ever told."""
     return hole.view(seat), list(hole.events(seat, 0)), hole.legal(seat), hole.to_act()
-
-
-def others(hole, seat):
-    return [cards for other, cards in enumerate(hole._cards) if other != seat]
-
-
-LEAKS = {
-    "the next card": lambda hole, _: next((c for c in hole._stock if c is not None), None),
-    "the card in another's hand": lambda hole, _: hole._hand,
-    "one's own unseen cards": lambda hole, seat: hole._cards[seat],
-    "others' unseen cards": others,
-    "the stock less another's hand": lambda hole, _: tuple(hole._recycled),
-}
-LEAKS_OF = {
-    "play-nine": {
-        "a tee-off before all have made theirs": lambda hole, _: [
-            (hole._cards[seat][int(tee[4])], hole._cards[seat][int(tee[6])])
-            for seat, tee in hole._tees.items()
-        ],
-    },
-    "four-card-golf": {
-        "what others placed from the stock": lambda hole, _: hole._plays_own.copy(),
-        "what others recycled": lambda hole, seat: hole._recycled_of_others(seat),
-        "the recycled stock less others' cards": lambda hole, seat: hole._recycled_for(seat),
-        "what others peeked at": lambda hole, seat: [cards[2:] for cards in others(hole, seat)],
-    },
-}
 
 
 def experiment(lab, game, seed):
@@ -64,7 +37,7 @@ def experiment(lab, game, seed):
         return hole
 
     record = lab.ListDeck(deck.cards, deck.handed)
-    mirror = lab.Mirror(game, seats=seats, order=range(seats), deck=record, turn_cap=game.turn_cap)
+    mirror = lab.second(game)(seats=seats, order=range(seats), deck=record, turn_cap=game.turn_cap)
     for seat, move in script:
         mirror.apply(seat, move)
     hole = replay(record)
@@ -98,8 +71,8 @@ def test_what_a_seat_is_told_does_not_depend_on_cards_it_has_not_seen(game, lab,
     ("game", "tells"),
     [
         pytest.param(game, tells, id=f"{game.name}: {leak}")
-        for game in (play_nine.GAME, four_card_golf.GAME)
-        for leak, tells in {**LEAKS, **LEAKS_OF[game.name]}.items()
+        for game in GAMES
+        for leak, tells in second(game).LEAKS.items()
     ],
 )
 def test_a_leak_would_be_noticed(game, lab, tells):

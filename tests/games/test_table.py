@@ -8,10 +8,9 @@ import pytest
 from arena.games import four_card_golf, play_nine
 
 
-@pytest.mark.parametrize("game", [play_nine.GAME, four_card_golf.GAME], ids=lambda g: g.name)
 def test_cards_are_dealt_one_at_a_time_from_the_left_of_the_dealer(game, lab):
     """The k-th card that a seat gets goes to its position k; then comes the first discard."""
-    size = 8 if game.name == "play-nine" else 4
+    size = game.about.cards
     hole = lab.start(game, lab.ListDeck(range(60)), seats=3, order=(2, 0, 1))
     first_seats = [hole._cards[2], hole._cards[0], hole._cards[1]]
     assert [[3 * k + p for k in range(size)] for p in range(3)] == first_seats

@@ -91,7 +91,7 @@ class ThirdArena:
         out = self.folder / name
         return out, self(
             *("run", *sorted(self.bots.iterdir()), "--game", "open-six", "--out", out),
-            *("--sandbox", "none", "--seed", "1", *words),
+            *("--sandbox", "none", "--seed", "1", "--turn-cap", "8", *words),
             **how,
         )
 

@@ -66,6 +66,8 @@ class OpenSixHole(CardTable):
 
     def fallback(self, seat: int) -> str:
         """Pass; a drawn card is discarded."""
+        if seat not in self._acting:
+            raise self._illegal(seat, "")
         return self.legal(seat)[-1]
 
     def apply(self, seat: int, move: str) -> None:
@@ -155,7 +157,7 @@ class OpenSix:
     version: Final = 1
     min_seats: Final = 2
     max_seats: Final = 4
-    turn_cap: Final = 12
+    turn_cap: Final = 30
     view_type: Final = OpenSixView
 
     def pack(self, seats: int) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ def test_run_says_that_luck_is_not_measured(third, event):
     folder, done = event
     assert done.stderr.count(NO_LUCK) == 1
     settings = settings_of(folder)
-    assert ("open-six", 12, "") == tuple(settings[k] for k in ("game", "turn_cap", "evaluator"))
+    assert ("open-six", 8, "") == tuple(settings[k] for k in ("game", "turn_cap", "evaluator"))
     rating = settings["rating"]
     assert (0.02, 90.0, 15.0) == tuple(
         rating[k] for k in ("draw_probability", "forfeit_margin", "event_sd")
