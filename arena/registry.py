@@ -25,6 +25,7 @@ GAMES: Mapping[str, str] = MappingProxyType(
         "four-card-golf": "arena.games.four_card_golf:GAME",
     }
 )
+DEFAULT_GAME = next(iter(GAMES))
 
 # The first one whose live canary passes is taken; "none" confines nothing and is taken only
 # when it is asked for by name.

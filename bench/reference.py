@@ -17,9 +17,10 @@ from pathlib import Path
 
 from picture import picture
 
+from arena.registry import GAMES
+
 REPOSITORY = Path(__file__).parents[1]
 RESULTS = REPOSITORY / "results"
-GAMES = ("play-nine", "four-card-golf")
 DEALS = 20
 MARKS = ("<!-- reference table -->\n", "<!-- end of the reference table -->\n")
 

@@ -24,15 +24,16 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from arena import registry
 from arena.deals import Deals
-from arena.games import Game, four_card_golf, play_nine
-from arena.rl import mask, observe, raw_env, vector_env
+from arena.games import Game
+from arena.rl import MOVES, mask, observe, raw_env, vector_env
 
 LIBRARY = Path(__file__).parents[1] / "docs" / "training.md"
 MARKS = ("<!-- figures -->\n", "<!-- end of the figures -->\n")
 CASES: tuple[tuple[Game, int], ...] = tuple(
     (game, seats)
-    for game in (play_nine.GAME, four_card_golf.GAME)
+    for game in map(registry.game, MOVES)
     for seats in (game.min_seats, game.max_seats)
 )
 BATCHES = (1, 16, 64, 256, 1024, 4096, 16384)

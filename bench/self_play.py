@@ -33,7 +33,7 @@ from arena.bots.manifest import of_folder
 from arena.deals import Deals, secret_from_seed
 from arena.model import MatchSpec, Settings
 from arena.referee import HOLES, Referee, hello
-from arena.registry import game
+from arena.registry import GAMES, game
 from arena.wire.messages import Act, Bye, ToBot
 from arena.wire.session import encode
 
@@ -270,7 +270,7 @@ def play(settings: Settings, bots: Sequence[Contestant], count: int, seed: str) 
 def main() -> None:
     """Play as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("game", choices=["play-nine", "four-card-golf"])
+    parser.add_argument("game", choices=list(GAMES))
     parser.add_argument("deals", type=int, help="each is played in all seat rotations")
     parser.add_argument("bots", type=Path, nargs="+", help="folders, one for each seat")
     parser.add_argument("--in-process", action="store_true", help="import bot.py, no child process")

@@ -12,7 +12,7 @@ import click
 
 from arena.cli.event_file import read_defaults
 from arena.cli.paths import BotPath, PathName
-from arena.registry import COMMAND_OF, FORMATS, GAMES, REPORTS, SANDBOXES
+from arena.registry import COMMAND_OF, DEFAULT_GAME, FORMATS, GAMES, REPORTS, SANDBOXES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -209,7 +209,7 @@ def sandbox_option(
 
 
 json_option = switch("--json", "One JSON object, for programs.", to="as_json")
-game_option = option("--game", list(GAMES), "What is played.", default=next(iter(GAMES)))
+game_option = option("--game", list(GAMES), "What is played.", default=DEFAULT_GAME)
 freeze_option = switch("--freeze", "Bots stand still while it isn't their turn.")
 move_time_option = option("--move-time", TIME, "Time for a decision.", default="1s")
 start_time_option = option("--start-time", TIME, "Time for a bot to start.", default="10s")

@@ -94,7 +94,7 @@ class TrialOptions(Frozen, frozen=True, kw_only=True):
 class MatchOptions(Frozen, frozen=True, kw_only=True):
     """How one match is played."""
 
-    game: str = "play-nine"
+    game: str = registry.DEFAULT_GAME
     deal: int = 1
     """Which cards: the same number, game, seed and number of players, the same cards."""
     seed: str = "match"
@@ -120,7 +120,7 @@ class MatchOptions(Frozen, frozen=True, kw_only=True):
 class EventOptions(Frozen, frozen=True, kw_only=True):
     """What is played; the same options, bots and seed give the same results."""
 
-    game: str = "play-nine"
+    game: str = registry.DEFAULT_GAME
     seats: int = 2
     tables: int | None = None
     """None: every subset of the bots."""

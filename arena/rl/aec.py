@@ -81,7 +81,7 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
 
     def __init__(
         self,
-        game: str = next(iter(MOVES)),
+        game: str = registry.DEFAULT_GAME,
         *,
         seats: int = 2,
         holes: int = HOLES,

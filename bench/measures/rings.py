@@ -16,6 +16,7 @@ from pathlib import Path
 from arena import registry
 from arena.deals import Deals
 from arena.games import Game
+from arena.registry import GAMES
 from measures import RATE, Measure, Row, SkippedError
 from measures.conversation import SECRET, Conversation, series_of, settings_of
 from measures.stage import Stage, staying_on
@@ -70,7 +71,7 @@ def instructions(stage: Stage) -> Mapping[str, float]:
     if shutil.which("valgrind") is None:
         raise SkippedError("valgrind is not installed")
     found = {}
-    for game in ("play-nine", "four-card-golf"):
+    for game in GAMES:
         few, many = (_counted(stage, game, matches) for matches in (FEW, MANY))
         found[f"instructions.{game}"] = (many[0] - few[0]) / (many[1] - few[1])
     return found
@@ -127,16 +128,17 @@ def _library(game: str, matches: int) -> Measure:
     )
 
 
+MATCHES = {"play-nine": 40, "four-card-golf": 150}
+"""For about the same time each."""
+
 MEASURES = (
-    _library("play-nine", 40),
-    _library("four-card-golf", 150),
+    *(_library(game, MATCHES.get(game, 100)) for game in GAMES),
     Measure(
         name="instructions",
         about="the pure rings by callgrind, a decision",
         run=instructions,
         rows=tuple(
-            Row(key=f"instructions.{game}", text=game, unit="instructions")
-            for game in ("play-nine", "four-card-golf")
+            Row(key=f"instructions.{game}", text=game, unit="instructions") for game in GAMES
         ),
         most=1,
         warm=False,

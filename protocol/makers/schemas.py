@@ -104,6 +104,7 @@ def message_types() -> dict[str, Any]:
 
 def schemas(page: Page) -> Iterator[tuple[str, str]]:
     """(file name, text) of each JSON Schema."""
+    views = [game.view_type.__name__ for game in GAMES]
     for name, kind in (message_types() | RECORDS).items():
         schema = msgspec.json.schema(kind)
         schema["$schema"] = DRAFT
@@ -112,8 +113,8 @@ def schemas(page: Page) -> Iterator[tuple[str, str]]:
                 part["description"] = inspect.cleandoc(part["description"])
             if title in TABLES:
                 fields = page.fields(TABLES[title], title)
-                if title == "FourCardView":
-                    fields = page.fields(TABLES["PlayNineView"]) | fields
+                if title in views[1:]:  # SPEC.md says only what differs from the first
+                    fields = page.fields(TABLES[views[0]]) | fields
                 from_page(part, fields)
             else:
                 from_docstrings(part, title)

@@ -8,13 +8,12 @@ from typing import Any
 from makers import policies
 from makers.conversation import READY, Conversation, Policy, answer, first, says
 
+from arena import registry
 from arena.games import Game
-from arena.games.four_card_golf import GAME as FOUR_CARD_GOLF
-from arena.games.play_nine import GAME as PLAY_NINE
 from arena.model import Limits
 from arena.wire.messages import Act
 
-GAMES: tuple[Game, ...] = (PLAY_NINE, FOUR_CARD_GOLF)
+GAMES: tuple[Game, ...] = tuple(map(registry.game, registry.GAMES))
 
 # Deals on which plain players tie: two of three, seat 0 among them.
 PLAYOFFS = {"play-nine": 115, "four-card-golf": 5}
@@ -178,7 +177,7 @@ def start() -> Iterator[tuple[str, str]]:
     for name, lines in STARTS.items():
         about = f"The first line is not ready ({name})."
         limits = BRIEF if name in ("silent", "unflushed") else None
-        text = Conversation(PLAY_NINE, about, says(policies.plain), limits=limits).text(lines)
+        text = Conversation(GAMES[0], about, says(policies.plain), limits=limits).text(lines)
         yield name, text
 
 
