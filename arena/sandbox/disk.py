@@ -32,7 +32,7 @@ SLICE_S = 0.005
 
 REST = 4  # a round is followed by a pause of so many times its length
 UNSEEN_S = 1.0
-"""How long descriptors may be in flight, unseen: honest programs pass them on at once."""
+"""How long rounds may not see all: honest programs receive descriptors in flight at once."""
 
 MOST_FILES = 1_000_000  # if no number is given
 _ENTRIES = 64  # read between two looks at the clock
@@ -69,7 +69,7 @@ class Disk:
         self._hidden = False
         """Whether the program hides a folder."""
         self._unseen = False
-        """Whether descriptors were in flight in this round."""
+        """Whether this round could not see all: descriptors in flight, a hidden process."""
         self._unseen_since: float | None = None
 
     def check(self, now: float, pids: Iterable[int]) -> bool:
@@ -162,11 +162,11 @@ class Disk:
                 yield entry.name, found
 
     def _refused(self, error: OSError, folder: os.stat_result) -> None:
-        """Judge why a folder can't be entered. It may be gone, or a link by now."""
+        """A folder can't be entered: hidden on purpose, gone or a link by now, or an error."""
         if error.errno == errno.ENAMETOOLONG:
             self._hidden = True
         elif isinstance(error, PermissionError):
-            # The program's own: it has taken the right away. In what isn't its it can't write.
+            # The program has closed a folder of its own; in those of others it can't write.
             self._hidden |= folder.st_uid == (self._uid or os.geteuid())
         elif error.errno not in _CHANGED:
             raise error
@@ -224,7 +224,7 @@ def _mapped(process: str, area: str) -> int:
     try:
         found = os.stat(f"{process}/map_files/{area}")  # noqa: PTH116 - no Path: speed
     except (*GONE, PermissionError):
-        # Not by prlimit(2), which needs a right of its own.
+        # Not by prlimit(2), which needs a capability.
         most = _LARGEST.search(read(f"{process}/limits"))
         return int(most[1]) if most else _UNLIMITED
     return found.st_blocks * _BLOCK

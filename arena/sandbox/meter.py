@@ -113,15 +113,6 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def cpu(pids: Iterable[int]) -> float:
-    """Seconds of CPU that they have used, with all of their children that they have reaped."""
-    total = 0.0
-    for pid in pids:
-        with contextlib.suppress(OSError):  # gone
-            total += _clock(pid) + _reaped(stat_fields(read(f"{PROC}/{pid}/stat")))
-    return total
-
-
 class Meter:
     """The CPU time of a tree over its life, without that of the root itself, which is the
     sandbox's; what the root has reaped is included.

@@ -161,7 +161,7 @@ def test_who_vanishes_between_listing_and_reading_counts_as_nothing(tmp_path, go
     (tmp_path / "10/task/10/children").write_text(f"{gone} ")
     assert meter.members(10, proc=str(tmp_path)) == [10, gone]
     assert meter.tasks([gone]) == 0
-    assert meter.cpu([gone]) == 0
+    assert meter.Meter(gone).cpu() == 0
     assert meter.children(gone) == []
 
 
@@ -266,6 +266,13 @@ libc.syscall({"x86_64": 60}.get(os.uname().machine, 93), 0)
     assert meter.tasks([tree.pid]) == 2
 
 
+def used(*pids):
+    """Seconds of CPU, with all of their children that they have reaped."""
+    processes = [meter._Process(pid, keep=False) for pid in pids]
+    assert all(process.read() for process in processes)
+    return sum(process.own + process.reaped for process in processes)
+
+
 def test_cpu_of_a_busy_child_counts(grow):
     """What a living child uses is its own; what a reaped one has used is its parent's."""
     tree = grow("""
@@ -281,12 +288,12 @@ say("reaped")
 signal.pause()
 """)
     child = int(tree.line()[0])
-    assert meter.cpu([child]) >= 0.2
-    before = meter.cpu([tree.pid])
-    assert meter.cpu([tree.pid, child]) >= before + 0.2
+    assert used(child) >= 0.2
+    before = used(tree.pid)
+    assert used(tree.pid, child) >= before + 0.2
     tree.go()
     tree.line()
-    assert meter.cpu([tree.pid]) >= before + 0.18  # the kernel rounds down to 10 ms, twice
+    assert used(tree.pid) >= before + 0.18  # the kernel rounds down to 10 ms, twice
 
 
 def test_a_meter_never_falls_and_counts_nothing_twice(grow, metered):
