@@ -45,7 +45,7 @@ if __name__ == "__main__":
         sys.modules[_name] = types.ModuleType(_name)
         sys.modules[_name].__path__ = [str(_folder)]
 
-from arena.sandbox import cgroups, child, kernel, meter, mounts, oom, uids
+from arena.sandbox import cgroups, child, meter, mounts, oom, subreaper, uids
 from arena.sandbox.program import Program
 
 REQUEST_BYTES = 1 << 18
@@ -81,9 +81,7 @@ class SpawnerProcess:
         self.kills = oom.OomKills()
         self.uids = uids.SpareUids()
         self.poll = select.poll()
-        self.news, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self.news = subreaper.become()
         self.referee = os.pidfd_open(os.getppid())
         self.poll.register(self.referee, select.POLLIN)
         self.poll.register(self.news, select.POLLIN)
@@ -260,9 +258,7 @@ class SpawnerProcess:
 
     def reap(self) -> None:
         """Collect every child that has ended, inherited ones too, then settle their programs."""
-        with contextlib.suppress(BlockingIOError):
-            while os.read(self.news, 512):
-                pass
+        subreaper.drain(self.news)
         while True:
             try:
                 pid, status, used = os.wait4(-1, os.WNOHANG)
@@ -375,7 +371,6 @@ def main() -> None:
         number = getattr(resource, f"RLIMIT_{name}")
         _, most = resource.getrlimit(number)
         resource.setrlimit(number, (most, most))
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     connection = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), 0)
     SpawnerProcess(connection).run()

@@ -2,7 +2,7 @@
 
 A subreaper inherits every orphan below it, so nothing of the tree escapes by having its parent die.
 `become` makes this process one; `wait_for` waits for the program at the top of the tree; `kill_all`
-kills the rest. Standard library only, one thread: loaded into keepers (child.py, tool_keeper.py).
+kills the rest. Standard library only, one thread: loaded into the spawner and into keepers.
 """
 
 from __future__ import annotations
@@ -27,6 +27,13 @@ def become() -> int:
     return news
 
 
+def drain(news: int) -> None:
+    """Empty the descriptor of `become`, before looking for ended children."""
+    with contextlib.suppress(BlockingIOError):
+        while os.read(news, 512):
+            pass
+
+
 def wait_for(program: int, news: int, gate: int, ended: dict[int, int]) -> None:
     """Reap until the program has ended, its status in `ended`, or the gate was closed."""
     poll = select.poll()
@@ -38,9 +45,7 @@ def wait_for(program: int, news: int, gate: int, ended: dict[int, int]) -> None:
 
 def _reap(program: int, news: int, ended: dict[int, int]) -> bool:
     """Collect what has ended, keeping the program's own status; False: no child is left."""
-    with contextlib.suppress(BlockingIOError):
-        while os.read(news, 512):
-            pass
+    drain(news)
     with contextlib.suppress(ChildProcessError):
         while found := os.waitpid(-1, os.WNOHANG):
             pid, status = found
