@@ -45,11 +45,7 @@ def stage(sources: Mapping[str, str], *, writable: str, uid: int, scratch: str) 
     kernel.mount_tmpfs(STAGE, "mode=755,size=256k,nr_inodes=4096")
     for name, handle in handles.items():
         target = Path(STAGE, name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if stat.S_ISDIR(os.fstat(handle).st_mode):
-            target.mkdir()
-        else:
-            target.touch()
+        _make_target(target, handle)
         _bind(handle, str(target), 0 if name == writable else uid)
     if scratch:
         Path(STAGE, SCRATCH).mkdir()
@@ -73,20 +69,25 @@ def open_paths(paths: Iterable[str], *, writable: str, uid: int, scratch: tuple[
     folder, settings = scratch
     for path in (*handles, *([folder] if folder else [])):
         _hide_closed_parent(path)
-        if path in links:
+        if path not in links:
+            _make_target(Path(path), handles.get(path))
+        elif not os.path.lexists(path):
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            if not os.path.lexists(path):
-                Path(path).symlink_to(links[path])
-        elif path == folder or stat.S_ISDIR(os.fstat(handles[path]).st_mode):
-            Path(path).mkdir(parents=True, exist_ok=True)
-        else:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            Path(path).touch()
+            Path(path).symlink_to(links[path])
     for path, handle in handles.items():
         if path not in links:  # the target of a link is bound where it is
             _bind(handle, path, 0 if path == writable else uid)
     if folder:
         kernel.mount_tmpfs(folder, settings)
+
+
+def _make_target(path: Path, source: int | None) -> None:
+    """Make what `source` can be bound to: a file, or a folder (None, too)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if source is None or stat.S_ISDIR(os.fstat(source).st_mode):
+        path.mkdir(exist_ok=True)
+    else:
+        path.touch()
 
 
 def _hide_closed_parent(path: str) -> None:
