@@ -81,7 +81,7 @@ def check_bots(paths: Sequence[Path], options: CheckOptions, progress: CheckProg
             bots, problems, _ = Workshop(cache, backend, progress.note).build(roster, limits)
         examined: Iterator[Report] = iter(())
         if backend and bots:
-            named = {each.entrant.id: each.shown for each in roster.candidates}
+            named = {each.entrant.id: each.path for each in roster.candidates}
             terms, at_a_time = _Terms(backend, options, named), min(room, len(bots))
             if at_a_time > 1:
                 examined = _side_by_side(bots, terms, at_a_time, progress)

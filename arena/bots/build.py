@@ -145,7 +145,9 @@ class _Build:
 
     def _key(self) -> str:
         """What the result depends on, as far as it is named: not programs that `make` calls."""
-        tools = [command.identity for command in self._known(Path(self.candidate.snapshot))]
+        tools = [
+            command.identity for command in self._existing_commands(Path(self.candidate.snapshot))
+        ]
         return sha256_hex(
             canonical(
                 [
@@ -162,7 +164,7 @@ class _Build:
             )
         )
 
-    def _known(self, folder: Path) -> Iterator[Command]:
+    def _existing_commands(self, folder: Path) -> Iterator[Command]:
         """The commands whose program exists before the build."""
         for argv in self.candidate.build:
             # A later command may be a program that an earlier one makes.
@@ -192,16 +194,16 @@ class _Build:
             if self.packages and self.packages.compile:
                 # It may fail: some sources (templates, other versions') can't be compiled.
                 self._run_command(self.packages.compile, made, deadline)
-                self._check(made)
+                self._check_tree(made)
             for argv in self.candidate.build:
-                self._run(argv, made, deadline)
+                self._build_step(argv, made, deadline)
             # Also after exit 0: a result that a full disk has cut off must not be kept.
             self._check_room(made)
             with cache_errors(self.cache):
-                self._settle(made)
+                self._finish(made)
                 publish(made, final)
 
-    def _run(self, argv: tuple[str, ...], made: Path, deadline: float) -> None:
+    def _build_step(self, argv: tuple[str, ...], made: Path, deadline: float) -> None:
         ended, output = self._run_command(argv, made, deadline)
         if ended.code != 0:
             if not ended.overstepped:
@@ -211,8 +213,8 @@ class _Build:
                     f"the build of {self.candidate.entrant.id} has failed because of a limit of "
                     f"this machine: {short}"
                 )
-            raise FailedError(f"build: {_shown(argv)} {self._end(ended)}", output)
-        self._check(made)
+            raise FailedError(f"build: {_shown(argv)} {self._how_it_ended(ended)}", output)
+        self._check_tree(made)
         with cache_errors(self.cache):
             mark_programs(made)
 
@@ -237,7 +239,7 @@ class _Build:
             return ""
         return inherited_limits.lack(inherited_limits.read_limits(), self._launch(made))
 
-    def _check(self, made: Path) -> None:
+    def _check_tree(self, made: Path) -> None:
         """FailedError if what a command left can't be walked through."""
         try:
             # As many folders as files; the home counts, too.
@@ -284,7 +286,7 @@ class _Build:
             disk_files=self.input[0] + RESULT_FILES,
         )
 
-    def _end(self, ended: Exited) -> str:
+    def _how_it_ended(self, ended: Exited) -> str:
         if ended.overstepped:
             return f"was killed: more {ended.overstepped} than a build may use"
         if ended.signal is None:
@@ -294,7 +296,7 @@ class _Build:
         except ValueError:
             return f"was ended by signal {ended.signal}"
 
-    def _settle(self, made: Path) -> None:
+    def _finish(self, made: Path) -> None:
         """Check the size of a build's result, and make it fit for the cache."""
         remove(made / HOME)
         files, size = make_plain(made)

@@ -53,9 +53,9 @@ class _Item(msgspec.Struct, frozen=True, array_like=True):
     content: memoryview
 
 
-_pack = msgspec.msgpack.Encoder().encode
+_encode = msgspec.msgpack.Encoder().encode
 # Contents are views of the bundle, not copies.
-_items = msgspec.msgpack.Decoder(tuple[_Item, ...]).decode
+_decode = msgspec.msgpack.Decoder(tuple[_Item, ...]).decode
 
 
 def missing_snapshots(entrants: Iterable[Entrant], *, cache: Path) -> tuple[str, ...]:
@@ -75,12 +75,12 @@ def pack(name: str, *, cache: Path) -> Bundle | None:
     try:
         if area == PACKAGES and measure(folder)[1] > MAX_BYTES:
             return None
-        items = tuple(_listed(folder))
+        items = tuple(_items_in(folder))
     except (OSError, ShapeError) as e:
         if what := ran_out(e):
             raise HostError(f"{printable(folder)}: can't be sent: {what}") from None
         raise UserError(f"{printable(folder)}: can't be sent: {printable(e)}") from None
-    return Bundle(_sum(items), _pack(items))
+    return Bundle(_sum(items), _encode(items))
 
 
 def unpack(name: str, bundle: Bundle, *, cache: Path) -> None:
@@ -93,9 +93,9 @@ def unpack(name: str, bundle: Bundle, *, cache: Path) -> None:
     with in_use(cache), scratch(cache, area) as folder, cache_errors(cache):
         made = folder / "made"
         made.mkdir()
-        _lay(bundle.content, made)
+        _write_items(bundle.content, made)
         try:
-            found = _sum(_listed(made))
+            found = _sum(_items_in(made))
         except ShapeError as e:
             raise _refused(f"it holds {e}") from None
         if found != bundle.sum:
@@ -108,7 +108,7 @@ def _refused(why: str) -> UserError:
     return UserError(f"a bundle is refused: {why}")
 
 
-def _listed(folder: Path) -> Iterator[_Item]:
+def _items_in(folder: Path) -> Iterator[_Item]:
     """The content of a folder, sorted, one file at a time."""
     found = {
         os.fsencode(path.relative_to(folder)): (path, info.st_mode) for path, info in inside(folder)
@@ -133,12 +133,12 @@ def _sum(items: Iterable[_Item]) -> str:
     return total.hexdigest()
 
 
-def _lay(bundle: bytes, made: Path) -> None:
+def _write_items(bundle: bytes, made: Path) -> None:
     """Write a bundle's files into an empty folder, then its links."""
     links = []
     try:
-        for item in _items(bundle):
-            path = _inner(item.path)
+        for item in _decode(bundle):
+            path = _inner_path(item.path)
             target = made / path
             target.parent.mkdir(parents=True, exist_ok=True)
             if item.kind == "l":
@@ -164,7 +164,7 @@ def _lay(bundle: bytes, made: Path) -> None:
             raise _refused(f"{shown} is a link to {printable(to)}, outside")
 
 
-def _inner(path: bytes) -> str:
+def _inner_path(path: bytes) -> str:
     parts = path.split(b"/")
     if {b"", b".", b".."} & set(parts) or len(parts) > MAX_DEPTH + 1:
         raise _refused(f"{printable(os.fsdecode(path))} is no path within a folder")

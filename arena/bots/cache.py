@@ -36,7 +36,7 @@ _AREAS = (BOTS, BUILDS, PACKAGES)
 
 _LOCK = "lock"
 _TEMPORARY = "tmp-arena-"
-_HELD = f"{_TEMPORARY}held-"
+_LOCKED = f"{_TEMPORARY}stack-"
 """Prefix of folders that their makers lock; older versions did not."""
 _ENTRY = re.compile(rf"[0-9a-f]{{64}}|{_TEMPORARY}.*")
 
@@ -62,9 +62,9 @@ def scratch(cache: Path, area: str) -> Iterator[Path]:
     """A private folder on the cache's own file system, removed afterwards."""
     with cache_errors(cache):
         (cache / area).mkdir(mode=_mode(), parents=True, exist_ok=True)
-        held = contextlib.ExitStack()
-        folder = held.enter_context(locked_folder(cache / area, _HELD))
-    with held:
+        stack = contextlib.ExitStack()
+        folder = stack.enter_context(locked_folder(cache / area, _LOCKED))
+    with stack:
         with cache_errors(cache):
             folder.chmod(0o711)  # root's builds run as another user
         yield folder
@@ -122,17 +122,17 @@ def in_use(cache: Path) -> Iterator[None]:
     """Lock out `clean_cache` while bots are started from here; remove what killed arenas left."""
     with cache_errors(cache):
         cache.mkdir(mode=_mode(), parents=True, exist_ok=True)
-        _closed_to_others(cache)
-        _unlisted(cache)
+        _refuse_shared(cache)
+        _close_listing(cache)
         lock = (cache / _LOCK).open("ab")
     for area in _AREAS:
-        sweep(cache / area, _HELD)
+        sweep(cache / area, _LOCKED)
     with lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
         yield
 
 
-def _closed_to_others(cache: Path) -> None:
+def _refuse_shared(cache: Path) -> None:
     """UserError if other users can change the cache: an entry is trusted by its name alone."""
     for place in (cache, *(cache / area for area in _AREAS)):
         if os.path.lexists(place) and (why := write_risk(place)):
@@ -149,7 +149,7 @@ def _mode() -> int:
     return 0o711 if os.geteuid() == 0 else 0o700
 
 
-def _unlisted(cache: Path) -> None:
+def _close_listing(cache: Path) -> None:
     """Take away the right of other users to list the cache, which older versions gave."""
     for place in (cache, *(cache / area for area in _AREAS)):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
@@ -166,7 +166,7 @@ def clean_cache(cache: Path) -> tuple[int, int]:
     """
     if not cache.is_dir():
         return 0, 0
-    _closed_to_others(cache)
+    _refuse_shared(cache)
     with (cache / _LOCK).open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -130,14 +130,16 @@ def _is_own_program(name: str, folder: Folder) -> bool:
 
 def resolve(run: tuple[str, ...] | None, folder: Path, toolbox: Toolbox) -> Command:
     """Resolve how `run` is started; None: the folder's obvious entry file."""
-    command = _entered(folder, toolbox) if run is None else _stated(run, folder, toolbox)
+    command = (
+        _resolve_entry(folder, toolbox) if run is None else _resolve_stated(run, folder, toolbox)
+    )
     if "=" in command.argv[0]:
         # env(1), which starts it inside, would take that for a variable.
         raise CommandError(f"a program's path can't hold '=': {printable(command.argv[0])}")
     return command
 
 
-def _entered(folder: Path, toolbox: Toolbox) -> Command:
+def _resolve_entry(folder: Path, toolbox: Toolbox) -> Command:
     try:
         with open_folder(folder) as inside:
             name = entry_file(inside)
@@ -147,27 +149,27 @@ def _entered(folder: Path, toolbox: Toolbox) -> Command:
         raise CommandError("has neither `run` in bot.toml nor an entry file such as bot.py")
     suffix = _suffix(name)
     if not suffix:
-        return _stated((f"./{name}",), folder, toolbox)
-    return _script(_inside(name, folder), name, suffix, toolbox)
+        return _resolve_stated((f"./{name}",), folder, toolbox)
+    return _resolve_script(_own_file(name, folder), name, suffix, toolbox)
 
 
-def _script(path: Path, name: str, suffix: str, toolbox: Toolbox) -> Command:
+def _resolve_script(path: Path, name: str, suffix: str, toolbox: Toolbox) -> Command:
     words = shebang(head(path), printable(name))
     if words:
-        return _outside(words, (f"{INSIDE}/{name}",), toolbox, anywhere=True)
+        return _resolve_tool(words, (f"{INSIDE}/{name}",), toolbox, anywhere=True)
     missing = []
     for choice in LANGUAGES[suffix]:
         try:
-            return _outside(choice, (f"{INSIDE}/{name}",), toolbox, anywhere=False)
+            return _resolve_tool(choice, (f"{INSIDE}/{name}",), toolbox, anywhere=False)
         except MissingToolError as e:
             missing.append(e)
     raise missing[0]
 
 
-def _outside(
+def _resolve_tool(
     words: tuple[str, ...], rest: tuple[str, ...], toolbox: Toolbox, *, anywhere: bool
 ) -> Command:
-    if _of_the_kernel(words[0]):
+    if _in_kernel_files(words[0]):
         raise CommandError(
             f"{printable(words[0])} is another file in each process; name the program by its own "
             "path"
@@ -180,7 +182,7 @@ def _outside(
     )
 
 
-def _of_the_kernel(name: str) -> bool:
+def _in_kernel_files(name: str) -> bool:
     """Whether an absolute path leads through /proc, /dev or /sys."""
     path = Path(name)
     places = [Path(os.path.realpath(place)) for place in (path, *path.parents)]
@@ -189,27 +191,27 @@ def _of_the_kernel(name: str) -> bool:
     )
 
 
-def _stated(run: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:
-    _one_word(run, folder)
+def _resolve_stated(run: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:
+    _refuse_command_line(run, folder)
     program, *rest = run
     for word in (*([program] if _suffix(program) in LANGUAGES else []), *rest):
-        _seen(word, folder)
+        _refuse_outside_path(word, folder)
     if program in {"env", "/usr/bin/env", "/bin/env"} and rest and "=" not in rest[0]:
         # Inside, env would search the sandbox's PATH; the PATH out here counts.
         program, *rest = rest
     if program == INSIDE or program.startswith(f"{INSIDE}/"):
-        return _own(posixpath.relpath(program, INSIDE), tuple(rest), folder, toolbox)
+        return _resolve_own(posixpath.relpath(program, INSIDE), tuple(rest), folder, toolbox)
     own = "/" in program or _suffix(program) in LANGUAGES or os.path.lexists(folder / program)
     if own and not program.startswith("/"):
-        return _own(posixpath.normpath(program), tuple(rest), folder, toolbox)
-    command = _outside((program,), tuple(rest), toolbox, anywhere=False)
+        return _resolve_own(posixpath.normpath(program), tuple(rest), folder, toolbox)
+    command = _resolve_tool((program,), tuple(rest), toolbox, anywhere=False)
     first = rest[0] if rest else ""
     if _suffix(first) in LANGUAGES and not first.startswith(("-", "/")):
-        _inside(first, folder)
+        _own_file(first, folder)
     return command
 
 
-def _one_word(run: tuple[str, ...], folder: Path) -> None:
+def _refuse_command_line(run: tuple[str, ...], folder: Path) -> None:
     """Refuse a command line where a program is wanted."""
     program = run[0]
     if len(program.split()) < 2 or os.path.lexists(folder / program):
@@ -218,7 +220,7 @@ def _one_word(run: tuple[str, ...], folder: Path) -> None:
     raise CommandError(f'"{printable(program)}" is taken as the name of one program; write {array}')
 
 
-def _seen(word: str, folder: Path) -> None:
+def _refuse_outside_path(word: str, folder: Path) -> None:
     """Refuse the outside path of the bot's own file: inside, it lies elsewhere."""
     path = Path(word)
     if not path.is_absolute() or path.is_relative_to(INSIDE) or "\0" in word:
@@ -232,7 +234,7 @@ def _seen(word: str, folder: Path) -> None:
             )
 
 
-def _inside(name: str, folder: Path) -> Path:
+def _own_file(name: str, folder: Path) -> Path:
     """A file of the bot's own; CommandError if it does not exist."""
     root = os.path.realpath(folder)
     real = Path(os.path.realpath(folder / name))
@@ -249,8 +251,8 @@ def _inside(name: str, folder: Path) -> Path:
     return real
 
 
-def _own(name: str, rest: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:
-    path = _inside(name, folder)
+def _resolve_own(name: str, rest: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:
+    path = _own_file(name, folder)
     shown = printable(name)
     beginning = head(path)
     if not path.stat().st_mode & stat.S_IXUSR:
@@ -259,7 +261,7 @@ def _own(name: str, rest: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Co
         )
     words = shebang(beginning, shown)
     if words:
-        return _outside(words, (f"{INSIDE}/{name}", *rest), toolbox, anywhere=True)
+        return _resolve_tool(words, (f"{INSIDE}/{name}", *rest), toolbox, anywhere=True)
     if is_program(beginning):
         return Command(argv=(f"{INSIDE}/{name}", *rest))
     raise CommandError(f"{shown} is neither a program nor a script with a #! line")

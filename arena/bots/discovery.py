@@ -159,7 +159,7 @@ class _Loader:
         shown = printable(path)
         try:
             with self._collect(printable(_absolute(path).name), shown):
-                with _content(path) as content:
+                with _open_bot(path) as content:
                     snapshot = take(content.files, self.cache)
                 candidate = _candidate(content.name, snapshot, path)
                 with self._collect(candidate.entrant.id, shown):
@@ -173,22 +173,24 @@ class _Loader:
         shown = printable(source or entrant.id)
         try:
             with self._collect(entrant.id, shown):
-                snapshot = find(self.cache, entrant.hash) or self._again(entrant, source)
+                snapshot = find(self.cache, entrant.hash) or self._retake(entrant, source)
                 stated = manifest.of_folder(snapshot.folder)
-                candidate = _entered(entrant, stated, snapshot, Path(source or snapshot.folder))
+                candidate = _candidate_of(
+                    entrant, stated, snapshot, Path(source or snapshot.folder)
+                )
                 self.found[entrant.id] = candidate
                 self._check_tools(candidate)
         except _StrayError:
             self.issues.add(entrant.id, shown, "is no longer a bot")
 
-    def _again(self, entrant: Entrant, source: str) -> Snapshot:
+    def _retake(self, entrant: Entrant, source: str) -> Snapshot:
         """Take the snapshot of a known entrant again."""
         if not source:
             raise PathError(
                 f"its snapshot ({entrant.hash[:_HASH_SHOWN]}…) is no longer in the cache, and its "
                 "path is not known"
             )
-        with _content(Path(source)) as content:
+        with _open_bot(Path(source)) as content:
             # Nothing else is copied: a stranger's folder may name any path.
             now = content_hash(content.files)
             if now == entrant.hash:
@@ -221,14 +223,14 @@ class _Loader:
             return True
         if earlier.entrant.hash == entrant.hash:
             self.notes.append(
-                f"{entrant.id} was given twice ({earlier.shown}, {candidate.shown}); taken once"
+                f"{entrant.id} was given twice ({earlier.path}, {candidate.path}); taken once"
             )
         else:
             self.out.add(entrant.id)
             self.issues.add(
                 entrant.id,
-                candidate.shown,
-                f"is also {entrant.id}, like {earlier.shown}, but has different content; "
+                candidate.path,
+                f"is also {entrant.id}, like {earlier.path}, but has different content; "
                 "give one of them another version",
             )
         return False
@@ -261,10 +263,10 @@ def _candidate(default_name: str, snapshot: Snapshot, path: Path) -> Candidate:
         author=stated.author,
         hash=snapshot.hash,
     )
-    return _entered(entrant, stated, snapshot, path)
+    return _candidate_of(entrant, stated, snapshot, path)
 
 
-def _entered(entrant: Entrant, stated: Manifest, snapshot: Snapshot, path: Path) -> Candidate:
+def _candidate_of(entrant: Entrant, stated: Manifest, snapshot: Snapshot, path: Path) -> Candidate:
     return Candidate(
         entrant=entrant,
         snapshot=str(snapshot.folder),
@@ -274,7 +276,7 @@ def _entered(entrant: Entrant, stated: Manifest, snapshot: Snapshot, path: Path)
         optional=stated.optional,
         asked=stated.asked,
         source=str(_absolute(path)),
-        shown=printable(path),
+        path=printable(path),
     )
 
 
@@ -298,22 +300,22 @@ def _absolute(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _content(path: Path) -> Iterator[_Content]:
+def _open_bot(path: Path) -> Iterator[_Content]:
     """Open a bot and list its files; PathError or _StrayError when the path holds none."""
     whole = _absolute(path)
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         try:
-            reached = held.enter_context(open_path(whole))
+            reached = stack.enter_context(open_path(whole))
         except (OSError, ValueError) as e:
             examples = EXAMPLES if len(path.parts) == 1 else ()
-            raise PathError(_absent(whole, e, examples)) from e
+            raise PathError(_missing_path(whole, e, examples)) from e
         if stat.S_ISDIR(reached.info.st_mode):
             if whole.name in IGNORED or (whole.name.startswith(".") and path.name == whole.name):
                 raise _StrayError
-            yield _folder(whole, Folder(reached.descriptor))
+            yield _folder_content(whole, Folder(reached.descriptor))
         elif stat.S_ISREG(reached.info.st_mode):
             found = FolderEntry(reached.name, reached.info)
-            yield _single(whole, Folder(reached.parent), found)
+            yield _file_content(whole, Folder(reached.parent), found)
         else:
             raise PathError("is neither a file nor a folder")
 
@@ -325,7 +327,7 @@ def _unreadable(error: OSError) -> str:
     return f"can't be read: {error.strerror}"
 
 
-def _absent(path: Path, error: OSError | ValueError, others: Iterable[str]) -> str:
+def _missing_path(path: Path, error: OSError | ValueError, others: Iterable[str]) -> str:
     if not isinstance(error, OSError):
         return "is not a path"
     if path.is_symlink() and isinstance(error, FileNotFoundError):
@@ -341,7 +343,7 @@ def _absent(path: Path, error: OSError | ValueError, others: Iterable[str]) -> s
     return f"does not exist{did_you_mean(path.name, [*siblings, *others])}"
 
 
-def _folder(path: Path, folder: Folder) -> _Content:
+def _folder_content(path: Path, folder: Folder) -> _Content:
     stated = manifest.read(folder)
     if stated is None and entry_file(folder) is None:
         if _holds_results(path, folder):
@@ -400,14 +402,14 @@ def _looks_like_bot(name: str, folder: Folder) -> bool:
         found = folder.find(name)
         if found is None or not found.is_folder:
             return False
-        with folder.inner(found) as inner:
+        with folder.subfolder(found) as inner:
             stated = inner.find(manifest.NAME)
             return bool(stated and stated.is_file) or entry_file(inner) is not None
     except (CommandError, SnapshotError):
         return True
 
 
-def _single(path: Path, folder: Folder, found: FolderEntry) -> _Content:
+def _file_content(path: Path, folder: Folder, found: FolderEntry) -> _Content:
     """A single script or program; its snapshot is a folder with bot.<suffix> or bot."""
     if path.name.startswith("."):
         raise _StrayError

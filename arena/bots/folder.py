@@ -92,13 +92,13 @@ def open_path(path: Path) -> Iterator[OpenPath]:
     strangers: set[int] = set()
     passed = []
     links = 0
-    with contextlib.ExitStack() as held:
-        parent = here = _held(held, os.open("/", _PATH))
+    with contextlib.ExitStack() as stack:
+        parent = here = _keep_open(stack, os.open("/", _PATH))
         shown, name = "/", "."
         waiting = list(reversed(path.parts[1:]))
         while waiting:
             name = waiting.pop()
-            entry = _held(held, os.open(name, _PATH, dir_fd=here))
+            entry = _keep_open(stack, os.open(name, _PATH, dir_fd=here))
             info = os.fstat(entry)
             below = str(Path(shown, name))
             if not stat.S_ISLNK(info.st_mode):
@@ -112,7 +112,7 @@ def open_path(path: Path) -> Iterator[OpenPath]:
             strangers |= {info.st_uid} - trusted_users()
             target = Path(os.readlink("", dir_fd=entry))
             if target.is_absolute():
-                here, shown = _held(held, os.open("/", _PATH)), "/"
+                here, shown = _keep_open(stack, os.open("/", _PATH)), "/"
             waiting += [part for part in reversed(target.parts) if part != "/"]
         info = os.fstat(here)
         if strangers - {info.st_uid}:
@@ -124,17 +124,17 @@ def open_path(path: Path) -> Iterator[OpenPath]:
         yield OpenPath(here, parent, name, info, tuple(passed))
 
 
-def _held(held: contextlib.ExitStack, descriptor: int) -> int:
-    held.callback(os.close, descriptor)
+def _keep_open(stack: contextlib.ExitStack, descriptor: int) -> int:
+    stack.callback(os.close, descriptor)
     return descriptor
 
 
 @contextlib.contextmanager
 def open_folder(path: Path) -> Iterator[Folder]:
     """Open a folder by its path; SnapshotError if that fails, or it is no folder."""
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         with read_errors(path):
-            reached = held.enter_context(open_path(Path(os.path.abspath(path))))  # noqa: PTH100 - ..
+            reached = stack.enter_context(open_path(Path(os.path.abspath(path))))  # noqa: PTH100 - ..
             if not stat.S_ISDIR(reached.info.st_mode):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         yield Folder(reached.descriptor)
@@ -186,16 +186,16 @@ class Folder:
         """The file or folder at a path within; None if there is none. SnapshotError for a link that
         leads nowhere, or outside.
         """
-        found = self._at(path)
+        found = self._lstat(path)
         if found is not None and not stat.S_ISLNK(found.info.st_mode):
             return found
-        reached = self._end_of(path)
+        reached = self._resolve(path)
         if reached is None and found is not None:
-            target = printable(self._target(path))
+            target = printable(self._readlink(path))
             raise SnapshotError(f"{printable(path)} links to {target}, which does not exist")
         return reached
 
-    def _end_of(self, path: str) -> FolderEntry | None:
+    def _resolve(self, path: str) -> FolderEntry | None:
         """Resolve a path with links on it."""
         place: list[str] = []
         waiting = path.split("/")[::-1]
@@ -204,12 +204,12 @@ class Folder:
             name = waiting.pop()
             if name == ".." and not place:
                 above = Path(self._root).parent
-                waiting = self._below(above.joinpath(*reversed(waiting)), path)
+                waiting = self._way_to(above.joinpath(*reversed(waiting)), path)
             elif name == "..":
                 place.pop()
             elif name not in {"", "."}:
-                self._follow(len(place) + 1)
-                found = self._at("/".join([*place, name]))
+                self._count_entered(len(place) + 1)
+                found = self._lstat("/".join([*place, name]))
                 if found is None:
                     return None
                 if not stat.S_ISLNK(found.info.st_mode):
@@ -218,17 +218,17 @@ class Folder:
                 links += 1
                 if links > _LINKS:
                     raise SnapshotError(f"can't read {printable(path)}: {os.strerror(errno.ELOOP)}")
-                target = self._target(found.place)
+                target = self._readlink(found.place)
                 if target.startswith("/"):
-                    place, waiting = [], self._below(Path(target), path)
+                    place, waiting = [], self._way_to(Path(target), path)
                 else:
                     waiting += target.split("/")[::-1]
-        return self._at("/".join(place))
+        return self._lstat("/".join(place))
 
-    def _below(self, target: Path, path: str) -> list[str]:
+    def _way_to(self, target: Path, path: str) -> list[str]:
         """The way to `target` from this folder, last name first; SnapshotError: it lies outside."""
         own = os.fstat(self._descriptor)
-        self._follow(len(target.parts) ** 2)
+        self._count_entered(len(target.parts) ** 2)
         for above in (target, *target.parents):
             with contextlib.suppress(OSError):
                 if os.path.samestat(above.stat(), own):
@@ -237,7 +237,7 @@ class Folder:
             f"{printable(path)} links to {printable(target)}, outside the bot's folder; copy it in"
         )
 
-    def _follow(self, folders: int) -> None:
+    def _count_entered(self, folders: int) -> None:
         """Count entered folders."""
         self._followed += folders
         if self._followed > MAX_FOLLOWED:
@@ -245,7 +245,7 @@ class Folder:
                 "has links that lead through too many folders; copy in what they lead to"
             )
 
-    def _at(self, place: str) -> FolderEntry | None:
+    def _lstat(self, place: str) -> FolderEntry | None:
         """The entry at a place, perhaps a link; None also if there is a link on the way."""
         try:
             with self._opened(place or ".", _PATH) as descriptor:
@@ -255,16 +255,16 @@ class Folder:
         except OSError as e:
             raise _trouble(place, e) from e
 
-    def _target(self, path: str) -> str:
+    def _readlink(self, path: str) -> str:
         with read_errors(path), self._opened(path, _PATH) as descriptor:
             return os.readlink("", dir_fd=descriptor)
 
     @contextlib.contextmanager
-    def inner(self, found: FolderEntry) -> Iterator[Folder]:
+    def subfolder(self, found: FolderEntry) -> Iterator[Folder]:
         """Open a found folder as a Folder of its own: links must stay within it."""
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as stack:
             with read_errors(found.place):
-                descriptor = held.enter_context(self._opened(found.place, _PATH | os.O_DIRECTORY))
+                descriptor = stack.enter_context(self._opened(found.place, _PATH | os.O_DIRECTORY))
             yield Folder(descriptor)
 
     def chunks(self, found: FolderEntry, shown: str = "") -> Iterator[bytes]:
@@ -300,14 +300,14 @@ class Folder:
         *above, name = place.split("/")
         if ".." in (*above, name):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        held = []
+        descriptors = []
         try:
             here = self._descriptor
             for part in above:
                 here = os.open(part, _PATH | os.O_DIRECTORY, dir_fd=here)
-                held.append(here)
-            held.append(os.open(name, flags, dir_fd=here))
-            yield held[-1]
+                descriptors.append(here)
+            descriptors.append(os.open(name, flags, dir_fd=here))
+            yield descriptors[-1]
         finally:
-            for descriptor in held:
+            for descriptor in descriptors:
                 os.close(descriptor)

@@ -101,7 +101,7 @@ class Toolbox:
         self._users = frozenset(
             Path(folder)
             for folder in folders
-            if not _in(Path(os.path.realpath(folder)), self._closed)
+            if not _within(Path(os.path.realpath(folder)), self._closed)
         )
         self._found: dict[str, Tool] = {}
 
@@ -123,16 +123,16 @@ class Toolbox:
         has unpacked the bots, and owns their files.
         """
         links = list(_links(program))
-        if any(_in(link, self._closed) for link in links):
+        if any(_within(link, self._closed) for link in links):
             return False
         # The folder of the first link counts as much as the target of the last one.
-        ours = _in(links[0], SYSTEM) and _in(links[-1], SYSTEM)
+        ours = _within(links[0], SYSTEM) and _within(links[-1], SYSTEM)
         return program.parent in self._users or ours
 
     def _locate(self, name: str, *, anywhere: bool) -> Path:
         if name.startswith("/"):
             if os.access(name, os.X_OK) and not Path(name).is_dir():
-                return self._named(Path(name))
+                return self._named_path(Path(name))
             if not anywhere:
                 there = os.path.lexists(name)
                 raise MissingToolError(name, "can't be executed" if there else "does not exist")
@@ -150,7 +150,7 @@ class Toolbox:
             return _OWN_PYTHON
         raise MissingToolError(name, "is not on PATH; install it")
 
-    def _named(self, place: Path) -> Path:
+    def _named_path(self, place: Path) -> Path:
         """A program that a path names: the user's by PATH, or refused."""
         if self._is_users(place):
             return self._behind_shim(place)
@@ -190,29 +190,31 @@ class Toolbox:
         info = real.stat()
         shown: list[Path] = []
         called = real
-        outer = None if _in(links[0], SYSTEM) else find_environment(links[0])
+        outer = None if _within(links[0], SYSTEM) else find_environment(links[0])
         if outer is not None:
             # A virtual environment is one by the path that its python is called by.
             called = links[0]
-            shown.extend(self._parts(outer, place))
-        elif _in(real, (*SYSTEM, *STORES)):
+            shown.extend(self._checked_parts(outer, place))
+        elif _within(real, (*SYSTEM, *STORES)):
             # By the last link of its name: `clang++`, or an applet of busybox, behaves by its name.
             named = [link for link in links if link.name == place.name]
-            called = next((link for link in reversed(named) if _in(link, (*SYSTEM, *STORES))), real)
-        if not _in(real, SYSTEM):
-            shown.extend(self._shown(real))
+            called = next(
+                (link for link in reversed(named) if _within(link, (*SYSTEM, *STORES))), real
+            )
+        if not _within(real, SYSTEM):
+            shown.extend(self._exposed(real))
         return Tool(
             path=str(called),
             expose=outermost(map(str, shown)),
             identity=f"{real}:{info.st_size}:{info.st_mtime_ns}",
         )
 
-    def _shown(self, program: Path) -> tuple[Path, ...]:
+    def _exposed(self, program: Path) -> tuple[Path, ...]:
         """What has to be shown for a program that isn't the system's."""
         for store, names in STORES.items():
-            if _in(program, (store,)):
+            if _within(program, (store,)):
                 parts = tuple(part for name in names if (part := store / name).is_dir())
-                return self._parts(Installation(store, parts, generic=True), program)
+                return self._checked_parts(Installation(store, parts, generic=True), program)
         found = find_installation(program)
         if found is None:
             raise HiddenToolError(
@@ -220,9 +222,9 @@ class Toolbox:
                 "and not the system's (/usr/bin, /usr/local/bin); install it there, or put it into "
                 "the bot's own folder"
             )
-        return self._parts(found, program)
+        return self._checked_parts(found, program)
 
-    def _parts(self, found: Installation, program: Path) -> tuple[Path, ...]:
+    def _checked_parts(self, found: Installation, program: Path) -> tuple[Path, ...]:
         """The parts of an installation, if nothing else lies in them."""
         for folder in (*found.parts, *([found.prefix] if found.generic else [])):
             if not self._may_show(folder):
@@ -245,8 +247,8 @@ class Toolbox:
         own = {home / name for home in self._private for name in (".local", ".cache", ".config")}
         return (
             folder not in own
-            and not any(_in(place, (folder,)) for place in (*self._private, *self._closed))
-            and not _in(folder, self._closed)
+            and not any(_within(place, (folder,)) for place in (*self._private, *self._closed))
+            and not _within(folder, self._closed)
         )
 
 
@@ -271,8 +273,8 @@ def _ask(command: tuple[str, ...], name: str, argv0: str = "") -> Path:
     place = os.fsdecode(answer.stdout).strip()
     if answer.returncode == 0 and os.access(place, os.X_OK):
         return Path(place)
-    said = os.fsdecode(answer.stderr).strip().splitlines() or [f"exit {answer.returncode}"]
-    raise MissingToolError(name, f"its version manager can't find ({printable(said[0])})")
+    errors = os.fsdecode(answer.stderr).strip().splitlines() or [f"exit {answer.returncode}"]
+    raise MissingToolError(name, f"its version manager can't find ({printable(errors[0])})")
 
 
 def _homes() -> list[Path]:
@@ -281,7 +283,7 @@ def _homes() -> list[Path]:
     return [Path(user.pw_dir) for user in users if user.pw_dir not in {"", "/"}]
 
 
-def _in(place: Path, folders: Iterable[Path | str]) -> bool:
+def _within(place: Path, folders: Iterable[Path | str]) -> bool:
     return any(place.is_relative_to(folder) for folder in folders)
 
 

@@ -117,7 +117,7 @@ def _syntax(message: str, text: str) -> str:
     lines = text.split("\n")
     line = marked["line"] or len(lines)
     column = marked["column"] or len(lines[-1]) + 1
-    said = lines[int(line) - 1]
+    written = lines[int(line) - 1]
     if marked["text"] in _UNCLOSED:
         # tomllib notices an open single quote only at the end of the file.
         first = 1 if "Expected" in marked["text"] else int(line)
@@ -125,9 +125,9 @@ def _syntax(message: str, text: str) -> str:
             if column := _open_quote(each):
                 return f"{NAME}:{number}:{column}: the string that begins here is never closed"
     hint = ""
-    if ":" in said and "=" not in said:
+    if ":" in written and "=" not in written:
         hint = "; a field is written as name = value"
-    elif re.match(r"\s*\w+\s*=\s*[\w./]", said) and marked["text"] == "Invalid value":
+    elif re.match(r"\s*\w+\s*=\s*[\w./]", written) and marked["text"] == "Invalid value":
         hint = "; text stands in double quotes"
     return f"{NAME}:{line}:{column}: {printable(marked['text'])}{hint}"
 
@@ -232,10 +232,10 @@ class _Reader:
         if type(value) in {int, float}:
             # As it is written: 1.10 is not 1.1, and 1e999 would be inf.
             line = self.text[self.lines.get((field,), 1) - 1]
-            said = re.fullmatch(
+            number = re.fullmatch(
                 rf"[^=]*=\s*([\w.+-]{{1,{LONGEST_LABEL}}})\s*(?:#.*)?", line, re.ASCII
             )
-            hint = f'; write {field} = "{said[1]}"' if said else ""
+            hint = f'; write {field} = "{number[1]}"' if number else ""
         raise _WrongError(f"must be a string, not {_kind(value)}{hint}")
 
     def _label(self, field: str, value: object) -> str:

@@ -57,8 +57,7 @@ def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | N
     wanted = _Wanted(candidate, cache, toolbox)
     if not in_cache(wanted.folder):
         raise FailedError(
-            "needs packages that were not fetched: run "
-            f"`arena fetch {shlex.quote(candidate.shown)}`"
+            f"needs packages that were not fetched: run `arena fetch {shlex.quote(candidate.path)}`"
         )
     return Packages(
         folder=str(wanted.folder),
@@ -152,8 +151,8 @@ class _Wanted:
     def _check_room(self, work: Path, error: FailedError) -> None:
         """HostError if the tool failed because its own disk, or the cache's, is full."""
         places = [work, Path.home(), Path(tempfile.gettempdir())]
-        said = "\n".join(error.lines).encode()
-        if what := full_disk(work) or missing_room(places, MAX_BYTES, said):
+        output = "\n".join(error.lines).encode()
+        if what := full_disk(work) or missing_room(places, MAX_BYTES, output):
             raise HostError(
                 f"packages could not be fetched: {what}; make room in your home and in the cache "
                 f"{printable(self.cache)}"

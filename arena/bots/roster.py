@@ -56,8 +56,8 @@ class Candidate(Frozen, frozen=True, kw_only=True):
     asked: Asked = Asked()
     source: str
     """Absolute path of what the user named; `restore` reads it when the cache is gone."""
-    shown: str
-    """The path as the user gave it."""
+    path: str
+    """As the user gave it."""
 
 
 class Roster(Frozen, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ class Issues:
         """Turn an error with a candidate into a problem, or a missing tool of an optional bot into
         a reason to leave the bot out. `where` begins the line about a command.
         """
-        name, path = candidate.entrant.id, candidate.shown
+        name, path = candidate.entrant.id, candidate.path
         try:
             yield
         except MissingToolError as e:

@@ -110,7 +110,7 @@ class _Tokens:
                 self._mark(text)
             else:
                 if self.value is None:
-                    self._part(text)
+                    self._key_part(text)
                 elif kind == "bare" and _DIGITS.fullmatch(text):
                     raise BoundsError(self.line, f"has a number of more than {MAX_DIGITS} digits")
                 self.line += text.count("\n") if kind == "string" else 0
@@ -121,7 +121,7 @@ class _Tokens:
             self.key, self.value, self.header = [], None, 0
         self.line += text.count("\n")
 
-    def _part(self, text: str) -> None:
+    def _key_part(self, text: str) -> None:
         if text[0] in "\"'":
             text = _unquoted(text)
         self.key.append(text)
@@ -136,20 +136,20 @@ class _Tokens:
         if self.value is not None:
             self._within_value(mark)
         elif mark == "=":
-            self.value = self._named((*self._base(), *self.key), len(self._base()))
+            self.value = self._add_key((*self._base(), *self.key), len(self._base()))
         elif mark == "}" and self.open:
             self._close()
         elif mark == "[" and not self.key:
             self.header += 1
         elif mark == "]" and self.key:
-            self._headed()
+            self._end_header()
 
-    def _named(self, key: Key, known: int) -> Key:
+    def _add_key(self, key: Key, known: int) -> Key:
         for end in range(known + 1, len(key) + 1):
             self.found.setdefault(key[:end], self.line)
         return key
 
-    def _headed(self) -> None:
+    def _end_header(self) -> None:
         """End of a header: the keys that follow belong to its table."""
         table: Key = ()
         for left, part in enumerate(self.key, 1 - len(self.key)):

@@ -70,21 +70,21 @@ def run(argv: Sequence[str], work: Path, env: Mapping[str, str], seconds: float 
             # A tool that fills the disk can still write its error.
             os.posix_fallocate(log.fileno(), 0, OUTPUT_BYTES)
         environment = {**os.environ, "TMPDIR": str(temporary), **env}
-        status = _guarded(argv, work, environment, (out, errors), seconds)
+        status = _run_under_keeper(argv, work, environment, (out, errors), seconds)
         out.seek(0)
         written = out.read(CONFIG_BYTES).rstrip(b"\0")
-        said = _end(errors.name) or _end(out.name)
+        output = _tail(errors.name) or _tail(out.name)
     with contextlib.suppress(OSError):  # it is removed with its folder
         remove(temporary)
     if status is None:
-        raise ToolError(f"{name} did not get its packages within {seconds:g} s", said)
+        raise ToolError(f"{name} did not get its packages within {seconds:g} s", output)
     if code := os.waitstatus_to_exitcode(status):
         ended = f"exit {code}" if code > 0 else f"signal {-code}"
-        raise ToolError(f"{name} could not get its packages ({ended})", said)
+        raise ToolError(f"{name} could not get its packages ({ended})", output)
     return written
 
 
-def _guarded(
+def _run_under_keeper(
     argv: Sequence[str],
     work: Path,
     env: Mapping[str, str],
@@ -116,8 +116,8 @@ def _guarded(
                 ) from e
         try:
             ours.settimeout(seconds)
-            said = ours.recv(tool_keeper.REPORT_BYTES)
-            if not said:
+            received = ours.recv(tool_keeper.REPORT_BYTES)
+            if not received:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
         except TimeoutError:
@@ -125,9 +125,9 @@ def _guarded(
         finally:
             ours.close()  # the keeper kills what is left
             process.wait()
-    if not said:
+    if not received:
         raise HostError(f"the keeper of {printable(argv[0])} has died")
-    report = json.loads(said)
+    report = json.loads(received)
     if "errno" in report:
         error = OSError(report["errno"], os.strerror(report["errno"]))
         if what := ran_out_at_start(error):
@@ -136,7 +136,7 @@ def _guarded(
     return int(report["status"])
 
 
-def _end(log: str) -> bytes:
+def _tail(log: str) -> bytes:
     with Path(log).open("rb") as file:
         file.seek(max(0, Path(log).stat().st_size - OUTPUT_BYTES))
         return file.read().rstrip(b"\0")

@@ -94,8 +94,8 @@ def _silence(facts: Facts) -> Diagnosis:
         return Diagnosis(Mistake.NO_NEWLINE, "What came has no newline at its end.")
     if facts.busy > SPINS:
         return Diagnosis(Mistake.ENDLESS)
-    if known := _refusal(facts.stderr):
-        return known
+    if refusal := _refusal(facts.stderr):
+        return refusal
     return Diagnosis(Mistake.NO_ANSWER if facts.left else Mistake.STUCK)
 
 
@@ -199,10 +199,10 @@ def _end(facts: Facts) -> Diagnosis:
 
 
 def _exit_status(facts: Facts) -> Diagnosis:
-    known = _refusal(facts.stderr)
-    if known:
-        return known
-    said = last_exception(facts.stderr)
+    refusal = _refusal(facts.stderr)
+    if refusal:
+        return refusal
+    exception = last_exception(facts.stderr)
     if module := _NO_MODULE.search(facts.stderr):
         name = module[module.lastgroup or 0]
         return Diagnosis(
@@ -218,9 +218,9 @@ def _exit_status(facts: Facts) -> Diagnosis:
         found = re.search(f"^.*(?:{pattern}).*$", facts.stderr, re.MULTILINE)
         early = starting or (mistake is Mistake.NOT_FOUND and _MISSING_PROGRAM.search(facts.stderr))
         if facts.status == status or (early and found):
-            return Diagnosis(mistake, said or (found[0].strip() if found else ""))
-    if said or _TRACEBACK.search(facts.stderr):
-        return Diagnosis(Mistake.EXCEPTION, said)
+            return Diagnosis(mistake, exception or (found[0].strip() if found else ""))
+    if exception or _TRACEBACK.search(facts.stderr):
+        return Diagnosis(Mistake.EXCEPTION, exception)
     return Diagnosis(Mistake.STATUS, f"It exited with {facts.status.replace('exit', 'status')}.")
 
 

@@ -42,9 +42,9 @@ def diagnose_line(facts: Facts, line: bytes) -> Diagnosis:  # noqa: PLR0911 - on
     if isinstance(value, dict):
         return _wrong_object(facts, value)
     if value is NO_JSON:
-        known = diagnose_text(line, facts)
-        if known is not None:
-            return known
+        diagnosis = diagnose_text(line, facts)
+        if diagnosis is not None:
+            return diagnosis
         starting = facts.expected is Expected.READY
         return Diagnosis(Mistake.BANNER if starting else Mistake.PRINT)
     if facts.legal and value in facts.legal:
@@ -54,8 +54,8 @@ def diagnose_line(facts: Facts, line: bytes) -> Diagnosis:  # noqa: PLR0911 - on
 
 def diagnose_text(line: bytes, facts: Facts | None = None) -> Diagnosis | None:  # noqa: PLR0911 - one after another
     """Recognise what a line that is not JSON was meant to be."""
-    if known := _other_encoding(line):
-        return known
+    if diagnosis := _other_encoding(line):
+        return diagnosis
     text = line.decode().strip()
     if not text:
         return Diagnosis(Mistake.EMPTY_LINE) if facts else None
@@ -68,8 +68,12 @@ def diagnose_text(line: bytes, facts: Facts | None = None) -> Diagnosis | None: 
         return Diagnosis(Mistake.PRETTY_PRINTED)
     if _with_constants(text):
         return Diagnosis(Mistake.NOT_A_NUMBER)
-    if known := Diagnosis(Mistake.NOT_ENCODED) if _SHOWN.fullmatch(text) else _python_repr(text):
-        return known
+    if (
+        diagnosis := Diagnosis(Mistake.NOT_ENCODED)
+        if _SHOWN.fullmatch(text)
+        else _python_repr(text)
+    ):
+        return diagnosis
     if _leading(text):
         return Diagnosis(Mistake.TWO_ON_A_LINE)
     if text[0] == "{" and '"' in text:
@@ -102,12 +106,12 @@ def _with_constants(text: str) -> bool:
     """Whether it is JSON but for NaN and Infinity, which many encoders write."""
     if text.count("{") + text.count("[") > MAX_BRACKETS:
         return False
-    seen: list[str] = []
+    constants: list[str] = []
     try:
-        json.loads(_CONSTANT.sub("NaN", text), parse_constant=seen.append)
+        json.loads(_CONSTANT.sub("NaN", text), parse_constant=constants.append)
     except ValueError:
         return False
-    return bool(seen)
+    return bool(constants)
 
 
 _CONSTANT = re.compile(

@@ -115,7 +115,7 @@ def _field(
     new = [each for each in given.candidates if each.entrant.hash not in known]
     again = [each for each in given.candidates if each.entrant.hash in known]
     in_it = ", ".join(
-        printable(f"{each.shown} (as {known[each.entrant.hash].id})") for each in again
+        printable(f"{each.path} (as {known[each.entrant.hash].id})") for each in again
     )
     if not new:
         raise UserError(
@@ -127,7 +127,7 @@ def _field(
     for each in new:
         if each.entrant.id in ids:
             raise UserError(
-                f"{each.shown}: {printable(each.entrant.id)} is in the event already, with "
+                f"{each.path}: {printable(each.entrant.id)} is in the event already, with "
                 "different content; give it another version"
             )
     withdrawn = frozenset[str]().union(*map(withdrawn_in, (folder, *epochs_of(folder))))

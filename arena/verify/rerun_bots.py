@@ -105,7 +105,7 @@ def _sources(
             ]
             named = ", ".join(entered) or "it was not entered under this name"
             lines.append(
-                f"{plain(candidate.shown)}: its content is no bot's of this event: {named}, "
+                f"{plain(candidate.path)}: its content is no bot's of this event: {named}, "
                 f"this is {mine.hash[:_HASH_SHOWN]}…"
             )
     if roster.problems or lines:

@@ -96,8 +96,8 @@ def _only(table: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
 
 def _line(name: str, text: bytes, word: str) -> str:
     """File and line of a word, as the beginning of a message."""
-    said = text.find(json.dumps(word, ensure_ascii=False).encode())
-    return f"{name}:{text.count(10, 0, said) + 1}: " if said >= 0 else f"{name}: "
+    at = text.find(json.dumps(word, ensure_ascii=False).encode())
+    return f"{name}:{text.count(10, 0, at) + 1}: " if at >= 0 else f"{name}: "
 
 
 def _package(folder: Folder, place: str, package: Any) -> str:  # noqa: ANN401 - JSON

@@ -48,10 +48,10 @@ def read_requirements(folder: Folder) -> Locked:
     lines: list[str] = []
     names = set()
     hashes = False
-    requirements = list(_logical(text))
+    requirements = list(_logical_lines(text))
     check_count(REQUIREMENTS, len(requirements))
     for number, line in requirements:
-        pin, hashed = _pinned(number, line)
+        pin, hashed = _parse_pin(number, line)
         names.add(canonical_name(pin["name"]))
         marker = f" ; {pin['marker'].strip()}" if pin["marker"] else ""
         extras = "".join((pin["extras"] or "").split())
@@ -62,7 +62,7 @@ def read_requirements(folder: Folder) -> Locked:
     return Locked({REQUIREMENTS: data}, names=frozenset(names), hashes=hashes)
 
 
-def _logical(text: str) -> Iterator[tuple[int, str]]:
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Numbered lines without comments, joined where they end in a backslash."""
     joined = ""
     begun = 0
@@ -80,7 +80,7 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
         yield begun, joined.strip()
 
 
-def _pinned(number: int, line: str) -> tuple[re.Match[str], list[str]]:
+def _parse_pin(number: int, line: str) -> tuple[re.Match[str], list[str]]:
     """The parts of `name==version`, and its hashes."""
     where = f"{REQUIREMENTS}:{number}: "
     hashed = _HASH.findall(line)
