@@ -1,6 +1,121 @@
-"""A bot-tournament harness for nine-hole golf-card games.
+"""A bot-tournament harness for nine-hole golf-card games: the public API.
 
-`arena run bots/*` is the way in; ARCHITECTURE.md is the map of this package.
+The names in `__all__` are the public API; docs/python.md documents each. All else in this package
+is private and may change without notice. A name is loaded when it is first used, so `import arena`
+loads nothing heavy.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from arena.api.check import CheckOptions as CheckOptions
+    from arena.api.check import CheckProgress as CheckProgress
+    from arena.api.check import check_bots as check_bots
+    from arena.api.events import add_bots as add_bots
+    from arena.api.events import compare as compare
+    from arena.api.events import dry_run as dry_run
+    from arena.api.events import merge as merge
+    from arena.api.events import prepare as prepare
+    from arena.api.events import resume as resume
+    from arena.api.events import run as run
+    from arena.api.events import run_async as run_async
+    from arena.api.events import run_prepared as run_prepared
+    from arena.api.matches import play_match as play_match
+    from arena.api.matches import replay_match as replay_match
+    from arena.api.proof import RerunOptions as RerunOptions
+    from arena.api.proof import Verification as Verification
+    from arena.api.proof import audit_results as audit_results
+    from arena.api.proof import publish as publish
+    from arena.api.proof import verify_results as verify_results
+    from arena.api.results import Results as Results
+    from arena.api.results import open_results as open_results
+    from arena.api.results import rate as rate
+    from arena.audit.report import Audit as Audit
+    from arena.check.report import CheckReports as CheckReports
+    from arena.event.compare import Comparison as Comparison
+    from arena.event.dry_run import Forecast as Forecast
+    from arena.event.options import ClusterOptions as ClusterOptions
+    from arena.event.options import EventOptions as EventOptions
+    from arena.event.options import LiveOptions as LiveOptions
+    from arena.event.options import MatchOptions as MatchOptions
+    from arena.event.options import RunOptions as RunOptions
+    from arena.event.options import TrialOptions as TrialOptions
+    from arena.event.prepare import Prepared as Prepared
+    from arena.event.progress import Outcome as Outcome
+    from arena.event.progress import Progress as Progress
+    from arena.event.progress import Start as Start
+    from arena.event.rerate import RateOptions as RateOptions
+    from arena.event.search import Bound as Bound
+    from arena.event.search import Search as Search
+    from arena.event.single_match import SingleMatch as SingleMatch
+    from arena.games import IllegalMoveError as IllegalMoveError
+    from arena.model import Entrant as Entrant
+    from arena.model import Event as Event
+    from arena.model import Fault as Fault
+    from arena.model import FaultKind as FaultKind
+    from arena.model import HostError as HostError
+    from arena.model import Limits as Limits
+    from arena.model import MatchRecord as MatchRecord
+    from arena.model import Settings as Settings
+    from arena.model import Standing as Standing
+    from arena.model import StartError as StartError
+    from arena.model import Table as Table
+    from arena.model import TrialVerdict as TrialVerdict
+    from arena.model import UserError as UserError
+    from arena.replay.steps import MatchSteps as MatchSteps
+    from arena.site.update import PublishOptions as PublishOptions
+    from arena.store import is_results_folder as is_results_folder
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "arena.api.check": ("CheckOptions", "CheckProgress", "check_bots"),
+    "arena.api.events": (
+        *("add_bots", "compare", "dry_run", "merge", "prepare", "resume", "run", "run_async"),
+        "run_prepared",
+    ),
+    "arena.api.matches": ("play_match", "replay_match"),
+    "arena.api.proof": (
+        *("RerunOptions", "Verification", "audit_results", "publish", "verify_results"),
+    ),
+    "arena.api.results": ("Results", "open_results", "rate"),
+    "arena.audit.report": ("Audit",),
+    "arena.check.report": ("CheckReports",),
+    "arena.event.compare": ("Comparison",),
+    "arena.event.dry_run": ("Forecast",),
+    "arena.event.options": (
+        *("ClusterOptions", "EventOptions", "LiveOptions", "MatchOptions", "RunOptions"),
+        "TrialOptions",
+    ),
+    "arena.event.prepare": ("Prepared",),
+    "arena.event.progress": ("Outcome", "Progress", "Start"),
+    "arena.event.rerate": ("RateOptions",),
+    "arena.event.search": ("Bound", "Search"),
+    "arena.event.single_match": ("SingleMatch",),
+    "arena.games": ("IllegalMoveError",),
+    "arena.model": (
+        *("Entrant", "Event", "Fault", "FaultKind", "HostError", "Limits", "MatchRecord"),
+        *("Settings", "Standing", "StartError", "Table", "TrialVerdict", "UserError"),
+    ),
+    "arena.replay.steps": ("MatchSteps",),
+    "arena.site.update": ("PublishOptions",),
+    "arena.store": ("is_results_folder",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [*sorted(_HOME), "__version__"]  # noqa: PLE0604 - strings, each of them
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
+    if name not in _HOME:
+        raise AttributeError(f"module 'arena' has no public name {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -16,10 +16,11 @@ from typing import NamedTuple
 import trio
 from msgspec import structs
 
+from arena.api.threads import call
 from arena.bots import Problem, default_cache, in_use, load
 from arena.check.facts import Diagnosis
 from arena.check.mistakes import Mistake
-from arena.check.report import CheckResult, Report, Reports, Status, finding_of
+from arena.check.report import NOT_ENTERED, CheckReports, CheckResult, Report, Status, finding_of
 from arena.check.runner import check_bot, planned
 from arena.engine.pipes import open_pipes
 from arena.event.workshop import Workshop, find_sandbox
@@ -28,9 +29,6 @@ from arena.machine.preflight import keep_promises
 from arena.model import Bot, Frozen, HostError, Limits, UserError
 from arena.registry import GAMES
 from arena.sandbox import Backend
-
-NOT_ENTERED = "enter"
-"""The only check of a bot that could not even be started."""
 
 
 class CheckOptions(Frozen, frozen=True, kw_only=True):
@@ -66,8 +64,23 @@ class CheckProgress:
         """A bot has been examined."""
 
 
-def check_bots(paths: Sequence[Path], options: CheckOptions, progress: CheckProgress) -> Reports:
-    """Examine every bot; UserError if there is none."""
+_ANY_CHECK = CheckOptions()
+
+
+def check_bots(
+    bots: Sequence[str | os.PathLike[str]],
+    options: CheckOptions = _ANY_CHECK,
+    *,
+    progress: CheckProgress | None = None,
+) -> CheckReports:
+    """Try whether bots keep to the protocol. UserError if there is no bot; a path that can't be
+    entered has a report with one failed check, named `enter`.
+    """
+    paths = [Path(bot) for bot in bots]
+    return call(lambda: _check(paths, options, progress or CheckProgress()))
+
+
+def _check(paths: Sequence[Path], options: CheckOptions, progress: CheckProgress) -> CheckReports:
     limits = options.limits
     cache = default_cache()
     with in_use(cache):
@@ -97,7 +110,7 @@ def check_bots(paths: Sequence[Path], options: CheckOptions, progress: CheckProg
         raise UserError(f"there is no bot to be checked{left_out} ({words})")
     passed = all(report.status is not Status.FAILED for report in reports)
     sandbox = backend.name if backend else ""
-    return Reports(passed=passed, sandbox=sandbox, bots=tuple(reports))
+    return CheckReports(passed=passed, sandbox=sandbox, bots=tuple(reports))
 
 
 class _Terms(NamedTuple):

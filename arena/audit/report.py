@@ -236,3 +236,8 @@ class Audit(Frozen, frozen=True, kw_only=True):
     faults: tuple[FaultCounts, ...]
     load: float
     """The greatest load average that a fault was recorded with; 0: none."""
+
+    @property
+    def strange(self) -> bool:
+        """Whether something in it is unusual at the level of `--strict`."""
+        return any(one.p <= STRICT for one in self.tested)

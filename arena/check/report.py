@@ -89,7 +89,11 @@ class Report(Frozen, frozen=True, kw_only=True):
     """Peak of all its processes together, as far as it was measured."""
 
 
-class Reports(Frozen, frozen=True, kw_only=True):
+NOT_ENTERED = "enter"
+"""The only check of a bot that could not even be started."""
+
+
+class CheckReports(Frozen, frozen=True, kw_only=True):
     """The object that `--json` writes."""
 
     v: int = VERSION
@@ -97,6 +101,11 @@ class Reports(Frozen, frozen=True, kw_only=True):
     sandbox: str
     """Empty: no bot could be started."""
     bots: tuple[Report, ...]
+
+    @property
+    def entered(self) -> bool:
+        """Whether all bots could be built and started."""
+        return all(report.checks[0].name != NOT_ENTERED for report in self.bots)
 
 
 def worst(statuses: list[Status]) -> Status:

@@ -39,27 +39,21 @@ def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int
     too narrow, time, faults and load. It shows what is unusual, never why: two styles that
     suit each other look like two bots that have agreed on something.
     """
-    from arena.audit.report import STRICT
-    from arena.event.commands import command_line
-    from arena.event.epochs import epochs_of
-    from arena.terminal.audit_report import audit_folder, audit_lines
-    from arena.terminal.notes import tell_long_read
-    from arena.terminal.screen import colour, say
+    import arena
+    from arena.terminal.audit_report import audit_lines
+    from arena.terminal.screen import colour, command_line, json_line, say
 
-    if epochs := epochs_of(folder):
+    if epochs := arena.open_results(folder).epochs:
         say(
             "note: this is about the event alone; of those who came later: "
-            + command_line("audit", epochs[-1])
+            + command_line("audit", epochs[-1].folder)
         )
-    tell_long_read([folder])
-    report = audit_folder(folder)
+    report = arena.audit_results(folder, notify=say)
     if as_json:
         import msgspec
-
-        from arena.reports.escape import json_line
 
         click.echo(json_line(msgspec.json.encode(report)))
     else:
         for line in audit_lines(report, str(folder), paint=colour(), everything=everything):
             click.echo(line)
-    return STRANGE if strict and any(one.p <= STRICT for one in report.tested) else 0
+    return STRANGE if strict and report.strange else 0

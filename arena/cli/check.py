@@ -68,9 +68,7 @@ def check(
     Each bot is built and started as in an event, plays whole matches of every game against
     built-in opponents, and is tried with all that protocol/SPEC.md promises or demands.
     """
-    from arena.api.check import NOT_ENTERED, CheckOptions, check_bots
-    from arena.check.report import Status
-    from arena.model import Limits
+    import arena
     from arena.terminal.check_report import CheckDisplay
     from arena.terminal.screen import columns
 
@@ -80,27 +78,27 @@ def check(
         verbose=verbose,
         several=len(bots) > 1,
     )
-    limits = Limits(
+    limits = arena.Limits(
         move_ms=move_time,
-        match_ms=max(Limits().match_ms, move_time),
+        match_ms=max(arena.Limits().match_ms, move_time),
         start_ms=start_time,
         memory_mb=memory,
     )
-    chosen = CheckOptions(
+    chosen = arena.CheckOptions(
         games=(game,) if game else tuple(GAMES),
         quick=quick,
         limits=limits,
         sandbox=sandbox,
         jobs=jobs,
     )
-    reports = check_bots(bots, chosen, display)
+    reports = arena.check_bots(bots, chosen, progress=display)
     if as_json:
         import msgspec
 
         from arena.reports.escape import json_line
 
         click.echo(json_line(msgspec.json.encode(reports)))
-    if any(report.checks[0].name == NOT_ENTERED for report in reports.bots):
+    if not reports.entered:
         return 2
-    warned = any(report.status is Status.WARNED for report in reports.bots)
+    warned = any(report.status == "warned" for report in reports.bots)
     return 3 if not reports.passed or (strict and warned) else 0

@@ -94,26 +94,23 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     The exit code tells the answer, so a script or a pull request can depend on it.
     """
     need_linux()
-    from arena.cli.options import exit_code, limits_of, session_of
-    from arena.event.compare import compare_bots
-    from arena.event.options import EventOptions, TrialOptions
-    from arena.model import UserError
+    import arena
+    from arena.cli.options import exit_code, limits_of, playing_of
     from arena.terminal.progress import show_same
 
     if options["beacon"] is not None:
-        raise UserError("--beacon goes with a prepared folder; leave it out")
+        raise arena.UserError("--beacon goes with a prepared folder; leave it out")
     named = ("game", "rate_on", "seed", "turn_cap", "freeze")
-    chosen = EventOptions(
+    chosen = arena.EventOptions(
         limits=limits_of(options),
         schedule_options=dict(options["schedule_options"]),
         **{name: options[name] for name in named},
     )
-    trial = TrialOptions(**{name: options[name] for name in ("effect", "alpha", "beta", "budget")})
-    with session_of(options) as session:
-        found = compare_bots(
-            options["old"], options["new"], chosen, trial, session, out=options["out"]
-        )
-        if found.outcome is None:
-            show_same(found, session.progress)
-            raise SystemExit(SAME)
+    tested = {name: options[name] for name in ("effect", "alpha", "beta", "budget")}
+    playing, bots = playing_of(options), (options["old"], options["new"])
+    trial = arena.TrialOptions(**tested)
+    found = arena.compare(*bots, options["out"], event=chosen, trial=trial, **playing)
+    if found.outcome is None:
+        show_same(found, playing["progress"])
+        raise SystemExit(SAME)
     raise SystemExit(exit_code(found.outcome))

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.flags import FOLDER, NATURAL, option, switch
 from arena.cli.paths import bots_of, matches_of
-
-if TYPE_CHECKING:
-    from arena.model import Event
-    from arena.store import Head
 
 
 @click.command(
@@ -57,68 +52,25 @@ def log(
     """
     import sys
 
-    from arena.event.results import Counts
-    from arena.model import UserError
-    from arena.reports.escape import json_line
-    from arena.store import canonical_line, read_by_id, read_event, read_some, record_line
-    from arena.terminal.notes import tell_long_read
+    import arena
+    from arena.terminal.match_faults import show_faults
+    from arena.terminal.screen import json_line, say
 
-    event = read_event(folder)
+    results = arena.open_results(folder, notify=say)
     if transcript is None and (bot is not None or lean or attempt is not None):
-        raise UserError("--bot, --lean and --attempt go with --transcript MATCH")
+        raise arena.UserError("--bot, --lean and --attempt go with --transcript MATCH")
     if as_json and not faults:
-        raise UserError("--json goes with --faults; the records are JSON as they are")
+        raise arena.UserError("--json goes with --faults; the records are JSON as they are")
     if len([flag for flag in (canonical, faults, transcript) if flag]) > 1:
-        raise UserError("--canonical, --faults and --transcript print different things: take one")
+        raise arena.UserError(
+            "--canonical, --faults and --transcript print different things: take one"
+        )
     if transcript is not None:
-        from arena.event.transcript import BotMatches
-        from arena.terminal.screen import say
-
-        found = BotMatches.find(folder, transcript, bot, attempt, say, event=event)
-        sys.stdout.buffer.write(found.transcript(lean=lean))
-        sys.stdout.buffer.flush()
-        return
-    tell_long_read([folder])
-    if faults:
-        _print_faults(folder, event, as_json=as_json)
-        return
-    counts = _all if everything else Counts(folder, event=event)
-    if canonical:
-        lines = map(canonical_line, read_by_id(folder, counts, event))
+        lines = results.transcript(transcript, bot, attempt=attempt, lean=lean)
+        sys.stdout.buffer.write(lines)
+    elif faults:
+        show_faults(results, as_json=as_json)
     else:
-        lines = map(record_line, read_some(folder, counts, event))
-    for line in lines:
-        sys.stdout.buffer.write(json_line(line))
+        for line in results.lines(canonical=canonical, everything=everything):
+            sys.stdout.buffer.write(json_line(line))
     sys.stdout.buffer.flush()
-
-
-def _all(_: Head) -> bool:
-    return True
-
-
-def _print_faults(folder: Path, event: Event, *, as_json: bool) -> None:
-    import msgspec
-
-    from arena.reports.escape import json_line
-    from arena.reports.faults import again, fault_lines
-    from arena.store import read_records
-    from arena.terminal.screen import say
-
-    limits = event.settings.limits
-    found = False
-    for record in read_records(folder, event):
-        found = found or bool(record.faults)
-        if not as_json:
-            for text in fault_lines(record, str(folder), limits):
-                click.echo(text)
-            continue
-        for fault in record.faults:
-            line = {
-                "match": record.id,
-                "bot": record.seats[fault.seat],
-                **msgspec.to_builtins(fault),
-                "again": again(record, fault, str(folder), limits),
-            }
-            click.echo(json_line(msgspec.json.encode(line)))
-    if not found:
-        say(f"no faults in {folder}")

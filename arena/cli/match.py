@@ -81,12 +81,9 @@ def match(**options: Any) -> None:  # noqa: ANN401 - click's flags
     sudden death. The bots start in the sandbox, as in `arena run`, and have the same time.
     """
     need_linux()
+    import arena
     from arena.cli.options import match_options_of
-    from arena.event.single_match import check_line, play_match
-    from arena.model import UserError
-    from arena.reports.escape import json_line, plain
-    from arena.terminal.outcome import match_as_json, match_lines
-    from arena.terminal.progress import JSON_VERSION
+    from arena.terminal.outcome import show_match
     from arena.terminal.screen import say
     from arena.terminal.watch import watching
 
@@ -95,37 +92,27 @@ def match(**options: Any) -> None:  # noqa: ANN401 - click's flags
     bots, watch, delay, as_json = (options[n] for n in ("bots", "watch", "delay", "as_json"))
     chosen, talk = match_options_of(options), options["record"]
     if watch and as_json:
-        raise UserError("--watch and --json both want standard output: leave one of them out")
+        raise arena.UserError("--watch and --json both want standard output: leave one of them out")
     if not watch and (options["hidden"] or delay is not None):
-        raise UserError("--hidden and --delay go with --watch")
+        raise arena.UserError("--hidden and --delay go with --watch")
     seconds = None if delay is None else delay / 1000
-    played = play_match(
+    played = arena.play_match(
         bots,
         chosen,
-        say,
+        notify=say,
         sandbox=options["sandbox"],
         talk=talk,
         watch=watching(chosen.game, chosen.deal, hidden=options["hidden"], delay=seconds)
         if watch
         else None,
     )
-    record = played.record
-    if as_json:
-        click.echo(json_line(match_as_json(played, JSON_VERSION)))
-        raise SystemExit(FAULTED if record.faults else 0)
-    for line in match_lines(played):
-        click.echo(line)
-    if talk is not None:
-        click.echo(f"every line: {plain(str(talk))}")
-    if record.faults:
-        failed = [bots[seat] for seat in sorted({fault.seat for fault in record.faults})]
-        say(f"more: {check_line(failed)}")
-    raise SystemExit(FAULTED if record.faults else 0)
+    show_match(played, bots, as_json=as_json, talk=talk)
+    raise SystemExit(FAULTED if played.record.faults else 0)
 
 
 def _lift_limits(options: dict[str, Any]) -> None:
     """Give bots all the time there is, and say so beside what is printed."""
-    from arena.model import UserError
+    from arena import UserError
     from arena.terminal.screen import warn
 
     context = click.get_current_context()

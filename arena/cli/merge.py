@@ -26,10 +26,10 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
     Name the folders of all shards, in any order; they are only read. The new folder is what one
     machine would have written, with the secret revealed.
     """
-    from arena.event.merge import merge_shards
+    import arena
     from arena.terminal.outcome import show_result
     from arena.terminal.screen import say
 
-    outcome = merge_shards(folders, out)
+    outcome = arena.merge(folders, out)
     show_result(outcome, say)
     say(f"{len(folders)} shards merged in {out}")

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-
-    from arena.event.options import (
+    from arena import (
         ClusterOptions,
         EventOptions,
         LiveOptions,
@@ -16,14 +13,13 @@ if TYPE_CHECKING:
         RunOptions,
     )
     from arena.event.progress import Outcome
-    from arena.event.session import Session
     from arena.model import Limits
 
 _ENGINE = "dask"
 
 
 def _live(params: dict[str, Any]) -> LiveOptions | None:
-    from arena.event.options import LiveOptions
+    from arena import LiveOptions
     from arena.model import UserError
 
     port, host, stay = (params[name] for name in ("live", "live_host", "live_stay"))
@@ -36,7 +32,7 @@ def _live(params: dict[str, Any]) -> LiveOptions | None:
 
 
 def _cluster(params: dict[str, Any]) -> ClusterOptions | None:
-    from arena.event.options import ClusterOptions
+    from arena import ClusterOptions
     from arena.model import UserError
 
     on, ca, cert, key = (params[name] for name in ("on", "tls_ca", "tls_cert", "tls_key"))
@@ -58,7 +54,7 @@ def _cluster(params: dict[str, Any]) -> ClusterOptions | None:
 
 def run_options_of(params: dict[str, Any]) -> RunOptions:
     """How the event is run here."""
-    from arena.event.options import RunOptions
+    from arena import RunOptions
 
     max_time = params["max_time"]
     return RunOptions(
@@ -71,23 +67,12 @@ def run_options_of(params: dict[str, Any]) -> RunOptions:
     )
 
 
-def session_of(params: dict[str, Any]) -> AbstractContextManager[Session]:
-    """The same, with the display and the live pages."""
-    from contextlib import contextmanager
-
-    from arena.event.session import Session
-    from arena.live.event import opened
+def playing_of(params: dict[str, Any]) -> dict[str, Any]:
+    """What every function that plays an event takes: how it is run here, and the display."""
     from arena.terminal.progress import progress
 
-    options = run_options_of(params)
-
-    @contextmanager
-    def session() -> Iterator[Session]:
-        display = progress(as_json=params["as_json"], quiet=params["quiet"])
-        with opened(options.live) as page:
-            yield Session(options, display, page)
-
-    return session()
+    display = progress(as_json=params["as_json"], quiet=params["quiet"])
+    return {"options": run_options_of(params), "progress": display}
 
 
 def limits_of(params: dict[str, Any]) -> Limits:
@@ -120,7 +105,7 @@ def exit_code(outcome: Outcome) -> int:
 
 def event_options_of(params: dict[str, Any]) -> EventOptions:
     """What is played."""
-    from arena.event.options import EventOptions
+    from arena import EventOptions
 
     return EventOptions(
         game=params["game"],
@@ -147,7 +132,7 @@ def event_options_of(params: dict[str, Any]) -> EventOptions:
 
 def match_options_of(params: dict[str, Any]) -> MatchOptions:
     """How one match is played."""
-    from arena.event.options import MatchOptions
+    from arena import MatchOptions
 
     there = {name: params[name] for name in ("deal", "seed", "freeze") if name in params}
     return MatchOptions(

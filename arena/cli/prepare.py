@@ -35,24 +35,20 @@ def prepare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     need_linux()
     import sys
 
-    from arena.bots import printable
+    import arena
     from arena.cli.options import event_options_of
-    from arena.event.commands import command_line
-    from arena.event.options import RunOptions
-    from arena.event.prepare import prepare_event
-    from arena.event.session import Session
-    from arena.model import UserError
     from arena.terminal.progress import LineProgress
-    from arena.terminal.screen import say
+    from arena.terminal.screen import command_line, plain, say
 
     out, sandbox = options["out"], options["sandbox"]
     if out is None:
-        raise UserError("say which folder to prepare: --out FOLDER")
-    prepared = prepare_event(
+        raise arena.UserError("say which folder to prepare: --out FOLDER")
+    prepared = arena.prepare(
         options["bots"],
-        event_options_of(options),
-        Session(RunOptions(sandbox=sandbox), LineProgress(sys.stderr)),
-        out=out,
+        out,
+        event=event_options_of(options),
+        options=arena.RunOptions(sandbox=sandbox),
+        progress=LineProgress(sys.stderr),
         skip_broken=options["skip_broken"],
         beacon_from=options["beacon_from"],
     )
@@ -63,6 +59,6 @@ def prepare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     say("the secret and the bots are in it, for you alone; publish the commitment:")
     click.echo(event.commitment)
     if event.settings.beacon:
-        say(f"when {printable(event.settings.beacon)} is known: {shown} --beacon VALUE")
+        say(f"when {plain(event.settings.beacon)} is known: {shown} --beacon VALUE")
     else:
         say(f"play it: {shown}")

@@ -51,12 +51,12 @@ def publish(
     No server, no network: it works from a folder and under any path of any host. Events that are in
     SITE already stay, or are made anew if they are named.
     """
-    from arena.site.update import PublishOptions, update_site
+    import arena
     from arena.terminal.published import PublishProgress, outcome_lines
     from arena.terminal.screen import say
 
-    chosen = PublishOptions(stderr=with_stderr, host=with_host, **options)
-    for outcome in update_site(folders, site, chosen, say, PublishProgress()):
+    chosen = arena.PublishOptions(stderr=with_stderr, host=with_host, **options)
+    for outcome in arena.publish(folders, site, chosen, notify=say, progress=PublishProgress()):
         for line in outcome_lines(outcome):
             say(line)
     click.echo(str(site / "index.html"))

@@ -75,17 +75,14 @@ def rate(
     of the folders changes nothing. Dates are UTC; a deal of which one match lies outside of them is
     left out in all of its rotations.
     """
-    from arena.event.rerate import Wanted, rated
-    from arena.model import UserError
-    from arena.terminal.notes import tell_long_read
+    import arena
     from arena.terminal.screen import say
     from arena.terminal.table import print_table
 
-    wanted = Wanted(**options)
-    if wanted.since is not None and wanted.until is not None and wanted.since >= wanted.until:
-        raise UserError("--since and --until: there is no time between them")
-    tell_long_read(folders)
-    table = rated(folders, wanted)
-    if wanted.dated and not any(row.deals for row in table.rows):
+    chosen = arena.RateOptions(**options)
+    if chosen.since is not None and chosen.until is not None and chosen.since >= chosen.until:
+        raise arena.UserError("--since and --until: there is no time between them")
+    table = arena.rate(folders, chosen, notify=say)
+    if chosen.dated and not any(row.deals for row in table.rows):
         say("note: no rated event lies within that time")
     print_table(table, report, canonical=canonical, details=details, more="--details")

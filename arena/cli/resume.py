@@ -35,9 +35,9 @@ Example:
 def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     """Go on with the unfinished event in FOLDER."""
     need_linux()
-    from arena.cli.options import exit_code, session_of
-    from arena.event.resume import resume_event
+    import arena
+    from arena.cli.options import exit_code, playing_of
 
-    with session_of(options) as session:
-        outcome = resume_event(folder, session, repair=options["repair"], beacon=options["beacon"])
+    repair, beacon = options["repair"], options["beacon"]
+    outcome = arena.resume(folder, repair=repair, beacon=beacon, **playing_of(options))
     raise SystemExit(exit_code(outcome))

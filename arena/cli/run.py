@@ -72,58 +72,46 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     that the cache has lost are named beside them.
     """
     need_linux()
-    from arena.cli.options import event_options_of, exit_code, session_of
-    from arena.event.dry_run import Forecast
-    from arena.model import UserError
-    from arena.store import is_results_folder
+    import arena
+    from arena.cli.options import event_options_of, exit_code, playing_of
+    from arena.terminal.progress import show_forecast
+    from arena.terminal.screen import command_line
 
-    bots, beacon, shard = options["bots"], options["beacon"], options["shard"]
-    with session_of(options) as session:
-        if (into := options["into"]) is not None:
-            from arena.event.add_bots import run_into
-            from arena.event.commands import command_line
-
-            _refuse_others(_INTO, "bots are added to an event by its own settings; leave that out")
-            seed, dry_run = options["seed"], options["dry_run"]
-            outcome = run_into(into, bots, session, seed=seed, dry_run=dry_run)
-            if not isinstance(outcome, Forecast) and outcome.event.finished:
-                session.progress.say(f"with the whole event: {command_line('table', into)}")
-        elif len(bots) == 1 and is_results_folder(bots[0]):
-            import msgspec
-
-            from arena.event.resume import run_prepared
-
-            named = _refuse_others(
-                _PREPARED,
-                "a prepared event is played as it was fixed when it was prepared; prepare another "
-                "one, or leave that out",
-            )
-            sandbox = options["sandbox"] if "sandbox" in named else None
-            here = msgspec.structs.replace(session.options, sandbox=sandbox)
-            outcome = run_prepared(
-                bots[0], session._replace(options=here), beacon=beacon, shard=shard
-            )
-        else:
-            from arena.event.prepare import run_event
-
-            for flag, value in (("--beacon", beacon), ("--shard", shard)):
-                if value is not None:
-                    raise UserError(
-                        f"{flag} goes with a prepared folder: arena run FOLDER {flag} {value}"
-                    )
-            outcome = run_event(
-                bots,
-                event_options_of(options),
-                session,
-                out=options["out"],
-                skip_broken=options["skip_broken"],
-                dry_run=options["dry_run"],
-            )
-    if isinstance(outcome, Forecast):
-        from arena.terminal.progress import show_forecast
-
-        show_forecast(outcome, session.progress)
-        raise SystemExit(0)
+    bots, into, beacon, shard = (options[name] for name in ("bots", "into", "beacon", "shard"))
+    playing = playing_of(options)
+    display = playing["progress"]
+    prepared = len(bots) == 1 and into is None and arena.is_results_folder(bots[0])
+    if into is not None:
+        _refuse_others(_INTO, "bots are added to an event by its own settings; leave that out")
+    elif prepared:
+        named = _refuse_others(
+            _PREPARED,
+            "a prepared event is played as it was fixed when it was prepared; prepare another "
+            "one, or leave that out",
+        )
+    else:
+        for flag, value in (("--beacon", beacon), ("--shard", shard)):
+            if value is not None:
+                raise arena.UserError(
+                    f"{flag} goes with a prepared folder: arena run FOLDER {flag} {value}"
+                )
+    if prepared:
+        if "sandbox" not in named:
+            playing = playing_of({**options, "sandbox": None})
+        outcome = arena.run_prepared(bots[0], beacon=beacon, shard=shard, **playing)
+        raise SystemExit(exit_code(outcome))
+    what = {"event": event_options_of(options), "skip_broken": options["skip_broken"]}
+    if options["dry_run"]:
+        show_forecast(
+            arena.dry_run(bots, into=into, out=options["out"], **what, **playing), display
+        )
+        return
+    if into is not None:
+        outcome = arena.add_bots(into, bots, seed=options["seed"], **playing)
+        if outcome.event.finished:
+            display.say(f"with the whole event: {command_line('table', into)}")
+    else:
+        outcome = arena.run(bots, options["out"], **what, **playing)
     raise SystemExit(exit_code(outcome))
 
 

@@ -17,9 +17,9 @@ def stop(folder: Path, *, now: bool) -> None:
     import os
     import signal
 
-    from arena.event.commands import resume_line
-    from arena.model import UserError
+    from arena import UserError
     from arena.store import await_writer, read_event, writer
+    from arena.terminal.screen import resume_line
 
     read_event(folder)
     pid = writer(folder)

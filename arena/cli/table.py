@@ -43,16 +43,11 @@ def table(
     """Print the ranked table of the event in FOLDER, with the epochs that were added to it."""
     import sys
 
-    from arena.event.epochs import epochs_of
-    from arena.event.rerate import rated
-    from arena.event.results import table_of
-    from arena.event.search import withdrawal_lines
-    from arena.terminal.notes import tell_long_read
-    from arena.terminal.table import duel_lines, part_of, print_table
+    import arena
+    from arena.terminal.screen import say
+    from arena.terminal.table import duel_lines, part_of, print_table, withdrawal_lines
 
-    epochs = epochs_of(folder)
-    tell_long_read([folder, *epochs])
-    whole = rated([folder]) if epochs else table_of(folder)
+    whole = arena.open_results(folder, notify=say).table
     found = part_of(whole, top=top, bots=bots) if top or bots else whole
     print_table(found, report, canonical=canonical, details=details, more="--details")
     if report != "text":

@@ -54,17 +54,28 @@ def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noq
     The epochs in FOLDER are verified with it, each against a commitment of its own; by
     --commitment and --rerun each is verified alone: arena verify FOLDER/epoch-1 --rerun 5.
     """
-    from arena.model import UserError
-    from arena.terminal.verify_report import Rerunning, verify_folder
+    import arena
+    from arena.terminal.screen import say
+    from arena.terminal.verify_report import LogBar, show_verification
 
     published = options["commitment"]
     if published is not None and not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", published):
-        raise UserError(f"--commitment: {published!r} is none: it has 64 hex digits")
-    bots, seed, sandbox = (options.pop(name) for name in ("bots", "seed", "sandbox"))
-    rerunning = None
+        raise arena.UserError(f"--commitment: {published!r} is none: it has 64 hex digits")
+    bots, seed = options["bots"], options["seed"]
+    rerun = None
     if matches is not None:
         need_linux()
-        rerunning = Rerunning(matches=matches, seed=seed, bots=bots, sandbox=sandbox)
+        sandbox = options["sandbox"]
+        rerun = arena.RerunOptions(matches=matches, seed=seed, bots=bots, sandbox=sandbox)
     elif bots or seed is not None:
-        raise UserError("BOTS and --seed go with --rerun N")
-    raise SystemExit(verify_folder(folder, rerunning=rerunning, **options))
+        raise arena.UserError("BOTS and --seed go with --rerun N")
+    with LogBar() as bar:
+        found = arena.verify_results(
+            folder,
+            commitment=published,
+            jobs=options["jobs"],
+            rerun=rerun,
+            notify=say,
+            progress=bar,
+        )
+    raise SystemExit(show_verification(found, as_json=options["as_json"]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from arena.bots import Candidate, Roster, default_cache, in_use, load, printable
 from arena.deals import commitment, secret_from_seed
 from arena.event.commands import command_line
 from arena.event.drift import refuse_drift
-from arena.event.dry_run import Forecast, forecast
+from arena.event.dry_run import Forecast
 from arena.event.epochs import (
     epoch_fault,
     epochs_of,
@@ -21,13 +22,12 @@ from arena.event.epochs import (
     settings_of_epoch,
     whose_epoch,
 )
-from arena.event.prepare import NewEvent, play_new
+from arena.event.prepare import NewEvent, forecast_new, play_new
 from arena.event.progress import Outcome
 from arena.event.results import schedule_of, withdrawn_in
 from arena.event.session import Session
 from arena.event.workshop import Workshop, context_of, find_sandbox
 from arena.machine import Notify
-from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import keep_promises
 from arena.model import Entrant, Event, UserError
 from arena.store import read_event, read_event_file, read_private, secret_of
@@ -51,14 +51,26 @@ class _Field(NamedTuple):
 
 
 def run_into(
-    folder: Path,
-    bots: Sequence[Path],
-    session: Session,
-    *,
-    seed: str | None = None,
-    dry_run: bool = False,
-) -> Outcome | Forecast:
+    folder: Path, bots: Sequence[Path], session: Session, *, seed: str | None = None
+) -> Outcome:
     """Every new bot meets the old ones, and the new ones each other."""
+    with _new_epoch(folder, bots, session, seed=seed) as (new, room):
+        return play_new(new, next_epoch(folder), room, session)
+
+
+def forecast_epoch(
+    folder: Path, bots: Sequence[Path], session: Session, *, seed: str | None = None
+) -> Forecast:
+    """Find out what `run_into` would play, and how long it takes."""
+    with _new_epoch(folder, bots, session, seed=seed) as (new, room):
+        return forecast_new(new, room, session)
+
+
+@contextmanager
+def _new_epoch(
+    folder: Path, bots: Sequence[Path], session: Session, *, seed: str | None
+) -> Iterator[tuple[NewEvent, int]]:
+    """The epoch as a new event, and how many of its matches can be played at a time."""
     events = _finished(folder)
     settings, run, notify = events[0].settings, session.options, session.progress.say
     room = keep_promises(
@@ -69,11 +81,7 @@ def run_into(
         field = _field(folder, events, bots, cache, notify)
         backend = find_sandbox(run.sandbox or "auto", notify, folder)
         workshop = Workshop(cache, backend, notify, folder, way_out=ALL)
-        new = _new_epoch(field, workshop, seed=seed, room=room * settings.seats)
-        if dry_run:
-            event = played_here(new.event, backend)
-            return forecast(event, new.context, new.secret, workers_of(run.jobs, room, notify))
-        return play_new(new, next_epoch(folder), room, session)
+        yield _entered(field, workshop, seed=seed, room=room * settings.seats), room
 
 
 def _finished(folder: Path) -> list[Event]:
@@ -163,7 +171,7 @@ def _refuse_missing(folder: Path, field: Sequence[Entrant], old: Roster) -> None
         raise UserError("\n".join(lines))
 
 
-def _new_epoch(field: _Field, workshop: Workshop, *, seed: str | None, room: int) -> NewEvent:
+def _entered(field: _Field, workshop: Workshop, *, seed: str | None, room: int) -> NewEvent:
     """The epoch as an event; its bots can start."""
     base = field.events[0].settings
     ready, not_run = workshop.enter(field.roster, base.limits)

@@ -48,6 +48,7 @@ def compare_bots(
         roster, contender = _both(old, new, cache)
         options = msgspec.structs.replace(options, seats=2, tables=None, deals=CHUNK, series=CHUNK)
         settings = options.settings(
+            notify,
             trial=TrialSettings(
                 new=contender,
                 effect=trial.effect,
@@ -56,7 +57,7 @@ def compare_bots(
                 budget=trial.budget,
                 forfeits=FORFEITS,
                 skew=SKEW,
-            )
+            ),
         )
         if not roster.problems and len(roster.candidates) == 2:
             one, other = (candidate.entrant for candidate in roster.candidates)

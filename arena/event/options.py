@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from arena import registry
 from arena.formats.options import settings_members
 from arena.games import Game
 from arena.luck import evaluator_name
+from arena.machine import Notify, ignore_notes
 from arena.model import (
     ADJUSTED,
     RESULTS,
@@ -103,7 +104,7 @@ class MatchOptions(Frozen, frozen=True, kw_only=True):
     freeze: bool = False
     limits: Limits = Limits()
 
-    def settings(self, seats: int) -> Settings:
+    def settings(self, seats: int, notify: Notify = ignore_notes) -> Settings:
         """As settings of an event."""
         return EventOptions(
             game=self.game,
@@ -114,7 +115,7 @@ class MatchOptions(Frozen, frozen=True, kw_only=True):
             turn_cap=self.turn_cap,
             freeze=self.freeze,
             limits=self.limits,
-        ).settings()
+        ).settings(notify)
 
 
 class EventOptions(Frozen, frozen=True, kw_only=True):
@@ -151,18 +152,6 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
     limits: Limits = Limits()
     seed: str | None = None
     """Deals from this seed: repeatable, and labelled predictable."""
-
-    @property
-    def notes(self) -> Iterator[str]:
-        """What whoever chose these options should know; mostly nothing."""
-        measured = self._evaluator(registry.game(self.game))
-        if self.luck and not measured:
-            yield f"note: {self.game} has no measure of luck: strokes stay as they are played"
-        if self._schedule() == "racing" and not measured:
-            yield (
-                "note: without its luck measured, a race rates on results and needs many more "
-                "matches"
-            )
 
     def _evaluator(self, rules: Game) -> str:
         """What measures the luck of the event; empty: it isn't measured."""
@@ -204,7 +193,9 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
         kind = registry.format_class(name)
         return settings_members(kind, name, given | dict(self.schedule_options))
 
-    def settings(self, *, trial: TrialSettings | None = None) -> Settings:
+    def settings(
+        self, notify: Notify = ignore_notes, *, trial: TrialSettings | None = None
+    ) -> Settings:
         """The settings of an event. Its heroes are known only when the bots are."""
         name = "trial" if trial else self._schedule()
         limits = self.limits
@@ -219,6 +210,13 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
             raise UserError(
                 f"--seats {self.seats}: {self.game} is for {rules.min_seats} to "
                 f"{rules.max_seats} players"
+            )
+        if self.luck and not measured:
+            notify(f"note: {self.game} has no measure of luck: strokes stay as they are played")
+        if name == "racing" and not measured:
+            notify(
+                "note: without its luck measured, a race rates on results and needs many more "
+                "matches"
             )
         members = self._members(name, trial)
         adaptive = registry.format_class(name).adaptive

@@ -90,41 +90,80 @@ def run_event(
     *,
     out: Path | None = None,
     skip_broken: bool = False,
-    dry_run: bool = False,
-) -> Outcome | Forecast:
-    """Prepare an event and play it at once; with `dry_run` only find out how long it would take."""
+) -> Outcome:
+    """Prepare an event and play it at once."""
+    settings, room = _checked(bots, options, session, skip_broken=skip_broken)
+    with claim_folder(out) as folder, in_use(cache := default_cache()):
+        workshop = _workshop(cache, session, folder, skip_broken=skip_broken)
+        new = _entered(bots, options, settings, workshop, room * settings.seats)
+        return play_new(new, folder, room, session)
+
+
+def forecast_event(
+    bots: Sequence[Path],
+    options: EventOptions,
+    session: Session,
+    *,
+    out: Path | None = None,
+    skip_broken: bool = False,
+) -> Forecast:
+    """Find out what `run_event` would play, and how long it takes."""
+    settings, room = _checked(bots, options, session, skip_broken=skip_broken)
+    # A forecast needs no folder; one that was named is tried all the same.
+    place = nullcontext(Path()) if out is None else claim_folder(out)
+    with place as folder, in_use(cache := default_cache()):
+        workshop = _workshop(cache, session, folder, skip_broken=skip_broken)
+        new = _entered(bots, options, settings, workshop, room * settings.seats)
+        return forecast_new(new, room, session)
+
+
+def _checked(
+    bots: Sequence[Path], options: EventOptions, session: Session, *, skip_broken: bool
+) -> tuple[Settings, int]:
+    """The settings of an event, and how many matches can be played at a time."""
     refuse_no_bots(bots)
-    settings = options.settings()
-    run, notify = session.options, session.progress.say
-    for line in options.notes:
-        notify(line)
+    notify = session.progress.say
+    settings = options.settings(notify)
     refuse_early(settings, bots, skip_broken=skip_broken)
     room = keep_promises(
         settings.limits,
         notify,
         seats=settings.seats,
         series=settings.series,
-        jobs=run.jobs,
+        jobs=session.options.jobs,
         flags=SETTINGS,
     )
-    cache = default_cache()
-    # A dry run needs no folder; one that was named is tried all the same.
-    place = nullcontext(Path()) if dry_run and out is None else claim_folder(out)
-    with place as folder, in_use(cache):
-        roster = load(bots, cache=cache)
-        backend = find_sandbox(run.sandbox or "auto", notify, folder)
-        new = new_event(
-            roster,
-            settings,
-            Workshop(cache, backend, notify, folder, skip_broken),
-            seed=options.seed,
-            room=room * settings.seats,
-            gauntlet=options.gauntlet,
-        )
-        if dry_run:
-            event = played_here(new.event, backend)
-            return forecast(event, new.context, new.secret, workers_of(run.jobs, room, notify))
-        return play_new(new, folder, room, session)
+    return settings, room
+
+
+def _workshop(cache: Path, session: Session, folder: Path, *, skip_broken: bool) -> Workshop:
+    notify = session.progress.say
+    backend = find_sandbox(session.options.sandbox or "auto", notify, folder)
+    return Workshop(cache, backend, notify, folder, skip_broken)
+
+
+def _entered(
+    bots: Sequence[Path],
+    options: EventOptions,
+    settings: Settings,
+    workshop: Workshop,
+    room: int,
+) -> NewEvent:
+    return new_event(
+        load(bots, cache=workshop.cache),
+        settings,
+        workshop,
+        seed=options.seed,
+        room=room,
+        gauntlet=options.gauntlet,
+    )
+
+
+def forecast_new(new: NewEvent, room: int, session: Session) -> Forecast:
+    """What an event that has just been entered would play."""
+    workers = workers_of(session.options.jobs, room, session.progress.say)
+    event = played_here(new.event, new.workshop.backend)
+    return forecast(event, new.context, new.secret, workers)
 
 
 def play_new(new: NewEvent, folder: Path, room: int, session: Session) -> Outcome:
@@ -155,25 +194,16 @@ def prepare_event(
 ) -> Prepared:
     """Write secret, commitment and bots into a folder that can be copied and played."""
     source = "" if beacon_from is None else public_value("--beacon-from", beacon_from)
-    settings = msgspec.structs.replace(options.settings(), beacon=source)
     sandbox, notify = session.options.sandbox or "auto", session.progress.say
-    for line in options.notes:
-        notify(line)
+    settings = msgspec.structs.replace(options.settings(notify), beacon=source)
     refuse_no_bots(bots)
     refuse_early(settings, bots, skip_broken=skip_broken)
     # Here they only start, one by one.
     room = keep_promises(settings.limits, notify, flags=SETTINGS)
     cache = default_cache()
     with claim_folder(out), in_use(cache):
-        roster = load(bots, cache=cache)
-        new = new_event(
-            roster,
-            settings,
-            Workshop(cache, find_sandbox(sandbox, notify, out), notify, out, skip_broken),
-            seed=options.seed,
-            room=room,
-            gauntlet=options.gauntlet,
-        )
+        workshop = _workshop(cache, session, out, skip_broken=skip_broken)
+        new = _entered(bots, options, settings, workshop, room)
         # Without a cache: every machine that it is played on has its own.
         private = private_of(new, cache="", options={"sandbox": sandbox})
         with staged_folder(out) as folder:

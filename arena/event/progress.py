@@ -146,6 +146,11 @@ class Progress:
         if self._stop is not None:
             self._stop(self._stopped)
 
+    @property
+    def stopping(self) -> bool:
+        """Whether `stop` was called."""
+        return self._stopped is not None
+
     def attach(self, stop: Callable[[bool], None] | None) -> None:
         """For the player: what `stop` has to call, while the event is played."""
         self._stop = stop

@@ -1,4 +1,4 @@
-"""Events rated again from their logs, alone or together, whole or in part; nothing is played.
+"""Rate events again from their logs, alone or together, whole or in part; nothing is played.
 
 Theory of operation. First everything that could be in the way is looked at in each event.json,
 and no log is read. Then the events are gone through in the order of their commitments, each
@@ -31,7 +31,7 @@ import msgspec
 from arena.event.epochs import epoch_fault, epochs_of
 from arena.event.results import counting_of, key_of, schedule_of
 from arena.machine.groups import hosted, machines_of
-from arena.model import Event, MatchRecord, MatchSpec, RateOn, Table, UserError
+from arena.model import Event, Frozen, MatchRecord, MatchSpec, RateOn, Table, UserError
 from arena.ratings.archive import DIGEST_HEX
 from arena.ratings.incremental import Counting
 from arena.ratings.pool import (
@@ -49,7 +49,7 @@ from arena.ratings.standings import table
 from arena.store import DamagedError, read_event, read_placed, secret_of
 
 
-class Wanted(NamedTuple):
+class RateOptions(Frozen, frozen=True, kw_only=True):
     """What of the events is rated, and on what."""
 
     rate_on: RateOn | None = None
@@ -76,7 +76,7 @@ class Wanted(NamedTuple):
         )
 
 
-EVERYTHING = Wanted()
+EVERYTHING = RateOptions()
 
 
 class _Held(NamedTuple):
@@ -100,9 +100,9 @@ class Reader(Protocol):
         """A log has been read, an event's before its epochs'; damaged lines begin at `damaged`."""
 
 
-def rated(
+def rate_events(
     folders: Sequence[Path],
-    wanted: Wanted = EVERYTHING,
+    wanted: RateOptions = EVERYTHING,
     *,
     reader: Reader | None = None,
     events: Mapping[Path, Event] = MappingProxyType({}),
@@ -176,7 +176,7 @@ def _take(
     pool: Pool,
     held: _Held,
     aliases: Aliases,
-    wanted: Wanted,
+    wanted: RateOptions,
     *,
     withdrawn: set[str],
     reader: Reader | None,
@@ -226,7 +226,9 @@ def _take(
     return len(late) if late else 0
 
 
-def _records(held: _Held, wanted: Wanted, damaged: list[int]) -> Iterator[tuple[int, MatchRecord]]:
+def _records(
+    held: _Held, wanted: RateOptions, damaged: list[int]
+) -> Iterator[tuple[int, MatchRecord]]:
     """The log of an event; where damaged lines begin is noted."""
     skip = damaged.append if wanted.skip_damaged else None
     try:
@@ -271,7 +273,7 @@ def _among(keys: array[int], key: int) -> bool:
 
 
 def _selected(
-    event: Event, held: Sequence[_Held], gone: Sequence[str], wanted: Wanted, parted: int
+    event: Event, held: Sequence[_Held], gone: Sequence[str], wanted: RateOptions, parted: int
 ) -> Iterator[str]:
     """What of the events is not in the table, for people."""
     if any(each.event.settings.rate_on != event.settings.rate_on for each in held):

@@ -13,14 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-import msgspec
-
-from arena.event.epochs import epochs_of
 from arena.event.results import Counts, long_read_notes
 from arena.machine import Notify
-from arena.model import Event, Frozen, MatchRecord, UserError, Withdrawal
+from arena.model import Event, Frozen, MatchRecord, UserError
 from arena.reports.escape import plain
-from arena.reports.faults import fault_lines
 from arena.store import (
     Head,
     is_indexed,
@@ -84,18 +80,6 @@ def _ids(folder: Path, event: Event | None) -> list[str]:
     for _ in read_some(folder, note, event):
         raise AssertionError("none was wanted")
     return list(ids)
-
-
-def withdrawal_lines(folder: Path, withdrawn: Iterable[Withdrawal]) -> Iterator[str]:
-    """Of each that was withdrawn: the fault of the last match it failed in, and how to see more."""
-    for out in withdrawn:
-        for path in (folder, *epochs_of(folder)):
-            event = read_event(path)
-            for record in records_of_match(path, out.after, event)[:1]:
-                own = tuple(f for f in record.faults if record.seats[f.seat] == out.entrant)
-                yield from fault_lines(
-                    msgspec.structs.replace(record, faults=own), str(path), event.settings.limits
-                )
 
 
 def playing(
@@ -250,8 +234,8 @@ SORTS: Mapping[str, Callable[[int, int], int]] = {
 """By the strokes of the first bot, or of the winner, and those of the best other."""
 
 
-class Found(Frozen, frozen=True, kw_only=True):
-    """What a search has found."""
+class SearchResult(Frozen, frozen=True, kw_only=True):
+    """Matches that a search has found."""
 
     records: tuple[tuple[MatchRecord, bool], ...]
     """Those to be shown, with whether they count."""
@@ -267,7 +251,7 @@ def search_matches(
     everything: bool = False,
     limit: int | None = None,
     event: Event | None = None,
-) -> Found:
+) -> SearchResult:
     """Look through a log: through the records that count, or through all (`everything`)."""
     for line in long_read_notes([folder]):
         notify(line)
@@ -276,7 +260,7 @@ def search_matches(
         event = event or read_event(folder)
         counts = Counts(folder, event=event)
         first = itertools.islice(read_some(folder, counts, event), limit)
-        return Found(records=tuple((record, True) for record in first), matches=len(counts))
+        return SearchResult(records=tuple((record, True) for record in first), matches=len(counts))
     number = 0
 
     def wanted() -> Iterator[tuple[MatchRecord, bool]]:
@@ -296,7 +280,7 @@ def search_matches(
         shown = sorted(wanted(), key=key)
     else:
         shown = heapq.nsmallest(limit, wanted(), key=key)
-    return Found(records=tuple(shown), matches=number)
+    return SearchResult(records=tuple(shown), matches=number)
 
 
 def _records(

@@ -64,12 +64,12 @@ def play_match(
     cache = default_cache()
     if not paths:
         _refuse_number(bots, Roster(), rules)
-        record = _between_functions(policies, options, watch)
+        record = _between_functions(policies, options, notify, watch)
         return SingleMatch(record=record, options=options, sandbox="")
     with in_use(cache):
         roster = seated(paths, cache, _numbered)  # an unusable path is reported before their number
         _refuse_number(bots, roster, rules)
-        settings = options.settings(len(bots))
+        settings = options.settings(len(bots), notify)
         if policies:
             settings = msgspec.structs.replace(settings, freeze=True)
         keep_promises(settings.limits, notify, seats=len(paths), jobs=1, flags=SETTINGS)
@@ -121,10 +121,10 @@ def _function_id(policies: Mapping[int, Policy], seat: int) -> str:
 
 
 def _between_functions(
-    policies: Mapping[int, Policy], options: MatchOptions, watch: Watch | None
+    policies: Mapping[int, Policy], options: MatchOptions, notify: Notify, watch: Watch | None
 ) -> MatchRecord:
     spec = _spec(options.deal, [_function_id(policies, seat) for seat in range(len(policies))])
-    settings = options.settings(len(policies))
+    settings = options.settings(len(policies), notify)
     with ExitStack() as stack:
         onlooker = stack.enter_context(watch(spec.seats, lambda _: None)) if watch else None
         referee = Referee(

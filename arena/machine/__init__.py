@@ -4,3 +4,7 @@ from collections.abc import Callable
 
 Notify = Callable[[str], None]
 """Takes a line for people: of a display, a log, or `print`."""
+
+
+def ignore_notes(_: str) -> None:
+    """Drop a line: a `Notify` for callers that want none."""

@@ -81,7 +81,7 @@ def play_against(
             pass  # it is available; a match that is killed before its end leaves none
         stack.enter_context(in_use(cache))
         options = msgspec.structs.replace(options, freeze=True)
-        settings = msgspec.structs.replace(options.settings(len(bots) + 1), format="single")
+        settings = msgspec.structs.replace(options.settings(len(bots) + 1, say), format="single")
         keep_promises(settings.limits, say, seats=len(bots), jobs=1, flags=SETTINGS)
         backend = find_sandbox(sandbox, say, folder)
         way_out = f"more: {command_line('check', *dict.fromkeys(bots))}"

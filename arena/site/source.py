@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.event.epochs import epochs_of
-from arena.event.rerate import Wanted, rated
+from arena.event.rerate import RateOptions, rate_events
 from arena.event.results import Counts, counting_of, incomplete, key_of
 from arena.model import Event, MatchRecord, Table, UserError, canonical
 from arena.ratings.archive import DIGEST_HEX
@@ -91,8 +91,8 @@ def read_source(folder: Path) -> SiteSource:
 def _read(folder: Path, event: Event, reading: _Reading, *, alone: bool) -> Table:
     """The table of all whole lines of the logs."""
     if not alone:
-        wanted = Wanted(skip_damaged=True)
-        return rated([folder], wanted, reader=reading, events={folder: event})
+        wanted = RateOptions(skip_damaged=True)
+        return rate_events([folder], wanted, reader=reading, events={folder: event})
     counting = counting_of(event, secret_of(folder, event))  # a bot without an opponent
     reading.event(folder, event, counting, ())
     return table(event, counting.counted())

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
-from arena import registry
 from arena.audit import discards, table_mates, trends
-from arena.audit.auditor import audit_records
 from arena.audit.luck import FEWEST
 from arena.audit.report import UNUSUAL, Audit, AuditPart, Effect, Proportion
-from arena.deals import Deals, with_beacon
-from arena.event.results import Counts, incomplete
-from arena.model import SHUFFLED, MatchRecord
 from arena.reports.escape import plain
 from arena.reports.layout import clip, width, wrap
-from arena.store import read_by_id, read_event, secret_of
 
 Columns = Mapping[str, Callable[[Any], str]]
 """Of a table: a heading, and the cell of a row."""
@@ -40,24 +33,6 @@ _TITLES = {
     AuditPart.SERIES: "results that hang together within a series",
     AuditPart.TREND: "better or worse within a series",
 }
-
-
-def audit_folder(folder: Path) -> Audit:
-    """The report of a results folder."""
-    event = read_event(folder)
-    deals = Deals(with_beacon(secret_of(folder, event), event.beacon))
-
-    def order(pairing: str, deal: int) -> Sequence[int]:
-        return deals.rotations(pairing, deal, event.settings.seats)
-
-    def place(record: MatchRecord) -> object:
-        return deals.place(record.id) if event.settings.deal_order == SHUFFLED else record.deal
-
-    counts = Counts(folder, event=event)
-    if event.finished and counts.missing:
-        raise incomplete(folder, counts.missing, counts.planned)
-    about = registry.game(event.settings.game).about
-    return audit_records(event, about, order, place, read_by_id(folder, counts, event))
 
 
 def audit_lines(

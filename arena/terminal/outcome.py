@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import click
 import msgspec
@@ -11,17 +12,19 @@ from arena.bots import printable
 from arena.event.commands import MERGE
 from arena.event.dry_run import Forecast
 from arena.event.progress import Outcome
-from arena.event.single_match import SingleMatch
+from arena.event.single_match import SingleMatch, check_line
 from arena.machine import Notify
 from arena.model import ADJUSTED, Event, MatchRecord, Table
 from arena.ratings.intervals import most_likely_share
 from arena.referee import HOLES
 from arena.reports.cards import scorecard
-from arena.reports.escape import plain
+from arena.reports.escape import json_line, plain
 from arena.reports.faults import match_fault_lines
-from arena.terminal.screen import colour, columns
+from arena.terminal.screen import colour, columns, say
 from arena.terminal.table import details_of, print_table
 
+# The version of the JSON lines.
+JSON_VERSION = 1
 # Bots of a forecast that are named.
 _NAMED = 20
 
@@ -136,6 +139,22 @@ def bot_lines(event: Event) -> Iterator[str]:
 # ------------------------------------------------------------------------------- single matches
 
 
+def show_match(
+    played: SingleMatch, bots: Sequence[Path], *, as_json: bool, talk: Path | None
+) -> None:
+    """Print a match. `bots`: as they were named; `talk`: where every line was recorded."""
+    if as_json:
+        click.echo(json_line(_match_as_json(played)))
+        return
+    for line in match_lines(played):
+        click.echo(line)
+    if talk is not None:
+        click.echo(f"every line: {plain(str(talk))}")
+    if played.record.faults:
+        seats = sorted({fault.seat for fault in played.record.faults})
+        say(f"more: {check_line([bots[seat] for seat in seats])}")
+
+
 def match_lines(played: SingleMatch) -> Iterator[str]:
     """The scorecard of a match, the use of time, and its faults."""
     record, options, sandbox = played.record, played.options, played.sandbox
@@ -163,12 +182,12 @@ def match_lines(played: SingleMatch) -> Iterator[str]:
         yield _red(text)
 
 
-def match_as_json(played: SingleMatch, version: int) -> bytes:
+def _match_as_json(played: SingleMatch) -> bytes:
     """A match as one JSON line."""
     record, options = played.record, played.options
     return msgspec.json.encode(
         {
-            "v": version,
+            "v": JSON_VERSION,
             "event": "match",
             "game": options.game,
             "deal": options.deal,

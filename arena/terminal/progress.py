@@ -26,14 +26,19 @@ from arena.ratings.outcomes import RatedOutcome
 from arena.registry import render
 from arena.reports.escape import json_line, plain, visible
 from arena.schedule import Wave
-from arena.terminal.outcome import cut_lines, forecast_lines, show_result, spoken, suspect_lines
+from arena.terminal.outcome import (
+    JSON_VERSION,
+    cut_lines,
+    forecast_lines,
+    show_result,
+    spoken,
+    suspect_lines,
+)
 from arena.terminal.screen import warn
 
 if TYPE_CHECKING:
     from arena.ratings.online import OnlineRatings
 
-# The version of the JSON lines.
-JSON_VERSION = 1
 LINES_EVERY_S = 10.0
 ROWS = 10
 _UNFINISHED = "not finished; whole series are kept; go on with"

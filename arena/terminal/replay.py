@@ -16,8 +16,8 @@ from arena import registry
 from arena.event.search import (
     ANY,
     Bound,
-    Found,
     Search,
+    SearchResult,
     counted_playing,
     nothing_played,
     playing,
@@ -121,7 +121,7 @@ def _nothing(folder: Path, event: Event, *, everything: bool) -> UserError:
     return UserError(f"{folder}: no such match{more}")
 
 
-def _list(folder: Path, found: Found, bots: Sequence[str]) -> None:
+def _list(folder: Path, found: SearchResult, bots: Sequence[str]) -> None:
     for line in listing(found.records, style(), room=columns(), bots=bots):
         click.echo(line)
     shown = len(found.records)
@@ -131,7 +131,7 @@ def _list(folder: Path, found: Found, bots: Sequence[str]) -> None:
     say(f"to look at one: {shell(words)}")
 
 
-def _list_as_json(folder: Path, event: Event, found: Found) -> None:
+def _list_as_json(folder: Path, event: Event, found: SearchResult) -> None:
     """A line a match, with the command for each fault."""
     for record, counts in found.records:
         faults = FaultTexts(record, str(folder), event.settings.limits)

@@ -9,6 +9,20 @@ import sys
 
 import click
 
+from arena.event.commands import command_line, resume_line
+from arena.reports.escape import json_line, plain
+
+__all__ = [
+    "colour",
+    "columns",
+    "command_line",
+    "json_line",
+    "plain",
+    "resume_line",
+    "say",
+    "warn",
+]
+
 
 def columns() -> int:
     """The width of the terminal; 80 where there is none."""

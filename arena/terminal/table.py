@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -11,11 +11,14 @@ import click
 import msgspec
 
 from arena.event.commands import command_line
-from arena.model import Table, UserError
+from arena.event.epochs import epochs_of
+from arena.model import Table, UserError, Withdrawal
 from arena.registry import render
 from arena.reports.columns import share
 from arena.reports.escape import plain
+from arena.reports.faults import fault_lines
 from arena.reports.layout import wrap
+from arena.store import read_event, records_of_match
 from arena.terminal.screen import colour, columns
 
 
@@ -76,3 +79,15 @@ def duel_lines(table: Table) -> Iterator[str]:
         if shares:
             text = f"rated events won by {plain(row.entrant)}, %: against {shares}"
             yield from wrap(text, columns(), indent="  ")
+
+
+def withdrawal_lines(folder: Path, withdrawn: Iterable[Withdrawal]) -> Iterator[str]:
+    """Of each that was withdrawn: the fault of the last match it failed in, and how to see more."""
+    for out in withdrawn:
+        for path in (folder, *epochs_of(folder)):
+            event = read_event(path)
+            for record in records_of_match(path, out.after, event)[:1]:
+                own = tuple(f for f in record.faults if record.seats[f.seat] == out.entrant)
+                yield from fault_lines(
+                    msgspec.structs.replace(record, faults=own), str(path), event.settings.limits
+                )

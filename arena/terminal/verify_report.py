@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 import msgspec
 
 from arena import __version__
-from arena.event.epochs import epochs_of
-from arena.model import DERIVATION, Event, Frozen, UserError
+from arena.api.proof import Verification
+from arena.model import DERIVATION, Event, UserError
 from arena.reports.escape import json_line, plain
 from arena.reports.layout import wrap
 from arena.terminal.screen import say
 from arena.verify.findings import LOG
 from arena.verify.tables import OLDER
-from arena.verify.whole import FolderVerdict, verify, verify_epoch
+from arena.verify.whole import FolderVerdict
 
 if TYPE_CHECKING:
     from arena.verify.rerun_bots import Rerun
@@ -33,51 +30,16 @@ WIDTH = 80
 _LABEL = 14
 
 
-class Rerunning(Frozen, frozen=True, kw_only=True):
-    """What is to be played again."""
-
-    matches: int
-    seed: str | None
-    bots: tuple[Path, ...]
-    sandbox: str
-
-
-class _Judged(NamedTuple):
-    """A folder, and what was found."""
-
-    folder: Path
-    verdict: FolderVerdict
-    seconds: float
-    played: Rerun | None
-
-
-def verify_folder(
-    folder: Path,
-    *,
-    commitment: str | None,
-    jobs: int | None,
-    as_json: bool,
-    rerunning: Rerunning | None = None,
-) -> int:
-    """`arena verify`; its exit code."""
-    jobs = jobs or cores()
-    began = time.monotonic()
-    with _Bar(folder) as bar:
-        verdict = verify(folder, jobs=jobs, commitment=commitment, progress=bar.at)
-    seconds = time.monotonic() - began
-    played: Rerun | None = None
-    if rerunning is not None and verdict.proven and verdict.difference is None:
-        played = _rerun(folder, rerunning, jobs)
-        verdict = msgspec.structs.replace(verdict, difference=next(iter(played.differences), None))
-    judged = [_Judged(folder, verdict, seconds, played), *_epochs(folder, verdict, jobs)]
+def show_verification(found: Sequence[Verification], *, as_json: bool) -> int:
+    """Print what came of verifying an event and its epochs; the exit code."""
     if as_json:
-        click.echo(json_line(msgspec.json.encode(_all_as_json(judged))))
+        click.echo(json_line(msgspec.json.encode(_all_as_json(found))))
     else:
-        for each in judged:
+        for each in found:
             _tell(each)
-    if any(each.verdict.difference for each in judged):
+    if any(each.verdict.difference for each in found):
         return DIFFERS
-    for each in judged:
+    for each in found:
         if not each.verdict.proven:
             raise UserError(
                 f"{each.folder}: the secret has not been revealed yet, so the deals can't be "
@@ -86,27 +48,9 @@ def verify_folder(
     return 0
 
 
-def _epochs(folder: Path, verdict: FolderVerdict, jobs: int) -> Iterator[_Judged]:
-    """What is to be said of an event's epochs, if the event can be believed."""
-    before = [verdict.event] if verdict.event is not None else []
-    # Who was withdrawn follows from a log that is true.
-    withdrawn = None if verdict.difference else set(verdict.withdrawn)
-    for path in epochs_of(folder) if before else ():
-        began = time.monotonic()
-        with _Bar(path) as bar:
-            verdict = verify_epoch(path, before, withdrawn, jobs=jobs, progress=bar.at)
-        yield _Judged(path, verdict, time.monotonic() - began, None)
-        if verdict.event is None:
-            return
-        before.append(verdict.event)
-        withdrawn = None if withdrawn is None or verdict.difference else withdrawn
-        if withdrawn is not None:
-            withdrawn.update(verdict.withdrawn)
-
-
-def _tell(judged: _Judged) -> None:
+def _tell(found: Verification) -> None:
     """A verdict, for people."""
-    folder, verdict, seconds, played = judged
+    folder, verdict, seconds, played = found.folder, found.verdict, found.seconds, found.rerun
     if verdict.difference is not None:
         _tell_difference(folder, verdict, played)
         return
@@ -114,47 +58,27 @@ def _tell(judged: _Judged) -> None:
         click.echo(line)
 
 
-def _rerun(folder: Path, asked: Rerunning, jobs: int) -> Rerun:
-    """Have the bots play."""
-    from arena.verify.rerun_bots import rerun
+class LogBar:
+    """How much of a log is verified, on a terminal."""
 
-    return rerun(
-        folder,
-        asked.matches,
-        say,
-        seed=secrets.token_hex(4) if asked.seed is None else asked.seed,
-        bots=asked.bots,
-        sandbox=asked.sandbox,
-        jobs=jobs,
-    )
-
-
-def cores() -> int:
-    """How many processes there is room for; on any system."""
-    if sys.platform != "linux":
-        return os.cpu_count() or 1
-    from arena.executors.cores import fair_jobs
-
-    return fair_jobs()
-
-
-class _Bar:
-    """The percentage that is verified, on a terminal."""
-
-    def __init__(self, folder: Path) -> None:
-        log = folder / LOG
-        self._size = log.stat().st_size if log.is_file() else 0
-        self._shown = sys.stderr.isatty()
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._size = 0
 
     def __enter__(self) -> Self:
         return self
 
-    def at(self, byte: int) -> None:
-        if self._shown and self._size:
+    def __call__(self, folder: Path, byte: int) -> None:
+        if not sys.stderr.isatty():
+            return
+        if folder != self._folder:
+            log = folder / LOG
+            self._folder, self._size = folder, log.stat().st_size if log.is_file() else 0
+        if self._size:
             click.echo(f"\r{100 * byte // self._size:3} % of the log\r", nl=False, err=True)
 
     def __exit__(self, *_: object) -> None:
-        if self._shown:
+        if self._folder is not None:
             click.echo("\r" + " " * 20 + "\r", nl=False, err=True)
 
 
@@ -252,11 +176,11 @@ def _unproven(verdict: FolderVerdict, played: Rerun | None) -> Iterator[str]:
         yield "that this is the commitment published before the event (--commitment HEX)"
 
 
-def _all_as_json(judged: Sequence[_Judged]) -> dict[str, Any]:
+def _all_as_json(found: Sequence[Verification]) -> dict[str, Any]:
     """The event's verdict, with those on its epochs; it is verified if all are."""
     first, *epochs = (
-        _as_json(each.verdict, each.seconds, each.played) | {"folder": str(each.folder)}
-        for each in judged
+        _as_json(each.verdict, each.seconds, each.rerun) | {"folder": str(each.folder)}
+        for each in found
     )
     del first["folder"]
     verified = first["verified"] and all(epoch["verified"] for epoch in epochs)

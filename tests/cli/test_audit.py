@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from arena.api.proof import audit_results
 from arena.audit.report import (
     Audit,
     AuditPart,
@@ -23,7 +24,7 @@ from arena.audit.report import (
 from arena.cli import commands
 from arena.model import UserError
 from arena.reports.layout import width
-from arena.terminal.audit_report import audit_folder, audit_lines
+from arena.terminal.audit_report import audit_lines
 
 SCHEMA = Path(__file__).parents[2] / "protocol" / "schema" / "audit-report.json"
 
@@ -65,7 +66,7 @@ def test_a_log_that_has_lost_some_of_itself_is_refused(two, tmp_path):
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[: len(lines) // 2]))
     with pytest.raises(UserError, match="of 18 matches are missing"):
-        audit_folder(folder)
+        audit_results(folder)
 
 
 @pytest.mark.parametrize("event", ["two", "four"])
@@ -106,21 +107,21 @@ def strange(report: Audit, p: float) -> Audit:
 
 def test_who_is_unusual_is_named_with_how_often_chance_does_it(four):
     """And all unusual pairs are shown, not only the first few."""
-    lines = list(audit_lines(strange(audit_folder(four), 0.004), "four", paint=False))
+    lines = list(audit_lines(strange(audit_results(four), 0.004), "four", paint=False))
     text = "\n".join(lines)
     assert "Unusual: discards for a neighbour: ann@1 and bob@1" in text
     assert "shows it in 0.4 of 100" in " ".join(text.split())
     assert 4 == text.count("ann@1 > bob@1")
     assert "z| of 1 bots is +2.0: chance alone shows it in 20 of 100" in " ".join(text.split())
-    painted = "\n".join(audit_lines(strange(audit_folder(four), 0.004), "four", paint=True))
+    painted = "\n".join(audit_lines(strange(audit_results(four), 0.004), "four", paint=True))
     assert "\x1b[33mUnusual" in painted
 
 
 @pytest.mark.parametrize(("p", "code"), [(0.02, 0), (0.004, 6)])
 def test_strict_exits_with_6_at_1_per_cent(p, code, four, run, monkeypatch):
     """What chance shows in one of fifty reports is no reason to stop a script."""
-    report = strange(audit_folder(four), p)
-    monkeypatch.setattr("arena.terminal.audit_report.audit_folder", lambda _: report)
+    report = strange(audit_results(four), p)
+    monkeypatch.setattr("arena.audit_results", lambda *_, **__: report, raising=False)
     run(four, "--strict", code=code)
     run(four)
 
@@ -128,7 +129,7 @@ def test_strict_exits_with_6_at_1_per_cent(p, code, four, run, monkeypatch):
 def test_what_was_left_out_is_audit_lines(four):
     """An event that is not over, has faults, and seats that the rotation leaves something of."""
     report = msgspec.structs.replace(
-        audit_folder(four),
+        audit_results(four),
         events=0,
         left_out=10,
         tested=(),
@@ -140,7 +141,7 @@ def test_what_was_left_out_is_audit_lines(four):
         tied_events=Proportion(count=0, of=0, share=0.0, low=0.0, high=1.0),
         by_seat=tuple(
             msgspec.structs.replace(effect, low=None, high=None)
-            for effect in audit_folder(four).by_seat
+            for effect in audit_results(four).by_seat
         ),
     )
     text = " ".join(" ".join(audit_lines(report, "four", paint=False)).split())
@@ -154,7 +155,7 @@ def test_whose_results_hang_together_is_told_with_how_wide_its_intervals_would_b
     """Of those that are unusual in a line of its own; in 80 columns, with the longest names."""
     name = "m" * 70 + "@1"
     report = msgspec.structs.replace(
-        audit_folder(two),
+        audit_results(two),
         blocks=1234,
         single=2,
         tested=(Question(part=AuditPart.SERIES, rows=2, bots=(name,), p=0.004),),
@@ -184,7 +185,7 @@ def test_whose_results_hang_together_is_told_with_how_wide_its_intervals_would_b
 
 def test_where_nobody_can_be_asked_whether_results_hang_together_it_says_so(two):
     """With how many blocks there are."""
-    report = audit_folder(two)
+    report = audit_results(two)
     assert (3, 3) == (report.blocks, report.single)
     assert () == report.together == report.trends
     text = " ".join(" ".join(audit_lines(report, "two", paint=False)).split())
@@ -198,7 +199,7 @@ def test_where_nobody_can_be_asked_whether_results_hang_together_it_says_so(two)
 def test_faults_are_told_by_half(play_event, tmp_path, a_fault):
     """With the load that the host had."""
     folder = play_event(tmp_path / "event", deals=2, faults={0: a_fault})
-    text = "\n".join(audit_lines(audit_folder(folder), "event", paint=False))
+    text = "\n".join(audit_lines(audit_results(folder), "event", paint=False))
     assert "illegal" in text
     assert "1 more rated events" in text
 
@@ -209,12 +210,12 @@ def test_of_many_bots_those_that_stand_out_have_a_line(four):
         Luck(bot=f"b{n}@1", strokes=1.0, error=0.5, z=2.0, p_alone=0.05, p=1 - n / 1000)
         for n in range(300)
     )
-    use = audit_folder(four).time[0]
+    use = audit_results(four).time[0]
     busy = tuple(
         msgspec.structs.replace(use, bot=f"c{n}@1", share=n / 300, bank_share=0.0)
         for n in range(300)
     )
-    report = msgspec.structs.replace(audit_folder(four), luck=lucky, time=busy)
+    report = msgspec.structs.replace(audit_results(four), luck=lucky, time=busy)
     text = "\n".join(audit_lines(report, "four", paint=False))
     assert len(text) < 12_000
     shown = {word for word in text.split() if word.endswith("@1") and word[1].isdigit()}

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from arena.event.rerate import rated
+from arena.event.rerate import rate_events
 from arena.store import read_event
 
 pytestmark = pytest.mark.process
@@ -46,7 +46,7 @@ def test_new_bots_play_what_is_missing(arena, bot, friday, sandbox):
     assert first.commitment != read_event(friday).commitment
     arena("run", "--into", friday, bot("eve", "crash", 3))
     assert not read_event(friday / "epoch-2").predictable
-    found = rated([friday])
+    found = rate_events([friday])
     assert [4, 16, 20] == sorted(source.planned for source in found.sources)
     assert {f"{name}@1" for name in ("ann", "bob", "cyd", "dan", "eve")} == {
         row.entrant for row in found.rows
@@ -69,7 +69,7 @@ def test_an_epoch_that_was_stopped_goes_on(arena, bot, friday):
     assert "epoch-1: the event is not finished; first: arena resume" in refused
     arena("resume", friday / "epoch-1")
     assert read_event(friday / "epoch-1").finished
-    assert {8} == {row.matches for row in rated([friday]).rows}
+    assert {8} == {row.matches for row in rate_events([friday]).rows}
 
 
 @pytest.mark.long("epochs")
@@ -152,6 +152,6 @@ def test_who_was_withdrawn_meets_nobody_who_comes_later(arena, bot, tmp_path):
     assert ["ann@1", "bob@1", "cyd@1"] == [entrant.id for entrant in epoch.entrants]
     footer = (out / "epoch-1" / "table.txt").read_text()
     assert "kept out: bad@1: was withdrawn before this epoch\n" in footer
-    rows = {row.entrant: row for row in rated([out]).rows}
+    rows = {row.entrant: row for row in rate_events([out]).rows}
     assert (16, "annulled") == (rows["cyd@1"].matches, rows["bad@1"].note)
     assert arena("verify", out).stdout.count("verified: ") == 2

@@ -8,8 +8,8 @@ import pytest
 from arena.event import search
 from arena.event.search import (
     Bound,
-    Found,
     Search,
+    SearchResult,
     counted_playing,
     playing,
     playings,
@@ -194,7 +194,7 @@ def test_the_first_matches_of_a_list_need_no_second_reading(friday, monkeypatch)
     """Nothing is sought but the first that count: they are the same as by going through all."""
     few = search_matches(friday, Search(), print, limit=2)
     every = search_matches(friday, Search(), print, limit=None)
-    assert few == Found(records=every.records[:2], matches=every.matches)
+    assert few == SearchResult(records=every.records[:2], matches=every.matches)
     read = []
     some = search.read_some
     monkeypatch.setattr(

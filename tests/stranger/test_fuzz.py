@@ -7,14 +7,15 @@ import time
 
 import pytest
 
-from arena.event.rerate import Wanted, rated
+from arena.api.proof import audit_results
+from arena.event.rerate import RateOptions, rate_events
 from arena.event.results import Counts, table_of
 from arena.event.transcript import BotMatches
 from arena.model import UserError
 from arena.registry import REPORTS, render
 from arena.reports.faults import fault_lines
 from arena.store import canonical_line, read_by_id, read_event, read_records, read_some
-from arena.terminal.audit_report import audit_folder, audit_lines
+from arena.terminal.audit_report import audit_lines
 
 VALUES = (
     None,
@@ -101,8 +102,8 @@ def read_all(folder):
             render(table, kind, width=80)
 
     def again():
-        wanted = Wanted(since=0.0, skip_damaged=True)
-        table = rated([folder], wanted)
+        wanted = RateOptions(since=0.0, skip_damaged=True)
+        table = rate_events([folder], wanted)
         for kind in REPORTS:
             render(table, kind, width=80)
 
@@ -122,7 +123,7 @@ def read_all(folder):
     tried(lambda: list(map(canonical_line, read_by_id(folder, Counts(folder)))))
     tried(faults)
     tried(transcript)
-    tried(lambda: list(audit_lines(audit_folder(folder), str(folder), paint=False)))
+    tried(lambda: list(audit_lines(audit_results(folder), str(folder), paint=False)))
 
 
 @pytest.mark.parametrize("what", ["event", "records"])

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec import UNSET
 
+from arena.api.proof import verify_results
 from arena.cli import commands
 from arena.deals import secret_from_seed
 from arena.event.epochs import (
@@ -18,16 +19,21 @@ from arena.event.epochs import (
     settings_of_epoch,
     whose_epoch,
 )
-from arena.event.rerate import rated
+from arena.event.rerate import rate_events
 from arena.event.results import table_of, withdrawn_in
 from arena.model import RaceSettings, Settings, UserError
 from arena.store import read_event
-from arena.terminal.verify_report import verify_folder
+from arena.terminal.verify_report import show_verification
 from arena.verify.whole import verify
 
 from .conftest import field, forge, make, restate
 
 GOLF = Settings(game="four-card-golf", deals=2, series=2, turn_cap=2)
+
+
+def verify_folder(folder, *, as_json):
+    """The exit code of `arena verify`."""
+    return show_verification(verify_results(folder, jobs=1), as_json=as_json)
 
 
 def epoch(folder, old, new, settings=GOLF, **options):
@@ -106,7 +112,7 @@ def test_only_new_pairings_are_played(made):
 
 def test_the_table_has_all_pairings(made):
     """As of one event of all bots: every pair has met on as many deals."""
-    found = rated([made])
+    found = rate_events([made])
     assert {row.entrant: (row.deals, row.matches) for row in found.rows} == {
         f"{name}@1": (8, 16) for name in ("ann", "bob", "cyd", "dan", "eve")
     }
@@ -115,17 +121,17 @@ def test_the_table_has_all_pairings(made):
     told = arena("table", made, "--format", "md").output
     assert told == arena("rate", made, "--format", "md").output
     assert told == arena("rate", made / "epoch-2", made, "--format", "md").output
-    assert table_of(made / "epoch-1") == rated([made / "epoch-1"])
+    assert table_of(made / "epoch-1") == rate_events([made / "epoch-1"])
 
 
 def test_all_of_it_is_verified(made, capsys):
     """Each epoch by its own commitment."""
-    assert 0 == verify_folder(made, commitment=None, jobs=1, as_json=False)
+    assert 0 == verify_folder(made, as_json=False)
     out = capsys.readouterr().out
     for path in (made, made / "epoch-1", made / "epoch-2"):
         assert read_event(path).commitment in out
     assert 3 == out.count("verified: ")
-    assert 0 == verify_folder(made, commitment=None, jobs=1, as_json=True)
+    assert 0 == verify_folder(made, as_json=True)
     content = json.loads(capsys.readouterr().out)
     assert content["verified"]
     assert [20, 16] == [each["matches"] for each in content["epochs"]]
@@ -134,19 +140,19 @@ def test_all_of_it_is_verified(made, capsys):
 def test_a_forgery_in_an_epoch_is_found(folder, capsys):
     """Told as in the event itself, with the same exit code."""
     forge(folder / "epoch-2", 3, lambda old: msgspec.structs.replace(old, totals=(0, 1)))
-    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert 5 == verify_folder(folder, as_json=False)
     assert "epoch-2 is not as it should be" in capsys.readouterr().err
-    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=True)
+    assert 5 == verify_folder(folder, as_json=True)
     assert not json.loads(capsys.readouterr().out)["verified"]
 
 
 def test_what_follows_a_false_event_is_not_judged(folder, capsys):
     """An event.json that can't be believed says nothing of later ones."""
     restate(folder / "epoch-1", commitment="0" * 64)
-    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert 5 == verify_folder(folder, as_json=False)
     assert "epoch-2" not in "".join(capsys.readouterr())
     restate(folder, commitment="0" * 64)
-    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert 5 == verify_folder(folder, as_json=False)
     assert "epoch-1" not in "".join(capsys.readouterr())
 
 
@@ -154,9 +160,9 @@ def test_an_epoch_that_is_gone_is_missed(folder, capsys):
     """By those after it, in which its bots are; in the table and by the verifier."""
     shutil.rmtree(folder / "epoch-1")
     with pytest.raises(UserError, match="no epoch of the event .*cyd@1 was not in the event"):
-        rated([folder])
+        rate_events([folder])
     assert verify(folder, jobs=1).difference is None
-    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert 5 == verify_folder(folder, as_json=False)
     assert "expected an epoch of the event" in " ".join(capsys.readouterr().err.split())
 
 
@@ -164,12 +170,12 @@ def test_an_unfinished_epoch_is_told_as_such(made, tmp_path, capsys):
     """Its matches count as far as they go."""
     folder = make(tmp_path / "event", GOLF, ("ann", "bob"))
     epoch(folder, ("ann", "bob"), ("cyd",), stop_after=3)
-    found = rated([folder])
+    found = rate_events([folder])
     assert not found.event.finished
     assert 4 < found.matches < 12
     (folder / "epoch-1" / "private.json").unlink()
     with pytest.raises(UserError, match="epoch-1: the secret has not been revealed yet"):
-        verify_folder(folder, commitment=None, jobs=1, as_json=False)
+        verify_folder(folder, as_json=False)
     assert 0 == capsys.readouterr().err.count("not as it should be")
 
 
@@ -214,9 +220,9 @@ def test_who_was_withdrawn_takes_no_part_in_what_is_added(tmp_path, capsys):
     assert {"cyd@1"} == withdrawn_in(folder)
     settings = settings_of_epoch(LONGER, ["dan@1"], withdrawn=["cyd@1"])
     make(folder / "epoch-1", settings, ("ann", "bob", "dan"), secret=secret_from_seed("1"))
-    assert 0 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert 0 == verify_folder(folder, as_json=False)
     capsys.readouterr()
-    rows = {row.entrant: row for row in rated([folder]).rows}
+    rows = {row.entrant: row for row in rate_events([folder]).rows}
     assert (None, 0, "annulled") == (
         rows["cyd@1"].rank,
         rows["cyd@1"].matches,
@@ -226,7 +232,7 @@ def test_who_was_withdrawn_takes_no_part_in_what_is_added(tmp_path, capsys):
     # The next one leaves it out, too: it is known from the event itself.
     settings = settings_of_epoch(LONGER, ["eve@1"], withdrawn=["cyd@1"])
     make(folder / "epoch-2", settings, ("ann", "bob", "dan", "eve"), secret=secret_from_seed("2"))
-    assert 0 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert 0 == verify_folder(folder, as_json=False)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +247,7 @@ def test_nobody_is_left_out_or_kept_against_the_log(tmp_path, capsys, names, wit
     folder = withdrawing(tmp_path / "event")
     settings = settings_of_epoch(LONGER, ["dan@1"], withdrawn=withdrawn)
     make(folder / "epoch-1", settings, names, secret=secret_from_seed("1"))
-    assert 5 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert 5 == verify_folder(folder, as_json=False)
     assert told in " ".join(capsys.readouterr().err.split())
 
 
@@ -266,9 +272,9 @@ def test_what_the_withdrawn_played_in_an_old_epoch_counts_for_nobody(tmp_path):
     path = folder / "epoch-1"
     settings = msgspec.structs.replace(LONGER, format="gauntlet", heroes=("dan@1",))
     make(path, settings, ("ann", "bob", "cyd", "dan"), secret=secret_from_seed("1"), rule=1)
-    assert 0 == verify_folder(folder, commitment=None, jobs=1, as_json=False)
+    assert 0 == verify_folder(folder, as_json=False)
     for folders in ([folder], [path, folder], [folder, path]):
-        found = rated(folders)
+        found = rate_events(folders)
         rows = {row.entrant: row for row in found.rows}
         assert (None, "annulled") == (rows["cyd@1"].rank, rows["cyd@1"].note)
         assert (12, 24) == (rows["dan@1"].deals, rows["dan@1"].matches)
@@ -277,5 +283,5 @@ def test_what_the_withdrawn_played_in_an_old_epoch_counts_for_nobody(tmp_path):
             source.event.commitment for source in found.sources
         ]
         assert found.withdrawn == table_of(folder).withdrawn
-    alone = {row.entrant: row for row in rated([path]).rows}
+    alone = {row.entrant: row for row in rate_events([path]).rows}
     assert alone["cyd@1"].rank is not None

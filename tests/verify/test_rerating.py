@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from arena.cli import commands
 from arena.deals import secret_from_seed
-from arena.event.rerate import Wanted, rated
+from arena.event.rerate import RateOptions, rate_events
 from arena.event.results import table_of
 from arena.model import RaceSettings, Settings, UserError
 from arena.registry import REPORTS, render
@@ -53,14 +53,14 @@ def dated(folder, when):
 @pytest.mark.parametrize("kind", REPORTS)
 def test_an_event_alone_has_its_own_table(two, kind):
     """Finished or not, with faults and a series that was played again: byte for byte."""
-    assert render(table_of(two[0]), kind) == render(rated([two[0]]), kind)
+    assert render(table_of(two[0]), kind) == render(rate_events([two[0]]), kind)
 
 
 def test_an_unfinished_event_is_rated_as_far_as_it_goes(tmp_path, two):
     """Alone as by `arena table`; with others it is told which of them it is."""
     half = event(tmp_path / "half", stop_after=7)
-    assert table_of(half) == rated([half])
-    found = rated([half, two[0]])
+    assert table_of(half) == rate_events([half])
+    found = rate_events([half, two[0]])
     assert not found.event.finished
     assert 1 == render(found, "text").count("THE EVENT IS NOT FINISHED")
     assert 12 < found.matches < 24 == found.planned
@@ -68,7 +68,7 @@ def test_an_unfinished_event_is_rated_as_far_as_it_goes(tmp_path, two):
 
 def test_several_events_are_rated_together(two):
     """Each bot with the deals of both; each event with its commitment and secret."""
-    found = rated(two)
+    found = rate_events(two)
     assert {"ann@1": (4, 8), "bob@1": (8, 16), "cyd@1": (8, 16), "dan@1": (4, 8)} == rows(found)
     text = render(found, "md")
     for folder in two:
@@ -82,16 +82,16 @@ def test_several_events_are_rated_together(two):
 def test_the_order_of_folders_changes_nothing(tmp_path, two):
     """Nor naming one twice; in every format."""
     folders = [*two, event(tmp_path / "three", ("ann", "dan"))]
-    expected = [render(rated(folders), kind) for kind in REPORTS]
+    expected = [render(rate_events(folders), kind) for kind in REPORTS]
     for order in itertools.permutations(folders):
-        assert expected == [render(rated([*order, order[0]]), kind) for kind in REPORTS]
+        assert expected == [render(rate_events([*order, order[0]]), kind) for kind in REPORTS]
 
 
 def test_a_bot_under_two_names_is_one(tmp_path, two):
     """By its content, and that is said."""
     (ann,) = field("ann")
     renamed = msgspec.structs.replace(ann, id="zed@2", name="zed", version="2")
-    found = rated([two[0], event(tmp_path / "more", (renamed, "bob"))])
+    found = rate_events([two[0], event(tmp_path / "more", (renamed, "bob"))])
     assert "zed@2" not in rows(found)
     assert (6, 12) == rows(found)["ann@1"]
     assert "same bot: zed@2: the same content as ann@1" in render(found, "text")
@@ -103,7 +103,7 @@ def test_another_bot_of_the_same_name_is_refused(tmp_path, two):
     other = msgspec.structs.replace(ann, hash="f" * 64)
     folder = event(tmp_path / "more", (other, "bob"))
     with pytest.raises(UserError, match="ann@1 is one bot in .* and another in"):
-        rated([two[0], folder])
+        rate_events([two[0], folder])
 
 
 def test_other_games_and_seats_are_refused(tmp_path, two):
@@ -113,21 +113,21 @@ def test_other_games_and_seats_are_refused(tmp_path, two):
     for folder, reason in ((nine, "game"), (three, "seats")):
         for order in ([two[0], folder], [folder, two[0]]):
             with pytest.raises(UserError, match=f"can't be rated together: their {reason}"):
-                rated(order)
+                rate_events(order)
 
 
 def test_a_shard_is_no_event(tmp_path):
     """What counts is decided at the merge."""
     folder = event(tmp_path / "shard", shard="1/2")
     with pytest.raises(UserError, match="shard 1/2 of an event.*arena merge"):
-        rated([folder])
+        rate_events([folder])
 
 
 def test_a_copy_of_an_event_is_refused(tmp_path, two):
     """It would count double."""
     copy = make(tmp_path / "copy", GOLF, ("ann", "bob", "cyd"), secret=secret_from_seed("one"))
     with pytest.raises(UserError, match="are the same event"):
-        rated([two[0], copy])
+        rate_events([two[0], copy])
 
 
 # ----------------------------------------------------------------------------------- in part
@@ -135,18 +135,20 @@ def test_a_copy_of_an_event_is_refused(tmp_path, two):
 
 def test_a_part_of_the_bots(two):
     """As if the others had not been there; the table says who was left out."""
-    found = rated(two, Wanted(only=("bob", "cyd@1", "dan"), without=("dan",)))
+    found = rate_events(two, RateOptions(only=("bob", "cyd@1", "dan"), without=("dan",)))
     assert {"bob@1": (4, 8), "cyd@1": (4, 8)} == rows(found)
     assert ("without ann@1, dan@1",) == found.selected
-    assert "a part of one event" in render(rated(two[:1], Wanted(without=("ann",))), "text")
+    assert "a part of one event" in render(
+        rate_events(two[:1], RateOptions(without=("ann",))), "text"
+    )
 
 
 def test_rated_on_something_else(two):
     """Said in the table; the same thing as the event's own changes nothing."""
-    found = rated(two[:1], Wanted(rate_on="adjusted"))
+    found = rate_events(two[:1], RateOptions(rate_on="adjusted"))
     assert "adjusted" == found.event.settings.rate_on
     assert "rated on adjusted, which was not the event's own choice" in found.selected
-    assert table_of(two[0]) == rated(two[:1], Wanted(rate_on="results"))
+    assert table_of(two[0]) == rate_events(two[:1], RateOptions(rate_on="results"))
 
 
 def test_a_range_of_time(tmp_path):
@@ -163,7 +165,7 @@ def test_a_range_of_time(tmp_path):
         (100, 101, none, 6),
         (112, None, none, 6),
     ):
-        found = rated([folder], Wanted(since=since, until=until))
+        found = rate_events([folder], RateOptions(since=since, until=until))
         assert expected == rows(found)
         assert f"{parted} rated events with a match that did not" in found.selected[0]
 
@@ -174,9 +176,9 @@ def test_a_void_match_has_no_time(tmp_path):
     settings = Settings(game="play-nine", deals=3, series=3, turn_cap=2)
     folder = event(tmp_path / "event", ("ann", "bob"), settings, faults=faults, last=9)
     dated(folder, lambda record: 100.0)
-    whole = rated([folder])
+    whole = rate_events([folder])
     assert {"ann@1": (3, 3), "bob@1": (3, 3)} == rows(whole)
-    found = rated([folder], Wanted(since=0.0))
+    found = rate_events([folder], RateOptions(since=0.0))
     assert {"ann@1": (0, 0), "bob@1": (0, 0)} == rows(found)
     assert ["bob@1"] == [out.entrant for out in whole.withdrawn]
     assert whole.withdrawn == found.withdrawn
@@ -198,13 +200,13 @@ def test_a_damaged_line_is_named(tmp_path):
     folder = event(tmp_path / "event", ("ann", "bob"))
     byte = damaged(folder, 2)
     with pytest.raises(UserError) as refused:
-        rated([folder])
+        rate_events([folder])
     told = str(refused.value)
     assert f"line 2 (byte {byte}) is damaged" in told
     assert "3 of 4 lines are whole" in told
     assert "arena resume --repair" in told
     assert told.endswith("to rate what is whole: --skip-damaged")
-    found = rated([folder], Wanted(skip_damaged=True))
+    found = rate_events([folder], RateOptions(skip_damaged=True))
     assert {"ann@1": (0, 2), "bob@1": (0, 2)} == rows(found)
     assert "1 DAMAGED LINE OF ITS LOG PASSED OVER" in render(found, "text")
 
@@ -213,10 +215,10 @@ def test_what_a_race_has_decided_on_needs_all_lines(tmp_path):
     """Its later matches can't be placed, and that is said."""
     settings = msgspec.structs.replace(GOLF, format="racing", racing=RaceSettings(budget=40))
     folder = event(tmp_path / "race", settings=settings)
-    assert table_of(folder) == rated([folder])
+    assert table_of(folder) == rate_events([folder])
     damaged(folder, 1)
     with pytest.raises(UserError, match="racing decides by results .*arena resume --repair"):
-        rated([folder], Wanted(skip_damaged=True))
+        rate_events([folder], RateOptions(skip_damaged=True))
 
 
 def test_missing_lines_are_told(tmp_path):
@@ -224,12 +226,12 @@ def test_missing_lines_are_told(tmp_path):
     folder = event(tmp_path / "event", ("ann", "bob"))
     rewrite(folder, lines(folder)[:-1])
     with pytest.raises(UserError, match="2 of 4 matches are missing.* --skip-damaged"):
-        rated([folder])
-    found = rated([folder], Wanted(skip_damaged=True))
+        rate_events([folder])
+    found = rate_events([folder], RateOptions(skip_damaged=True))
     assert (2, 4) == (found.matches, found.planned)
     restate(folder, finished=False)
     rewrite(folder, [*lines(folder), b'{"half'])
-    assert rated([folder]) == rated([folder], Wanted(skip_damaged=True))
+    assert rate_events([folder]) == rate_events([folder], RateOptions(skip_damaged=True))
 
 
 # ------------------------------------------------------------------------------- the command

@@ -1,0 +1,209 @@
+"""Play events: prepare, run, resume, add bots, compare two bots, merge shards, forecast."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from arena.api.threads import call, call_async
+from arena.event.add_bots import forecast_epoch, run_into
+from arena.event.compare import Comparison, compare_bots
+from arena.event.dry_run import Forecast
+from arena.event.merge import merge_shards
+from arena.event.options import EventOptions, RunOptions, TrialOptions
+from arena.event.prepare import Prepared, forecast_event, prepare_event, run_event
+from arena.event.progress import Outcome, Progress
+from arena.event.resume import resume_event
+from arena.event.resume import run_prepared as run_prepared_folder
+from arena.event.session import Session
+from arena.live.event import opened
+
+T = TypeVar("T")
+PathName = str | os.PathLike[str]
+
+_ANY_EVENT = EventOptions()
+_ANY_RUN = RunOptions()
+_ANY_TRIAL = TrialOptions()
+
+
+def run(
+    bots: Sequence[PathName],
+    out: PathName | None = None,
+    *,
+    event: EventOptions = _ANY_EVENT,
+    options: RunOptions = _ANY_RUN,
+    skip_broken: bool = False,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Play an event between bots into a new folder; None: one of its own in `arena-results`.
+
+    `skip_broken`: go on without the bots that can't take part.
+    """
+    return _blocking(_run(bots, out, event, skip_broken=skip_broken), options, progress)
+
+
+async def run_async(
+    bots: Sequence[PathName],
+    out: PathName | None = None,
+    *,
+    event: EventOptions = _ANY_EVENT,
+    options: RunOptions = _ANY_RUN,
+    skip_broken: bool = False,
+    progress: Progress | None = None,
+) -> Outcome:
+    """The same for trio and asyncio. Cancellation stops the event at once; it can be resumed."""
+    following = progress or Progress()
+    act = _run(bots, out, event, skip_broken=skip_broken)
+    return await call_async(lambda: _with_session(act, options, following), following)
+
+
+def _run(
+    bots: Sequence[PathName], out: PathName | None, event: EventOptions, *, skip_broken: bool
+) -> Callable[[Session], Outcome]:
+    def act(session: Session) -> Outcome:
+        return run_event(_paths(bots), event, session, out=_path(out), skip_broken=skip_broken)
+
+    return act
+
+
+def dry_run(
+    bots: Sequence[PathName],
+    *,
+    into: PathName | None = None,
+    out: PathName | None = None,
+    event: EventOptions = _ANY_EVENT,
+    options: RunOptions = _ANY_RUN,
+    skip_broken: bool = False,
+    progress: Progress | None = None,
+) -> Forecast:
+    """Find out what `run` would play, and how long it takes, from a few matches. `into`: as
+    `add_bots` to this event; `out`: see that the folder can be had.
+    """
+
+    def act(session: Session) -> Forecast:
+        if into is not None:
+            return forecast_epoch(Path(into), _paths(bots), session, seed=event.seed)
+        return forecast_event(_paths(bots), event, session, out=_path(out), skip_broken=skip_broken)
+
+    return _blocking(act, options, progress)
+
+
+def prepare(
+    bots: Sequence[PathName],
+    out: PathName,
+    *,
+    event: EventOptions = _ANY_EVENT,
+    options: RunOptions = _ANY_RUN,
+    skip_broken: bool = False,
+    beacon_from: str | None = None,
+    progress: Progress | None = None,
+) -> Prepared:
+    """Write secret, commitment and bots of an event into a folder that `run_prepared` plays.
+
+    `beacon_from`: where a public value will come from on which the deals depend, too.
+    """
+    return _blocking(
+        lambda session: prepare_event(
+            _paths(bots),
+            event,
+            session,
+            out=Path(out),
+            skip_broken=skip_broken,
+            beacon_from=beacon_from,
+        ),
+        options,
+        progress,
+    )
+
+
+def run_prepared(
+    folder: PathName,
+    *,
+    beacon: str | None = None,
+    shard: str | None = None,
+    options: RunOptions = _ANY_RUN,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Play a prepared event, or one shard of it ("2/5")."""
+    return _blocking(
+        lambda session: run_prepared_folder(Path(folder), session, beacon=beacon, shard=shard),
+        options,
+        progress,
+    )
+
+
+def resume(
+    folder: PathName,
+    *,
+    repair: bool = False,
+    beacon: str | None = None,
+    options: RunOptions = _ANY_RUN,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Play what an unfinished event lacks. `repair`: set damaged lines of its log aside first, and
+    play their matches again.
+    """
+    return _blocking(
+        lambda session: resume_event(Path(folder), session, repair=repair, beacon=beacon),
+        options,
+        progress,
+    )
+
+
+def add_bots(
+    folder: PathName,
+    bots: Sequence[PathName],
+    *,
+    seed: str | None = None,
+    options: RunOptions = _ANY_RUN,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Add bots to a finished event: they meet all its bots and each other, in an epoch of it."""
+    return _blocking(
+        lambda session: run_into(Path(folder), _paths(bots), session, seed=seed),
+        options,
+        progress,
+    )
+
+
+def compare(
+    old: PathName,
+    new: PathName,
+    out: PathName | None = None,
+    *,
+    trial: TrialOptions = _ANY_TRIAL,
+    event: EventOptions = _ANY_EVENT,
+    options: RunOptions = _ANY_RUN,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Play `new` against `old` until it is known whether `new` is better."""
+    return _blocking(
+        lambda session: compare_bots(Path(old), Path(new), event, trial, session, out=_path(out)),
+        options,
+        progress,
+    )
+
+
+def merge(shards: Sequence[PathName], out: PathName) -> Outcome:
+    """Put the shards of an event together in a new folder, and conclude the event."""
+    return merge_shards(_paths(shards), Path(out))
+
+
+def _blocking(act: Callable[[Session], T], options: RunOptions, progress: Progress | None) -> T:
+    following = progress or Progress()
+    return call(lambda: _with_session(act, options, following), following)
+
+
+def _with_session(act: Callable[[Session], T], options: RunOptions, progress: Progress) -> T:
+    with opened(options.live) as page:
+        return act(Session(options, progress, page))
+
+
+def _paths(names: Sequence[PathName]) -> list[Path]:
+    return [Path(name) for name in names]
+
+
+def _path(name: PathName | None) -> Path | None:
+    return None if name is None else Path(name)

@@ -1,0 +1,170 @@
+"""Verify, audit and publish results folders."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from arena import registry
+from arena.api.threads import call
+from arena.audit.auditor import audit_records
+from arena.audit.report import Audit
+from arena.deals import Deals, with_beacon
+from arena.event.epochs import epochs_of
+from arena.event.results import Counts, incomplete, long_read_notes
+from arena.machine import Notify, ignore_notes
+from arena.model import SHUFFLED, Frozen, MatchRecord
+from arena.site.publish import PublishedSummary
+from arena.site.update import PublishOptions, update_site
+from arena.store import read_by_id, read_event, secret_of
+from arena.system import clock, randomness
+from arena.verify.rerun_bots import Rerun, rerun
+from arena.verify.whole import FolderVerdict, verify, verify_epoch
+
+PathName = str | os.PathLike[str]
+FolderProgress = Callable[[Path, int], None]
+"""Called with a folder, and how many bytes of its log are verified."""
+_ANY_SITE = PublishOptions()
+
+
+# ------------------------------------------------------------------------------------ verify
+
+
+class RerunOptions(Frozen, frozen=True, kw_only=True):
+    """Matches that the bots play again."""
+
+    matches: int
+    """Drawn at random."""
+    seed: str | None = None
+    """Draws them; None: random."""
+    bots: tuple[Path, ...] = ()
+    """Those that the cache no longer has."""
+    sandbox: str = "auto"
+
+
+class Verification(Frozen, frozen=True, kw_only=True):
+    """What came of verifying one folder."""
+
+    folder: Path
+    verdict: FolderVerdict
+    seconds: float
+    rerun: Rerun | None = None
+
+    @property
+    def verified(self) -> bool:
+        """Whether everything follows from the folder alone, and nothing differs."""
+        return self.verdict.proven and self.verdict.difference is None
+
+
+def verify_results(
+    folder: PathName,
+    *,
+    commitment: str | None = None,
+    jobs: int | None = None,
+    rerun: RerunOptions | None = None,
+    notify: Notify = ignore_notes,
+    progress: FolderProgress = lambda _folder, _bytes: None,
+) -> list[Verification]:
+    """Derive everything in a results folder again: the event's verification, then its epochs'.
+
+    `commitment`: as it was published before the event; `rerun`: also have the bots play again.
+    """
+    path, processes = Path(folder), jobs or _processes()
+    began = clock.monotonic()
+    at = functools.partial(progress, path)
+    verdict = verify(path, jobs=processes, commitment=commitment, progress=at)
+    seconds = clock.monotonic() - began
+    played: Rerun | None = None
+    if rerun is not None and verdict.proven and verdict.difference is None:
+        played = call(lambda: _rerun(path, rerun, processes, notify))
+        verdict = msgspec.structs.replace(verdict, difference=next(iter(played.differences), None))
+    whole = Verification(folder=path, verdict=verdict, seconds=seconds, rerun=played)
+    return [whole, *_epochs(whole, processes, progress)]
+
+
+def _rerun(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -> Rerun:
+    return rerun(
+        folder,
+        options.matches,
+        notify,
+        seed=randomness.token_hex(4) if options.seed is None else options.seed,
+        bots=options.bots,
+        sandbox=options.sandbox,
+        jobs=jobs,
+    )
+
+
+def _epochs(whole: Verification, jobs: int, progress: FolderProgress) -> Iterator[Verification]:
+    """The epochs of an event that can be believed."""
+    verdict = whole.verdict
+    before = [verdict.event] if verdict.event is not None else []
+    # Who was withdrawn follows from a log that is true.
+    withdrawn = None if verdict.difference else set(verdict.withdrawn)
+    for path in epochs_of(whole.folder) if before else ():
+        began = clock.monotonic()
+        verdict = verify_epoch(
+            path, before, withdrawn, jobs=jobs, progress=functools.partial(progress, path)
+        )
+        yield Verification(folder=path, verdict=verdict, seconds=clock.monotonic() - began)
+        if verdict.event is None:
+            return
+        before.append(verdict.event)
+        withdrawn = None if withdrawn is None or verdict.difference else withdrawn
+        if withdrawn is not None:
+            withdrawn.update(verdict.withdrawn)
+
+
+def _processes() -> int:
+    """How many processes there is room for; on any system."""
+    if sys.platform != "linux":
+        return os.cpu_count() or 1
+    from arena.executors.cores import fair_jobs
+
+    return fair_jobs()
+
+
+# ------------------------------------------------------------------------------------- audit
+
+
+def audit_results(folder: PathName, *, notify: Notify = ignore_notes) -> Audit:
+    """Report what in an event is unusual, and how often chance alone shows as much."""
+    path = Path(folder)
+    for line in long_read_notes([path]):
+        notify(line)
+    event = read_event(path)
+    deals = Deals(with_beacon(secret_of(path, event), event.beacon))
+
+    def order(pairing: str, deal: int) -> Sequence[int]:
+        return deals.rotations(pairing, deal, event.settings.seats)
+
+    def place(record: MatchRecord) -> object:
+        return deals.place(record.id) if event.settings.deal_order == SHUFFLED else record.deal
+
+    counts = Counts(path, event=event)
+    if event.finished and counts.missing:
+        raise incomplete(path, counts.missing, counts.planned)
+    about = registry.game(event.settings.game).about
+    return audit_records(event, about, order, place, read_by_id(path, counts, event))
+
+
+# ----------------------------------------------------------------------------------- publish
+
+
+def publish(
+    folders: Sequence[PathName],
+    site: PathName,
+    options: PublishOptions = _ANY_SITE,
+    *,
+    notify: Notify = ignore_notes,
+    progress: Callable[[Path, int, int], None] = lambda _folder, _done, _of: None,
+) -> list[PublishedSummary]:
+    """Write events as a static site, or add them to one. `progress` is called with a folder, the
+    matches that are done, and all of them.
+    """
+    paths = [Path(folder) for folder in folders]
+    return update_site(paths, Path(site), options, notify, progress)

@@ -1,0 +1,228 @@
+"""Read results folders: settings, standings, matches and moves, as records and as rows; rate them.
+
+A row is a flat dict, the same keys in all of a list, so that pandas, polars or DuckDB take a list
+of them. Records are the types of `arena.model`. Nothing is cached but the event and its table:
+matches are read from the log each time. Loads no trio.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from arena import registry
+from arena.event.epochs import epochs_of
+from arena.event.rerate import EVERYTHING, RateOptions, rate_events
+from arena.event.results import Counts, long_read_notes, table_of
+from arena.event.search import (
+    Search,
+    SearchResult,
+    counted_playing,
+    playing,
+    search_matches,
+)
+from arena.event.transcript import BotMatches
+from arena.machine import Notify, ignore_notes
+from arena.model import Entrant, Event, MatchRecord, Settings, Standing, Table
+from arena.registry import render
+from arena.replay.steps import MatchSteps, unfold
+from arena.store import (
+    Head,
+    canonical_line,
+    read_by_id,
+    read_event,
+    read_some,
+    record_line,
+    secret_of,
+)
+
+PathName = str | os.PathLike[str]
+Row = dict[str, Any]
+
+
+def open_results(folder: PathName, *, notify: Notify = ignore_notes) -> Results:
+    """The results in a folder. UserError if there are none, or if event.json is damaged."""
+    return Results(Path(folder), notify)
+
+
+def rate(
+    folders: Sequence[PathName], options: RateOptions = EVERYTHING, *, notify: Notify = ignore_notes
+) -> Table:
+    """Rate the events in some folders together, with their epochs, from their logs."""
+    paths = [Path(folder) for folder in folders]
+    for line in long_read_notes(paths):
+        notify(line)
+    return rate_events(paths, options)
+
+
+class Results:
+    """The results of one event."""
+
+    def __init__(self, folder: Path, notify: Notify) -> None:
+        self.folder = folder
+        self.event: Event = read_event(folder)
+        self._notify = notify
+
+    @property
+    def settings(self) -> Settings:
+        return self.event.settings
+
+    @property
+    def entrants(self) -> tuple[Entrant, ...]:
+        return self.event.entrants
+
+    @property
+    def epochs(self) -> list[Results]:
+        """Of bots that came later; each has matches of its own."""
+        return [Results(path, self._notify) for path in epochs_of(self.folder)]
+
+    @cached_property
+    def table(self) -> Table:
+        """The table, derived from the log; with the epochs, if there are any."""
+        epochs = epochs_of(self.folder)
+        for line in long_read_notes([self.folder, *epochs]):
+            self._notify(line)
+        return rate_events([self.folder]) if epochs else table_of(self.folder)
+
+    def report(self, name: str = "text") -> str:
+        """The table as a report: text, md, csv, json."""
+        return render(self.table, name)
+
+    # ---- standings
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """A record a bot, from the first rank."""
+        return self.table.rows
+
+    def standing_rows(self) -> list[Row]:
+        """A row a bot."""
+        return [
+            {**msgspec.to_builtins(each), "faults": sum(count for _, count in each.faults)}
+            for each in self.standings
+        ]
+
+    # ---- matches
+
+    def matches(self, *, everything: bool = False, sort: bool = False) -> Iterator[MatchRecord]:
+        """The matches that count, in the order of the log, or by id (`sort`). `everything`: also
+        those that don't count.
+        """
+        for line in long_read_notes([self.folder]):
+            self._notify(line)
+        counts = _all if everything else Counts(self.folder, event=self.event)
+        yield from (read_by_id if sort else read_some)(self.folder, counts, self.event)
+
+    def lines(self, *, canonical: bool = False, everything: bool = False) -> Iterator[bytes]:
+        """The same as JSON lines, as `arena log` prints them. `canonical`: by id, without timings
+        and other facts of the host.
+        """
+        line = canonical_line if canonical else record_line
+        return map(line, self.matches(everything=everything, sort=canonical))
+
+    def match(self, match: str, *, attempt: int | None = None) -> MatchRecord:
+        """A match by its id or a beginning of it: the playing that counts, or an `attempt`."""
+        if attempt is None:
+            return counted_playing(self.folder, match, self._notify, self.event)
+        return playing(self.folder, match, attempt, self._notify, self.event)
+
+    def search(
+        self, search: Search, *, everything: bool = False, limit: int | None = None
+    ) -> SearchResult:
+        """Matches by bots, faults, totals and margins."""
+        return search_matches(
+            self.folder,
+            search,
+            self._notify,
+            everything=everything,
+            limit=limit,
+            event=self.event,
+        )
+
+    def match_rows(self, *, everything: bool = False) -> list[Row]:
+        """A row for each seat of each match."""
+        return [row for record in self.matches(everything=everything) for row in _seat_rows(record)]
+
+    # ---- moves
+
+    def steps(self, match: str, *, attempt: int | None = None) -> MatchSteps:
+        """A match move by move, with all cards and the luck of each move."""
+        return self.unfold(self.match(match, attempt=attempt))
+
+    def unfold(self, record: MatchRecord) -> MatchSteps:
+        """The same of a record. UserError while the event's secret is not known."""
+        game = registry.game(self.settings.game)
+        return unfold(record, self.event, game=game, secret=secret_of(self.folder, self.event))
+
+    def move_rows(self, match: str | None = None) -> list[Row]:
+        """A row for each move of one match, or of all that count."""
+        records = self.matches() if match is None else [self.match(match)]
+        return [row for record in records for row in _move_rows(self.unfold(record))]
+
+    def transcript(
+        self,
+        match: str,
+        bot: str | None = None,
+        *,
+        attempt: int | None = None,
+        lean: bool = False,
+    ) -> bytes:
+        """Every line that a bot read and wrote, from its process's start to the end of a match."""
+        found = BotMatches.find(self.folder, match, bot, attempt, self._notify, event=self.event)
+        return found.transcript(lean=lean)
+
+
+def _all(_: Head) -> bool:
+    return True
+
+
+def _seat_rows(record: MatchRecord) -> Iterator[Row]:
+    faults = {fault.seat: fault for fault in record.faults}
+    for seat, bot in enumerate(record.seats):
+        fault = faults.get(seat)
+        use = record.use[seat] if record.use else None
+        yield {
+            "match": record.id,
+            "attempt": record.attempt,
+            "series": record.series,
+            "pairing": record.pairing,
+            "deal": record.deal,
+            "rotation": record.rotation,
+            "seat": seat,
+            "bot": bot,
+            "strokes": record.totals[seat],
+            "place": record.places[seat],
+            "holes": len(record.holes),
+            "fault": str(fault.kind) if fault else None,
+            "fault_hole": fault.hole if fault else None,
+            "luck": record.luck[seat] / 1000 if record.luck else None,
+            "decisions": use.decisions if use else None,
+            "think_ms": use.think_ms if use else None,
+            "max_ms": use.max_ms if use else None,
+            "ended": record.ended,
+        }
+
+
+def _move_rows(match: MatchSteps) -> Iterator[Row]:
+    for hole in match.holes:
+        for number, step in enumerate(hole.steps, 1):
+            yield {
+                "match": match.id,
+                "attempt": match.attempt,
+                "hole": hole.hole,
+                "number": number,
+                "turn": step.turn,
+                "seat": step.seat,
+                "bot": match.seats[step.seat].id,
+                "move": step.move,
+                "drawn": step.drawn,
+                "discard": step.discard,
+                "unasked": step.unasked,
+                "ends": step.ends,
+                "luck": step.luck[step.seat] / 1000 if step.luck else None,
+            }
