@@ -67,8 +67,6 @@ def compare_bots(
         room = keep_promises(
             settings.limits, notify, seats=2, series=settings.series, jobs=run.jobs, flags=SETTINGS
         )
-        for line in options.notes:
-            notify(line)
         backend = find_sandbox(run.sandbox or "auto", notify, folder)
         workshop = Workshop(cache, backend, notify, folder, way_out="a comparison needs both")
         entered = new_event(roster, settings, workshop, seed=options.seed, room=2 * room)
