@@ -34,8 +34,6 @@ from arena.audit.report import Together
 
 
 class Blocks:
-    """Strokes by pairing, block and bot."""
-
     def __init__(self, seats: int) -> None:
         self._seats = seats
         self._pairings: dict[str, _Pairing] = {}
@@ -57,7 +55,6 @@ class Blocks:
 
     @property
     def many(self) -> int:
-        """Blocks."""
         return sum(len(pairing.sizes) for pairing in self._pairings.values())
 
     @property
@@ -96,7 +93,6 @@ class _Pairing:
         self.strokes = [array("q") for _ in (table[:1] if self.mirrored else table)]
 
     def _blocks(self, kept: Sequence[int]) -> Iterator[Sequence[int]]:
-        """A bot's strokes, block by block."""
         for first, end in pairwise(accumulate(self.sizes, initial=0)):
             yield kept[first:end]
 

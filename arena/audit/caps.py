@@ -28,8 +28,6 @@ class _Pair(msgspec.Struct):
 
 
 class Caps:
-    """Capped holes, in all and by pair."""
-
     def __init__(self, about: Descriptor, cap: int) -> None:
         self._about = about
         self._cap = cap
@@ -55,7 +53,6 @@ class Caps:
             found.capped += capped
 
     def proportion(self) -> Proportion:
-        """Of all holes."""
         return proportion(self._moments)
 
     def pairs(self) -> list[Capped]:

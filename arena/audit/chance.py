@@ -47,7 +47,6 @@ class PValues:
 
 
 def cell_of(pairing: str, deal: int, cells: int) -> int:
-    """The cell of a rated event."""
     return crc32(b"%s/%d" % (pairing.encode(), deal)) % cells
 
 
@@ -66,7 +65,6 @@ def draws(seed: bytes, *, tries: int, cells: int, ways: int) -> Iterator[list[in
 
 
 def tries_for(values: int) -> int:
-    """How many permutations of so many values are made."""
     return max(FEWEST_TRIES, min(TRIES, _WORK // max(1, values)))
 
 

@@ -39,8 +39,6 @@ class _Pair(msgspec.Struct):
 
 
 class Discards:
-    """Discards left and taken by pair of neighbours."""
-
     def __init__(self, about: Descriptor, cells: int) -> None:
         self._about = about
         self._cells = cells
@@ -157,5 +155,4 @@ def _linear_refit(
 
 
 def _ones(pairs: Mapping[Pair, float]) -> tuple[dict[str, float], dict[str, float]]:
-    """A factor for each giver, and for each taker."""
     return {giver: 1.0 for giver, _ in pairs}, {taker: 1.0 for _, taker in pairs}

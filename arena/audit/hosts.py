@@ -53,7 +53,6 @@ class Hosts:
             self.load = max(self.load, fault.host.load)
 
     def time(self) -> tuple[TimeUse, ...]:
-        """By bot."""
         return tuple(
             TimeUse(
                 bot=bot,

@@ -17,8 +17,6 @@ FEWEST = 5
 
 
 class LuckByBot:
-    """Thousandths of strokes by bot."""
-
     def __init__(self) -> None:
         self._moments: dict[str, Moments] = {}
 

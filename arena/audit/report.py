@@ -23,7 +23,7 @@ class AuditPart(enum.StrEnum):
     CAPS = "caps"
     """A pair whose holes the turn cap ends more often."""
     LUCK = "luck"
-    """A bot with more or less luck than there is."""
+    """A bot with more or less luck than chance gives."""
     LATER = "later"
     """A bot that does better where its deal had been played before."""
     LIFT = "lift"
@@ -31,7 +31,7 @@ class AuditPart(enum.StrEnum):
     FEEDING = "feeding"
     """A bot whose discards are taken more often by one other."""
     SERIES = "series"
-    """A bot whose results within a series hang together."""
+    """A bot whose results within a series are correlated."""
     TREND = "trend"
     """A bot that gets better or worse within a series."""
 
@@ -128,7 +128,7 @@ class Feeding(Frozen, frozen=True, kw_only=True):
 
 
 class Together(Frozen, frozen=True, kw_only=True):
-    """How far a bot's results hang together that the same processes have played."""
+    """How far a bot's results by the same processes are correlated."""
 
     bot: str
     blocks: int
@@ -172,7 +172,7 @@ class TimeUse(Frozen, frozen=True, kw_only=True):
     bank_share: float
     """Of the bank of a match, the most it used."""
     waited_ms: float
-    """A match, that the machine kept it waiting; charged to nobody."""
+    """A match, that the machine kept it waiting; not charged."""
     off_turn_ms: float
     """A match, CPU time while it wasn't asked."""
 
@@ -214,7 +214,7 @@ class Audit(Frozen, frozen=True, kw_only=True):
     """With more than one first."""
     tied_events: Proportion
     capped: Proportion
-    """Holes that nobody ended."""
+    """Holes that no player ended."""
     capped_pairs: tuple[Capped, ...]
     luck: tuple[Luck, ...]
     """Empty: the log has none."""
@@ -227,9 +227,9 @@ class Audit(Frozen, frozen=True, kw_only=True):
     blocks: int
     """The series that share deals count as one."""
     single: int
-    """Pairings with a single block, which tells nothing of how results hang together."""
+    """Pairings with a single block, which shows no correlation."""
     together: tuple[Together, ...]
-    """Empty: nobody has a pairing with several blocks of which one has several deals."""
+    """Empty: no bot has a pairing with several blocks of which one has several deals."""
     trends: tuple[Trend, ...]
     """By bot, of those with ten blocks of several deals."""
     time: tuple[TimeUse, ...]

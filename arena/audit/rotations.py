@@ -36,8 +36,6 @@ class _Bot(msgspec.Struct):
 
 
 class Rotations:
-    """Strokes by bot and place in the order of playing."""
-
     def __init__(self, seats: int, order: Order, cells: int) -> None:
         self._seats = seats
         self._order = order

@@ -22,8 +22,6 @@ def centred(strokes: Iterable[int]) -> list[int]:
 
 
 class Seats:
-    """Effects of seats and places, and ties."""
-
     def __init__(self, seats: int) -> None:
         self._seats = seats
         self._by_seat = [Moments() for _ in range(seats)]
@@ -65,7 +63,6 @@ class Seats:
         return tuple(map(_effect, self._by_place))
 
     def ties(self) -> tuple[Proportion, Proportion]:
-        """Of matches, and of rated events."""
         return proportion(self._tied_matches), proportion(self._tied_events)
 
     def rotation_bias(self) -> float:

@@ -34,8 +34,6 @@ Circle = tuple[str, ...]
 
 
 class TableMates:
-    """Strokes by table and bot."""
-
     def __init__(self, seats: int, cells: int) -> None:
         self._seats = seats
         self._cells = cells
@@ -125,7 +123,6 @@ class _Residuals:
         """Rated events that they shared, by cell."""
 
     def add(self, table: Circle, cell: int, left: Sequence[float]) -> None:
-        """Take up a rated event."""
         for bot, more in zip(table, left, strict=True):
             self._events[bot] = self._events.get(bot, 0) + 1
             self._own.setdefault(bot, self._empty[:])[cell] += more
@@ -143,7 +140,6 @@ class _Residuals:
         ]
 
     def together(self, one: str, other: str) -> int:
-        """How many rated events they shared."""
         return sum(self._together[one, other])
 
     def contrast(self, one: str, other: str, *, tolerated: float) -> array[float]:

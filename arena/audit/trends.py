@@ -31,8 +31,6 @@ Place = Callable[[MatchRecord], Any]
 
 
 class Trends:
-    """Slopes by bot."""
-
     def __init__(self, seats: int, cells: int, place: Place) -> None:
         self._seats = seats
         self._cells = cells
@@ -95,8 +93,6 @@ class Trends:
 
 
 class _Slope:
-    """A bot's strokes against the place in the series."""
-
     def __init__(self, cells: int) -> None:
         self.cells = array("d", [0.0]) * cells
         self.series = 0

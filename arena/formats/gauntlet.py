@@ -16,7 +16,6 @@ from arena.model import Entrant, UserError
 
 class Gauntlet(RoundRobin):
     def _tables(self, field: Sequence[Entrant], deals: Deals) -> list[Table]:
-        """Those with a hero."""
         del deals
         heroes = set(self._settings.heroes)
         if strangers := heroes.difference(entrant.id for entrant in field):

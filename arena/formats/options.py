@@ -1,8 +1,8 @@
 """Options of a format's own: from texts or an event file into settings, and out of them again.
 
-A format names the type of its options (`Format.Options`) and they travel in `Settings.options`,
-under the commitment, so that whoever has the event plans the same matches again. `racing` and
-`trial` are older than that: theirs have a member of the settings for themselves.
+A format names the type of its options (`Format.Options`). They are stored in `Settings.options`,
+under the commitment, so that the same matches can be planned again from event.json. The options of
+`racing` and `trial` are older: each has a member of the settings for itself.
 """
 
 from __future__ import annotations

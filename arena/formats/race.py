@@ -175,7 +175,6 @@ class _Standing:
                     yield one, two
 
     def open_note(self) -> str:
-        """The open groups, for people."""
         groups = [f"{group[0]} to {group[-1]} ({len(group)})" for group in self.open_groups()]
         return f"open: {', '.join(groups)}"
 

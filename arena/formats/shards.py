@@ -29,7 +29,6 @@ class Shard(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """Read "2/5"."""
         match = _FORM.fullmatch(text)
         if match is None or not 1 <= int(match[1]) <= int(match[2]):
             raise UserError(f"{text!r} is no shard: say which of how many, from 1/5 to 5/5")
@@ -39,7 +38,6 @@ class Shard(NamedTuple):
         return f"{self.number}/{self.of}"
 
     def blocks(self, schedule: Callable[[], Iterable[Block]]) -> Iterator[Block]:
-        """Those of a schedule's blocks that are in it."""
         period = first = None
         for k, block in enumerate(schedule()):
             pairing = block.series[0].matches[0].pairing

@@ -39,7 +39,6 @@ def field_of(settings: Settings, entrants: Sequence[Entrant]) -> list[Entrant]:
 
 
 def all_tables(settings: Settings, field: Sequence[Entrant]) -> list[Table]:
-    """Every subset of the field with the event's number of seats."""
     count = math.comb(len(field), settings.seats)
     if count > MOST_TABLES:
         raise UserError(

@@ -1,4 +1,4 @@
-"""Types of fields, with the ranges that hold whoever wrote the file, and canonical JSON.
+"""Types of fields, with the ranges that any file must keep to, and canonical JSON.
 
 Ranges are checked while a file is decoded, at no cost that can be measured. They are wider than
 anything that is played.

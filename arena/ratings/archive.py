@@ -94,7 +94,6 @@ class Archive:
         self._unpack_all = msgspec.msgpack.Decoder(list[MatchSummary]).decode
 
     def add(self, series: str, playing: bytes) -> None:
-        """Keep a `pack_summary` record."""
         if series in self._sealed:
             self._reopen(series)
         self._open.setdefault(series, []).append(playing)

@@ -57,7 +57,6 @@ def solve(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float
 
 
 def inverse(root: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The inverse of root · rootᵀ."""
     size = len(root)
     # Columns of the inverse root, each from its diagonal down.
     columns: list[list[float]] = []

@@ -50,8 +50,6 @@ Lookup = Callable[[str], Iterable[MatchSummary]]
 
 
 class WithdrawalRule(msgspec.Struct, frozen=True):
-    """When a bot is withdrawn, and annulled."""
-
     after: int = FAULTS_IN_A_ROW
     """Faulted matches in a row."""
     below: float = HALF
@@ -189,7 +187,6 @@ class ScheduleWalk:
 
     @property
     def annulled(self) -> frozenset[str]:
-        """Bots whose results are annulled, as found so far."""
         return frozenset(entrant for entrant, out in self.withdrawn.items() if out.annulled)
 
     def _pass_by(self, series: Series) -> None:

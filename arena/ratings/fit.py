@@ -85,7 +85,6 @@ class Fit(msgspec.Struct, frozen=True):
         return self.mu[one] - self.mu[two], math.sqrt(variance)
 
     def better(self, one: int, two: int) -> float:
-        """The probability that the first is the stronger of two."""
         lead, error = self.ahead(one, two)
         return normal.cdf(lead / error)
 

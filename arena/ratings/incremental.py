@@ -105,7 +105,6 @@ class Counting:
         return self._at
 
     def _step(self) -> None:
-        """Put the front at the next series."""
         self._at = next(self._ahead, None)
         while self._at is None:
             self._block = next(self._blocks, None)
@@ -166,7 +165,6 @@ class Counting:
         self.take_in(record.series, record.id, pack_summary(record), faulted=bool(record.faults))
 
     def take_in(self, series: str, match: str, playing: bytes, *, faulted: bool) -> None:
-        """Take in the packed summary of a finished match."""
         self._late = self._late or self._archive.sealed(series)
         self._archive.add(series, playing)
         # A series is played in its order: it is complete with its last match, or when a fault

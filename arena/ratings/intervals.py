@@ -74,8 +74,6 @@ class Moments(msgspec.Struct):
 
 
 class Average(msgspec.Struct, frozen=True):
-    """A mean with its standard error."""
-
     mean: float
     error: float
     events: int

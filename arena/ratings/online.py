@@ -61,8 +61,6 @@ def environment(settings: RatingSettings) -> Any:  # noqa: ANN401 - the package 
 
 
 class OnlineRatings:
-    """Online ratings of a field, event by event."""
-
     def __init__(self, settings: RatingSettings) -> None:
         self._env = environment(settings)
         floor = max(settings.draw_probability, TIE_FLOOR)

@@ -91,8 +91,6 @@ class ForfeitSums(msgspec.Struct):
 
 
 class Account(msgspec.Struct):
-    """Sums of one entrant."""
-
     matches: int = 0
     deals: int = 0
     strokes: int = 0
@@ -110,8 +108,6 @@ class Account(msgspec.Struct):
 
 
 class _Rotation(msgspec.Struct):
-    """One rotation of an event."""
-
     seats: tuple[str, ...]
     deal: int
     played: MatchSummary | None
@@ -193,7 +189,6 @@ class Tally:
         self._add(spec, _Rotation(spec.seats, spec.deal, played, out, gone, whole))
 
     def void(self, spec: MatchSpec, out: frozenset[str]) -> None:
-        """Count a match that is void because the entrants in `out` had been withdrawn."""
         self._add(spec, _Rotation(spec.seats, spec.deal, None, out, frozenset(), whole=False))
 
     def copied(self) -> Tally:

@@ -104,8 +104,6 @@ def _of_matches(row: Standing, account: Account) -> Standing:
 
 
 class _Measured:
-    """Numbers of the bots that are rated."""
-
     def __init__(self, event: Event, counted: EventCount, found: Fit, order: Sequence[int]) -> None:
         """`order`: the indices of the rated bots, the best first."""
         settings, names = event.settings, found.entrants
@@ -122,7 +120,6 @@ class _Measured:
         self._disputed = _disputed(event, counted.tally, ranks)
 
     def of(self, row: Standing, index: int, account: Account) -> Standing:
-        """A row with the numbers of its rating."""
         found, settings = self._found, self._settings
         win, win_low, win_high = _win(account)
         delta, delta_ci = self._delta(account.margin, settings.rating)
@@ -213,7 +210,6 @@ def _disputed(event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]]) 
 
 
 def _win(account: Account) -> tuple[float, float, float]:
-    """Share of the points at stake, and its interval."""
     found = average(_strata(account.beaten))
     assert found is not None, "it is rated"
     low, high = win_interval(found)

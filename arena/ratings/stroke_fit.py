@@ -32,7 +32,6 @@ THOUSANDTHS = 1000
 
 
 def skill_of_a_stroke(settings: RatingSettings) -> float:
-    """What a stroke a match is worth in skill."""
     return math.sqrt(2) * settings.beta / settings.event_sd
 
 

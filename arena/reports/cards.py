@@ -1,7 +1,7 @@
-"""A table of cards as text: what lies where, whose turn it is, what was played last.
+"""Draw a table of cards as text: the cards, whose turn it is, the last moves.
 
-`picture` draws a `Picture` (a match at one moment, whoever watches it and whether it is live or
-recorded) into a width and a height; `scorecard` is the strokes by hole.
+`picture` draws a `Picture` (a match at one moment, live or recorded) into a width and a height;
+`scorecard` is the strokes by hole.
 
 Pure. Invariant: no line is wider than `width`, and if every player's cards fit into `height`, all
 of it does: what is least needed is left out.
@@ -29,18 +29,16 @@ _REVERSED = "\x1b[7m"
 
 
 class Face(enum.Enum):
-    """Who sees a card."""
+    """Which players see a card."""
 
     ALL = enum.auto()
     OWNER = enum.auto()
     NOBODY = enum.auto()
     HIDDEN = enum.auto()
-    """Not the watcher, whoever else does."""
+    """Hidden from the watcher; others may see it."""
 
 
 class Card(Frozen, frozen=True):
-    """A card on the table."""
-
     label: str
     """At most two columns."""
     face: Face = Face.ALL
@@ -98,16 +96,13 @@ class Style(Frozen, frozen=True, kw_only=True):
         return f"{_DIM}{text}{_RESET}" if self.colour else text
 
     def red(self, text: str) -> str:
-        """A fault."""
         return f"{_RED}{text}{_RESET}" if self.colour else text
 
     def reversed(self, text: str) -> str:
-        """A line that is not of the table."""
         return f"{_REVERSED}{text}{_RESET}" if self.colour else text
 
     @property
     def bar(self) -> str:
-        """Beside a card."""
         return "│" if self.lines else "|"
 
     def rule(self, corners: str, cards: int = 1, *, first: int | None = None) -> str:
@@ -126,12 +121,12 @@ class Style(Frozen, frozen=True, kw_only=True):
 
     @property
     def back(self) -> str:
-        """Beside a card that nobody knows, and all over a hidden one."""
+        """Beside a card that no player knows, and all over a hidden one."""
         return "░" if self.lines else ":"
 
 
 def picture(picture: Picture, style: Style, *, room: int, height: int) -> list[str]:
-    """Draw it: no line wider than `room` columns, `height` lines if that can be."""
+    """Lines no wider than `room` columns; at most `height` lines, if possible."""
     lines = [style.bold(clip(plain(picture.title), room)), ""]
     lines += _players(picture, style, room)
     if picture.pile:
@@ -247,7 +242,6 @@ def _cell(card: Card, style: Style) -> str:
 
 
 def _middle(picture: Picture, style: Style, room: int) -> list[str]:
-    """The pile, the stock and the card in hand."""
     faces = [
         (f"pile of {picture.piled}", f" {picture.pile:>2} "),
         (f"stock of {picture.stock}", style.dim(style.back * CELL)),

@@ -1,7 +1,6 @@
-"""The columns of the table for people, in the order of the design; text and Markdown share them.
+"""Columns of the table for people; text and Markdown share them.
 
-Invariant: a cell of ours is numbers and fixed words; names go in as they are given, so the
-caller makes them harmless for where they go.
+Invariant: cells are numbers and fixed words, but for names, which the caller has to escape.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ class Column(msgspec.Struct, frozen=True):
     heading: str
     cell: Callable[[Standing], str]
     left: bool = False
-    given_up: int = 0
-    """In which order columns are left out where there is no room, 1 first; 0 is never."""
+    dropped: int = 0
+    """The order in which columns are dropped where room is short, 1 first; 0: never."""
 
 
 RANK = "rank"
@@ -35,7 +34,7 @@ MS = "ms/decision"
 OFF_TURN = "off-turn ms/match"
 DISPUTED = "≠"
 
-# A wider matrix is no longer read by anybody; it is in the JSON.
+# A wider matrix is unreadable; it is in the JSON.
 WIDEST_MATRIX = 40
 OFF_TURN_SHOWN_MS = 1.0
 """CPU off turn from which it gets a column: over a series, what compiles or cleans up in the
@@ -47,36 +46,35 @@ counts in full where every match has fresh processes."""
 
 
 def columns(table: Table, *, canonical: bool) -> list[Column]:
-    """All columns of a table."""
     found = [
         Column(RANK, _rank),
         Column(BOT, lambda row: row.entrant, left=True),
         Column("μ", lambda row: _number(row.mu, ".2f")),
-        *([Column(WITHIN, _sure, given_up=9)] if table.rule > 1 else []),
-        Column("σ", lambda row: _number(row.sigma, ".2f"), given_up=1),  # noqa: RUF001 - the Greek letter
-        Column("P>next %", _p_next, given_up=8),
+        *([Column(WITHIN, _sure, dropped=9)] if table.rule > 1 else []),
+        Column("σ", lambda row: _number(row.sigma, ".2f"), dropped=1),  # noqa: RUF001 - the Greek letter
+        Column("P>next %", _p_next, dropped=8),
         *_gaps(table.event.settings),
-        Column("win %", _win, given_up=7),
-        Column("W-T-L", _results, given_up=4),
-        Column("deals/matches", lambda row: f"{row.deals}/{row.matches}", given_up=3),
-        Column("strokes/hole", lambda row: _number(row.strokes, ".2f"), given_up=2),
+        Column("win %", _win, dropped=7),
+        Column("W-T-L", _results, dropped=4),
+        Column("deals/matches", lambda row: f"{row.deals}/{row.matches}", dropped=3),
+        Column("strokes/hole", lambda row: _number(row.strokes, ".2f"), dropped=2),
     ]
     if not canonical:
-        found.append(Column(MS, lambda row: _number(row.ms, ".2f"), given_up=1))
+        found.append(Column(MS, lambda row: _number(row.ms, ".2f"), dropped=1))
         if any((row.off_turn_ms or 0) >= OFF_TURN_SHOWN_MS for row in table.rows):
-            found.append(Column(OFF_TURN, lambda row: _number(row.off_turn_ms, ".1f"), given_up=2))
-    found.append(Column(FAULTS, faults, left=True, given_up=6))
+            found.append(Column(OFF_TURN, lambda row: _number(row.off_turn_ms, ".1f"), dropped=2))
+    found.append(Column(FAULTS, faults, left=True, dropped=6))
     return found
 
 
 def _gaps(settings: Settings) -> list[Column]:
-    """By how many strokes: what the event rates on is given up last."""
+    """Differences in strokes: the one that the event rates on is dropped last."""
     by_luck = settings.rate_on == ADJUSTED
     found = [
         Column(
             "Δ strokes",
             lambda row: _within(row.delta, row.delta_ci),
-            given_up=1 if by_luck else 10,
+            dropped=1 if by_luck else 10,
         )
     ]
     if settings.evaluator:
@@ -84,9 +82,9 @@ def _gaps(settings: Settings) -> list[Column]:
             Column(
                 "Δ less luck",
                 lambda row: _within(row.adjusted, row.adjusted_ci),
-                given_up=10 if by_luck else 7,
+                dropped=10 if by_luck else 7,
             ),
-            Column("luck", lambda row: _number(row.luck, "+.1f"), given_up=2),
+            Column("luck", lambda row: _number(row.luck, "+.1f"), dropped=2),
         ]
     return found
 
@@ -96,7 +94,6 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _within(value: float | None, half: float | None) -> str:
-    """A number with half of its 95 % interval."""
     return NOTHING if value is None or half is None else f"{value:+.1f} ± {half:.1f}"
 
 
@@ -108,7 +105,7 @@ def _rank(row: Standing) -> str:
 
 
 def _sure(row: Standing) -> str:
-    """Half of the 95 % interval of what is compared: mu against the field's mean."""
+    """Half of the 95 % interval of mu less the field's mean."""
     return NOTHING if row.sigma_field is None else f"{DEVIATIONS_95 * row.sigma_field:.2f}"
 
 
@@ -132,21 +129,20 @@ def _results(row: Standing) -> str:
 
 
 def faults(row: Standing) -> str:
-    """How often and how a bot failed, the most frequent first; and what became of it."""
+    """Counts of faults by kind, the most frequent first; then the row's note."""
     by_number = sorted(row.faults, key=lambda fault: (-fault[1], fault[0]))
     counts = ", ".join(f"{number} {kind}" for kind, number in by_number)
     return "; ".join(part for part in (counts, row.note) if part) or NOTHING
 
 
 class Matrix:
-    """Who beat whom: the share of rated events that the row won of those with the column."""
+    """Results of each pair: rated events that the row won against the column."""
 
     def __init__(self, table: Table) -> None:
         self._duels = {(duel.row, duel.column): duel for duel in table.duels}
         self.entrants = [row.entrant for row in table.rows]
 
     def duel(self, row: str, column: str) -> Duel | None:
-        """The results of two that met."""
         return self._duels.get((row, column))
 
 

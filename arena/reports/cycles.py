@@ -1,8 +1,8 @@
-"""Who beats whom beats whom beats the first: what no ranking can show.
+"""Find cycles of three bots, each of which beats the next: no ranking can show them.
 
-Each of its three has beaten the next more often than chance lets an equal: by the sign test of the
-rated events that weren't tied. With many bots there are many triples, so each has to be surer; in a
-field of equals one event in twenty would be told of a cycle at most.
+Each of the three has beaten the next more often than chance lets an equal: by the sign test of the
+rated events that weren't tied. With many bots there are many triples, so each has to be surer; at
+most one field of equals in twenty shows a cycle.
 
 Invariant: a function of the table alone.
 """
@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from arena.model import Duel, Table
 
 _ERROR_RATE = 0.05
-# More bots than that make more triples than anybody reads, and minutes of looking.
+# More bots make too many triples to read, and minutes of search.
 _MOST = 100
 SHOWN = 5
 
 
 def cycles(table: Table) -> list[tuple[str, str, str]]:
-    """Every cycle of three, from its best ranked on; none are looked for in a large field."""
+    """Every cycle, from its best ranked on; a large field is not searched."""
     order = [row.entrant for row in table.rows]
     if len(order) > _MOST:
         return []

@@ -1,8 +1,8 @@
-"""Text from strangers, made harmless for each place it is put.
+"""Escape hostile text for terminals, Markdown, CSV, JSON and shells.
 
-Names, authors, reasons and messages are chosen by people who may want to repaint a terminal,
-break a table, run a formula in a spreadsheet or a script on a page, or pass for somebody else.
-What would act instead of being read is shown as an escape that can be read.
+Names, authors, reasons and messages come from strangers who may want to repaint a terminal, break a
+table, run a formula in a spreadsheet or a script on a page, or pass for another bot. Characters
+that act instead of being read are shown as escapes.
 
 Invariant: what `plain` returns prints on one line, left to right, and moves no cursor.
 """
@@ -31,7 +31,7 @@ _LONGEST = 200
 _LONGEST_SENTENCE = 2000
 # Characters at the start of a cell that make spreadsheets take it for a formula.
 _FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-# In a Markdown code span these and letters and digits need no thought, wherever it is shown.
+# Safe in a Markdown code span, as letters and digits are.
 _EASY = frozenset("@._+~/:=-")
 # Marks that can't be markup within a line, nor make a link: full stops and colons only where
 # no name or address goes on behind them, underscores only within a word.
@@ -57,7 +57,7 @@ def plain(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """For a terminal, text of ours of any length with text of others in it; lines stay lines."""
+    """For a terminal: our own text of any length that quotes strangers; keeps newlines."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
     return "".join(_escape(char) if _acts(char) and char != "\n" else char for char in text)
@@ -73,7 +73,7 @@ class Legible:
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
 
     def __call__(self, data: bytes, *, last: bool = False) -> bytes:
-        """The next piece; a letter of which it has the beginning waits for the rest of it."""
+        """Escape the next piece; an incomplete character waits for its rest."""
         text = self._decoder.decode(data, last).replace("\r\n", "\n")
         return _DOUBTFUL.sub(_escape_acting, text).encode()
 
@@ -100,7 +100,7 @@ def _escape(char: str) -> str:
 
 
 def json_line(encoded: bytes) -> bytes:
-    """The same JSON, in which a terminal finds nothing to obey."""
+    """The same JSON, with everything escaped that a terminal would obey."""
     if encoded.isascii() and b"\x7f" not in encoded:
         return encoded
     return "".join(
@@ -137,7 +137,7 @@ def markdown(text: str) -> str:
 
 
 def markdown_name(text: str) -> str:
-    """For a name in Markdown: set as code, so that it calls nobody and links nowhere."""
+    """For a name in Markdown: set as code, so that it is no mention and no link."""
     shown = plain(text)
     if text and shown == text and all(char.isalnum() or char in _EASY for char in text):
         return f"`{text}`"

@@ -1,7 +1,4 @@
-"""A bot's fault as lines that its author can act on.
-
-Everything in it is the bot's own words or ours; the bot's are escaped and shortened.
-"""
+"""Describe a bot's fault in lines that its author can act on; the bot's words are escaped."""
 
 from __future__ import annotations
 
@@ -20,7 +17,6 @@ WIDTH = 80
 
 
 def match_fault_lines(record: MatchRecord) -> Iterator[str]:
-    """Some lines for every fault of a match."""
     for fault in record.faults:
         yield from _lines(record, fault)
 
@@ -39,9 +35,9 @@ def fault_lines(record: MatchRecord, folder: str, limits: Limits) -> Iterator[st
 
 
 def again(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> str:
-    """The command that plays to the bot what it was told until it failed.
+    """The command that replays to the bot what it received until it failed.
 
-    Without a time limit where time is not what it failed by: a debugger takes its time.
+    It has a time limit only if time was what the bot failed by: a debugger takes time.
     """
     words = ["--match", record.id]
     if record.attempt:
@@ -57,9 +53,9 @@ def again(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> str
 
 
 def _lines(record: MatchRecord, fault: Fault, stderr: int = STDERR_LINES) -> Iterator[str]:
-    told = headline(record, fault)
-    if width(told) <= WIDTH:
-        yield told
+    line = headline(record, fault)
+    if width(line) <= WIDTH:
+        yield line
     else:
         yield f"{_where(record, fault)}:"
         yield f"    {_what(fault)}"
@@ -72,7 +68,7 @@ def _lines(record: MatchRecord, fault: Fault, stderr: int = STDERR_LINES) -> Ite
 
 
 def host(fault: Fault) -> Iterator[str]:
-    """What the bot used, and how the machine was: of the decision, and of all until then."""
+    """Time, load and memory: of the decision, and of the match so far."""
     facts = fault.host
     what, whole = ("this decision", "in the whole match") if fault.turn else ("the start", "in all")
     yield (
@@ -84,7 +80,6 @@ def host(fault: Fault) -> Iterator[str]:
 
 
 def headline(record: MatchRecord, fault: Fault) -> str:
-    """Who, where and what, in a line."""
     return f"{_where(record, fault)}: {_what(fault)}"
 
 

@@ -1,7 +1,7 @@
-"""Tables as the first rule of derivation has them: for the files of events that name no other.
+"""Tables by the first rule of derivation, for the files of events that name no other.
 
-What was not measured had a number then: rank 0, the prior's rating, a share of 0. Text and Markdown
-left some of these out.
+Numbers that were not measured had a value then: rank 0, the prior's rating, a share of 0. Text and
+Markdown left some of these out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ _DECIMALS = 3
 
 
 def as_first_rule(table: Table, *, for_people: bool) -> Table:
-    """A table of that rule with its numbers for what was not measured."""
     annulled = {out.entrant for out in table.withdrawn if out.annulled}
     rows = tuple(_filled(table, row, annulled, for_people=for_people) for row in table.rows)
     return msgspec.structs.replace(table, rows=rows)

@@ -1,4 +1,4 @@
-"""What a reader must know besides the rows: from it the event can be repeated, and doubted.
+"""Facts below the table: settings, deals, ratings, limits, machines, withdrawals.
 
 Invariant: canonical facts are the same on every machine on which the same was played.
 """
@@ -45,12 +45,10 @@ class Fact(msgspec.Struct, frozen=True):
 
 
 def unconfined(table: Table, *, canonical: bool) -> bool:
-    """Whether the bots were free to do harm."""
     return table.event.sandbox == "none" and not canonical
 
 
 def facts(table: Table, *, canonical: bool, brief: bool) -> Iterator[Fact]:
-    """Everything below the table."""
     event = table.event
     if table.sources:
         yield from _sources(table, brief=brief)
@@ -115,7 +113,6 @@ def _sources(table: Table, *, brief: bool) -> Iterator[Fact]:
 
 
 def _source(source: SourceEvent, *, brief: bool) -> Iterator[str]:
-    """One event of several."""
     event = source.event
     yield _deals(event, brief=brief)
     yield f"{source.matches} of {source.planned} matches counted"
@@ -135,7 +132,6 @@ def _withdrawn(out: Withdrawal, settings: Settings, rule: int) -> Fact:
 
 
 def _found(table: Table) -> Iterator[Fact]:
-    """What to know of the ranking."""
     event = table.event
     if table.ended and not table.sources:
         yield Fact("stopped by", table.ended)
@@ -262,7 +258,6 @@ def _limits(settings: Settings) -> str:
 
 
 def _host(table: Table) -> Iterator[Fact]:
-    """Where it was played, and who could not be."""
     event = table.event
     yield from _sandbox(event)
     yield from _off_turn(table)
@@ -274,7 +269,7 @@ def _host(table: Table) -> Iterator[Fact]:
 
 
 GAPS = {"page cache": "what a bot has read stays in memory after its end, some 1,000 bits a second"}
-"""What the name of a gap alone doesn't say to whoever reads a table."""
+"""What the name of a gap alone doesn't say."""
 
 
 def _sandbox(event: Event) -> Iterator[Fact]:
@@ -287,8 +282,8 @@ def _sandbox(event: Event) -> Iterator[Fact]:
         text = "; ".join(f"{answer}: {', '.join(names)}" for answer, names in answers if names)
         yield Fact("guarantees", text)
     if held.gaps:
-        told = (f"{name} ({GAPS[name]})" if name in GAPS else name for name in held.gaps)
-        yield Fact("known gaps", ", ".join(told))
+        named = (f"{name} ({GAPS[name]})" if name in GAPS else name for name in held.gaps)
+        yield Fact("known gaps", ", ".join(named))
 
 
 def _off_turn(table: Table) -> Iterator[Fact]:

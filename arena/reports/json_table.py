@@ -1,7 +1,7 @@
-"""The whole result as JSON, for programs.
+"""The report as JSON, for programs.
 
-Keys are sorted, `format` is the version. Everything outside ASCII is escaped, so that the
-file can be shown on a terminal while it still holds names exactly as they were given.
+Keys are sorted, `format` is the version. Everything outside ASCII is escaped, so that a terminal
+can show the file while names in it stay exact.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from arena.reports.rows import listed, reasons
 
 FORMAT = 1
 
-# What belongs to the machine that it was played on.
+# Facts of the machine.
 _HOST_FACTS = ("confinement", "machine", "machines", "sandbox", "not_run")
 
 
@@ -48,7 +48,7 @@ def render(table: Table, view: View) -> str:
 
 
 def _settle(event: dict[str, Any], *, canonical: bool) -> None:
-    """Put lists into an order, and leave out what is the host's."""
+    """Sort lists, and leave out facts of the host."""
     event["entrants"] = sorted(event["entrants"], key=lambda entrant: entrant["id"])
     event["not_run"] = sorted(event["not_run"], key=lambda absent: sorted(absent.items()))
     if canonical:

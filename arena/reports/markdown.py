@@ -1,4 +1,4 @@
-"""The table for a page: complete, whatever its width."""
+"""The report as Markdown: all columns, whatever its width."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from arena.reports.rows import listed
 
 
 def render(table: Table, view: View) -> str:
-    """Table, matrix, and the facts as a list."""
     canonical = view.canonical
     parts = []
     if unconfined(table, canonical=canonical):
@@ -21,8 +20,8 @@ def render(table: Table, view: View) -> str:
     parts += [_standings(table, canonical=canonical), _matrix(table)]
     lines = []
     for fact in facts(table, canonical=canonical, brief=False):
-        told = [markdown_name(fact.name) if fact.name else "", markdown_sentence(fact.text)]
-        lines.append(f"- {fact.label}: {': '.join(part for part in told if part)}")
+        words = [markdown_name(fact.name) if fact.name else "", markdown_sentence(fact.text)]
+        lines.append(f"- {fact.label}: {': '.join(part for part in words if part)}")
     parts.append("\n".join(lines))
     return "\n\n".join(part for part in parts if part) + "\n"
 

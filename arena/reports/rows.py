@@ -1,7 +1,6 @@
-"""Who has a line in a table for people, for a spreadsheet or a program, and why it may be empty.
+"""Rows of a report: those of the table, and of bots that were not run, with reasons.
 
-Besides the rows of those that played these are the bots that were not run. They are facts of the
-host, so a canonical table has none of them.
+Bots that were not run are facts of the host, so a canonical report has none of them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ NOT_RUN = "not run"
 
 
 def listed(table: Table, *, canonical: bool = False) -> tuple[Standing, ...]:
-    """The rows of a table, and behind them one for each bot that was not run."""
     if canonical or table.rule == 1:
         return table.rows
     # A bot that one event could not run has a row if it played in another.
@@ -25,7 +23,6 @@ def listed(table: Table, *, canonical: bool = False) -> tuple[Standing, ...]:
 
 
 def reasons(table: Table, *, canonical: bool = False) -> Mapping[str, str]:
-    """Why bots were withdrawn, or not run."""
     found = {} if canonical else {out.name: out.reason for out in table.event.not_run}
     settings, rule = table.event.settings, table.rule
     return found | {out.entrant: withdrawal(out, settings, rule) for out in table.withdrawn}

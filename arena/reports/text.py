@@ -1,4 +1,4 @@
-"""The table for a terminal: fits the width that it is given, and says what that cost."""
+"""The report for a terminal: fits its width, and says which columns that cost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from arena.reports.footer import UNCONFINED, facts, summary, unconfined
 from arena.reports.layout import clip, width, wrap
 from arena.reports.rows import listed
 
-# A name is cut before a column is given up, but not below this.
+# A name is cut before a column is dropped, but not below this.
 SHORTEST_NAME = 20
 _GAP = 2
 _RED = "\x1b[1;31m"
@@ -30,7 +30,6 @@ _RESET = "\x1b[0m"
 
 
 def render(table: Table, view: View) -> str:
-    """Table, matrix, and the facts, a line each."""
     room, canonical, color, more = view
     lines = _standings(table, room=room, canonical=canonical)
     matrix = _matrix(table, room=room)
@@ -70,11 +69,11 @@ def _standings(table: Table, *, room: int | None, canonical: bool) -> list[str]:
         dropped.remove(FAULTS)
         for row in rows:
             if faults(row) != NOTHING:
-                told = f"faults: {plain(row.entrant)}: {faults(row)}"
-                lines += wrap(told, room, indent="  ")
+                note = f"faults: {plain(row.entrant)}: {faults(row)}"
+                lines += wrap(note, room, indent="  ")
     if dropped:
-        told = f"not shown in {room} columns: {', '.join(dropped)} (wider terminal: more; "
-        lines += wrap(f"{told}--format md: all)", room, indent="  ")
+        note = f"not shown in {room} columns: {', '.join(dropped)} (wider terminal: more; "
+        lines += wrap(f"{note}--format md: all)", room, indent="  ")
     return lines
 
 
@@ -102,13 +101,13 @@ def _fitting(
         column.heading: _GAP + (0 if column.heading == BOT else _width(column, rows, longest))
         for column in found
     }
-    spare = room + _GAP - sum(needs[column.heading] for column in found if not column.given_up)
+    spare = room + _GAP - sum(needs[column.heading] for column in found if not column.dropped)
     taken = []
-    for column in sorted(found, key=lambda column: -column.given_up):
-        if column.given_up and spare - needs[column.heading] >= min(longest, SHORTEST_NAME):
+    for column in sorted(found, key=lambda column: -column.dropped):
+        if column.dropped and spare - needs[column.heading] >= min(longest, SHORTEST_NAME):
             spare -= needs[column.heading]
             taken.append(column.heading)
-    shown = [column for column in found if not column.given_up or column.heading in taken]
+    shown = [column for column in found if not column.dropped or column.heading in taken]
     return shown, min(longest, max(spare, SHORTEST_NAME))
 
 
@@ -133,15 +132,15 @@ def _matrix(table: Table, *, room: int | None) -> list[str]:
     if len(entrants) < 3:
         return []
     if len(entrants) > WIDEST_MATRIX and (table.rule > 1 or room is not None):
-        told = f"win matrix: {len(entrants)} bots are too many to show; --format json has it"
-        return wrap(told, room, indent="  ")
+        note = f"win matrix: {len(entrants)} bots are too many to show; --format json has it"
+        return wrap(note, room, indent="  ")
     numbers = [str(number) for number in range(1, len(entrants) + 1)]
     heads = ["", "", *numbers]
     longest = max(width(plain(entrant)) for entrant in entrants)
     cells = len(numbers) * (3 + _GAP) + len(numbers[-1]) + _GAP
     if room is not None and cells + min(longest, SHORTEST_NAME) > room:
-        told = f"win matrix: needs {cells + min(longest, SHORTEST_NAME)} columns, there are {room}"
-        return wrap(f"{told} (wider terminal, or --format md)", room, indent="  ")
+        note = f"win matrix: needs {cells + min(longest, SHORTEST_NAME)} columns, there are {room}"
+        return wrap(f"{note} (wider terminal, or --format md)", room, indent="  ")
     name_room = longest if room is None else min(longest, room - cells)
     body = []
     for number, row in zip(numbers, entrants, strict=True):

@@ -61,7 +61,6 @@ class PartReader:
             )
 
     def read(self, start: int, stop: int) -> LogPart:
-        """The lines that begin in these bytes."""
         kept: list[VerifiedRecord] = []
         lines = moves = differing = 0
         first, torn = None, None

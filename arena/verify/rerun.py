@@ -87,7 +87,6 @@ def difference(
 
 
 def _failed(record: MatchRecord) -> str:
-    """The faults of a record, for people."""
     told = [
         f"{record.seats[fault.seat]}: {fault.kind.value} on hole {fault.hole}"
         for fault in record.faults

@@ -29,8 +29,6 @@ _HASH_SHOWN = 12
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True):
-    """Matches that were played again."""
-
     seed: str
     matches: int
     """That were drawn."""

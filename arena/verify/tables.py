@@ -59,7 +59,6 @@ def _as_announced(text: str, announced: Announced) -> str:
 
 
 def _line(lines: Sequence[bytes], at: int) -> str:
-    """One of them, if there are so many."""
     if at >= len(lines):
         return "the end of the file"
     return clipped(lines[at].decode("utf-8", "backslashreplace").rstrip("\n"))

@@ -11,7 +11,7 @@ import pytest
 
 from arena.model import NotRun, Standing
 from arena.registry import REPORTS, render, report, table_files
-from arena.reports.csv_table import NAMES
+from arena.reports.csv_table import COLUMNS
 from arena.reports.rows import listed
 
 
@@ -33,7 +33,7 @@ def test_wide_text_is_as_approved(tables, snapshot):
 def test_csv_parses_with_stable_names(tables):
     """A header with machine names, and numbers that are numbers, negative ones included."""
     rows = list(csv.DictReader(io.StringIO(render(tables.plain(), "csv"))))
-    assert tuple(rows[0]) == NAMES
+    assert tuple(rows[0]) == tuple(COLUMNS)
     assert [float(row["delta_strokes"]) for row in rows] == [-20.64, 39.36, 99.36, 159.36]
     assert rows[-1]["p_next"] == ""
 
