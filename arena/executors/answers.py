@@ -1,10 +1,10 @@
-"""What a machine elsewhere says that it has played: taken only if that is what was asked for.
+"""Check what a machine elsewhere says it has played before it goes into the log.
 
 A worker of this machine is ours, and a mistake in what it says is a bug. One of a cluster may be
-broken, or anybody's who has a certificate; a log takes nothing back, and one record of a match that
-nobody has planned makes it nobody's event.
+broken, or anybody's who has a certificate; nothing is ever removed from a log, and one record of a
+match that was not planned makes it another event's.
 
-Invariant: what is taken are matches of the series that were asked for, in their order, of the
+Invariant: what is accepted are matches of the series that were asked for, in their order, of the
 attempt that was asked for, each followed by the end of its series. What happened in them is taken
 on trust.
 """
@@ -22,49 +22,46 @@ from arena.model import MatchRecord
 from arena.replay.moves import spec_of
 
 
-class StrangeError(Exception):
-    """An answer that is none, and why."""
+class InvalidAnswerError(Exception):
+    """The answer doesn't fit the jobs; the message says why."""
 
 
-def reports(answer: object, jobs: Iterable[Job]) -> list[Report]:
-    """The reports of an answer; of jobs that it says nothing of, none."""
+def parse_answer(answer: object, jobs: Iterable[Job]) -> list[Report]:
+    """The reports in an answer; it may leave out any of the jobs."""
     if not isinstance(answer, bytes):
-        raise StrangeError("it is no text")
+        raise InvalidAnswerError("it is no text")
     try:
-        found = [_canonical(parse_report(line)) for line in answer.splitlines()]
+        found = [parse_report(line) for line in answer.splitlines()]
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise StrangeError(str(error)) from None
+        raise InvalidAnswerError(str(error)) from None
     asked = {job.series.id: job for job in jobs}
+    accepted: list[Report] = []
     played: list[MatchRecord] = []
     for report in found:
         name = report.record.series if isinstance(report, FinishedMatch) else report.series
         if (job := asked.get(name)) is None:
-            raise StrangeError(f"nobody has asked for series {name}")
+            raise InvalidAnswerError(f"series {name} was not asked for")
         if isinstance(report, FinishedMatch):
             played.append(report.record)
+            # Without the bytes that came: the log gets what we encode ourselves.
+            accepted.append(msgspec.structs.replace(report, encoded=b""))
         else:
-            _judge(job, played, report)
+            _check(job, played, report)
+            accepted.append(report)
             del asked[name]
             played = []
     if played:
-        raise StrangeError(f"series {played[0].series} has no end")
-    return found
+        raise InvalidAnswerError(f"series {played[0].series} has no end")
+    return accepted
 
 
-def _canonical(report: Report) -> Report:
-    """Without the bytes that came: the log gets what we encode ourselves."""
-    if isinstance(report, SeriesEnd):
-        return report
-    return msgspec.structs.replace(report, encoded=b"")
-
-
-def _judge(job: Job, played: list[MatchRecord], end: SeriesEnd) -> None:
-    """Whether that is a playing of the series, if an unfinished one."""
+def _check(job: Job, played: list[MatchRecord], end: SeriesEnd) -> None:
+    """InvalidAnswerError unless these are the matches of the series, or its first ones."""
     wanted = job.series.matches
     specs = [spec_of(record) for record in played]
     attempts = {end.attempt, *(record.attempt for record in played)}
     if attempts != {job.attempt} or specs != list(wanted[: len(specs)]):
-        raise StrangeError(f"series {job.series.id} is another one there")
+        raise InvalidAnswerError(f"series {job.series.id} is another one there")
     unfinished = end.trouble or end.bug or any(record.faults for record in played)
     if len(specs) < len(wanted) and not unfinished:
-        raise StrangeError(f"series {job.series.id} lacks matches")
+        raise InvalidAnswerError(f"series {job.series.id} lacks matches")

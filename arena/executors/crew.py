@@ -142,7 +142,7 @@ class Crew:
 
     # ------------------------------------------------------------------------- who is there
 
-    async def look_round(self) -> list[Peer]:
+    async def poll(self) -> list[Peer]:
         """Ask the scheduler who is there: who is to be admitted. HostError: it is gone for good."""
         if self._failed:
             raise self._failed
@@ -206,7 +206,7 @@ class Crew:
             assert isinstance(found, CoreTrials)
             self._speed_here = found.trials[0].speed
 
-    def begin_to_admit(self, peer: Peer) -> None:
+    def start_admission(self, peer: Peer) -> None:
         """Have it admitted meanwhile: what a machine takes to build bots may outlast a wave."""
         self._admitting.add(peer.address)
         trio.lowlevel.spawn_system_task(self._admit_for_itself, peer)
@@ -252,7 +252,7 @@ class Crew:
             self._leaving[node.peer.address] = node
             self._entered_in.pop((node.fit.host, node.fit.cache), None)
 
-    def sit_out(self, node: Node, why: str, *, again: float = BUSY_S) -> None:
+    def suspend(self, node: Node, why: str, *, again: float = BUSY_S) -> None:
         """It has failed: the same, after a while."""
         if self.nodes.get(node.peer.address) is node:
             self.leave(node)
@@ -459,16 +459,16 @@ def _ask(config: WorkerConfig, sandbox: str) -> bytes:
     return _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
 
 
-def _answer(told: Any) -> dask_tasks.NodeAnswer:  # noqa: ANN401 - whatever a worker says
+def _answer(played: Any) -> dask_tasks.NodeAnswer:  # noqa: ANN401 - whatever a worker says
     try:
-        found: dask_tasks.NodeAnswer = dask_tasks.answer(told)
+        found: dask_tasks.NodeAnswer = dask_tasks.answer(played)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         raise UnfitError(_STRANGE, again=math.inf) from None
     return found
 
 
-def _fit(told: Any) -> NodeFit:  # noqa: ANN401 - as above
-    found = _answer(told)
+def _fit(played: Any) -> NodeFit:  # noqa: ANN401 - as above
+    found = _answer(played)
     if isinstance(found, NodeUnfit):
         raise UnfitError(_line(found.trouble))
     if not isinstance(found, NodeFit):

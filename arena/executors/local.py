@@ -1,12 +1,11 @@
-"""This machine: one worker process a core, each playing one series at a time.
+"""Play blocks on this machine: one worker process a core, each playing one series at a time.
 
 A worker and its bots stay on a core of their own: what one writes the other reads from the same
 cache, and no match runs on another's time. With more workers than cores none is pinned.
 
-The parent's death, by whatever cause, ends a worker's input and so the worker; a worker's
-death is the host's trouble: the series at hand is void and a new worker takes its place. So is
-one that has voided a series in any other way: what it has found of the machine goes with it. Who
-failed pauses before it takes anything more.
+The parent's death, by whatever cause, ends a worker's input and so the worker. A worker's death
+voids the series at hand, and a new worker takes its place; so it does after any other void. After a
+void a worker pauses before it takes another series.
 """
 
 from __future__ import annotations
@@ -31,6 +30,8 @@ _decode_record = msgspec.json.Decoder(MatchRecord).decode
 _decode_stderr = msgspec.json.Decoder(Mapping[str, str]).decode
 _decode_end = msgspec.json.Decoder(SeriesEnd).decode
 _READ_BYTES = 1 << 16
+# For a worker whose input has ended to kill its bots.
+_END_S = 5
 
 
 def parse_report(line: bytes) -> Report:
@@ -46,8 +47,6 @@ def parse_report(line: bytes) -> Report:
 
 
 class LocalExecutor:
-    """See the module's docstring."""
-
     def __init__(self, config: WorkerConfig, *, jobs: int, pin: bool) -> None:
         own = cores() if pin and jobs <= len(cores()) else [None] * jobs
         self._configs = {
@@ -63,86 +62,71 @@ class LocalExecutor:
         report: Callable[[Report], None],
         stop: trio.Event,
     ) -> None:
-        """Play everything that `choose` wants of the blocks."""
-        await _Round(self._configs, blocks, choose, report, stop).play()
+        """See `arena.executors`."""
+        pausing: set[WorkerId] = set()
+        queue = SeriesQueue(
+            blocks,
+            workers=len(self._configs),
+            present=lambda: [here for here in self._configs if here not in pausing],
+        )
 
+        async def close_queue() -> None:
+            await stop.wait()
+            queue.close()
 
-class _Round:
-    """One call of `play`."""
+        async def work(here: WorkerId) -> None:
+            worker: _Worker | None = None
+            voids = 0
+            try:
+                while not stop.is_set() and (turn := await queue.take(here)) is not None:
+                    if stop.is_set() or (attempt := choose(turn.series)) is None:
+                        queue.give_back(turn)
+                        continue
+                    job = Job(series=turn.series, attempt=attempt)
+                    worker, end = await _play(worker, self._configs[here], job, report)
+                    report(end)
+                    if not end.trouble:
+                        voids = 0
+                        queue.give_back(turn)
+                        continue
+                    pausing.add(here)
+                    queue.put_void(turn, here)
+                    if worker is not None:
+                        await worker.close()
+                        worker = None
+                    voids += 1
+                    with trio.move_on_after(pause(voids)):
+                        await queue.over.wait()
+                    pausing.remove(here)
+            finally:
+                if worker is not None:
+                    with trio.CancelScope(shield=True):
+                        await worker.close()
 
-    def __init__(
-        self,
-        configs: dict[WorkerId, WorkerConfig],
-        blocks: Iterator[Block],
-        choose: Callable[[Series], int | None],
-        report: Callable[[Report], None],
-        stop: trio.Event,
-    ) -> None:
-        self._configs = configs
-        self._choose = choose
-        self._report = report
-        self._stop = stop
-        self._resting: set[WorkerId] = set()
-        self._queue = SeriesQueue(blocks, workers=len(configs), present=self._present)
-
-    def _present(self) -> list[WorkerId]:
-        return [place for place in self._configs if place not in self._resting]
-
-    async def play(self) -> None:
-        """See `Executor`."""
         async with trio.open_nursery() as stopping:
-            stopping.start_soon(self._hand_out_until_told)
+            stopping.start_soon(close_queue)
             async with trio.open_nursery() as nursery:
-                for place in self._configs:
-                    nursery.start_soon(self._work, place)
+                for here in self._configs:
+                    nursery.start_soon(work, here)
             stopping.cancel_scope.cancel()
 
-    async def _hand_out_until_told(self) -> None:
-        await self._stop.wait()
-        self._queue.close()
 
-    async def _work(self, here: WorkerId) -> None:
-        queue = self._queue
-        worker: _Worker | None = None
-        voids = 0
-        try:
-            while not self._stop.is_set() and (turn := await queue.take(here)) is not None:
-                if self._stop.is_set() or (attempt := self._choose(turn.series)) is None:
-                    queue.give_back(turn)
-                    continue
-                job = Job(series=turn.series, attempt=attempt)
-                try:
-                    worker = worker or _Worker(self._configs[here])
-                except OSError as error:
-                    reason = why_not_started(error)
-                    end = _void(job, f"can't start a worker process: {reason}")
-                else:
-                    end = await worker.play(job, self._report)
-                self._report(end)
-                if not end.trouble:
-                    voids = 0
-                    queue.give_back(turn)
-                    continue
-                self._resting.add(here)
-                queue.put_void(turn, here)
-                if worker is not None:
-                    await worker.close()
-                    worker = None
-                voids += 1
-                with trio.move_on_after(pause(voids)):
-                    await queue.over.wait()
-                self._resting.remove(here)
-        finally:
-            if worker is not None:
-                with trio.CancelScope(shield=True):
-                    await worker.close()
+async def _play(
+    worker: _Worker | None, config: WorkerConfig, job: Job, report: Callable[[Report], None]
+) -> tuple[_Worker | None, SeriesEnd]:
+    """Play a series by this worker, or by a new one."""
+    try:
+        worker = worker or _Worker(config)
+    except OSError as error:
+        return None, _void(job, f"can't start a worker process: {why_not_started(error)}")
+    return worker, await worker.play(job, report)
 
 
 class _Worker:
     """A worker process and its two pipes."""
 
     def __init__(self, config: WorkerConfig) -> None:
-        # Popen on this, the main, thread: a process opener with threads of its own would
+        # Started by this, the main, thread: a process opener with threads of its own would
         # send parent-death signals when an idle thread retires.
         self._process = processes.start(
             [sys.executable, "-P", "-m", "arena.executors.worker"],
@@ -167,7 +151,7 @@ class _Worker:
         self._first = _encode(config) + b"\n"
 
     async def play(self, job: Job, report: Callable[[Report], None]) -> SeriesEnd:
-        """Play one series; every line of the worker goes to `report` but the last."""
+        """Play one series: every line of the worker goes to `report` but the last."""
         try:
             await self._input.send_all(self._first + _encode(job) + b"\n")
             self._first = b""
@@ -178,15 +162,15 @@ class _Worker:
                 report(message)
         except (trio.BrokenResourceError, EOFError):
             await self.close()
-            end = _end(self._process.returncode)
+            end = _exit_text(self._process.returncode)
             return _void(job, f"a worker process ended unexpectedly ({end})")
 
     async def close(self) -> None:
-        """End its input and wait; it kills what it started. Kill it if it does not go."""
+        """End its input and wait: it kills what it started. Kill it if it doesn't end in time."""
         if self._output.closed:
             return
         await self._input.aclose()
-        with trio.move_on_after(5):
+        with trio.move_on_after(_END_S):
             # Reading to the end is waiting for it without a thread: its bots are gone by then.
             while await self._some():
                 pass
@@ -213,7 +197,5 @@ def _void(job: Job, trouble: str) -> SeriesEnd:
     return SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble)
 
 
-def _end(code: int | None) -> str:
-    if code is not None and code < 0:
-        return f"signal {-code}"
-    return f"exit {code}"
+def _exit_text(code: int | None) -> str:
+    return f"signal {-code}" if code is not None and code < 0 else f"exit {code}"

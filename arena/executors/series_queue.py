@@ -1,28 +1,26 @@
-"""Which series a free worker plays next.
+"""Choose which series a free worker plays next.
 
 Theory of operation. The series of a block are played one after another, in their order, since
-rotations of a deal must never be alive at the same time; that a block stays with one worker is
-not needed, as each series has processes of its own. While there are more blocks to come, the
-oldest block that is not in play goes on, so that few are half done when somebody stops the
-event. As the end comes into sight, the block with the most matches left goes on: the last
-series then end at about the same time, where a whole block for each worker would leave cores
-idle for as long as a block takes (three blocks for two workers take three series' time, not
-four). What can't be had: a block takes the time of its series in a row, however many workers
-there are, and nobody knows beforehand how slow a bot is.
+rotations of a deal must never be alive at the same time; they need not stay with one worker, as
+each series has processes of its own. While there are more blocks to come, the oldest block that is
+not in play goes on, so that few are half done when the event is stopped. As the end comes into
+sight, the block with the most matches left goes on: the last series then end at about the same
+time, where a whole block for each worker would leave cores idle for as long as a block takes (three
+blocks for two workers take three series' time, not four).
 
 A series that was void is played again after a pause that doubles each time, as what the machine
 lacks may be there again by then. It goes to a machine, and there to a worker, that has voided it
-least of all who are present: so a worker that fails at everything voids each series once, and
+least of all that are present: so a worker that fails at everything voids each series once, and
 another one plays it.
 
 What is played, and what counts, doesn't depend on any of this.
 
 With a thousand slots tens of thousands of blocks are held, so those that are not in play are a
-heap; and a turn that comes back wakes one of those who wait, not all. Void ones are few: a list.
+heap, and a block that comes back wakes one waiting worker, not all. Void ones are few: a list.
 
-Invariant: at most one series of a block is in play, and no series is given twice;
-BLOCKS_A_WORKER blocks a worker are held at most. In the heap or the list is what is held and not
-in play. Whoever is woken and takes one thing wakes the next if there is more.
+Invariant: at most one series of a block is in play, and no series is given twice; at most
+BLOCKS_A_WORKER blocks a worker are held. A worker that is woken and takes one block wakes the next
+worker if there are more.
 """
 
 from __future__ import annotations
@@ -42,21 +40,17 @@ from arena.model import Block
 BLOCKS_A_WORKER = 2
 # After the first void of a series, or of a worker; then twice as long each time.
 PAUSE_S = 1.0
-# A worker that has failed ever since may have been mended.
+# A worker that has failed ever since may have been repaired.
 LONGEST_PAUSE_S = 60.0
-
-INNOCENT = (0, 0)
 
 
 class WorkerId(NamedTuple):
-    """Where a series is played."""
-
     machine: str
     worker: str
 
 
 def pause(voids: int) -> float:
-    """Seconds to let pass after so many voids in a row."""
+    """Seconds to wait after so many voids in a row."""
     return min(PAUSE_S * 2.0 ** min(voids - 1, 16), LONGEST_PAUSE_S)
 
 
@@ -66,7 +60,6 @@ class QueuedBlock:
     def __init__(self, block: Block, number: int) -> None:
         self._rest = iter(block.series)
         self.series = next(self._rest)
-        """The series whose turn it is."""
         self.number = number
         """Of the blocks of the queue, in their order."""
         self.left = sum(len(series.matches) for series in block.series)
@@ -76,27 +69,20 @@ class QueuedBlock:
         self.voids: Counter[WorkerId] = Counter()
         """Of the next series."""
 
-    def pass_on(self) -> bool:
+    def advance(self) -> bool:
         """The series has been played; whether there is another."""
         self.left -= len(self.series.matches)
         self.voids.clear()
         self.series = next(self._rest, self.series)
         return self.left > 0
 
-    def void(self, where: WorkerId) -> None:
-        """The series was void there."""
-        self.voids[where] += 1
-        self.due = trio.current_time() + pause(self.voids.total())
-
-    def blame(self, where: WorkerId) -> tuple[int, int]:
+    def blame(self, worker: WorkerId) -> tuple[int, int]:
         """How often the series was void on that machine, and by that worker."""
-        there = sum(times for place, times in self.voids.items() if place[0] == where.machine)
-        return there, self.voids[where]
+        there = sum(n for other, n in self.voids.items() if other.machine == worker.machine)
+        return there, self.voids[worker]
 
 
 class SeriesQueue:
-    """See the module's docstring."""
-
     def __init__(
         self,
         blocks: Iterator[Block],
@@ -104,7 +90,7 @@ class SeriesQueue:
         workers: int,
         present: Callable[[], Iterable[WorkerId]] = tuple,
     ) -> None:
-        """`present`: the workers that take turns now."""
+        """`present`: the workers that take series now."""
         self._blocks = blocks
         self._width = BLOCKS_A_WORKER * workers
         self._present = present
@@ -114,22 +100,22 @@ class SeriesQueue:
         self._void: list[QueuedBlock] = []
         self._dry = False
         self.over = trio.Event()
-        """Everything has been played, or nothing more is handed out."""
+        """Everything has been played, or nothing more is given out."""
         self._waiting = trio.lowlevel.ParkingLot()
 
-    async def take(self, where: WorkerId) -> QueuedBlock | None:
-        """A turn whose series is to be played there, and then given back; None when all are, or
-        when nothing more is handed out.
+    async def take(self, worker: WorkerId) -> QueuedBlock | None:
+        """A block whose series the worker is to play and give back; None when all are played, or
+        nothing more is given out.
         """
         while not self.over.is_set():
             self._fill()
-            turn, due = self._again(where)
-            if turn is None and self._free:
-                turn = heappop(self._free)[-1]
-            if turn is not None:
+            block, due = self._due_void(worker)
+            if block is None and self._free:
+                block = heappop(self._free)[-1]
+            if block is not None:
                 if self._free or self._void:
                     self._waiting.unpark()
-                return turn
+                return block
             if not self._held:
                 self.close()
                 return None
@@ -137,33 +123,33 @@ class SeriesQueue:
                 await self._waiting.park()
         return None
 
-    def _again(self, where: WorkerId) -> tuple[QueuedBlock | None, float]:
-        """A void turn that is due there; if there is none, when there may be one."""
+    def _due_void(self, worker: WorkerId) -> tuple[QueuedBlock | None, float]:
+        """A void block that is due for this worker; if there is none, when there may be one."""
         now = trio.current_time()
         present = list(self._present()) if self._void else []
         soonest = math.inf
-        for turn in self._void:
-            blame = turn.blame(where)
-            if blame != INNOCENT and any(turn.blame(other) < blame for other in present):
+        for block in self._void:
+            blame = block.blame(worker)
+            if blame != (0, 0) and any(block.blame(other) < blame for other in present):
                 continue
-            if turn.due <= now:
-                self._void.remove(turn)
-                return turn, now
-            soonest = min(soonest, turn.due)
+            if block.due <= now:
+                self._void.remove(block)
+                return block, now
+            soonest = min(soonest, block.due)
         return None, soonest
 
     def spare(self, leave: int) -> QueuedBlock | None:
-        """One more turn without waiting, if more than `leave` are left for others."""
+        """One more block without waiting, if more than `leave` are left for other workers."""
         self._fill()
         return heappop(self._free)[-1] if len(self._free) > leave else None
 
     def close(self) -> None:
-        """Hand out nothing more."""
+        """Give out nothing more."""
         self.over.set()
         self._waiting.unpark_all()
 
-    def look_again(self) -> None:
-        """Others are present than were: a void turn may be due to somebody who waits."""
+    def recheck_void(self) -> None:
+        """Other workers are present than before: a void block may be due for one that waits."""
         if self._void:
             self._waiting.unpark_all()
 
@@ -172,38 +158,39 @@ class SeriesQueue:
         self._width = max(self._width, BLOCKS_A_WORKER * workers)
         self._waiting.unpark_all()
 
-    def put_back(self, turn: QueuedBlock) -> None:
-        """The series of a turn was not played after all: it is as before."""
-        if turn.voids:
-            self._void.append(turn)
+    def put_back(self, block: QueuedBlock) -> None:
+        """The series was not played after all: the block is as before."""
+        if block.voids:
+            self._void.append(block)
             self._waiting.unpark_all()
         else:
-            heappush(self._free, self._placed(turn))
+            heappush(self._free, self._placed(block))
             self._waiting.unpark()
 
-    def put_void(self, turn: QueuedBlock, where: WorkerId) -> None:
-        """The series of a turn was void there: it is to be played again, but not at once."""
-        turn.void(where)
-        self.put_back(turn)
+    def put_void(self, block: QueuedBlock, worker: WorkerId) -> None:
+        """The series was void there: it is to be played again after a pause."""
+        block.voids[worker] += 1
+        block.due = trio.current_time() + pause(block.voids.total())
+        self.put_back(block)
 
-    def give_back(self, turn: QueuedBlock) -> None:
-        """The series of a turn has been played, or needs no playing."""
-        if turn.pass_on():
-            heappush(self._free, self._placed(turn))
+    def give_back(self, block: QueuedBlock) -> None:
+        """The series has been played, or needs no playing."""
+        if block.advance():
+            heappush(self._free, self._placed(block))
         else:
             self._held -= 1
         self._waiting.unpark()
 
-    def _placed(self, turn: QueuedBlock) -> tuple[int, int, QueuedBlock]:
-        """Before whatever goes on later; at the end the most matches left go first."""
-        return -turn.left if self._dry else 0, turn.number, turn
+    def _placed(self, block: QueuedBlock) -> tuple[int, int, QueuedBlock]:
+        """Its place in the heap: by age; at the end the most matches left go first."""
+        return -block.left if self._dry else 0, block.number, block
 
     def _fill(self) -> None:
         while self._held < self._width and not self._dry:
             block = next(self._blocks, None)
             if block is None:
                 self._dry = True
-                self._free = [self._placed(turn) for _, _, turn in self._free]
+                self._free = [self._placed(queued) for _, _, queued in self._free]
                 heapify(self._free)
             else:
                 self._held += 1

@@ -4,7 +4,7 @@ import pytest
 
 from arena.engine.match import FinishedMatch
 from arena.executors import Job, SeriesEnd
-from arena.executors.answers import StrangeError, reports
+from arena.executors.answers import InvalidAnswerError, parse_answer
 from arena.executors.worker import report_line
 from arena.model import Fault, FaultKind, MatchSpec, Series
 from tests.records import match_record
@@ -60,7 +60,7 @@ FAULT = Fault(seat=0, kind=FaultKind.CRASH, hole=0, turn=0, message="")
 )
 def test_what_was_asked_for_is_taken(told):
     """Whole series, and those that came to no end; of some nothing may be said."""
-    assert told == reports(answer(*told), [job("s"), job("t")])
+    assert told == parse_answer(answer(*told), [job("s"), job("t")])
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_what_was_asked_for_is_taken(told):
 )
 def test_of_anything_else_nothing_is_taken(told):
     """Not even what is right in it."""
-    with pytest.raises(StrangeError):
-        reports(told, [job("s"), job("t")])
+    with pytest.raises(InvalidAnswerError):
+        parse_answer(told, [job("s"), job("t")])
 
 
 def test_the_bytes_of_an_answer_are_not_for_the_log():
     """It gets what we encode ourselves of the records."""
     spaced = answer(*WHOLE).replace(b'"deal":', b'"deal": ')
-    assert [b"", b""] == [report.encoded for report in reports(spaced, [job("s")])[:2]]
+    assert [b"", b""] == [report.encoded for report in parse_answer(spaced, [job("s")])[:2]]

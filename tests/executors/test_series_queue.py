@@ -244,7 +244,7 @@ async def test_a_void_series_falls_to_who_is_left(autojump_clock):
         await trio.sleep(100)
         assert [] == taken
         present.remove(ELSEWHERE)
-        queue.look_again()
+        queue.recheck_void()
     assert ["a-s0"] == taken
 
 
