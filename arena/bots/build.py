@@ -30,14 +30,14 @@ from arena.bots.cache import BUILDS, cache_errors, in_cache, publish, scratch
 from arena.bots.commands import INSIDE, Command, CommandError, resolve
 from arena.bots.disk_space import full_disk, missing_room
 from arena.bots.fetchers import HOME
-from arena.bots.folder import SnapshotError, open_folder
+from arena.bots.folder import SnapshotError, open_folder, os_errors
 from arena.bots.interpreters import Toolbox
 from arena.bots.packages import RESERVED, Packages, find
 from arena.bots.plain_text import printable
 from arena.bots.roster import Built, Candidate, FailedError, Issues
 from arena.bots.snapshot import copy, freeze_times, listing, make_plain, mark_programs
 from arena.bots.trees import ShapeError, copy_into, measure, remove
-from arena.exhaustion import ran_out, ran_out_in
+from arena.exhaustion import ran_out_in
 from arena.model import Bot, Frozen, HostError, UserError, canonical, sha256_hex
 from arena.sandbox import Backend, Exited, Launch, inherited_limits
 
@@ -242,14 +242,11 @@ class _Build:
     def _check_tree(self, made: Path) -> None:
         """FailedError if what a command left can't be walked through."""
         try:
-            # As many folders as files; the home counts, too.
-            measure(made, most=2 * (self.input[0] + RESULT_FILES))
+            with os_errors("build: can't read what it made", FailedError):
+                # As many folders as files; the home counts, too.
+                measure(made, most=2 * (self.input[0] + RESULT_FILES))
         except ShapeError as e:
             raise FailedError(f"build: made {e}") from e
-        except OSError as e:
-            if what := ran_out(e):
-                raise HostError(f"can't read what a build has made: {what}") from e
-            raise FailedError(f"build: can't read what it made: {e.strerror}") from e
 
     def _run_command(
         self, argv: tuple[str, ...], made: Path, deadline: float

@@ -22,11 +22,11 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from arena.bots.folder import os_errors
 from arena.bots.ownership import is_own, write_risk
 from arena.bots.plain_text import printable
 from arena.bots.trees import ShapeError, measure, remove
-from arena.exhaustion import ran_out
-from arena.model import HostError, UserError
+from arena.model import UserError
 from arena.sandbox.temporary import locked_folder, sweep
 
 BOTS = "bots"
@@ -70,19 +70,10 @@ def scratch(cache: Path, area: str) -> Iterator[Path]:
         yield folder
 
 
-@contextlib.contextmanager
-def cache_errors(cache: Path) -> Iterator[None]:
-    """Turn an error of writing to the cache into a HostError if the machine has run out of
-    something, else a UserError; no bot is to blame for it.
-    """
-    try:
-        yield
-    except OSError as e:
-        what = ran_out(e)
-        raise (HostError if what else UserError)(
-            f"can't write to the cache {printable(cache)}: {what or e.strerror}; "
-            "make room there, or set XDG_CACHE_HOME to another folder"
-        ) from e
+def cache_errors(cache: Path) -> contextlib.AbstractContextManager[None]:
+    """For errors of writing to the cache: no bot is to blame for them."""
+    remedy = "; make room there, or set XDG_CACHE_HOME to another folder"
+    return os_errors(f"can't write to the cache {printable(cache)}", UserError, remedy)
 
 
 def publish(made: Path, final: Path) -> None:

@@ -141,19 +141,17 @@ def open_folder(path: Path) -> Iterator[Folder]:
 
 
 @contextlib.contextmanager
-def read_errors(shown: object) -> Iterator[None]:
-    """Turn OSError into SnapshotError, or HostError if the machine has run out of something."""
+def os_errors(text: str, error: type[Exception], remedy: str = "") -> Iterator[None]:
+    """Turn OSError into `error`, or into HostError if the machine has run out of something."""
     try:
         yield
     except OSError as e:
-        raise _trouble(shown, e) from e
+        what = ran_out(e)
+        raise (HostError if what else error)(f"{text}: {what or e.strerror}{remedy}") from e
 
 
-def _trouble(shown: object, error: OSError) -> HostError | SnapshotError:
-    what = ran_out(error)
-    return (HostError if what else SnapshotError)(
-        f"can't read {printable(shown)}: {what or error.strerror}"
-    )
+def read_errors(shown: object) -> contextlib.AbstractContextManager[None]:
+    return os_errors(f"can't read {printable(shown)}", SnapshotError)
 
 
 class Folder:
@@ -247,13 +245,13 @@ class Folder:
 
     def _lstat(self, place: str) -> FolderEntry | None:
         """The entry at a place, perhaps a link; None also if there is a link on the way."""
-        try:
-            with self._opened(place or ".", _PATH) as descriptor:
-                return FolderEntry(place, os.fstat(descriptor))
-        except (FileNotFoundError, NotADirectoryError, ValueError):
-            return None
-        except OSError as e:
-            raise _trouble(place, e) from e
+        with (
+            read_errors(place),
+            contextlib.suppress(FileNotFoundError, NotADirectoryError, ValueError),
+            self._opened(place or ".", _PATH) as descriptor,
+        ):
+            return FolderEntry(place, os.fstat(descriptor))
+        return None
 
     def _readlink(self, path: str) -> str:
         with read_errors(path), self._opened(path, _PATH) as descriptor:

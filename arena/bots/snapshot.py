@@ -33,11 +33,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.bots.cache import BOTS, cache_errors, discard, in_cache, publish, scratch
-from arena.bots.folder import MAX_ENTRIES, Folder, FolderEntry, SnapshotError, open_folder
+from arena.bots.folder import (
+    MAX_ENTRIES,
+    Folder,
+    FolderEntry,
+    SnapshotError,
+    open_folder,
+    os_errors,
+)
 from arena.bots.plain_text import printable
 from arena.bots.trees import MAX_DEPTH, MAX_PATH, copy_into, inside, remove
-from arena.exhaustion import ran_out
-from arena.model import Entrant, HostError, UserError
+from arena.model import Entrant, UserError
 
 MAX_BYTES = 256 << 20
 """Room for a neural network's weights; a data set or a disk image given by mistake is refused."""
@@ -263,7 +269,7 @@ def take(files: list[File], cache: Path) -> Snapshot:
 
 def copy_to_event(entrants: Iterable[Entrant], folder: Path, *, cache: Path) -> None:
     """Copy the entrants' snapshots into an event's folder, for its owner alone to read."""
-    try:
+    with os_errors(f"{printable(folder)}: can't write there", UserError):
         (folder / BOTS).mkdir(mode=0o700)
         for content in sorted({entrant.hash for entrant in entrants}):
             snapshot = find(cache, content)
@@ -273,11 +279,6 @@ def copy_to_event(entrants: Iterable[Entrant], folder: Path, *, cache: Path) -> 
                 )
             (folder / BOTS / content).mkdir()
             copy_into(snapshot.folder, folder / BOTS / content)
-    except OSError as error:
-        what = ran_out(error)
-        raise (HostError if what else UserError)(
-            f"{printable(folder)}: can't write there: {what or error.strerror}"
-        ) from None
 
 
 def event_copy(folder: Path, content: str) -> Path | None:
