@@ -251,9 +251,10 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
         grids = hole.grids() if over else view.grids
         for seat, grid in enumerate(grids):
             cards = ["." if card is None else str(card) for card in grid]
-            half = len(cards) // 2
+            across = self._game.about.across
             rows = " /".join(
-                "".join(f"{it:>3}" for it in row) for row in (cards[:half], cards[half:])
+                "".join(f"{it:>3}" for it in cards[at : at + across])
+                for at in range(0, len(cards), across)
             )
             lines.append(f"{self.possible_agents[seat]} {rows}   total {self._totals[seat]}")
         return "\n".join(lines) + "\n"

@@ -5,7 +5,7 @@ lie beside a bot: `observe(message["view"])` there is what the policy was traine
 
 An observation is a list of small whole numbers, its fields in the order of `fields(game, seats)`.
 Seats come in the order of play from the observer's own on, clockwise. A card is a code: 0 is none
-or unknown; play-nine has 1 for a Hole-in-One and n + 2 for an n, four-card golf the rank itself.
+or unknown; -5 is 1 and n is n + 2 in a game that has such cards, else n is n.
 
 Invariant: a function of the view alone, so it tells nothing that its seat may not know.
 """
@@ -14,39 +14,60 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
-PLAY_NINE, FOUR_CARD_GOLF = "play-nine", "four-card-golf"
 
-MOVES: Mapping[str, tuple[str, ...]] = {
-    PLAY_NINE: (
-        *(f"tee {a} {b}" for a, b in combinations(range(8), 2)),
-        *(f"take {at}" for at in range(8)),
-        "draw",
-        *(f"swap {at}" for at in range(8)),
-        *(f"flip {at}" for at in range(8)),
-        "skip",
+class Shape(NamedTuple):
+    """What a game's views and moves are made of: all that a game adds to this file."""
+
+    cards: int
+    """Of one seat."""
+    codes: int
+    """Different cards; their codes are 1 to this."""
+    shift: int
+    """From a card to its code."""
+    known: bool
+    """Whether views say who knows a card."""
+    moves: tuple[str, ...]
+    """Every move; an action is the index of its move."""
+
+
+SHAPES: Mapping[str, Shape] = {
+    "play-nine": Shape(
+        cards=8,
+        codes=14,
+        shift=2,
+        known=False,
+        moves=(
+            *(f"tee {a} {b}" for a, b in combinations(range(8), 2)),
+            *(f"take {at}" for at in range(8)),
+            "draw",
+            *(f"swap {at}" for at in range(8)),
+            *(f"flip {at}" for at in range(8)),
+            "skip",
+        ),
     ),
-    FOUR_CARD_GOLF: (
-        *(f"take {at}" for at in range(4)),
-        "draw",
-        *(f"swap {at}" for at in range(4)),
-        "discard",
-        "knock",
+    "four-card-golf": Shape(
+        cards=4,
+        codes=13,
+        shift=0,
+        known=True,
+        moves=(
+            *(f"take {at}" for at in range(4)),
+            "draw",
+            *(f"swap {at}" for at in range(4)),
+            "discard",
+            "knock",
+        ),
     ),
 }
-"""Every move of a game; an action is the index of its move."""
-
-CARDS: Mapping[str, int] = {PLAY_NINE: 8, FOUR_CARD_GOLF: 4}
-"""Cards of one seat."""
-
-CODES: Mapping[str, int] = {PLAY_NINE: 14, FOUR_CARD_GOLF: 13}
-"""Different cards; their codes are 1 to this."""
+MOVES: Mapping[str, tuple[str, ...]] = {game: shape.moves for game, shape in SHAPES.items()}
 
 PHASES = ("tee", "turn", "drawn")
 LETTERS = "nora"
-"""Who knows a card of four-card golf, as in views: nobody, its owner (r: see there), all."""
+"""Who knows a card, as views that have `known` say: nobody, its owner (r: see `fields`), all."""
 
+_BY_VIEW = {(shape.cards, shape.known): shape for shape in SHAPES.values()}
 _ACTIONS = {
     game: {move: action for action, move in enumerate(moves)} for game, moves in MOVES.items()
 }
@@ -77,14 +98,15 @@ def fields(game: str, seats: int) -> dict[str, slice]:
     `phase`: 0 tee-off, 1 turn, 2 a card is drawn. `discard`, `drawn`: codes. `stock`: how many
     cards. `place`: how many play before the observer in a round. `ended`: who has ended the hole, 0
     nobody, 1 the seat to the observer's left, 2 the next, …, last the observer. `turns`: begun, by
-    seat. `grids`: codes by seat and position. `known` (four-card golf): who knows the card there,
+    seat. `grids`: codes by seat and position. `known`, if views have it: who knows the card there,
     0 nobody, 1 its owner, 2 its owner and it is from the present, reshuffled stock, 3 all. `pile`,
     `recycled`: how many cards of each code, from code 1 on.
     """
-    cards, codes = seats * CARDS[game], CODES[game]
+    shape = SHAPES[game]
+    cards, codes = seats * shape.cards, shape.codes
     widths = dict.fromkeys(("phase", "discard", "drawn", "stock", "place", "ended"), 1)
     widths |= {"turns": seats, "grids": cards}
-    if game == FOUR_CARD_GOLF:
+    if shape.known:
         widths["known"] = cards
     widths |= {"pile": codes, "recycled": codes}
     places: dict[str, slice] = {}
@@ -104,8 +126,7 @@ def size(game: str, seats: int) -> int:
 def observe(view: Mapping[str, Any]) -> list[int]:
     """A view, as `act` carries it, as numbers."""
     known: Sequence[str] | None = view.get("known")
-    codes, shift = (CODES[PLAY_NINE], 2) if known is None else (CODES[FOUR_CARD_GOLF], 0)
-    cards = CARDS[PLAY_NINE] if known is None else CARDS[FOUR_CARD_GOLF]
+    cards, codes, shift, *_ = _BY_VIEW[max(map(len, view["grids"])), known is not None]
     seat, order, ended_by = view["seat"], view["order"], view["ended_by"]
     seats = len(view["turns"])
     clockwise = [*range(seat, seats), *range(seat)]

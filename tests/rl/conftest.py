@@ -5,9 +5,10 @@ import random
 import msgspec
 import pytest
 
-from arena.games import four_card_golf, play_nine
+from arena import registry
 
-GAMES = {game.name: game for game in (play_nine.GAME, four_card_golf.GAME)}
+GAMES = {name: game for name in registry.GAMES if (game := registry.game(name)).about.vector}
+"""Those that can be trained; without the extra arena.rl can't be asked."""
 
 
 @pytest.fixture(scope="session")

@@ -6,14 +6,16 @@ import pickle
 import msgspec
 import pytest
 
+from arena import registry
 from arena.deals import Deals, secret_from_seed
-from arena.games import IllegalMoveError, four_card_golf, play_nine
+from arena.games import IllegalMoveError
 from arena.model import MatchSpec, Settings
 from arena.referee import Referee
 
 CASES = [
     (game.name, seats)
-    for game in (play_nine.GAME, four_card_golf.GAME)
+    for game in map(registry.game, registry.GAMES)
+    if game.about.vector
     for seats in (game.min_seats, game.max_seats)
 ]
 
@@ -61,7 +63,7 @@ def play(env, choose):
 @pytest.mark.parametrize(("game", "seats"), CASES)
 def test_a_match_is_the_one_that_the_referee_plays(rl, seeded, game, seats):
     """The same deals and moves give the same order of play, the same scores and totals."""
-    rules = {"play-nine": play_nine.GAME, "four-card-golf": four_card_golf.GAME}[game]
+    rules = registry.game(game)
     env = rl.raw_env(game, seats=seats)
     env.reset(seed=5, options={"deal": 4, "pairing": "abc"})
     rewards, moves = play(env, seeded(1).choice)

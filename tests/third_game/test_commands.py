@@ -265,6 +265,23 @@ def test_publish_makes_pages_without_dead_links(third, event):
     )  # fmt: skip
 
 
+def test_without_any_sheet_no_page_links_one(third, event):
+    """Rules pages are optional."""
+    folder, _ = event
+    site = third.folder / "site-without"
+    sheet = third.folder / "arena" / "games" / "sheets" / "open-six.en.html"
+    text = sheet.read_text("utf-8")
+    sheet.unlink()
+    try:
+        third("publish", folder, "--to", site)
+    finally:
+        sheet.write_text(text, "utf-8")
+    assert not list(site.glob("rules/open-six.*"))
+    assert not any("open-six" in path.read_text("utf-8") for path in (site / "rules").iterdir())
+    (ranking,) = site.glob("e/*/index.html")
+    assert "data-rules" not in ranking.read_text("utf-8")
+
+
 def test_live_shows_it(third):
     """The ranking, a match's page, the sheet that there is, and none that there isn't."""
     process = subprocess.Popen(

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from arena.rl.observation import CARDS, CODES, FOUR_CARD_GOLF, LETTERS, MOVES
+from arena.rl.observation import LETTERS, SHAPES
 from arena.rl.vector.table import DRAW, Ints, VectorEnv
 
-_SIZE = CARDS[FOUR_CARD_GOLF]
-_MOVES = MOVES[FOUR_CARD_GOLF]
+_NAME = "four-card-golf"
+_SIZE, _CODES, *_, _MOVES = SHAPES[_NAME]
 _KINDS = {"draw": DRAW, "take": 2, "swap": 3, "discard": 4, "knock": 5}
 _TAKE, _SWAP, _KNOCK = _KINDS["take"], _KINDS["swap"], _KINDS["knock"]
 _TURN, _LAST_TURN, _DRAWN = 0, 1, 2
 _NOBODY, _OWNER, _OWNER_RECYCLED, _ALL = (LETTERS.index(letter) for letter in "nora")
 _PEEKED = (_NOBODY, _NOBODY, _OWNER, _OWNER)
 
-_POINTS = np.array([0, *range(1, CODES[FOUR_CARD_GOLF] - 2), 10, 10, 0])
+_POINTS = np.array([0, *range(1, _CODES - 2), 10, 10, 0])
 """By rank, which is the code."""
 
 _WHEN = {
@@ -35,7 +35,7 @@ _WHEN = {
 class FourCardEnv(VectorEnv):
     """See the module's docstring."""
 
-    name = FOUR_CARD_GOLF
+    name = _NAME
     kinds = tuple(_KINDS[move.split()[0]] for move in _MOVES)
     legal_by_state = np.array([_WHEN[move.split()[0]] for move in _MOVES]).T.copy()
     first_state = _TURN

@@ -11,11 +11,11 @@ from itertools import combinations
 
 import numpy as np
 
-from arena.rl.observation import CARDS, CODES, MOVES, PLAY_NINE
+from arena.rl.observation import SHAPES
 from arena.rl.vector.table import DRAW, Ints, VectorEnv
 
-_SIZE = CARDS[PLAY_NINE]
-_MOVES = MOVES[PLAY_NINE]
+_NAME = "play-nine"
+_SIZE, _CODES, *_, _MOVES = SHAPES[_NAME]
 _KINDS = {"tee": 0, "draw": DRAW, "take": 2, "swap": 3, "flip": 4, "skip": 5}
 _TAKE, _SWAP = _KINDS["take"], _KINDS["swap"]
 _TEE, _TURN, _DRAWN = 0, 1, 2
@@ -49,7 +49,7 @@ _LEFT_DOWN = np.array([_ALL_DOWN & ~_turned_up(move) for move in _MOVES])
 _FIRST, _SECOND = (np.array([tee[which] for tee in _TEES]) for which in (0, 1))
 
 _COLUMNS = _SIZE // 2
-_VALUE = np.array([0, -5, *range(CODES[PLAY_NINE] - 1)])
+_VALUE = np.array([0, -5, *range(_CODES - 1)])
 """By code."""
 _HOLE_IN_ONE = 1
 _PAIRS = np.array(list(combinations(range(_COLUMNS), 2))).T
@@ -61,7 +61,7 @@ pairs), four (6)."""
 class PlayNineEnv(VectorEnv):
     """See the module's docstring."""
 
-    name = PLAY_NINE
+    name = _NAME
     kinds = tuple(_KINDS[move.split()[0]] for move in _MOVES)
     legal_by_state = _legal()
     first_state = _TEE

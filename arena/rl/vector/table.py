@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arena.games import IllegalMoveError
-from arena.rl.observation import CARDS, CODES, MOVES, fields
+from arena.rl.observation import SHAPES, fields
 from arena.rl.vector.decks import Decks
 
 Ints = NDArray[Any]
@@ -58,14 +58,15 @@ class VectorEnv(ABC):
         self, *, batch: int, seats: int, holes: int, zero_sum: bool, turn_cap: int, decks: Decks
     ) -> None:
         self.batch, self.seats, self.holes = batch, seats, holes
-        self.moves = MOVES[self.name]
+        shape = SHAPES[self.name]
+        self.moves = shape.moves
         self.fields = fields(self.name, seats)
         self.deal: Ints = np.zeros(batch, np.intp)
         self.hole: Ints = np.ones(batch, np.intp)
         self._zero_sum = zero_sum
         self._decks = decks
         self._next_deal = 0
-        self._size, self._codes = CARDS[self.name], CODES[self.name] + 1
+        self._size, self._codes = shape.cards, shape.codes + 1
         self._actions = len(self.moves)
         self._last_turn = turn_cap * seats
         self._rows = np.arange(batch)
