@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from arena.model import TrialVerdict as TrialVerdict
     from arena.model import UserError as UserError
     from arena.replay.steps import MatchSteps as MatchSteps
-    from arena.site.update import PublishOptions as PublishOptions
+    from arena.site.publish import PublishOptions as PublishOptions
     from arena.store import is_results_folder as is_results_folder
 
 __version__ = "0.1.0"
@@ -101,7 +101,7 @@ _HOMES = {
         *("Settings", "Standing", "StartError", "Table", "TrialVerdict", "UserError"),
     ),
     "arena.replay.steps": ("MatchSteps",),
-    "arena.site.update": ("PublishOptions",),
+    "arena.site.publish": ("PublishOptions",),
     "arena.store": ("is_results_folder",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -20,7 +20,8 @@ from arena.event.results import Counts, incomplete, long_read_notes
 from arena.machine import Notify, ignore_notes
 from arena.model import SHUFFLED, Frozen, MatchRecord
 from arena.site.publish import PublishedSummary
-from arena.site.update import PublishOptions, update_site
+from arena.site.publish import PublishOptions
+from arena.site.update import update_site
 from arena.store import read_by_id, read_event, secret_of
 from arena.system import clock, randomness
 from arena.verify.rerun_bots import Rerun, rerun

@@ -21,7 +21,8 @@ from typing import NamedTuple
 import msgspec
 
 from arena import __version__
-from arena.model import MatchRecord, Table, UserError
+from arena.executors.cores import fair_jobs
+from arena.model import Frozen, MatchRecord, Table, UserError
 from arena.registry import GAMES, table_files
 from arena.reports import View
 from arena.site import feed, pages, segments
@@ -55,13 +56,23 @@ _ALONE = 200
 """Matches below which one process is as fast as several are with their start."""
 
 
-class Options(NamedTuple):
-    clearing: Clearance
+class PublishOptions(Frozen, frozen=True, kw_only=True):
+    """What a site is called, and what of its events it shows."""
+
     title: str | None = None
-    """None: as it was."""
+    """Of the site; None: as it was."""
     name: str | None = None
-    """Of the one event."""
-    jobs: int = 1
+    """Of the event, if it is one; None: as it was."""
+    anonymous: bool = False
+    """Stable aliases instead of names and authors."""
+    alias_key: Path | None = None
+    """The key of the aliases; None: one in the user's own state folder, made when needed."""
+    stderr: bool = False
+    """What bots wrote to stderr, with their faults."""
+    host: bool = False
+    """Machines, and why bots were not run."""
+    jobs: int | None = None
+    """Processes; None: one a core."""
 
 
 class PublishedSummary(NamedTuple):
@@ -92,37 +103,54 @@ def read_sources(folders: Sequence[Path]) -> list[SiteSource]:
 
 
 def publish(
-    site: SiteFolder, found: Sequence[SiteSource], options: Options, progress: Progress
+    site: SiteFolder,
+    found: Sequence[SiteSource],
+    options: PublishOptions,
+    clearing: Clearance,
+    progress: Progress,
 ) -> list[PublishedSummary]:
     """Write everything. `site` has begun."""
     index = site.index
     assert index is not None, "the site has begun"
     if options.title is not None:
         index = msgspec.structs.replace(index, title=options.title)
-    key = options.clearing.key
+    key = clearing.key
     index = msgspec.structs.replace(
         index, arena=__version__, key=key_fingerprint(key) if key else ""
     )
     try:
         for name, content in asset_files():
             site.write(f"assets/{name}", content)
-        outcomes = []
+        summaries = []
         for source in found:
-            entry, outcome = _event(site, index, source, options, progress)
+            entry = _event(site, index, source, options, clearing, progress)
             index = with_events(index, [entry])
-            outcomes.append(outcome)
+            summaries.append(
+                PublishedSummary(
+                    folder=source.folder,
+                    slug=entry.slug,
+                    matches=entry.matches,
+                    replays=entry.replays,
+                    missing=entry.missing,
+                    why=source.why,
+                )
+            )
         _common(site, index)
         site.conclude(index)
     except OSError as error:
         raise write_failed(site.path, error) from error
-    return outcomes
+    return summaries
 
 
-def _event(
-    site: SiteFolder, index: SiteIndex, source: SiteSource, options: Options, progress: Progress
-) -> tuple[Published, PublishedSummary]:
-    """Write one event's folder."""
-    clearing = options.clearing
+def _event(  # noqa: PLR0917 - all that `publish` was given
+    site: SiteFolder,
+    index: SiteIndex,
+    source: SiteSource,
+    options: PublishOptions,
+    clearing: Clearance,
+    progress: Progress,
+) -> Published:
+    """Write one event's folder; its entry in the index."""
     slug = event_slug(clearing.slug(source.event.commitment))
     earlier = next((event for event in index.events if event.slug == slug), None)
     if earlier and earlier.commitment not in {"", source.event.commitment}:
@@ -134,26 +162,19 @@ def _event(
     place = site.path / "e" / slug
     kept = earlier if earlier and earlier.made_from == origin and (place / "m").is_dir() else None
     folder = site.started(slug)
-    gathered = _Gathering(source, options, slug, folder, kept=kept)
-    for done in gathered.go():
+    files = _MatchFiles(source, clearing, slug, folder, kept=kept)
+    for done in files.write(options.jobs or fair_jobs()):
         progress(source.folder, done, source.table.matches)
-    view = gathered.view(_name(options, earlier))
-    _pages(folder, pages.Site(title=index.title), view)
+    name = options.name if options.name is not None else earlier.name if earlier else ""
+    view = files.view(name)
+    (folder / "b").mkdir()
+    for path, text in event_files(pages.Site(title=index.title), view):
+        (folder / path).write_text(text, encoding="utf-8")
     _tables(folder, view.table)
     if kept:
         shutil.copytree(place / "m", folder / "m", copy_function=_linked)
     site.put(slug)
-    entry = published(view, origin)
-    return entry, PublishedSummary(
-        source.folder, slug, view.table.matches, view.replays, view.missing, source.why
-    )
-
-
-def _name(options: Options, earlier: Published | None) -> str:
-    """The new name of an event, or the name that it had."""
-    if options.name is not None:
-        return options.name
-    return earlier.name if earlier else ""
+    return published(view, origin)
 
 
 def _linked(source: str, target: str) -> str:
@@ -165,24 +186,25 @@ def _linked(source: str, target: str) -> str:
     return target
 
 
-class _Gathering:
-    """One pass over an event's records: statistics, lists and segments."""
+class _MatchFiles:
+    """One pass over an event's records: statistics, lists and segments. `kept`: what was published
+    before of the same records; its lists and segments are not made again.
+    """
 
     def __init__(
         self,
         source: SiteSource,
-        options: Options,
+        clearing: Clearance,
         slug: str,
         folder: Path,
         *,
         kept: Published | None,
     ) -> None:
         self._source = source
-        self._options = options
+        self._clearing = clearing
         self._slug = slug
         self._folder = folder
         self._kept = kept
-        clearing = options.clearing
         self._table = clearing.table(source.table)
         everybody = [
             entrant
@@ -196,12 +218,14 @@ class _Gathering:
         self._statistics = Statistics(ids, source.seats, clearing)
         self._lists = segments.Lists(slug, len(self._names))
         self._listed = 0
+        self._segment = 0
+        """The number of the next one."""
         self._replays = kept.replays if kept else 0
         self._unshown = 0
         self._shows = replayable(source, clearing)
 
-    def go(self) -> Iterator[int]:
-        """Do it; yields how many matches are done."""
+    def write(self, jobs: int) -> Iterator[int]:
+        """Yields how many matches are done."""
         (self._folder / "m").mkdir()
         parts = []
         for part in self._source.parts:
@@ -213,7 +237,7 @@ class _Gathering:
                     if self._listed % segments.A_SEGMENT == 0:
                         yield self._listed
                 continue
-            yield from self._segments(part, noted, firsts, sum(map(len, parts)))
+            yield from self._segments(part, noted, firsts, jobs)
         if self._kept:
             shutil.rmtree(self._folder / "m")
             return
@@ -224,7 +248,7 @@ class _Gathering:
 
     def _noted(self, part: SourceLog) -> Iterator[MatchRecord]:
         """The records of a part, each added to statistics and lists."""
-        clearing = self._options.clearing
+        clearing = self._clearing
         for record in records(part, clearing):
             annulled = part.counts.annulled
             self._statistics.add(record, over=part.over, annulled=annulled)
@@ -238,21 +262,23 @@ class _Gathering:
             yield record
 
     def _segments(
-        self, part: SourceLog, noted: Iterator[MatchRecord], firsts: list[str], before: int
+        self, part: SourceLog, noted: Iterator[MatchRecord], firsts: list[str], jobs: int
     ) -> Iterator[int]:
+        before = self._segment
         context = SegmentContext(
             event=part.event,
             secret=secret_of_log(part),
             names=self._places,
-            clearing=self._options.clearing,
+            clearing=self._clearing,
         )
         batches = iter(lambda: list(islice(noted, segments.A_SEGMENT)), [])
         wanted = (
             (f"e/{self._slug}/m/s{before + number}", batch) for number, batch in enumerate(batches)
         )
-        jobs = self._options.jobs if self._source.table.matches > _ALONE else 1
-        for number, each in enumerate(make_segments(context, wanted, jobs)):
-            self._write(f"m/s{before + number}.js", each.data)
+        jobs = jobs if self._source.table.matches > _ALONE else 1
+        for each in make_segments(context, wanted, jobs):
+            self._write(f"m/s{self._segment}.js", each.data)
+            self._segment += 1
             firsts.append(each.first)
             self._replays += each.shown
             self._unshown += each.matches - each.shown
@@ -263,7 +289,7 @@ class _Gathering:
 
     def view(self, name: str) -> EventView:
         """What the pages are made from."""
-        source, clearing = self._source, self._options.clearing
+        source, clearing = self._source, self._clearing
         missing = list(source.missing)
         if not self._shows and source.event.finished:
             missing.append("missing_guessable")
@@ -305,12 +331,6 @@ def event_files(site: pages.Site, view: EventView) -> Iterator[tuple[str, str]]:
         row, slug = places[entrant], bot_slug(entrant)
         yield f"b/{slug}.html", pages.bot(site, view, entrant)
         yield f"b/{slug}.svg", feed.badge(entrant, row.rank, row.rank_last, len(places))
-
-
-def _pages(folder: Path, site: pages.Site, view: EventView) -> None:
-    (folder / "b").mkdir()
-    for name, text in event_files(site, view):
-        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _tables(folder: Path, table: Table) -> None:

@@ -9,32 +9,18 @@ from pathlib import Path
 import msgspec
 
 from arena.event.results import long_read_notes
-from arena.executors.cores import fair_jobs
 from arena.machine import Notify
-from arena.model import Frozen, UserError
+from arena.model import UserError
 from arena.site.aliases import default_place, read_or_make
 from arena.site.clearance import Clearance, key_fingerprint, site_key
 from arena.site.folder import SiteFolder, new_index, write_failed
-from arena.site.publish import Options, Progress, PublishedSummary, publish, read_sources
-
-
-class PublishOptions(Frozen, frozen=True, kw_only=True):
-    """What a site is called, and what of its events it shows."""
-
-    title: str | None = None
-    """Of the site; None: as it was."""
-    name: str | None = None
-    """Of the event, if it is one; None: as it was."""
-    anonymous: bool = False
-    """Stable aliases instead of names and authors."""
-    alias_key: Path | None = None
-    """The key of the aliases; None: one in the user's own state folder, made when needed."""
-    stderr: bool = False
-    """What bots wrote to stderr, with their faults."""
-    host: bool = False
-    """Machines, and why bots were not run."""
-    jobs: int | None = None
-    """Processes; None: one a core."""
+from arena.site.publish import (
+    Progress,
+    PublishedSummary,
+    PublishOptions,
+    publish,
+    read_sources,
+)
 
 
 def update_site(
@@ -78,10 +64,4 @@ def update_site(
             target.begin(index)
         except OSError as error:
             raise write_failed(site, error) from None
-        how = Options(
-            clearing=clearing,
-            title=options.title,
-            name=options.name,
-            jobs=options.jobs or fair_jobs(),
-        )
-        return publish(target, found, how, progress)
+        return publish(target, found, options, clearing, progress)
