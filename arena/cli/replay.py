@@ -98,6 +98,6 @@ def replay(**options: Any) -> None:  # noqa: ANN401 - click's flags
     one, it is shown. In a terminal keys step through it, elsewhere it is printed. The cards follow
     from the event's secret, which is revealed when the event is over.
     """
-    from arena.terminal.replay import look
+    from arena.terminal.replay import show_replay
 
-    look(**options)
+    show_replay(**options)

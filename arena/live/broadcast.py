@@ -24,7 +24,7 @@ from arena.live.event_state import EventSnapshot, EventState, ProgressCounts, St
 from arena.live.hub import RETRY_MS, Hub
 from arena.live.open_match import MatchOpener
 from arena.live.pages import quick_fragments, slow_fragments
-from arena.live.server import Server, guarded
+from arena.live.server import Server, guard_app
 from arena.model import Table
 from arena.system import clock, network, randomness
 
@@ -75,7 +75,7 @@ class Broadcast:
     ) -> None:
         """Serve until `finish`; closes the socket."""
         app = App(self, self._opening).build()
-        self._server = Server(guarded(app, listening, host), listening, failed=self._fail)
+        self._server = Server(guard_app(app, listening, host), listening, failed=self._fail)
         task_status.started()
         try:
             async with trio.open_nursery() as nursery:

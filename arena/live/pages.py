@@ -19,7 +19,7 @@ from arena.model import Table
 from arena.site import pictures
 from arena.site.clearance import Clearance
 from arena.site.file_names import event_slug
-from arena.site.markup import NOTHING, Part, Safe, join, tag, told
+from arena.site.markup import NOTHING, Content, Safe, join, long_text, tag
 from arena.site.pages.frame import (
     Site,
     event_head,
@@ -34,7 +34,7 @@ from arena.site.pages.method import facts_of
 from arena.site.pages.ranking import notes, standings
 from arena.site.pages.replay import replay
 from arena.site.view import EventView, Point
-from arena.site.words import english, labelled, number, say
+from arena.site.words import english, label_attributes, number, say
 
 SITE = Site(
     tabs=(
@@ -161,7 +161,7 @@ def _progress(now: EventSnapshot) -> Safe:
         for key, what in figures
         if what is not None
     ]
-    open_ = tag("p", say("live_wave", n=now.waves), " ", told(now.note)) if now.note else None
+    open_ = tag("p", say("live_wave", n=now.waves), " ", long_text(now.note)) if now.note else None
     return join(
         tag("h2", say(STATES[now.state])),
         tag(
@@ -169,7 +169,7 @@ def _progress(now: EventSnapshot) -> Safe:
             max=max(1, planned),
             value=min(now.done, planned),
             data_done=now.done,
-            **labelled("aria_label", "live_matches"),
+            **label_attributes("aria_label", "live_matches"),
         ),
         tag("dl", *shown, class_="figures"),
         open_,
@@ -229,7 +229,7 @@ def _matches(now: EventSnapshot) -> Safe:
 
 
 def _match(seen: RecentMatch, *, open_: bool) -> Safe:
-    shown: Part = tag("code", seen.id)
+    shown: Content = tag("code", seen.id)
     if open_:
         shown = tag("a", shown, href=f"{REPLAY}#m={seen.id}")
     seats = [

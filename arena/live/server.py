@@ -73,7 +73,7 @@ def _why_not(error: OSError, port: int | None, host: str) -> str:
     return f"can't listen on {host}, port {port}: {error.strerror}"
 
 
-def guarded(
+def guard_app(
     app: App, listening: network.Socket, host: str, methods: Collection[str] = READ_ONLY
 ) -> Guard:
     """The app behind a `Guard` that fits the address."""

@@ -21,7 +21,7 @@ class BrowserSeat:
 
     def __init__(self, port: int, delay: float, say: Callable[[str], None]) -> None:
         try:
-            from arena.live.server import LOOPBACK, Server, guarded, listen, url_of
+            from arena.live.server import LOOPBACK, Server, guard_app, listen, url_of
             from arena.play.page import Page
         except ModuleNotFoundError as error:
             raise UserError(
@@ -31,7 +31,7 @@ class BrowserSeat:
         self._listening = listen(port)
         self._page = Page(delay, told=say)
         self._server = Server(
-            guarded(self._page, self._listening, LOOPBACK, METHODS), self._listening
+            guard_app(self._page, self._listening, LOOPBACK, METHODS), self._listening
         )
         self._url = f"{url_of(self._listening)}{self._page.token}/"
 

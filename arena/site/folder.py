@@ -25,7 +25,7 @@ from pathlib import Path
 import msgspec
 
 from arena.model import HostError, UserError
-from arena.site.state import FILE, FORMAT, SiteIndex, decode, encoded
+from arena.site.state import FILE, FORMAT, SiteIndex, decode_index, encode_index
 
 _NEW, _OLD = ".new", ".old"
 _MOST = 256 << 20
@@ -65,7 +65,7 @@ class SiteFolder:
             self._held = _locked(self.path)
         self.index = index
         if not self.begun:
-            self.write(FILE, encoded(index))
+            self.write(FILE, encode_index(index))
             self.begun = True
         events = self.path / "e"
         events.mkdir(exist_ok=True)
@@ -87,13 +87,13 @@ class SiteFolder:
         beside.write_bytes(content.encode() if isinstance(content, str) else content)
         beside.replace(path)
 
-    def started(self, slug: str) -> Path:
+    def stage(self, slug: str) -> Path:
         """A staging folder for an event's files."""
         path = self.path / "e" / f".{slug}{_NEW}"
         path.mkdir(parents=True)
         return path
 
-    def put(self, slug: str) -> None:
+    def place(self, slug: str) -> None:
         """Move an event's staging folder into its place."""
         events = self.path / "e"
         place, old = events / slug, events / f".{slug}{_OLD}"
@@ -112,7 +112,7 @@ class SiteFolder:
     def conclude(self, index: SiteIndex) -> None:
         """Write the index, last of all."""
         self.index = index
-        self.write(FILE, encoded(index))
+        self.write(FILE, encode_index(index))
 
 
 def _locked(path: Path) -> int:
@@ -154,7 +154,7 @@ def _read(path: Path) -> SiteIndex | None:
     except OSError as error:
         raise UserError(f"{path}: can't be read: {error.strerror}") from None
     try:
-        index = decode(data)
+        index = decode_index(data)
     except msgspec.DecodeError as error:
         raise UserError(
             f"{marker}: {error}; remove the site, and publish its events again"

@@ -25,7 +25,7 @@ class Safe(str):
 
 NOTHING = Safe("")
 
-Part = str | None
+Content = str | None
 """`Safe`, or a text that still has to be escaped; None is nothing."""
 
 
@@ -34,12 +34,12 @@ def escaped(text: str) -> Safe:
     return text if isinstance(text, Safe) else Safe(plain(text).translate(_ESCAPES))
 
 
-def told(text: str) -> Safe:
+def long_text(text: str) -> Safe:
     """A sentence, which may be longer than a name."""
     return Safe(sentence(text).translate(_ESCAPES))
 
 
-def join(*parts: Part, between: str = "") -> Safe:
+def join(*parts: Content, between: str = "") -> Safe:
     return Safe(between.join(escaped(part) for part in parts if part is not None))
 
 
@@ -62,12 +62,12 @@ def _value(value: object) -> str:
     return str(value).translate(_ESCAPES)
 
 
-def tag(name: str, /, *parts: Part, **given: object) -> Safe:
+def tag(name: str, /, *parts: Content, **given: object) -> Safe:
     begun = f"<{name}{attributes(given)}>"
     return Safe(begun if name in _EMPTY else f"{begun}{join(*parts)}</{name}>")
 
 
-def shape(name: str, /, *parts: Part, **given: object) -> Safe:
+def shape(name: str, /, *parts: Content, **given: object) -> Safe:
     """An element of SVG or Atom."""
     inside = join(*parts)
     begun = f"<{name}{attributes(given)}"

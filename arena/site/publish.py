@@ -42,10 +42,10 @@ from arena.site.source import (
 from arena.site.state import (
     Published,
     SiteIndex,
+    add_events,
     careers,
+    index_entry,
     namesakes,
-    published,
-    with_events,
 )
 from arena.site.statistics import Statistics, match_counts
 from arena.site.unfolder import SegmentContext, make_segments
@@ -124,7 +124,7 @@ def publish(
         summaries = []
         for source in found:
             entry = _event(site, index, source, options, clearing, progress)
-            index = with_events(index, [entry])
+            index = add_events(index, [entry])
             summaries.append(
                 PublishedSummary(
                     folder=source.folder,
@@ -161,7 +161,7 @@ def _event(  # noqa: PLR0917 - all that `publish` was given
     origin = origin_of(source, clearing, __version__)
     place = site.path / "e" / slug
     kept = earlier if earlier and earlier.made_from == origin and (place / "m").is_dir() else None
-    folder = site.started(slug)
+    folder = site.stage(slug)
     files = _MatchFiles(source, clearing, slug, folder, kept=kept)
     for done in files.write(options.jobs or fair_jobs()):
         progress(source.folder, done, source.table.matches)
@@ -173,8 +173,8 @@ def _event(  # noqa: PLR0917 - all that `publish` was given
     _tables(folder, view.table)
     if kept:
         shutil.copytree(place / "m", folder / "m", copy_function=_linked)
-    site.put(slug)
-    return published(view, origin)
+    site.place(slug)
+    return index_entry(view, origin)
 
 
 def _linked(source: str, target: str) -> str:

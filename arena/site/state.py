@@ -106,15 +106,15 @@ class SiteIndex(Frozen, frozen=True, kw_only=True):
     """The latest first."""
 
 
-decode = msgspec.json.Decoder(SiteIndex).decode
+decode_index = msgspec.json.Decoder(SiteIndex).decode
 
 
-def encoded(index: SiteIndex) -> bytes:
+def encode_index(index: SiteIndex) -> bytes:
     """The file: sorted keys, one a line."""
     return msgspec.json.format(msgspec.json.encode(index, order="sorted"), indent=1) + b"\n"
 
 
-def published(view: EventView, made_from: str) -> Published:
+def index_entry(view: EventView, made_from: str) -> Published:
     """An event's entry in the index."""
     table, event = view.table, view.table.event
     entrants = {entrant.id: entrant for entrant in event.entrants}
@@ -157,7 +157,7 @@ def published(view: EventView, made_from: str) -> Published:
     )
 
 
-def with_events(index: SiteIndex, events: Iterable[Published]) -> SiteIndex:
+def add_events(index: SiteIndex, events: Iterable[Published]) -> SiteIndex:
     """The index with these events added or replaced, the latest first."""
     known = {event.slug: event for event in index.events}
     known.update((event.slug, event) for event in events)

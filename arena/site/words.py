@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 
-from arena.site.markup import NOTHING, Safe, escaped, tag, told
+from arena.site.markup import NOTHING, Safe, escaped, long_text, tag
 
 LANGUAGES: Mapping[str, str] = {
     "en": "English",
@@ -54,15 +54,15 @@ def english(key: str, **values: object) -> str:
 
 def say(key: str, /, **values: object) -> Safe:
     """A string as an element."""
-    return tag("span", told(english(key, **values)), **said(key, **values))
+    return tag("span", long_text(english(key, **values)), **text_attributes(key, **values))
 
 
-def said(key: str, /, **values: object) -> dict[str, object]:
+def text_attributes(key: str, /, **values: object) -> dict[str, object]:
     """Attributes for an element whose whole text is a string."""
     return {"data_t": key, "data_v": _values(values)}
 
 
-def labelled(attribute: str, key: str, /, **values: object) -> dict[str, object]:
+def label_attributes(attribute: str, key: str, /, **values: object) -> dict[str, object]:
     """A string as an attribute of an element: aria-label, title."""
     return {
         attribute: escaped(english(key, **values)),
@@ -72,11 +72,11 @@ def labelled(attribute: str, key: str, /, **values: object) -> dict[str, object]
 
 
 def _values(values: Mapping[str, object]) -> str | None:
-    shown = {name: escaped_value(value) for name, value in values.items()}
+    shown = {name: shown_value(value) for name, value in values.items()}
     return json.dumps(shown, ensure_ascii=False) if shown else None
 
 
-def escaped_value(value: object) -> object:
+def shown_value(value: object) -> object:
     """Numbers stay numbers, so that each language formats them."""
     from arena.reports.escape import sentence  # noqa: PLC0415 - beside its one use
 

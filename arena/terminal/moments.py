@@ -193,7 +193,7 @@ def strokes_of(order: Collection[int], scores: Sequence[int]) -> tuple[int | Non
     return tuple(score if seat in order else None for seat, score in enumerate(scores))
 
 
-def listed(names: Sequence[str], order: Collection[int], scores: Sequence[int]) -> str:
+def strokes_line(names: Sequence[str], order: Collection[int], scores: Sequence[int]) -> str:
     """The strokes of a hole with the names of those who played it."""
     return ", ".join(f"{names[seat]} {scores[seat]}" for seat in sorted(order))
 
@@ -257,7 +257,7 @@ class Album:
                 yield f"  !  {name} has failed: {moment.fault.kind}"
             elif moment.over:
                 done = self.match.holes[hole - 1]
-                yield f"Hole {hole} is over: {listed(self.names, done.order, done.scores)}"
+                yield f"Hole {hole} is over: {strokes_line(self.names, done.order, done.scores)}"
                 if moment.luck and watcher is None:
                     yield f"{_luck(moment.luck)} strokes so far, by seat"
             elif moment.moves:

@@ -45,7 +45,7 @@ LISTED = 20
 KINDS = (ANY, *FaultKind)
 
 
-def look(
+def show_replay(
     *,
     folder: Path,
     match: str | None,

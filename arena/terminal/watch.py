@@ -18,7 +18,7 @@ from arena.replay.steps import table_state
 from arena.reports.cards import Picture
 from arena.reports.escape import plain
 from arena.terminal.display import Look, display
-from arena.terminal.moments import Moment, listed, strokes_of, table_picture, words
+from arena.terminal.moments import Moment, strokes_line, strokes_of, table_picture, words
 
 TOLD = 12
 """Moves that are kept in words: more than a screen has room for beside the cards."""
@@ -65,7 +65,9 @@ class WatchedMatch:
             self._scores.append(strokes_of(game.order, scores))
             if game.holes <= HOLES:
                 self._totals = [a + b for a, b in zip(self._totals, scores, strict=True)]
-            self._tell(f"hole {game.holes} is over: {listed(self._names, game.order, scores)}")
+            self._tell(
+                f"hole {game.holes} is over: {strokes_line(self._names, game.order, scores)}"
+            )
         self._show(game)
         self._rest()
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 import trio
 
-from arena.live.server import LOOPBACK, Server, guarded, listen
+from arena.live.server import LOOPBACK, Server, guard_app, listen
 
 # Whatever takes longer hangs.
 PATIENCE_S = 90
@@ -39,7 +39,7 @@ async def serving(app, **options):
     with trio.fail_after(PATIENCE_S):
         async with trio.open_nursery() as nursery:
             listening = listen(None)
-            served = guarded(app, listening, LOOPBACK, **options)
+            served = guard_app(app, listening, LOOPBACK, **options)
             server = Server(served, listening, failed=errors.append)
             await nursery.start(server.serve)
             port = int(server.url.rsplit(":", 1)[1].rstrip("/"))

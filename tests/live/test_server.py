@@ -12,7 +12,7 @@ import trio
 
 from arena.live import http
 from arena.live.guard import Guard, host_of
-from arena.live.server import guarded, listen, url_of
+from arena.live.server import guard_app, listen, url_of
 from arena.model import UserError
 
 UPGRADE = (
@@ -288,7 +288,7 @@ def test_it_listens_on_loopback_alone():
 def test_an_address_for_others_is_called_by_addresses_and_this_machines_name():
     """Never by a name that somebody else chose."""
     with listen(None, "0.0.0.0") as socket_:
-        guard = guarded(hello, socket_, "0.0.0.0")
+        guard = guard_app(hello, socket_, "0.0.0.0")
         assert url_of(socket_).startswith("http://127.0.0.1:")
     assert guard._ours("192.168.1.5:8000")
     assert guard._ours(socket.gethostname())

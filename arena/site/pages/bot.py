@@ -12,7 +12,7 @@ from arena.model import Duel, Standing
 from arena.reports.columns import share
 from arena.site import pictures
 from arena.site.file_names import bot_slug
-from arena.site.markup import Part, Safe, join, tag, told
+from arena.site.markup import Content, Safe, join, long_text, tag
 from arena.site.pages.frame import (
     Site,
     event_head,
@@ -25,7 +25,7 @@ from arena.site.pages.frame import (
     scroll,
     table,
 )
-from arena.site.pages.ranking import rating, withdrawn
+from arena.site.pages.ranking import rating, withdrawal_note
 from arena.site.view import BotView, EventView, Failing, Notable, Spread
 from arena.site.words import english, number, say
 
@@ -40,7 +40,11 @@ def bot(site: Site, view: EventView, entrant: str) -> str:
         event_head(site, view, "", up="../"),
         tag("h2", name(entrant)),
         tag("p", say("by_author"), " ", tag("bdi", author), class_="quiet") if author else None,
-        *(withdrawn(view, out, up="../") for out in view.table.withdrawn if out.entrant == entrant),
+        *(
+            withdrawal_note(view, out, up="../")
+            for out in view.table.withdrawn
+            if out.entrant == entrant
+        ),
         _figures(row, shown) if row else None,
         _ways(view, entrant, known.name if known else entrant),
         *_history(shown),
@@ -57,10 +61,10 @@ def bot(site: Site, view: EventView, entrant: str) -> str:
 
 def _figures(row: Standing, shown: BotView) -> Safe:
     """The measured numbers, each in a box."""
-    matches: Part = number(row.matches)
+    matches: Content = number(row.matches)
     if shown.annulled:
         matches = join(matches, "; ", say("mark_annulled"), ": ", number(shown.annulled))
-    found: list[tuple[str, Part]] = [
+    found: list[tuple[str, Content]] = [
         ("col_rank", rank_range(row.rank, row.rank_last) if row.rank else None),
         ("col_mu", rating(row.mu, row.sigma_field)),
         ("col_win", None if row.win is None else join(number(100 * row.win, 1), " %")),
@@ -217,13 +221,13 @@ def _faults(view: EventView, shown: BotView) -> Iterator[Safe]:
 
 def _fault(view: EventView, each: Failing) -> Safe:
     where = say("hole_turn", hole=each.hole, turn=each.turn) if each.turn else say("at_start")
-    message: list[Part] = [tag("span", told(each.message), class_="long")]
+    message: list[Content] = [tag("span", long_text(each.message), class_="long")]
     if each.status:
-        message.append(tag("code", told(each.status)))
+        message.append(tag("code", long_text(each.status)))
     if each.line:
-        message.append(tag("code", told(each.line), class_="long"))
+        message.append(tag("code", long_text(each.line), class_="long"))
     if each.stderr:
-        stderr = join(*map(told, each.stderr.splitlines()), between="\n")
+        stderr = join(*map(long_text, each.stderr.splitlines()), between="\n")
         message.append(tag("pre", tag("code", stderr), tabindex="0"))
     return tag(
         "tr",

@@ -13,9 +13,9 @@ import msgspec
 
 from arena import registry
 from arena.model import Frozen
-from arena.site.markup import NOTHING, Part, Safe, escaped, join, tag, told
+from arena.site.markup import NOTHING, Content, Safe, escaped, join, long_text, tag
 from arena.site.view import EventView
-from arena.site.words import LANGUAGES, english, labelled, moment, say
+from arena.site.words import LANGUAGES, english, label_attributes, moment, say
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -45,9 +45,9 @@ class Site(Frozen, frozen=True, kw_only=True):
 
 def page(
     site: Site,
-    *parts: Part,
+    *parts: Content,
     up: str,
-    title: Part,
+    title: Content,
     game: str,
     scripts: tuple[str, ...] = (),
     styles: tuple[str, ...] = (),
@@ -118,7 +118,7 @@ def _bar(site: Site, up: str, game: str) -> Safe:
                 _rules_link(up, game),
                 tag(
                     "select", *languages, id="language", hidden=True,
-                    **labelled("aria_label", "language"),
+                    **label_attributes("aria_label", "language"),
                 ),
                 tag("button", say("theme"), id="theme", type="button", hidden=True),
                 class_="tools",
@@ -165,7 +165,7 @@ def event_page(
     site: Site,
     view: EventView,
     current: str,
-    *parts: Part,
+    *parts: Content,
     key: str,
     scripts: tuple[str, ...] = (),
     styles: tuple[str, ...] = (),
@@ -193,7 +193,7 @@ def event_head(site: Site, view: EventView, current: str, *, up: str = "") -> Sa
     if event.sandbox == "none":
         notes.append(note(say("unconfined"), warn=True))
     if view.table.ended:
-        notes.append(note(say("fact_ended"), ": ", told(view.table.ended)))
+        notes.append(note(say("fact_ended"), ": ", long_text(view.table.ended)))
     tabs = [
         tag("a", say(key), href=f"{up}{name}", aria_current="page" if name == current else None)
         for name, key in site.tabs
@@ -203,11 +203,11 @@ def event_head(site: Site, view: EventView, current: str, *, up: str = "") -> Sa
         tag("h1", title_of(view)),
         tag("p", join(*_line(view), between=" \u00b7 "), class_="lead"),
         *notes,
-        tag("nav", *tabs, class_="tabs", **labelled("aria_label", "event_pages")),
+        tag("nav", *tabs, class_="tabs", **label_attributes("aria_label", "event_pages")),
     )
 
 
-def _line(view: EventView) -> list[Part]:
+def _line(view: EventView) -> list[Content]:
     event = view.table.event
     return [
         tag("span", game_name(event.settings.game)) if view.name else None,
@@ -228,7 +228,7 @@ def game_name(game: str) -> str:
     return registry.game(game).about.title if game in registry.GAMES else game
 
 
-def note(*parts: Part, warn: bool = False) -> Safe:
+def note(*parts: Content, warn: bool = False) -> Safe:
     """A box that is read first."""
     return tag("div", tag("p", *parts), class_="note warn" if warn else "note")
 
@@ -238,7 +238,7 @@ def name(text: str) -> Safe:
     return tag("bdi", text, class_="name", title=escaped(text))
 
 
-def scroll(*parts: Part, key: str, kind: str = "", **values: object) -> Safe:
+def scroll(*parts: Content, key: str, kind: str = "", **values: object) -> Safe:
     """Something wide that scrolls by itself, by keyboard too. `kind`: `narrow` has few columns,
     `stack` has rows that are paragraphs on a phone.
     """
@@ -248,11 +248,11 @@ def scroll(*parts: Part, key: str, kind: str = "", **values: object) -> Safe:
         class_=f"scroll {kind}".strip(),
         role="region",
         tabindex="0",
-        **labelled("aria_label", key, **values),
+        **label_attributes("aria_label", key, **values),
     )
 
 
-def table(heads: Iterable[Part], rows: Iterable[Part], **given: object) -> Safe:
+def table(heads: Iterable[Content], rows: Iterable[Content], **given: object) -> Safe:
     """A table with a row of heads."""
     return tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), **given)
 
@@ -269,12 +269,12 @@ def rank_range(first: int | None, last: int | None) -> str:
 
 def heading(key: str, *, sort: str | None = "number", text: bool = False, about: str = "") -> Safe:
     """The head of a column; `sort`: by number or text, or by its cells' data-k."""
-    more = labelled("title", about) if about else {}
+    more = label_attributes("title", about) if about else {}
     kind = "text" if text else None
     return tag("th", say(key), scope="col", data_sort=sort, class_=kind, **more)
 
 
-def fact(key: str, *parts: Part) -> Safe:
+def fact(key: str, *parts: Content) -> Safe:
     return join(tag("dt", say(key)), tag("dd", *parts))
 
 

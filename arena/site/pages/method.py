@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from arena.model import ADJUSTED, Event, Settings, Table
-from arena.site.markup import Part, Safe, join, tag, told
+from arena.site.markup import Content, Safe, join, long_text, tag
 from arena.site.pages.frame import Site, event_page, fact, name, note, plain_heads, scroll, table
 from arena.site.pages.ranking import left_out
 from arena.site.view import EventView
@@ -53,7 +53,7 @@ def _run(view: EventView) -> Iterator[Safe]:
     planned = found.planned or found.matches
     yield fact("fact_matches", say("matches_of", n=found.matches, of=planned))
     if found.ended:
-        yield fact("fact_ended", told(found.ended))
+        yield fact("fact_ended", long_text(found.ended))
     if settings.tables is not None:
         yield fact("fact_tables", number(settings.tables))
     if settings.playoff:
@@ -69,7 +69,7 @@ def _run(view: EventView) -> Iterator[Safe]:
         yield fact("fact_when", moment(view.ended, day=False))
 
 
-def _deals(view: EventView) -> Iterator[Part]:
+def _deals(view: EventView) -> Iterator[Content]:
     for each in _events(view.table):
         if each.predictable:
             yield note(say("predictable"), warn=True)
@@ -88,7 +88,9 @@ def _commitment(event: Event) -> Iterator[Safe]:
         yield fact("fact_commitment", tag("code", event.commitment))
     yield fact("fact_secret", tag("code", event.secret) if event.secret else say("secret_kept"))
     if event.settings.beacon:
-        beacon = join(told(event.settings.beacon), ": ", tag("code", told(event.beacon or "?")))
+        beacon = join(
+            long_text(event.settings.beacon), ": ", tag("code", long_text(event.beacon or "?"))
+        )
         yield fact("fact_beacon", beacon)
 
 
@@ -130,7 +132,7 @@ def _sandbox(event: Event) -> Iterator[Safe]:
     ):
         if names:
             yield tag("h3", say(key))
-            yield tag("p", join(*map(told, names), between=" \u00b7 "))
+            yield tag("p", join(*map(long_text, names), between=" \u00b7 "))
 
 
 def _verify(view: EventView) -> Iterator[Safe]:

@@ -13,7 +13,7 @@ from arena.reports.columns import NOTHING as NONE
 from arena.reports.cycles import SHOWN, cycles
 from arena.reports.rows import NOT_RUN, listed
 from arena.site import pictures
-from arena.site.markup import NOTHING, Part, Safe, escaped, join, tag, told
+from arena.site.markup import NOTHING, Content, Safe, escaped, join, long_text, tag
 from arena.site.pages.frame import (
     Site,
     event_head,
@@ -141,7 +141,7 @@ def _row(view: EventView, row: Standing, scale: pictures.Scale, *, last: int, li
     )
 
 
-def _cell(key: float | None, shown: Part, class_: str | None = None) -> Safe:
+def _cell(key: float | None, shown: Content, class_: str | None = None) -> Safe:
     """`key`: what it is sorted by."""
     sort = None if key is None or shown is None else f"{key:.6g}"
     return tag("td", NONE if shown is None else shown, data_k=sort, class_=class_)
@@ -233,13 +233,13 @@ def notes(view: EventView) -> Safe:
 def left_out(view: EventView) -> Iterator[Safe]:
     """Bots that were withdrawn or not run, and why."""
     for out in view.table.withdrawn:
-        yield withdrawn(view, out)
+        yield withdrawal_note(view, out)
     for absent in view.table.event.not_run:
-        why = join(": ", told(absent.reason)) if absent.reason else NOTHING
+        why = join(": ", long_text(absent.reason)) if absent.reason else NOTHING
         yield tag("p", say("not_run"), " ", tag("bdi", absent.name), why)
 
 
-def withdrawn(view: EventView, out: Withdrawal, *, up: str = "") -> Safe:
+def withdrawal_note(view: EventView, out: Withdrawal, *, up: str = "") -> Safe:
     """Why a bot was withdrawn, whether its results count, and its last faulted match."""
     key = "withdrawn_annulled" if out.annulled else "withdrawn_forfeits"
     settings = view.table.event.settings

@@ -5,10 +5,10 @@ Pure. Invariant: as in `arena.site.pages`.
 
 from __future__ import annotations
 
-from arena.site.markup import NOTHING, Part, Safe, join, tag
+from arena.site.markup import NOTHING, Content, Safe, join, tag
 from arena.site.pages.frame import Site, cards_of, event_page
 from arena.site.view import EventView
-from arena.site.words import labelled, say
+from arena.site.words import label_attributes, say
 
 _BUTTONS = (
     ("first", "\u21e4", "step_first"),
@@ -18,7 +18,7 @@ _BUTTONS = (
 )
 
 
-def replay(site: Site, view: EventView, *notices: Part, scripts: tuple[str, ...] = ()) -> str:
+def replay(site: Site, view: EventView, *notices: Content, scripts: tuple[str, ...] = ()) -> str:
     """`scripts`: more of them, that load a match otherwise."""
     return event_page(
         site,
@@ -42,7 +42,7 @@ def _viewer() -> Safe:
         tag("p", NOTHING, id="moment", class_="lead", aria_live="polite"),
         tag(
             "section", NOTHING, id="felt", class_="felt",
-            **labelled("aria_label", "table_of_cards"),
+            **label_attributes("aria_label", "table_of_cards"),
         ),
         _controls(),
         tag("div", NOTHING, id="legend", class_="legend"),
@@ -65,7 +65,7 @@ def _controls() -> Safe:
             tag("span", sign, aria_hidden="true"),
             id=name,
             type="button",
-            **labelled("aria_label", key),
+            **label_attributes("aria_label", key),
         )
         for name, sign, key in _BUTTONS
     ]
