@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from arena.bots.commands import INSIDE
 from arena.check.facts import SPINS, Diagnosis, Expected, Facts, Trigger, unnamed_lock
-from arena.check.lines import NO_JSON, diagnose_line, diagnose_text, parsed
+from arena.check.lines import NO_JSON, decode, diagnose_line, recognise
 from arena.check.mistakes import Mistake
 from arena.referee import Failure
 
@@ -28,7 +28,7 @@ def diagnose(facts: Facts) -> Diagnosis:  # noqa: PLR0911 - one after another
         return Diagnosis(Mistake.WINDOWS_LINES)
     if facts.trigger is not Trigger.NOTHING:
         return _late_answer(facts)
-    if facts.rest and parsed(facts.rest) is not NO_JSON:
+    if facts.rest and decode(facts.rest) is not NO_JSON:
         return Diagnosis(Mistake.NO_NEWLINE)
     if facts.ended:
         return _end(facts)
@@ -79,7 +79,7 @@ def _late_answer(facts: Facts) -> Diagnosis:
         return Diagnosis(mistake, f"It came {facts.late:.1f} s after its time was over.{busy}")
     if facts.busy > SPINS and facts.trigger is not Trigger.END:
         return Diagnosis(Mistake.TOO_SLOW, "It was computing all the time.")
-    if facts.line is None and facts.rest and parsed(facts.rest) is not NO_JSON:
+    if facts.line is None and facts.rest and decode(facts.rest) is not NO_JSON:
         mistake = Mistake.NO_NEWLINE
     if mistake is Mistake.BUFFERED and facts.status.startswith("signal"):
         return _end(facts)
@@ -88,10 +88,9 @@ def _late_answer(facts: Facts) -> Diagnosis:
 
 def _silence(facts: Facts) -> Diagnosis:
     if facts.rest:
-        prefix = diagnose_text(facts.rest)
-        if prefix is not None:
-            return prefix
-        return Diagnosis(Mistake.NO_NEWLINE, "What came has no newline at its end.")
+        if mistake := recognise(facts.rest):
+            return Diagnosis(mistake)
+        return Diagnosis(Mistake.NO_NEWLINE, "Its output has no newline at its end.")
     if facts.busy > SPINS:
         return Diagnosis(Mistake.ENDLESS)
     if refusal := _refusal(facts.stderr):

@@ -18,7 +18,7 @@ from arena.wire.session import MAX_BRACKETS
 NO_JSON: Any = object()
 
 
-def parsed(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
+def decode(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Decode with the decoder of an event; `NO_JSON` if it fails."""
     if _brackets(data) > MAX_BRACKETS:
         return NO_JSON
@@ -32,8 +32,8 @@ def _brackets(line: bytes) -> int:
     return line.count(b"[") + line.count(b"{")
 
 
-def diagnose_line(facts: Facts, line: bytes) -> Diagnosis:  # noqa: PLR0911 - one after another
-    value = parsed(line)
+def diagnose_line(facts: Facts, line: bytes) -> Diagnosis:
+    value = decode(line)
     if _brackets(line) > MAX_BRACKETS:
         return Diagnosis(Mistake.NESTED)
     echoed = line.strip() in (sent.strip() for sent in facts.sent.split(b"\n"))
@@ -42,62 +42,52 @@ def diagnose_line(facts: Facts, line: bytes) -> Diagnosis:  # noqa: PLR0911 - on
     if isinstance(value, dict):
         return _wrong_object(facts, value)
     if value is NO_JSON:
-        diagnosis = diagnose_text(line, facts)
-        if diagnosis is not None:
-            return diagnosis
-        starting = facts.expected is Expected.READY
-        return Diagnosis(Mistake.BANNER if starting else Mistake.PRINT)
-    if facts.legal and value in facts.legal:
-        return Diagnosis(Mistake.BARE_MOVE)
-    return Diagnosis(Mistake.NOT_AN_OBJECT)
+        other = Mistake.BANNER if facts.expected is Expected.READY else Mistake.PRINT
+        return Diagnosis(recognise(line, facts) or other)
+    bare = facts.legal and value in facts.legal
+    return Diagnosis(Mistake.BARE_MOVE if bare else Mistake.NOT_AN_OBJECT)
 
 
-def diagnose_text(line: bytes, facts: Facts | None = None) -> Diagnosis | None:  # noqa: PLR0911 - one after another
-    """Recognise what a line that is not JSON was meant to be."""
-    if diagnosis := _other_encoding(line):
-        return diagnosis
+def recognise(line: bytes, facts: Facts | None = None) -> Mistake | None:  # noqa: PLR0911 - one after another
+    """What a line that is not JSON was meant to be; without facts, of a line without its end."""
+    if mistake := _other_encoding(line):
+        return mistake
     text = line.decode().strip()
     if not text:
-        return Diagnosis(Mistake.EMPTY_LINE) if facts else None
+        return Mistake.EMPTY_LINE if facts else None
     if facts and text in facts.legal:
-        return Diagnosis(Mistake.BARE_MOVE)
+        return Mistake.BARE_MOVE
     more = facts.more if facts else ()
     if text[0] in "{[" and (
-        _spread(text, more) or "\n" in text or (text in {"{", "["} and not more)
+        _over_several_lines(text, more) or "\n" in text or (text in {"{", "["} and not more)
     ):
-        return Diagnosis(Mistake.PRETTY_PRINTED)
+        return Mistake.PRETTY_PRINTED
     if _with_constants(text):
-        return Diagnosis(Mistake.NOT_A_NUMBER)
-    if (
-        diagnosis := Diagnosis(Mistake.NOT_ENCODED)
-        if _SHOWN.fullmatch(text)
-        else _python_repr(text)
-    ):
-        return diagnosis
-    if _leading(text):
-        return Diagnosis(Mistake.TWO_ON_A_LINE)
-    if text[0] == "{" and '"' in text:
-        return Diagnosis(Mistake.BROKEN_JSON)
-    return None
+        return Mistake.NOT_A_NUMBER
+    if mistake := Mistake.NOT_ENCODED if _PRINTED_OBJECT.fullmatch(text) else _python_repr(text):
+        return mistake
+    if _begins_with_object(text):
+        return Mistake.TWO_ON_A_LINE
+    return Mistake.BROKEN_JSON if text[0] == "{" and '"' in text else None
 
 
-def _other_encoding(line: bytes) -> Diagnosis | None:
+def _other_encoding(line: bytes) -> Mistake | None:
     if line.startswith((b"\xff\xfe", b"\xfe\xff")) or line.count(b"\0") > len(line) // 3:
-        return Diagnosis(Mistake.UTF_16)
+        return Mistake.UTF_16
     if line.startswith(b"\xef\xbb\xbf"):
-        return Diagnosis(Mistake.BYTE_ORDER_MARK)
+        return Mistake.BYTE_ORDER_MARK
     try:
         line.decode()
     except UnicodeDecodeError:
-        return Diagnosis(Mistake.NOT_UTF_8)
+        return Mistake.NOT_UTF_8
     return None
 
 
-def _spread(text: str, more: Sequence[bytes]) -> bool:
+def _over_several_lines(text: str, more: Sequence[bytes]) -> bool:
     """Whether a line and those after it are one JSON value."""
     for line in more:
         text += "\n" + line.decode("utf-8", "replace")
-        if parsed(text.encode()) is not NO_JSON:
+        if decode(text.encode()) is not NO_JSON:
             return True
     return False
 
@@ -119,13 +109,13 @@ _CONSTANT = re.compile(
 )
 """Also as C, Go and Rust print them. A match within a string does no harm."""
 
-_SHOWN = re.compile(
+_PRINTED_OBJECT = re.compile(
     r"\[object \w+\]|map\[.*\]|(HASH|ARRAY)\(0x[0-9a-f]+\)|\{.*=>.*\}|\{\w+=.*\}|#<.*>"
 )
 """Objects as JavaScript, Go, Perl, Ruby and Java print them."""
 
 
-def _python_repr(text: str) -> Diagnosis | None:
+def _python_repr(text: str) -> Mistake | None:
     # Longer than any answer; Python's own parser is slow on deep nesting.
     if text[0] not in "{b'" or len(text) > 2_000:
         return None
@@ -133,15 +123,14 @@ def _python_repr(text: str) -> Diagnosis | None:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    if isinstance(value, str) and parsed(value.encode("utf-8", "replace")) is not NO_JSON:
-        return Diagnosis(Mistake.NOT_ENCODED)
+    if isinstance(value, str) and decode(value.encode("utf-8", "replace")) is not NO_JSON:
+        return Mistake.NOT_ENCODED
     if isinstance(value, dict) and "'" in text:
-        return Diagnosis(Mistake.SINGLE_QUOTES)
-    return Diagnosis(Mistake.BYTES) if isinstance(value, bytes) else None
+        return Mistake.SINGLE_QUOTES
+    return Mistake.BYTES if isinstance(value, bytes) else None
 
 
-def _leading(text: str) -> bool:
-    """Whether a JSON object stands before something else."""
+def _begins_with_object(text: str) -> bool:
     if not text.startswith("{") or text.count("{") + text.count("[") > MAX_BRACKETS:
         return False
     try:
@@ -175,7 +164,7 @@ def _wrong_object(facts: Facts, answer: dict[str, Any]) -> Diagnosis:  # noqa: P
 
 
 def _is_answer(line: bytes, turn: str) -> bool:
-    value = parsed(line)
+    value = decode(line)
     return isinstance(value, dict) and value.get("turn") == turn
 
 
@@ -184,7 +173,7 @@ def _wrong_turn(facts: Facts, answer: dict[str, Any]) -> Diagnosis | None:
     if turn == facts.turn:
         return None
     if turn is None and "turn" not in answer:
-        return Diagnosis(Mistake.TURN_MISSING, _meant("turn", answer))
+        return Diagnosis(Mistake.TURN_MISSING, _similar_field("turn", answer))
     if not isinstance(turn, str):
         return Diagnosis(
             Mistake.TURN_TYPE, f'It is {json.dumps(turn)[:40]}, the question has "{facts.turn}".'
@@ -197,7 +186,7 @@ def _wrong_turn(facts: Facts, answer: dict[str, Any]) -> Diagnosis | None:
 
 def _wrong_move(facts: Facts, answer: dict[str, Any], move: object) -> Diagnosis:
     if "move" not in answer:
-        return Diagnosis(Mistake.MOVE_MISSING, _meant("move", answer))
+        return Diagnosis(Mistake.MOVE_MISSING, _similar_field("move", answer))
     if isinstance(move, int) and not isinstance(move, bool):
         known = 0 <= move < len(facts.legal)
         legal = f'; legal[{move}] is "{facts.legal[move]}"' if known else ""
@@ -207,8 +196,8 @@ def _wrong_move(facts: Facts, answer: dict[str, Any], move: object) -> Diagnosis
     return Diagnosis(Mistake.ILLEGAL, _nearest(move, facts.legal))
 
 
-def _meant(field: str, answer: dict[str, Any]) -> str:
-    """Suggest a field that may be meant."""
+def _similar_field(field: str, answer: dict[str, Any]) -> str:
+    """Suggest a field of the answer that may be meant."""
     near = difflib.get_close_matches(field, [str(key) for key in answer], n=1, cutoff=0.5)
     others = [key for key in answer if str(key).lower() in ("action", "id", "play", "choice")]
     meant = near or others
