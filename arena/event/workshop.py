@@ -28,7 +28,7 @@ from arena.machine import Notify
 from arena.model import Bot, Entrant, HostError, Limits, NotRun, Settings, StartError, UserError
 from arena.sandbox import Backend, wheel
 from arena.sandbox.client import Spawner
-from arena.sandbox.host_problems import HostCause, of_backend
+from arena.sandbox.host_problems import OTHER, of_backend
 
 # What takes longer than this is worth a line.
 QUIET_S = 2.0
@@ -110,7 +110,7 @@ def find_sandbox(wanted: str, notify: Notify, folder: Path | None = None) -> Bac
                 notify(f"note: {odd}")
             return backend
         finding = of_backend(name, found.detail)
-        if finding.cause is HostCause.OTHER and (what := ran_out_in(found.detail)):
+        if finding.cause == OTHER and (what := ran_out_in(found.detail)):
             raise HostError(f"the sandbox {name} could not be tried: {what}")
         if wheel.UNKNOWN in found.detail:
             odd = found.detail

@@ -2,8 +2,8 @@
 
 The canary reports that something failed; the machine's own files say why. Each table below lists
 the known problems of one backend, most likely first. The first rule that applies is reported, with
-one fix; someone who applies it and tries again gets the next. To add a problem, add a member to
-`HostCause` and a rule to a table.
+one fix; someone who applies it and tries again gets the next. To add a problem, add a rule to a
+table.
 
 Invariant: a rule applies only if both the failure and the machine's files point to it. If none
 does, the failure's own text is reported.
@@ -11,7 +11,6 @@ does, the failure's own text is reported.
 
 from __future__ import annotations
 
-import enum
 import os
 import re
 import stat
@@ -26,38 +25,13 @@ from arena.sandbox import bwrap, kernel, wheel
 from arena.sandbox.host import Host
 
 LANDLOCK_SINCE = (5, 13)
-
-
-class HostCause(enum.StrEnum):
-    NO_BWRAP = "no-bwrap"
-    BROKEN_BWRAP = "broken-bwrap"
-    OLD_BWRAP = "old-bwrap"
-    UNKNOWN_BWRAP = "unknown-bwrap"
-    SETUID_BWRAP = "setuid-bwrap"
-    ARCHITECTURE = "architecture"
-    WSL1 = "wsl1"
-    GVISOR = "gvisor"
-    NO_NAMESPACES = "kernel-without-namespaces"
-    MAX_NAMESPACES = "max-user-namespaces"
-    CLONE_SWITCH = "unprivileged-userns-clone"
-    APPARMOR = "apparmor-userns"
-    CONTAINER = "container"
-    FILTER = "filter"
-    MASKED_PROC = "masked-proc"
-    OLD_KERNEL = "old-kernel"
-    LANDLOCK_OFF = "landlock-off"
-    LANDLOCK_FILTERED = "landlock-filtered"
-    READ_ONLY_CGROUPS = "read-only-cgroups"
-    CGROUP_V1 = "cgroup-v1"
-    NO_USER_MANAGER = "no-user-manager"
-    NOT_DELEGATED = "memory-not-delegated"
-    OTHER = "other"
+OTHER = "other"  # the cause of a problem that no rule knows
 
 
 class HostProblem(msgspec.Struct, frozen=True, kw_only=True):
     """One cause and its fix."""
 
-    cause: HostCause
+    cause: str  # as in a `_Rule`, or OTHER
     text: str  # what is wrong: a clause
     advice: str = ""  # how to fix it, in sentences; empty if no fix is known
     commands: tuple[str, ...] = ()  # lines to type, or to write where the advice says
@@ -74,25 +48,23 @@ def of_backend(name: str, detail: str, host: Host | None = None) -> HostProblem:
         tools = tuple(bwrap.candidates())
         found = [of_bwrap(host, tool, bwrap.Bubblewrap(tool).probe().detail) for tool in tools]
         # A problem of the machine matters more than one of several tools being old.
-        general = [each for each in found if each.cause not in _OF_ONE_TOOL]
+        general = [each for each in found if not each.cause.endswith("-bwrap")]
         return in_workflow(next(iter((*general, *found)), None) or of_bwrap(host, "", detail))
     if name == "landlock":
         return in_workflow(of_landlock(host, detail, kernel.landlock_abi()))
-    return HostProblem(cause=HostCause.OTHER, text=detail)
+    return HostProblem(cause=OTHER, text=detail)
 
 
 def of_bwrap(host: Host, tool: str, detail: str) -> HostProblem:
     """Why a bwrap does not work. `tool`: its path, empty if there is none."""
     failure = _Failure(host, detail.removeprefix(f"{tool}: "), tool)
-    return _first(_BWRAP, failure) or HostProblem(
-        cause=HostCause.OTHER, text=f"{tool}: {failure.text}"
-    )
+    return _first(_BWRAP, failure) or HostProblem(cause=OTHER, text=f"{tool}: {failure.text}")
 
 
 def of_landlock(host: Host, detail: str, abi: int) -> HostProblem:
     """Why Landlock does not work. `abi`: the version that the kernel offers, 0 for none."""
     found = _first((_ARCHITECTURE,) if abi else _LANDLOCK, _Failure(host, detail))
-    return found or HostProblem(cause=HostCause.OTHER, text=detail)
+    return found or HostProblem(cause=OTHER, text=detail)
 
 
 def of_memory(
@@ -103,7 +75,7 @@ def of_memory(
         return found
     text, _, fix = groupless.partition(". Remedy: ")
     advice = f"{fix[:1].upper()}{fix[1:]}." if fix else ""
-    return HostProblem(cause=HostCause.OTHER, text=text, advice=advice)
+    return HostProblem(cause=OTHER, text=text, advice=advice)
 
 
 def in_workflow(problem: HostProblem, environ: Mapping[str, str] = os.environ) -> HostProblem:
@@ -146,7 +118,8 @@ _REFUSED = re.compile(
 
 
 class _Rule(NamedTuple):
-    cause: HostCause
+    cause: str
+    """A stable name for `arena doctor --json`; ends with "-bwrap" if only one bwrap is at fault."""
     applies: Callable[[_Failure], object]
     text: str
     """What is wrong; `{f}` in it, and in a fix that is no function, is the failure."""
@@ -306,7 +279,7 @@ def _not_delegated(f: _Failure) -> bool:
 
 
 _ARCHITECTURE = _Rule(
-    HostCause.ARCHITECTURE,
+    "architecture",
     lambda f: "no filter of system calls" in f.text,
     "{f.text}",
     "Bots can be confined on x86-64 and AArch64.",
@@ -314,14 +287,14 @@ _ARCHITECTURE = _Rule(
 
 _IMITATIONS = (
     _Rule(
-        HostCause.WSL1,
+        "wsl1",
         lambda f: f.host.wsl1,
         "WSL 1 has neither user namespaces nor Landlock (5.13) nor control groups",
         "Make the distribution one of WSL 2, in a Windows terminal (`wsl -l` lists their names):\n"
         "wsl --set-version DISTRIBUTION 2",
     ),
     _Rule(
-        HostCause.GVISOR,
+        "gvisor",
         lambda f: f.host.gvisor,
         "gVisor lacks parts of the Linux kernel that sandboxes are made of",
         "Have the container started by another runtime:\ndocker run --runtime=runc …",
@@ -332,75 +305,75 @@ _BWRAP = (
     _ARCHITECTURE,
     *_IMITATIONS,
     _Rule(
-        HostCause.NO_BWRAP,
+        "no-bwrap",
         lambda f: not f.tool,
         "no bwrap is installed, neither on the PATH nor as a wheel",
         lambda f: _install(f.host),
     ),
     _Rule(
-        HostCause.OLD_BWRAP,
+        "old-bwrap",
         lambda f: "is older than" in f.text,
         "{f.tool} {f.text}",
         lambda f: _install(f.host),
     ),
     _Rule(
-        HostCause.UNKNOWN_BWRAP,
+        "unknown-bwrap",
         lambda f: f.text.startswith(wheel.UNKNOWN),
         "{f.tool}: {f.text}",
         lambda f: _install(f.host, again=True),
     ),
     _Rule(
-        HostCause.BROKEN_BWRAP,
+        "broken-bwrap",
         lambda f: f.text.startswith(("does not run", "is no bubblewrap")),
         "{f.tool} {f.text}",
         lambda f: _install(f.host, again=True),
     ),
     _Rule(
-        HostCause.NO_NAMESPACES,
+        "kernel-without-namespaces",
         lambda f: f.refused and f.host.has("proc/self/ns") and not f.host.has("proc/self/ns/user"),
         "this kernel was built without user namespaces",
         "Boot the distribution's own kernel, or one with CONFIG_USER_NS=y.",
     ),
     _Rule(
-        HostCause.MAX_NAMESPACES,
+        "max-user-namespaces",
         lambda f: f.refused and f.host.setting(_MAX) == "0",
         f"user namespaces are switched off ({_MAX} is 0)",
         _allow(_MAX, 15000),
     ),
     _Rule(
-        HostCause.CLONE_SWITCH,
+        "unprivileged-userns-clone",
         lambda f: f.refused and f.host.setting(_CLONE) == "0",
         f"user namespaces are for root alone ({_CLONE} is 0)",
         _allow(_CLONE, 1),
     ),
     _Rule(
         # Where a part of /proc is hidden, the kernel refuses to mount a complete one.
-        HostCause.MASKED_PROC,
+        "masked-proc",
         lambda f: "mount proc" in f.text and f.host.masked,
         "parts of /proc are masked, so a sandbox can't have a /proc of its own",
         lambda f: _unconfine(f.host, "systempaths"),
     ),
     _Rule(
-        HostCause.CONTAINER,
+        "container",
         _container_refuses,
         "this container ({f.host.container}) refuses user namespaces or mounts",
         lambda f: _unconfine(f.host, "seccomp", "apparmor", "systempaths"),
     ),
     _Rule(
-        HostCause.SETUID_BWRAP,
+        "setuid-bwrap",
         _setuid_fails,
         "{f.tool} is setuid, and then can't forbid further namespaces",
         "Where user namespaces are allowed it needs no such right; take it away:\n"
         "sudo chmod u-s {f.tool}",
     ),
     _Rule(
-        HostCause.APPARMOR,
+        "apparmor-userns",
         lambda f: f.refused and f.apparmor not in {"", "0"},
         f"AppArmor keeps user namespaces for programs it knows ({_APPARMOR} is {{f.apparmor}})",
         _allow_in_apparmor,
     ),
     _Rule(
-        HostCause.FILTER,
+        "filter",
         lambda f: f.refused and f.host.filtered,
         "an inherited filter of system calls denies user namespaces or mounts",
         "Start the arena outside of what has set the filter: a container, a service with "
@@ -412,20 +385,20 @@ _LANDLOCK = (
     _ARCHITECTURE,
     *_IMITATIONS,
     _Rule(
-        HostCause.OLD_KERNEL,
+        "old-kernel",
         lambda f: (0, 0) < f.host.version < LANDLOCK_SINCE,
         "Linux {f.host.release} has no Landlock, 5.13 and newer have it",
         "Boot a newer kernel.",
     ),
     _Rule(
-        HostCause.LANDLOCK_FILTERED,
+        "landlock-filtered",
         _landlock_filtered,
         "a filter of system calls hides Landlock, which Linux 5.13 and newer have",
         "Start the arena outside of what has set the filter, or update the container runtime: "
         "today's let Landlock through.",
     ),
     _Rule(
-        HostCause.LANDLOCK_OFF,
+        "landlock-off",
         lambda _: True,
         "Landlock, which Linux 5.13 and newer have, is not switched on",
         _switch_on_landlock,
@@ -435,33 +408,33 @@ _LANDLOCK = (
 _MEMORY = (
     *_IMITATIONS,
     _Rule(
-        HostCause.READ_ONLY_CGROUPS,
+        "read-only-cgroups",
         lambda f: f.host.mounted_read_only("cgroup" if _memory_in_v1(f.host) else "cgroup2"),
         "the control group file system is mounted read-only",
         _mount_cgroups_writable,
     ),
     _Rule(
-        HostCause.CGROUP_V1,
+        "cgroup-v1",
         lambda f: f.host.uid and _memory_in_v1(f.host),
         "control groups of version 1 are for root alone",
         "Boot with version 2, by this on the kernel's command line:\n"
         "systemd.unified_cgroup_hierarchy=1",
     ),
     _Rule(
-        HostCause.NO_USER_MANAGER,
+        "no-user-manager",
         lambda f: _has_systemd(f) and not _manager_runs(f),
         "no service manager runs for this user",
         "Have one run always, also without a login, then start the arena again:\n"
         "sudo loginctl enable-linger {f.host.uid}\nexport XDG_RUNTIME_DIR=/{f.runtime}",
     ),
     _Rule(
-        HostCause.NO_USER_MANAGER,
+        "no-user-manager",
         lambda f: _has_systemd(f) and f.xdg_runtime_dir != f.runtime,
         "XDG_RUNTIME_DIR does not lead to this user's service manager",
         "Say where it is, then start the arena again:\nexport XDG_RUNTIME_DIR=/{f.runtime}",
     ),
     _Rule(
-        HostCause.NOT_DELEGATED,
+        "memory-not-delegated",
         _not_delegated,
         "systemd does not delegate the memory controller to users",
         "Have it do so, then log out and in again:\n"
@@ -472,11 +445,6 @@ _MEMORY = (
     ),
 )
 
-_OF_ONE_TOOL = {
-    HostCause.NO_BWRAP, HostCause.BROKEN_BWRAP, HostCause.OLD_BWRAP, HostCause.UNKNOWN_BWRAP,
-    HostCause.SETUID_BWRAP,
-}  # fmt: skip
-
 _STEP = "Allow them in a step of the workflow, before arena:\n- run: sudo sysctl -w "
 _JOB_OPTIONS = """Take `container:` out of the job, or give it these options:
 container:
@@ -485,10 +453,10 @@ container:
     --security-opt apparmor=unconfined
     --security-opt systempaths=unconfined
     --user 1001"""
-_IN_WORKFLOWS: Mapping[HostCause, str] = {
-    HostCause.MAX_NAMESPACES: f"{_STEP}{_MAX}=15000",
-    HostCause.CLONE_SWITCH: f"{_STEP}{_CLONE}=1",
-    HostCause.APPARMOR: f"{_STEP}{_APPARMOR}=0",
-    HostCause.CONTAINER: _JOB_OPTIONS,
-    HostCause.MASKED_PROC: _JOB_OPTIONS,
+_IN_WORKFLOWS: Mapping[str, str] = {
+    "max-user-namespaces": f"{_STEP}{_MAX}=15000",
+    "unprivileged-userns-clone": f"{_STEP}{_CLONE}=1",
+    "apparmor-userns": f"{_STEP}{_APPARMOR}=0",
+    "container": _JOB_OPTIONS,
+    "masked-proc": _JOB_OPTIONS,
 }

@@ -16,7 +16,7 @@ from arena.cli import commands
 from arena.machine import doctor
 from arena.model import Machine
 from arena.sandbox.guarantees import EVERYWHERE, GAPS, GUARANTEES
-from arena.sandbox.host_problems import HostCause, HostProblem
+from arena.sandbox.host_problems import HostProblem
 from arena.terminal.doctor_report import checkup_lines
 
 HOSTILE = Path(__file__).parents[1] / "hostile"
@@ -157,7 +157,7 @@ FAILS = doctor.Tried(
     works=False,
     detail="/usr/bin/bwrap: no",
     finding=HostProblem(
-        cause=HostCause.MAX_NAMESPACES,
+        cause="max-user-namespaces",
         text="user namespaces are switched off by whoever has set this machine up",
         advice="Switch them on, or ask somebody who may to do it for you and for all others:",
         commands=("echo first |", "  sudo tee second"),
@@ -218,7 +218,7 @@ def test_bot_fails_with_its_remedy():
     text = report(WORKS, works=False, bot=trial)
     assert "mount /: Permission denied\n  user namespaces are switched off" in text
     assert "\n      echo first |\n" in text
-    trial = doctor.Trial(problem="cold", finding=HostProblem(cause=HostCause.OTHER, text="cold"))
+    trial = doctor.Trial(problem="cold", finding=HostProblem(cause="other", text="cold"))
     assert 1 == report(WORKS, works=False, bot=trial).count("cold")
 
 
@@ -347,7 +347,7 @@ def test_scratch_space_that_is_refused(monkeypatch, tmp_path):
     found = doctor.examine()
     assert "bwrap" == found.sandbox
     assert not found.works
-    assert HostCause.APPARMOR is found.bot.finding.cause
+    assert "apparmor-userns" == found.bot.finding.cause
 
 
 def test_run_tells_the_same(monkeypatch):
