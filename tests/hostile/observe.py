@@ -27,7 +27,7 @@ import run
 from stage import BITS
 
 from arena.bots import snapshot
-from arena.engine import off_turn
+from arena.engine import off_turn as allowance
 from arena.engine.contestant import STIRRED_S, STIRRED_TIMES, Contestant
 from arena.engine.pipes import OVERSEE_S
 from arena.model import Limits
@@ -349,7 +349,7 @@ def ends(scene):
     return f"HELD {signal.Signals(exited.signal).name}"
 
 
-@mock.patch.multiple(off_turn, BURST_S=0.3, SHARE=0.02)
+@mock.patch.multiple(allowance, BURST_S=0.3, SHARE=0.02)
 def off_turn(scene):
     """Who isn't asked leaves the core alone once it has used up its allowance (which is smaller
     here, so that a loaded machine gives as much). The referee's own overseer looks after it.
@@ -361,12 +361,12 @@ def off_turn(scene):
         begun, still = time.monotonic(), 0
         # Until a look finds the allowance empty, and while it may have itself continued: looks are
         # late on a loaded machine.
-        most = off_turn.BURST_S + 2 * (STIRRED_TIMES + 2) * OVERSEE_S
+        most = allowance.BURST_S + 2 * (STIRRED_TIMES + 2) * OVERSEE_S
         while still < STILL_LOOKS and time.monotonic() < begun + scene.attack.seconds:
             time.sleep(OVERSEE_S)
             before, used = contestant.known_cpu, contestant.used()
             scene.note["seconds"] = round(used, 1)
-            if used > most + off_turn.SHARE * (time.monotonic() - begun):
+            if used > most + allowance.SHARE * (time.monotonic() - begun):
                 return "BROKE it goes on"
             if guards.OVERSEER not in scene.removed:
                 contestant.oversee(used, time.monotonic())
