@@ -143,3 +143,14 @@ def test_older_schedules_have_options_too(extended):
     extended(*done, "--out", "trial", "--seed", "own")
     trial = json.loads((extended.folder / "trial" / "event.json").read_text())["settings"]["trial"]
     assert (2, 2, 20) == (trial["first"], trial["step"], trial["budget"])
+
+
+def test_an_epoch_of_it_is_a_gauntlet(event, extended):
+    """With none of the options that were the format's own."""
+    whole = shutil.copytree(event, extended.folder / "grown")
+    extended("run", "--into", whole, BOTS / "choosy", "--sandbox", "none", "--seed", "epoch")
+    settings = json.loads((whole / "epoch-1" / "event.json").read_text())["settings"]
+    assert "gauntlet" == settings["format"]
+    assert "options" not in settings
+    assert "verified: " in extended("verify", whole)
+    assert "choosy" in extended("table", whole)

@@ -44,6 +44,7 @@ def rows(tables):
             {"trial": TrialSettings(new="bob@1", alpha=0.01)},
             "is bob@1 better: 0 against 2 strokes a match, alpha 0.01, beta 0.05, 4000 matches at",
         ),
+        ({"options": {"share": 0.5, "king": "ann"}}, "turn cap 60, king ann, share 0.5"),
         ({"rate_on": ADJUSTED}, "fitted to all strokes less luck: mu 25"),
         ({"rate_on": ADJUSTED}, "23 strokes a match are one deviation of a rated event"),
     ],
