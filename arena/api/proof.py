@@ -15,6 +15,7 @@ from arena.api.threads import call
 from arena.audit.auditor import audit_records
 from arena.audit.report import Audit
 from arena.deals import Deals, with_beacon
+from arena.event.commands import command_line
 from arena.event.epochs import epochs_of
 from arena.event.results import Counts, incomplete, long_read_notes
 from arena.machine import Notify, ignore_notes
@@ -137,6 +138,11 @@ def audit_results(folder: PathName, *, notify: Notify = ignore_notes) -> Audit:
     for line in long_read_notes([path]):
         notify(line)
     event = read_event(path)
+    if epochs := epochs_of(path):
+        notify(
+            "note: this is about the event alone; of those who came later: "
+            + command_line("audit", epochs[-1])
+        )
     deals = Deals(with_beacon(secret_of(path, event), event.beacon))
 
     def order(pairing: str, deal: int) -> Sequence[int]:

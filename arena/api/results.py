@@ -87,7 +87,9 @@ class Results:
         epochs = epochs_of(self.folder)
         for line in long_read_notes([self.folder, *epochs]):
             self._notify(line)
-        return rate_events([self.folder]) if epochs else table_of(self.folder)
+        if epochs:
+            return rate_events([self.folder], events={self.folder: self.event})
+        return table_of(self.folder, self.event)
 
     def report(self, name: str = "text") -> str:
         """The table as a report: text, md, csv, json."""

@@ -41,13 +41,8 @@ def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int
     """
     import arena
     from arena.terminal.audit_report import audit_lines
-    from arena.terminal.screen import colour, command_line, json_line, say
+    from arena.terminal.screen import colour, json_line, say
 
-    if epochs := arena.open_results(folder).epochs:
-        say(
-            "note: this is about the event alone; of those who came later: "
-            + command_line("audit", epochs[-1].folder)
-        )
     report = arena.audit_results(folder, notify=say)
     if as_json:
         import msgspec

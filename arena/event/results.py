@@ -109,9 +109,9 @@ def withdrawn_in(folder: Path) -> frozenset[str]:
     return frozenset(out.entrant for out in counting.counted().withdrawn)
 
 
-def table_of(folder: Path) -> Table:
-    """The table of a results folder, derived from its log."""
-    event, counting = count_folder(folder)
+def table_of(folder: Path, event: Event | None = None) -> Table:
+    """The table of a results folder, derived from its log. `event`: the folder's, if it is read."""
+    event, counting = count_folder(folder, event)
     counted = counting.counted()
     if event.finished and counted.missing:
         raise incomplete(folder, counted.missing, counted.plan.matches)
