@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from arena.api.events import run as run
     from arena.api.events import run_async as run_async
     from arena.api.events import run_prepared as run_prepared
+    from arena.api.events import stop as stop
     from arena.api.matches import play_match as play_match
     from arena.api.matches import replay_match as replay_match
     from arena.api.proof import RerunOptions as RerunOptions
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from arena.api.proof import publish as publish
     from arena.api.proof import verify_results as verify_results
     from arena.api.results import Results as Results
+    from arena.api.results import is_results_folder as is_results_folder
     from arena.api.results import open_results as open_results
     from arena.api.results import rate as rate
     from arena.audit.report import Audit as Audit
@@ -67,7 +69,6 @@ if TYPE_CHECKING:
     from arena.model import UserError as UserError
     from arena.replay.steps import MatchSteps as MatchSteps
     from arena.site.publish import PublishOptions as PublishOptions
-    from arena.store import is_results_folder as is_results_folder
 
 __version__ = "0.1.0"
 
@@ -75,13 +76,13 @@ _HOMES = {
     "arena.api.check": ("CheckOptions", "CheckProgress", "check_bots"),
     "arena.api.events": (
         *("add_bots", "compare", "dry_run", "merge", "prepare", "resume", "run", "run_async"),
-        "run_prepared",
+        *("run_prepared", "stop"),
     ),
     "arena.api.matches": ("play_match", "replay_match"),
     "arena.api.proof": (
         *("RerunOptions", "Verification", "audit_results", "publish", "verify_results"),
     ),
-    "arena.api.results": ("Results", "open_results", "rate"),
+    "arena.api.results": ("Results", "is_results_folder", "open_results", "rate"),
     "arena.audit.report": ("Audit",),
     "arena.check.report": ("CheckReports",),
     "arena.event.compare": ("Comparison",),
@@ -102,7 +103,6 @@ _HOMES = {
     ),
     "arena.replay.steps": ("MatchSteps",),
     "arena.site.publish": ("PublishOptions",),
-    "arena.store": ("is_results_folder",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

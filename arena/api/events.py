@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -17,8 +18,10 @@ from arena.event.prepare import Prepared, forecast_event, prepare_event, run_eve
 from arena.event.progress import Outcome, Progress
 from arena.event.resume import resume_event
 from arena.event.resume import run_prepared as run_prepared_folder
-from arena.event.session import Session
+from arena.event.session import AT_ONCE, Session
 from arena.live.event import opened
+from arena.model import Event, UserError
+from arena.store import await_writer, read_event, writer
 
 T = TypeVar("T")
 PathName = str | os.PathLike[str]
@@ -184,6 +187,26 @@ def compare(
         options,
         progress,
     )
+
+
+def stop(folder: PathName, *, at_once: bool = False) -> Event:
+    """Stop the event that another process is playing into a folder, and wait until it has stopped.
+    `at_once`: don't wait for the series in play. Returns the event as it is then.
+    """
+    path = Path(folder)
+    read_event(path)
+    pid = writer(path)
+    if not pid:
+        raise UserError(f"{path}: no arena is playing there")
+    try:
+        # Two SIGTERMs in a row could arrive as one; "at once" has a signal of its own.
+        os.kill(pid, AT_ONCE if at_once else signal.SIGTERM)
+    except ProcessLookupError:
+        pass  # it has just left
+    except PermissionError:
+        raise UserError(f"{path}: process {pid}, which plays there, is not yours") from None
+    await_writer(path)
+    return read_event(path)
 
 
 def merge(shards: Sequence[PathName], out: PathName) -> Outcome:

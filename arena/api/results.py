@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from arena import registry
+from arena import registry, store
 from arena.event.epochs import epochs_of
 from arena.event.rerate import EVERYTHING, RateOptions, rate_events
 from arena.event.results import Counts, long_read_notes, table_of
@@ -58,6 +58,11 @@ def rate(
     for line in long_read_notes(paths):
         notify(line)
     return rate_events(paths, options)
+
+
+def is_results_folder(path: PathName) -> bool:
+    """Whether there is an event in a folder."""
+    return store.is_results_folder(Path(path))
 
 
 class Results:

@@ -8,19 +8,18 @@ if TYPE_CHECKING:
     from arena import (
         ClusterOptions,
         EventOptions,
+        Limits,
         LiveOptions,
         MatchOptions,
+        Outcome,
         RunOptions,
     )
-    from arena.event.progress import Outcome
-    from arena.model import Limits
 
 _ENGINE = "dask"
 
 
 def _live(params: dict[str, Any]) -> LiveOptions | None:
-    from arena import LiveOptions
-    from arena.model import UserError
+    from arena import LiveOptions, UserError
 
     port, host, stay = (params[name] for name in ("live", "live_host", "live_stay"))
     if port is None:
@@ -32,8 +31,7 @@ def _live(params: dict[str, Any]) -> LiveOptions | None:
 
 
 def _cluster(params: dict[str, Any]) -> ClusterOptions | None:
-    from arena import ClusterOptions
-    from arena.model import UserError
+    from arena import ClusterOptions, UserError
 
     on, ca, cert, key = (params[name] for name in ("on", "tls_ca", "tls_cert", "tls_key"))
     if on is None:
@@ -77,7 +75,7 @@ def playing_of(params: dict[str, Any]) -> dict[str, Any]:
 
 def limits_of(params: dict[str, Any]) -> Limits:
     """What a bot may use; what a command has no flag for is as by default."""
-    from arena.model import Limits
+    from arena import Limits
 
     names = {
         "move_ms": "move_time",
@@ -94,7 +92,7 @@ def exit_code(outcome: Outcome) -> int:
     """What a trial has shown, or the signal that has stopped play."""
     import signal
 
-    from arena.model import TrialVerdict
+    from arena import TrialVerdict
 
     if outcome.complete and outcome.table and outcome.table.verdict:
         codes = {TrialVerdict.BETTER: 0, TrialVerdict.NOT_BETTER: 6, TrialVerdict.UNDECIDED: 7}

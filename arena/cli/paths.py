@@ -85,7 +85,7 @@ def items(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 def bots_of(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The bots of the results folders on the line, for the shell."""
-    from arena.model import UserError
+    from arena import UserError
     from arena.store import read_event
 
     names: dict[str, None] = {}

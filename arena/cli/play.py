@@ -91,7 +91,7 @@ def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
 def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
     """The person's page, keys or lines."""
-    from arena.model import UserError
+    from arena import UserError
     from arena.terminal.replay import can_step, style
     from arena.terminal.screen import say
 

@@ -10,13 +10,13 @@ from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Parsed, option, switch
 from arena.cli.paths import PathName, bots_of, matches_of
 
 if TYPE_CHECKING:
-    from arena.event.search import Bound
+    from arena import Bound
 
 SORTS = ("best", "worst", "closest", "widest")
 
 
 def _comparison(text: str) -> Bound:
-    from arena.event.search import Bound
+    from arena import Bound
 
     bound = Bound.read(text)
     if bound is None:

@@ -117,7 +117,7 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
 def _refuse_others(allowed: Collection[str], reason: str) -> set[str]:
     """The parameters that were named on the line; UserError if any other than these was."""
-    from arena.model import UserError
+    from arena import UserError
 
     context = click.get_current_context()
     default = click.core.ParameterSource.DEFAULT

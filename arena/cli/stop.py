@@ -14,25 +14,9 @@ from arena.cli.flags import FOLDER, switch
 @switch("--now", "Don't wait for the series that are being played.")
 def stop(folder: Path, *, now: bool) -> None:
     """Stop the event that is being played into FOLDER, and wait until it has stopped."""
-    import os
-    import signal
-
-    from arena import UserError
-    from arena.store import await_writer, read_event, writer
+    import arena
     from arena.terminal.screen import resume_line
 
-    read_event(folder)
-    pid = writer(folder)
-    if not pid:
-        raise UserError(f"{folder}: no arena is playing there")
-    try:
-        # Two SIGTERMs in a row could arrive as one; "at once" has a signal of its own.
-        os.kill(pid, signal.SIGUSR1 if now else signal.SIGTERM)
-    except ProcessLookupError:
-        pass  # it has just left
-    except PermissionError:
-        raise UserError(f"{folder}: process {pid}, which plays there, is not yours") from None
-    await_writer(folder)
-    event = read_event(folder)
+    event = arena.stop(folder, at_once=now)
     how = resume_line(folder, event.sandbox)
     click.echo("the event is finished" if event.finished else f"stopped; go on: {how}")

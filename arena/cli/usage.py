@@ -73,7 +73,7 @@ def _bad_value(error: click.BadParameter) -> str:
 
 def need_linux() -> None:
     """Bots are confined by the Linux kernel; say what works elsewhere."""
-    from arena.model import UserError
+    from arena import UserError
 
     if sys.platform != "linux":
         raise UserError(

@@ -152,12 +152,14 @@ class _Player:
 
     def _halt(self, number: int, at_once: bool) -> None:  # noqa: FBT001 - a callback
         again, self.signal = self.signal, self.signal or number
+        asked = self._stop.is_set()
         self._stop.set()
         if at_once or (again and number):
             self._scope.cancel()
-        if not again:
-            more = "; once more to stop at once" if number else ""
-            self._progress.note(f"stopping after the series in play{more}")
+        if number and not again:
+            self._progress.note("stopping after the series in play; once more to stop at once")
+        elif not asked:
+            self._progress.note("stopping after the series in play")
 
     async def _alarm(self, seconds: float) -> None:
         await trio.sleep(seconds)

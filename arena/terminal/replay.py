@@ -13,23 +13,19 @@ import click
 import msgspec
 
 from arena import registry
+from arena.api.results import Results, open_results
 from arena.event.search import (
     ANY,
     Bound,
     Search,
     SearchResult,
-    counted_playing,
     nothing_played,
-    playing,
-    search_matches,
     seat_of,
 )
 from arena.luck import evaluator_name
 from arena.model import Event, FaultKind, MatchRecord, UserError
-from arena.replay.steps import unfold
 from arena.reports.cards import Style
 from arena.reports.escape import json_line, plain, shell
-from arena.store import read_event, read_records, secret_of
 from arena.terminal.match_text import (
     FaultTexts,
     hole_lines,
@@ -65,7 +61,8 @@ def show_replay(
         raise UserError(
             f"--fault: there is no fault {plain(fault)!r}; there are: {', '.join(KINDS)}"
         )
-    event = read_event(folder)
+    results = open_results(folder, notify=say)
+    event = results.event
     if match is not None:
         searching = {
             "--bot": bots,
@@ -76,12 +73,8 @@ def show_replay(
         }
         if odd := [flag for flag, given in searching.items() if given]:
             raise UserError(f"{', '.join(odd)}: to search for a match, and one is named")
-        record = (
-            counted_playing(folder, match, say, event)
-            if attempt is None
-            else playing(folder, match, attempt, say, event)
-        )
-        _show(folder, event, record, fault=fault, as_json=as_json, **how)
+        record = results.match(match, attempt=attempt)
+        _show(results, record, fault=fault, as_json=as_json, **how)
         return
     if attempt is not None:
         raise UserError("--attempt goes with a match")
@@ -93,12 +86,12 @@ def show_replay(
         sort=sort or "",
     )
     at_most = None if limit == 0 or (limit is None and as_json) else limit or LISTED
-    found = search_matches(folder, search, say, everything=everything, limit=at_most, event=event)
+    found = results.search(search, everything=everything, limit=at_most)
     if not found.matches:
-        raise _nothing(folder, event, everything=everything)
+        raise _nothing(results, everything=everything)
     alone = len(found.records) == 1 and (limit == 1 or found.matches == 1)
     if alone and not as_json:
-        _show(folder, event, found.records[0][0], fault=fault, as_json=False, **how)
+        _show(results, found.records[0][0], fault=fault, as_json=False, **how)
         return
     if odd := [flag for flag, given in how.items() if given]:
         names = ", ".join(f"--{_FLAGS.get(flag, flag)}" for flag in odd)
@@ -114,8 +107,9 @@ def show_replay(
 _FLAGS = {"watcher": "as", "as_text": "print"}
 
 
-def _nothing(folder: Path, event: Event, *, everything: bool) -> UserError:
-    if next(read_records(folder, event), None) is None:
+def _nothing(results: Results, *, everything: bool) -> UserError:
+    folder = results.folder
+    if next(results.matches(everything=True), None) is None:
         return nothing_played(folder)
     more = "" if everything else "; --all looks at matches that don't count too"
     return UserError(f"{folder}: no such match{more}")
@@ -159,8 +153,7 @@ def _tell_of_unlike_luck(event: Event) -> None:
 
 
 def _show(
-    folder: Path,
-    event: Event,
+    results: Results,
     record: MatchRecord,
     *,
     fault: str | None,
@@ -175,12 +168,8 @@ def _show(
         raise UserError("--json writes to standard output, --export to a file: take one")
     if move is not None and hole is None:
         raise UserError("--move counts within a hole: add --hole N")
-    steps = unfold(
-        record,
-        event,
-        game=registry.game(event.settings.game),
-        secret=secret_of(folder, event),
-    )
+    folder, event = results.folder, results.event
+    steps = results.unfold(record)
     _tell_of_unlike_luck(event)
     if as_json or export is not None:
         _export(json_line(msgspec.json.encode(steps)) + b"\n", export or "-")

@@ -1,0 +1,30 @@
+"""The examples of docs/python.md run, in their order, with real bots in the sandbox."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PAGE = REPOSITORY / "docs" / "python.md"
+
+
+@pytest.mark.process
+def test_the_examples_run(tmp_path):
+    """As one script in an empty folder."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(blocks) > 10
+    (tmp_path / "example_bots").symlink_to(REPOSITORY / "example_bots")
+    (tmp_path / "page.py").write_text("\n".join(blocks))
+    done = subprocess.run(
+        [sys.executable, "page.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=550,
+        check=False,
+    )
+    assert 0 == done.returncode, done.stderr
+    assert "nowhere: there is no such folder" in done.stdout
