@@ -19,7 +19,6 @@ import os
 import platform
 import shlex
 import signal
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +39,7 @@ from arena.bots.trees import ShapeError, copy_into, measure, remove
 from arena.exhaustion import ran_out_in
 from arena.model import Bot, Frozen, HostError, UserError, canonical, sha256_hex
 from arena.sandbox import Backend, Exited, Launch, inherited_limits
+from arena.system import clock
 
 if TYPE_CHECKING:
     from arena.sandbox.client import Spawner
@@ -172,7 +172,7 @@ class _Build:
                 yield resolve(argv, folder, self.toolbox)
 
     def _make(self, final: Path) -> None:
-        deadline = time.monotonic() + self.limits.seconds
+        deadline = clock.monotonic() + self.limits.seconds
         with scratch(self.cache, BUILDS) as folder:
             made = folder / "bot"
             with cache_errors(self.cache):

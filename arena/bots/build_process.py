@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import selectors
-import time
 from typing import TYPE_CHECKING
 
 from arena.model import HostError
 from arena.sandbox import Exited, SpawnPlan
+from arena.system import clock
 
 if TYPE_CHECKING:
     from arena.sandbox.client import BotProcess, Spawner
@@ -56,7 +56,7 @@ def _wait(
     with selectors.DefaultSelector() as waiting:
         for descriptor in (process.stdout, process.stderr, spawner.fileno()):
             waiting.register(descriptor, selectors.EVENT_READ)
-        while (left := deadline - time.monotonic()) > 0:
+        while (left := deadline - clock.monotonic()) > 0:
             for key, _ in waiting.select(left):
                 if key.fd == spawner.fileno():
                     ended = _end_of(process, spawner)
@@ -88,10 +88,10 @@ def _end_of(process: BotProcess, spawner: Spawner) -> Exited | None:
 def _kill(process: BotProcess, spawner: Spawner) -> None:
     """Kill it and wait for its end: its folder is removed next."""
     spawner.kill(process.id)
-    deadline = time.monotonic() + END_SECONDS
+    deadline = clock.monotonic() + END_SECONDS
     with selectors.DefaultSelector() as waiting:
         waiting.register(spawner.fileno(), selectors.EVENT_READ)
-        while (left := deadline - time.monotonic()) > 0:
+        while (left := deadline - clock.monotonic()) > 0:
             if waiting.select(left) and _end_of(process, spawner) is not None:
                 return
     raise HostError("the sandbox did not end a program that was killed")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -24,6 +23,7 @@ from arena.check.matches import ASCENDING, AlwaysPlayoff, fastest, play, slowest
 from arena.check.mistakes import Mistake, Section
 from arena.check.packages import is_python
 from arena.model import Bot
+from arena.system import clock
 from arena.wire.messages import Bye
 from arena.wire.session import encode
 
@@ -75,9 +75,9 @@ async def keeps_quiet(exam: Examination, game: str) -> str:
             exam.unplayed = game, error
             raise CheckSkipped(UNPLAYED) from None
         await talk.expect_silence(SETTLES_S)
-        before, began = talk.solo.cpu(), time.monotonic()
+        before, began = talk.solo.cpu(), clock.monotonic()
         await talk.expect_silence(IDLE_S)
-        exam.idle = (talk.solo.cpu() - before) / (time.monotonic() - began)
+        exam.idle = (talk.solo.cpu() - before) / (clock.monotonic() - began)
         return ""
 
 
@@ -90,11 +90,11 @@ async def _series(
     matches: Sequence[dict[str, Any]],
 ) -> str:
     """Matches in one process, as many as there is time for."""
-    began = time.monotonic()
+    began = clock.monotonic()
     decisions = played = 0
     async with process as talk:
         for number, options in enumerate(matches):
-            if played and (exam.quick or time.monotonic() - began > PLAYS_S):
+            if played and (exam.quick or clock.monotonic() - began > PLAYS_S):
                 break
             decisions += await play(talk, number=number, **options)
             played += 1

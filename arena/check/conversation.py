@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import re
-import time
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
@@ -29,6 +28,7 @@ from arena.check.report import Finding, finding_of
 from arena.engine.single_bot import BotLine, Flood, Output, OutputEnd, Silence, Solo
 from arena.model import Bot, Settings
 from arena.referee import hello
+from arena.system import clock
 from arena.wire.messages import Answer, Question, Ready
 from arena.wire.session import BotSession
 
@@ -210,7 +210,7 @@ class Conversation:
         if self._pending:
             pieces, self._pending = (self._pending + b"".join(pieces),), b""
         await self._write(pieces)
-        asked = time.monotonic()
+        asked = clock.monotonic()
         event = await self.solo.line(min(self._limits.move_ms, self.bank_ms) / 1000)
         probe = None
         if isinstance(event, Silence):
@@ -255,13 +255,13 @@ class Conversation:
     async def _probe(self, silence: Silence, grace: float) -> _Probe:
         """Find out what makes a silent bot answer."""
         solo = self.solo
-        began, before = time.monotonic(), solo.cpu()
+        began, before = clock.monotonic(), solo.cpu()
         event = await solo.line(max(grace, self._alone_s, WAKES_S))
-        busy = (solo.cpu() - before) / (time.monotonic() - began)
+        busy = (solo.cpu() - before) / (clock.monotonic() - began)
         stderr = solo.stderr
 
         def outcome(event: Output, trigger: Trigger, *, left: bool = False) -> _Probe:
-            took = time.monotonic() - began
+            took = clock.monotonic() - began
             return _Probe(
                 trigger=trigger, event=event, busy=busy, took=took, stderr=stderr, left=left
             )
