@@ -169,7 +169,6 @@ class TurnIds:
         return self._shake.digest(4 * turns).translate(_TURN_LETTERS).decode("ascii")
 
     def __call__(self, number: int) -> str:
-        """The id of the match's question `number`."""
         at = 4 * number
         while not (letters := self._letters[at : at + 4]):
             self._letters = self._squeeze(len(self._letters) // 2)

@@ -84,8 +84,6 @@ def hello(settings: Settings) -> Hello:
 
 
 class Referee:
-    """See the module's theory of operation."""
-
     def __init__(
         self,
         spec: MatchSpec,
@@ -195,7 +193,6 @@ class Referee:
             self._go_on()
 
     def fail(self, seat: int, failure: Failure) -> None:
-        """The seat's bot failed to answer."""
         self._settle(seat, failure)
 
     def take_notices(self) -> list[tuple[int, MatchStart | HoleEnd | MatchEnd]]:
@@ -284,7 +281,6 @@ class Referee:
                 self._play(hole, seat, None if seat in self._failed else move)
 
     def _play(self, hole: Hole, seat: int, move: str | Failure | None) -> None:
-        """Apply a judged move, or the fallback of a seat that has forfeited."""
         chosen = move if isinstance(move, str) else hole.fallback(seat)
         hole.apply(seat, chosen)
         self._moves.append(chosen)

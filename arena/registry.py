@@ -71,7 +71,6 @@ def _load(kind: str, mapping: Mapping[str, str], name: str) -> Any:  # noqa: ANN
 
 
 def game(name: str) -> Game:
-    """The game of that name."""
     return cast("Game", _load("game", GAMES, name))
 
 

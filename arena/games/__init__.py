@@ -1,7 +1,7 @@
 """The rules of the games, as a library: deal a hole, ask for legal moves, apply, view, score.
 
-A game is an object with the `Game` interface; a hole in play is one with the `Hole`
-interface. Both know nothing of processes, messages, clocks or tournaments, and are importable
+A game is a `Game`; a hole in play is an object with the `Hole` interface. Both know nothing of
+processes, messages, clocks or tournaments, and are importable
 on their own (training a bot needs no more than this package and `arena.deals`).
 
 Invariants, tested for every registered game:
@@ -15,7 +15,8 @@ Invariants, tested for every registered game:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from arena.games.descriptor import Descriptor
@@ -72,41 +73,31 @@ class Hole(Protocol):
         """All cards of every seat as revealed at the end; only when the hole is over."""
 
 
-class Game(Protocol):
+@dataclass(eq=False, kw_only=True)
+class Game:
     """A game of nine holes; what a match is (totals, playoff) is the referee's business."""
 
-    @property
-    def about(self) -> Descriptor:
-        """Everything about it but its rules."""
+    about: Descriptor
+    """Everything about it but its rules."""
+    version: int
+    """Goes up with any change of the rules by which a recorded game would go otherwise."""
+    min_seats: int
+    max_seats: int
+    turn_cap: int
+    """The default one."""
+    view_type: type
+    """The Struct that `Hole.view` returns; the protocol's schema is made from it."""
+    pack: Callable[[int], tuple[int, ...]]
+    """The unshuffled pack for a match of that many seats, ascending."""
+    deal: Callable[..., Hole]
+    """Deals a hole, with the arguments of `start`."""
 
     @property
     def name(self) -> str:
-        """As in `--game` and in `hello`."""
-
-    @property
-    def version(self) -> int:
-        """Goes up with any change of the rules by which a recorded game would go otherwise."""
-
-    @property
-    def min_seats(self) -> int:
-        """The fewest players."""
-
-    @property
-    def max_seats(self) -> int:
-        """The most players."""
-
-    @property
-    def turn_cap(self) -> int:
-        """The default turn cap."""
-
-    @property
-    def view_type(self) -> type:
-        """The Struct that `Hole.view` returns; the protocol's schema is made from it."""
-
-    def pack(self, seats: int) -> tuple[int, ...]:
-        """The unshuffled pack for a match of that many seats, ascending."""
+        return self.about.name
 
     def start(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> Hole:
         """Deal a hole. `order` holds the seats that play, in the order of play, the dealer
         last; in a playoff it is shorter than `seats`.
         """
+        return self.deal(seats=seats, order=order, deck=deck, turn_cap=turn_cap)

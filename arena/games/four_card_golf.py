@@ -45,8 +45,6 @@ _LEGAL_DRAWN: Final = (*_SWAP, "discard")
 
 
 class FourCardView(msgspec.Struct, frozen=True):
-    """What a seat knows; the fields are those of protocol/SPEC.md."""
-
     seat: int
     order: tuple[int, ...]
     phase: Literal["turn", "drawn"]
@@ -67,8 +65,6 @@ def score_grid(grid: Sequence[int]) -> int:
 
 
 class FourCardHole(CardTable):
-    """One hole of four-card golf in play."""
-
     def __init__(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> None:
         super().__init__(size=CARDS, seats=seats, order=order, deck=deck, turn_cap=turn_cap)
         self._own: list[tuple[int | None, ...]] = [()] * seats
@@ -83,7 +79,6 @@ class FourCardHole(CardTable):
         self._begin_turn(0)
 
     def legal(self, seat: int) -> Sequence[str]:
-        """Every legal move of the seat; none when it is not to act."""
         if seat not in self._acting:
             return ()
         if self._hand is not None:
@@ -91,13 +86,11 @@ class FourCardHole(CardTable):
         return _LEGAL_TURN if self._ended_by is None else _LEGAL_LAST_TURN
 
     def fallback(self, seat: int) -> str:
-        """Draw, then discard."""
         if seat not in self._acting:
             raise self._illegal(seat, "")
         return "draw" if self._hand is None else "discard"
 
     def apply(self, seat: int, move: str) -> None:
-        """Play a move; IllegalMoveError, and no change, when it is not legal."""
         if seat not in self._acting:
             raise self._illegal(seat, move)
         if self._hand is not None:
@@ -115,7 +108,6 @@ class FourCardHole(CardTable):
             raise self._illegal(seat, move)
 
     def view(self, seat: int) -> FourCardView:
-        """Everything that the seat is entitled to know."""
         hand = self._hand
         grids = self._public.copy()
         grids[seat] = self._own[seat]
@@ -135,12 +127,10 @@ class FourCardHole(CardTable):
         )
 
     def events(self, seat: int, start: int) -> Sequence[Play]:
-        """Plays from number `start` on, as `seat` may see them."""
         plays = zip(self._plays[start:], self._plays_own[start:], strict=True)
         return [own if own.seat == seat else public for public, own in plays]
 
     def scores(self) -> tuple[int, ...]:
-        """Strokes by seat, once the hole is over."""
         return tuple(map(score_grid, self.grids()))
 
     def _use_drawn(self, seat: int, move: str, drawn: int) -> None:
@@ -220,27 +210,19 @@ A tie for first after nine holes is played off, hole by hole.""",
 )
 
 
-class FourCardGolf:
-    """The game as the registry lists it."""
-
-    about: Final = DESCRIPTOR
-    name: Final = DESCRIPTOR.name
-    version: Final = 1
-    min_seats: Final = 2
-    max_seats: Final = 8
-    turn_cap: Final = 30
-    view_type: Final = FourCardView
-
-    def pack(self, seats: int) -> tuple[int, ...]:
-        """Four each of ace (1) to king (13); twice that from five players on."""
-        packs = 1 if seats <= ONE_PACK else 2
-        return tuple(rank for rank in range(1, RANKS + 1) for _ in range(SUITS * packs))
-
-    def start(
-        self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int
-    ) -> FourCardHole:
-        """Deal a hole to the seats in `order`."""
-        return FourCardHole(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
+def pack(seats: int) -> tuple[int, ...]:
+    """Four each of ace (1) to king (13); twice that from five players on."""
+    packs = 1 if seats <= ONE_PACK else 2
+    return tuple(rank for rank in range(1, RANKS + 1) for _ in range(SUITS * packs))
 
 
-GAME: Final[Game] = FourCardGolf()
+GAME: Final = Game(
+    about=DESCRIPTOR,
+    version=1,
+    min_seats=2,
+    max_seats=8,
+    turn_cap=30,
+    view_type=FourCardView,
+    pack=pack,
+    deal=FourCardHole,
+)

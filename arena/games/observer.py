@@ -9,6 +9,7 @@ Invariant: an observed match is played as it would be without an observer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any, Protocol
 
 from arena.games import Game, Hole, HoleDeck
@@ -38,21 +39,13 @@ class Observer(Protocol):
         """A seat has forfeited; from now on the game's fallback plays for it."""
 
 
-class ObservedGame:
+class ObservedGame(Game):
     """A `Game` that calls `report` after each move; `hole` is the one in play."""
 
     def __init__(
         self, game: Game, report: Callable[[ObservedGame, ObservedMove], None] | None = None
     ) -> None:
-        self.about = game.about
-        self.name = game.name
-        self.version = game.version
-        self.min_seats = game.min_seats
-        self.max_seats = game.max_seats
-        self.turn_cap = game.turn_cap
-        self.view_type = game.view_type
-        self.pack = game.pack
-        self._game = game
+        super().__init__(**{field.name: getattr(game, field.name) for field in fields(Game)})
         self._report = report
         self.holes = 0
         """How many holes have begun."""
@@ -64,7 +57,7 @@ class ObservedGame:
         self.hole: Hole | None = None
 
     def start(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> Hole:
-        hole = self._game.start(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
+        hole = super().start(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
         dealt, players = len(order) * self.about.cards, len(order)
         self.cards = [[] for _ in range(seats)]
         for place, seat in enumerate(order):

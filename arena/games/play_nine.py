@@ -53,8 +53,6 @@ _LEGAL_DRAWN: Final = tuple(map(_legal_drawn, range(_ALL_DOWN + 1)))
 
 
 class PlayNineView(msgspec.Struct, frozen=True):
-    """What a seat knows; the fields are those of protocol/SPEC.md."""
-
     seat: int
     order: tuple[int, ...]
     phase: Literal["tee", "turn", "drawn"]
@@ -83,8 +81,6 @@ def score_grid(grid: Sequence[int]) -> int:
 
 
 class PlayNineHole(CardTable):
-    """One hole of Play Nine in play."""
-
     def __init__(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> None:
         super().__init__(size=CARDS, seats=seats, order=order, deck=deck, turn_cap=turn_cap)
         self._down = [_ALL_DOWN] * seats
@@ -95,7 +91,6 @@ class PlayNineHole(CardTable):
         self._acting = self._order
 
     def legal(self, seat: int) -> Sequence[str]:
-        """Every legal move of the seat; none when it is not to act."""
         if seat not in self._acting:
             return ()
         if self._teeing:
@@ -117,7 +112,6 @@ class PlayNineHole(CardTable):
         return legal[CARDS]
 
     def apply(self, seat: int, move: str) -> None:
-        """Play a move; IllegalMoveError, and no change, when it is not legal."""
         if seat not in self._acting:
             raise self._illegal(seat, move)
         if self._teeing:
@@ -133,7 +127,6 @@ class PlayNineHole(CardTable):
             raise self._illegal(seat, move)
 
     def view(self, seat: int) -> PlayNineView:
-        """Everything that the seat is entitled to know."""
         hand = self._hand
         return PlayNineView(
             seat,
@@ -154,7 +147,6 @@ class PlayNineHole(CardTable):
         return self._plays[start:]
 
     def scores(self) -> tuple[int, ...]:
-        """Strokes by seat, once the hole is over."""
         return tuple(map(score_grid, self.grids()))
 
     def _tee_off(self, seat: int, move: str) -> None:
@@ -252,26 +244,18 @@ A tie for first after nine holes is played off, hole by hole.""",
 )
 
 
-class PlayNine:
-    """The game as the registry lists it."""
-
-    about: Final = DESCRIPTOR
-    name: Final = DESCRIPTOR.name
-    version: Final = 1
-    min_seats: Final = 2
-    max_seats: Final = 6
-    turn_cap: Final = 60
-    view_type: Final = PlayNineView
-
-    def pack(self, seats: int) -> tuple[int, ...]:  # noqa: ARG002 - one pack for any number
-        """Four Hole-in-One, then eight each of Mulligan (0) to Out of Bounds (12)."""
-        return (HOLE_IN_ONE,) * 4 + tuple(value for value in range(13) for _ in range(8))
-
-    def start(
-        self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int
-    ) -> PlayNineHole:
-        """Deal a hole to the seats in `order`."""
-        return PlayNineHole(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
+def pack(seats: int) -> tuple[int, ...]:  # noqa: ARG001 - one pack for any number
+    """Four Hole-in-One, then eight each of Mulligan (0) to Out of Bounds (12)."""
+    return (HOLE_IN_ONE,) * 4 + tuple(value for value in range(13) for _ in range(8))
 
 
-GAME: Final[Game] = PlayNine()
+GAME: Final = Game(
+    about=DESCRIPTOR,
+    version=1,
+    min_seats=2,
+    max_seats=6,
+    turn_cap=60,
+    view_type=PlayNineView,
+    pack=pack,
+    deal=PlayNineHole,
+)

@@ -81,15 +81,12 @@ class CardTable:
         """Completed moves as everybody may know them."""
 
     def to_act(self) -> tuple[int, ...]:
-        """Seats whose decision is wanted now; () when the hole is over."""
         return self._acting
 
     def drawn(self, seat: int) -> int | None:
-        """The card that the seat has drawn and is to use now."""
         return self._hand if seat in self._acting else None
 
     def grids(self) -> tuple[tuple[int, ...], ...]:
-        """All cards of every seat, once the hole is over."""
         if self._acting:
             raise RuntimeError("the hole is not over: its cards are still hidden")
         return tuple(map(tuple, self._cards))

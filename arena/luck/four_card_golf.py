@@ -99,8 +99,6 @@ class HandTables:
 
 
 class FourCardWalk(LuckWalk):
-    """See the module's docstring."""
-
     def __init__(
         self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: HandTables
     ) -> None:
@@ -165,7 +163,6 @@ class FourCardWalk(LuckWalk):
         self._drawn(card)
 
     def _replace(self, seat: int, at: int, card: int) -> None:
-        """Lay a card; what lay there goes onto the pile."""
         cards, known = self._cards[seat], self._known[seat]
         out, was = cards[at], known[at]
         self._hands[seat] += CODE[card] - CODE[was]

@@ -112,8 +112,6 @@ class ColumnTables:
 
 
 class PlayNineWalk(LuckWalk):
-    """See the module's docstring."""
-
     def __init__(
         self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: ColumnTables
     ) -> None:
@@ -169,7 +167,6 @@ class PlayNineWalk(LuckWalk):
                     self._turn(seat, at, LuckKind.REVEAL, OVER)
 
     def _replace(self, seat: int, at: int, card: int) -> None:
-        """Lay a card; what lay there goes onto the pile."""
         cards = self._cards[seat]
         out = cards[at]
         if self._shown[seat][at] == DOWN:
@@ -184,7 +181,6 @@ class PlayNineWalk(LuckWalk):
         self._show(seat, at, card)
 
     def _turn(self, seat: int, at: int, kind: LuckKind, horizon: int) -> None:
-        """Turn up what lies there."""
         beside = self._shown[seat][at ^ COLUMNS]
         values = self._tables.beside[horizon][beside]
         columns = self._matched[seat].get(beside)

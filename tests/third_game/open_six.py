@@ -149,26 +149,19 @@ count 12 or less.""",
 )
 
 
-class OpenSix:
-    """The game as the registry lists it."""
-
-    about: Final = DESCRIPTOR
-    name: Final = DESCRIPTOR.name
-    version: Final = 1
-    min_seats: Final = 2
-    max_seats: Final = 4
-    turn_cap: Final = 30
-    view_type: Final = OpenSixView
-
-    def pack(self, seats: int) -> tuple[int, ...]:
-        """Six each of 1 to 9 and two wild ones (0); twice that for more than two players."""
-        packs = 1 if seats == 2 else 2
-        return (WILD,) * 2 * packs + tuple(card for card in range(1, 10) for _ in range(6 * packs))
-
-    def start(
-        self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int
-    ) -> OpenSixHole:
-        return OpenSixHole(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
+def pack(seats: int) -> tuple[int, ...]:
+    """Six each of 1 to 9 and two wild ones (0); twice that for more than two players."""
+    packs = 1 if seats == 2 else 2
+    return (WILD,) * 2 * packs + tuple(card for card in range(1, 10) for _ in range(6 * packs))
 
 
-GAME: Final[Game] = OpenSix()
+GAME: Final = Game(
+    about=DESCRIPTOR,
+    version=1,
+    min_seats=2,
+    max_seats=4,
+    turn_cap=30,
+    view_type=OpenSixView,
+    pack=pack,
+    deal=OpenSixHole,
+)
