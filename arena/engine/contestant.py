@@ -1,9 +1,6 @@
-"""One bot's process as its table sees it; what it says is told, what it means is judged elsewhere.
+"""Hold the state of one bot process: session, pipes, stderr, CPU meter and freezer.
 
-A `Contestant` has its session, the descriptors of its pipes, its unwritten input, the tail of its
-stderr, the time at which its output was last read and, once the spawner has said where the root of
-its tree is, a meter of the tree's CPU time and a freezer that stops it. Reading and writing are its
-table's business.
+`arena.engine.pipes` reads and writes the descriptors; `arena.engine.match` judges what is said.
 
 Invariant: what is held for a bot stays bounded, whatever it writes.
 """
@@ -31,24 +28,20 @@ _OVERSTEPPED = {
 }
 # What a fault keeps of stderr; the whole tail goes to the bot's own log.
 STDERR_IN_FAULT = 2_000
-# A stopped tree that uses more CPU than that between two looks has been continued.
+# A stopped tree that uses more CPU than that between two readings was continued.
 STIRRED_S = 0.02
-# So often that isn't a batch system's doing, which continues all processes of a job at once.
+# More than a batch system does, which continues all processes of a job at once.
 STIRRED_TIMES = 5
 
 
 class Took(NamedTuple):
-    """What a decision, or the start, took; in seconds."""
+    """What a decision, or the start, took, in seconds: by the clock, and charged to the bot."""
 
     wall: float
-    """By the clock."""
     charged: float
-    """Of that, the bot's own."""
 
 
 class Contestant:
-    """One bot's process as its table sees it."""
-
     __slots__ = (
         "_allowance", "_booked", "_freezer", "_meter", "_still_cpu", "_stirred", "errors",
         "exited", "frozen", "heard", "id", "known_at", "known_cpu", "out", "reading", "restless",
@@ -85,16 +78,16 @@ class Contestant:
 
     @property
     def rooted(self) -> bool:
-        """Whether it is known where its processes are."""
+        """Whether the root of its process tree is known."""
         return self._meter is not None
 
     def take_root(self, pid: int) -> None:
-        """The spawner has started it, and all of it stays below this process of the sandbox's."""
+        """The root of its tree: all of it stays below this process of the sandbox's."""
         self._meter = Meter(pid)
         self._freezer = Freezer(pid)
 
     def cpu(self) -> float:
-        """Seconds of CPU that its whole tree has used so far, as far as it can still be told."""
+        """Seconds of CPU that its whole tree has used, by the last reading that succeeded."""
         if self._meter:
             at = clock.monotonic()
             self.known_cpu, self.known_at = self._meter.cpu(), at
@@ -109,16 +102,16 @@ class Contestant:
         return self.cpu() - self._booked
 
     def book(self) -> None:
-        """What it has used until now is accounted for."""
+        """Count `used` from now on."""
         self._booked = self.known_cpu
         self._allowance.begin()
 
     def oversee(self, off_turn: float, at: float) -> bool:
-        """It isn't asked, and has computed so long off turn since `book`: stop it if that is more
-        than it may. True: from now on it is stopped whenever it isn't asked.
+        """Account for so much CPU time off turn since `book`. True: that is more than its
+        allowance, and from now on it is stopped whenever it isn't asked.
         """
         if self.rests:
-            self._see_that_it_rests()
+            self._keep_stopped()
             return False
         if not self._allowance.spend(off_turn, at):
             return False
@@ -126,7 +119,7 @@ class Contestant:
         self.freeze()
         return True
 
-    def _see_that_it_rests(self) -> None:
+    def _keep_stopped(self) -> None:
         """Stop it again if it was continued."""
         if not self.frozen or self._freezer is None:
             return
@@ -150,7 +143,7 @@ class Contestant:
             self._freezer.thaw()
 
     def forget(self) -> None:
-        """It is gone: let go of what was held of its processes."""
+        """Close what reads and stops its processes: they are gone."""
         if self._meter is not None:
             self._meter.close()
         if self._freezer is not None:
@@ -165,7 +158,7 @@ class Contestant:
             del self.stderr[: -self.stderr_cap]
 
     def silence(self) -> str:
-        """What a bot did instead of answering in time, as far as can be told."""
+        """What a bot did instead of answering in time, for a fault's message."""
         if held := self.session.held:
             return f"{len(held)} bytes without a newline were received: {shown(held)!r}"
         return "nothing was received (too slow, or its output is not flushed after each line?)"
@@ -175,13 +168,12 @@ class Contestant:
         return bytes(self.stderr[-STDERR_IN_FAULT:]).decode("utf-8", "backslashreplace")
 
     def take_stderr(self) -> str:
-        """What it wrote to stderr since the last call, capped."""
+        """Its stderr since the last call, capped."""
         kept = bytes(self.stderr[-self.stderr_cap :])
         self.stderr.clear()
         return kept.decode("utf-8", "backslashreplace")
 
     def failure(self, kind: FaultKind, message: str, line: str = "") -> Failure:
-        """A fault, with the status of the process if it has ended."""
         return Failure(kind=kind, message=message, line=line, status=self.status())
 
     def status(self) -> str:

@@ -1,9 +1,9 @@
-"""Waiting for what a bot says, at the cost of the bot's own time.
+"""Wait for a bot's answer; charge only the time that was the bot's own.
 
-Theory of operation. `hear` waits for an event and looks at its `Stopwatch` when that wants it.
-Where the stopwatch wants proof that a wait was one, `hear` first reads what the other bots at the
-table have used. If that isn't enough it tries whether the core is overloaded: the bot's tree is
-stopped meanwhile, what it had said by then is read, and that time is nobody's.
+Theory of operation. `hear` waits for an event and feeds the decision's `Stopwatch` with readings of
+the bot's tree when it is due. Where the stopwatch wants proof that a wait was one, `hear` first
+reads what the other bots of the match have used. If that isn't enough it tries whether the core is
+overloaded: the bot's tree is stopped meanwhile, its output so far is read, and no bot is charged.
 
 Invariant: None, for being late, is only ever returned for time that was the bot's.
 """
@@ -25,7 +25,7 @@ STIRRED_S = 0.001
 
 
 def stopwatch(pipes: Pipes, contestant: Contestant, limit: float) -> Stopwatch:
-    """One that begins now."""
+    """A stopwatch that starts now."""
     taken = pipes.taken(contestant)
     first, core = pipes.reading(contestant), pipes.core
     return Stopwatch(
@@ -36,12 +36,12 @@ def stopwatch(pipes: Pipes, contestant: Contestant, limit: float) -> Stopwatch:
 async def hear(
     pipes: Pipes, contestant: Contestant, watch: Stopwatch, event: WireEvent
 ) -> WireEvent | None:
-    """Wait until there is an event; None: it has come, or would come, too late."""
+    """Wait until there is an event; None: it came, or would come, too late."""
     session = contestant.session
     while True:
         event = await _waited(pipes, session, watch, event)
         answered = _answered(contestant, event)
-        # What was read in time is in time, however late it is looked at.
+        # An answer that was read in time is in time, however late it is judged.
         at = contestant.heard if answered else None
         verdict = watch.look(pipes.reading(contestant, at), answered=answered)
         if verdict is TimeVerdict.UNPROVEN or (answered and watch.unproven):
@@ -69,8 +69,8 @@ async def hear(
 async def _waited(
     pipes: Pipes, session: BotSession, watch: Stopwatch, event: WireEvent
 ) -> WireEvent:
-    """Wait until there is an event, or it is time for a look; the table's own work meanwhile is
-    nobody's time.
+    """Wait until there is an event, or a reading is due. The overseer's work meanwhile is left out
+    of the bot's time.
     """
     aside = pipes.aside
     while event is Pending.NEED_DATA and (left := watch.due - clock.monotonic()) > 0:
@@ -81,8 +81,8 @@ async def _waited(
 
 
 def _answered(contestant: Contestant, event: WireEvent) -> bool:
-    """Whether nothing more is waited for. Who is to stand still from then on is stopped before its
-    time is read: what it does until it stands isn't done off turn.
+    """Whether the wait is over. A bot that rests off turn is stopped before its time is read: what
+    it does until then is on its turn.
     """
     if contestant.rests and isinstance(event, Answer):
         contestant.freeze()

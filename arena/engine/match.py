@@ -1,22 +1,21 @@
-"""Matches between real processes, and the clock that they are played by.
+"""Play one match, and series of them, against real bot processes.
 
-Theory of operation. `play_series` starts the bots of a series, plays its matches one after
-another, and yields each record when it is finished. A decision has one budget, from the
-moment its question is put to the moment its line is complete: writing counts as well as
-reading, and no byte restarts it. What of that time is the bot's a `Stopwatch` says, for decisions
-that take longer than `PATIENCE_S`. Lateness is judged by the time of the read. Bots are
-started, and simultaneous questions put, one after another: they share a core, and none may be
-charged for another's thinking; the referee judges when all answers are in.
+Theory of operation. `play_series` starts the bots of a series, plays its matches one after another,
+and yields each record when it is finished. A decision has one budget, from the moment its question
+is written to the moment its line is complete: writing counts as well as reading, and no byte
+restarts it. For decisions that take longer than `PATIENCE_S` a `Stopwatch` says what of that time
+is the bot's. Lateness is judged by the time of the read. Bots are started, and simultaneous
+questions asked, one after another: they share a core, and none may be charged for another's
+thinking; the referee judges when all answers are in.
 
-CPU time off turn is what a bot's tree used in a match less what it may have used on its turns. A
-brisk decision costs no reading of the tree: the bot may have had one core all the time. A longer
-one is read at `PATIENCE_S` and at its answer, the one after it also when it is asked. So a bot that
-idles through its own time can hide `BRISK_S` a decision, and `PATIENCE_S` now and then; the error
-is always in its favour. From the end of the start-up to the end of the last match every moment
-belongs to some match. With `freeze` a bot runs from just before its question
-to its answer, and at no other time. Without it, a bot that has computed more off turn than its
-`Allowance` is treated so from then on: else its processes would take the core from those that are
-asked, for as long as they like.
+CPU time off turn is what a bot's tree used in a match less what it may have used on its turns.
+After a brisk decision the tree isn't read: the bot may have had one core all the time. In a longer
+one it is read at `PATIENCE_S` and at the answer, and at the start of the decision after that. So a
+bot that idles through its own time can hide `BRISK_S` a decision, and `PATIENCE_S` now and then;
+the error is always in its favour. From the end of the start-up to the end of the last match every
+moment belongs to some match. With `freeze` a bot runs from just before its question to its answer,
+and at no other time. Without it, a bot that exceeds its `Allowance` off turn is treated so from
+then on: else its processes would take the core from the bots that are asked.
 
 Invariant: a bot's fault never leaves here as an exception; the host's trouble always does, as
 HostError, and then no record of the match at hand exists.
@@ -28,13 +27,13 @@ import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from arena.deals import Deals
 from arena.engine.contestant import Contestant, Took
 from arena.engine.listener import hear, stopwatch
 from arena.engine.pipes import Pipes
-from arena.engine.stopwatch import PATIENCE_S, Stopwatch
+from arena.engine.stopwatch import Stopwatch
+from arena.engine.time_account import TimeAccount
 from arena.games import Game
 from arena.games.observer import Observer
 from arena.luck import sums
@@ -42,10 +41,8 @@ from arena.model import (
     Bot,
     FaultHost,
     FaultKind,
-    Limits,
     MatchRecord,
     MatchSpec,
-    SeatUse,
     Series,
     Settings,
 )
@@ -56,7 +53,8 @@ from arena.system import clock
 from arena.wire.messages import Answer, HoleEnd, MatchEnd, MatchStart
 from arena.wire.session import Pending, SessionState, WireEvent, WireFault
 
-# After one that took longer than this the next is read from its start: a few per cent of its time.
+# After a decision that took longer, the next one is read from its start: a few per cent of its
+# time.
 BRISK_S = 0.001
 
 
@@ -69,7 +67,7 @@ class MatchContext(msgspec.Struct, frozen=True, kw_only=True):
     bots: Mapping[str, Bot]
     backend: Backend
     onlooker: Observer | None = None
-    """Follows what is played at the table, and nothing that is computed from it afterwards."""
+    """Follows the match as it is played, but not what is computed from it afterwards."""
 
 
 class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,14 +85,14 @@ class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
 async def start_bot(
     pipes: Pipes, context: MatchContext, entrant: str
 ) -> tuple[Contestant, Failure | None]:
-    """Start a bot's process and hear that it is ready, or why it isn't."""
+    """Start a bot and wait until it is ready: its process, and why it isn't ready."""
     limits = context.settings.limits
     contestant = pipes.start(
         context.bots[entrant], context.backend, limits, freeze=context.settings.freeze
     )
     session = contestant.session
     pipes.ask(contestant, session.hello(hello(context.settings)))
-    await pipes.started(contestant)  # what the sandbox takes until then is nobody's time
+    await pipes.started(contestant)  # no bot is charged for the sandbox's start
     watch = stopwatch(pipes, contestant, limits.start_ms / 1000)
     event = await hear(pipes, contestant, watch, session.next_event())
     contestant.took = Took(watch.elapsed, watch.charged)
@@ -111,19 +109,19 @@ async def start_bot(
 
 
 class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a bot can't start, and what else it has said."""
+    """Why a bot can't start, and its output."""
 
     failure: Failure
     stderr: str
-    """The end of it."""
+    """Its last characters."""
     ended: bool
-    """Whether it ended its output, or was given up in silence."""
+    """Whether it ended its output; else it was silent for too long."""
     unheard: bytes
-    """What it wrote to stdout when it was given up and its input was closed."""
+    """What it wrote to stdout after the timeout, when its input was closed."""
 
 
 async def try_start(pipes: Pipes, context: MatchContext, entrant: str) -> FailedStart | None:
-    """Start a bot and dismiss it: None if it can, else why not."""
+    """Start a bot and dismiss it; None if it can start."""
     contestant, failure = await start_bot(pipes, context, entrant)
     ended, held = contestant.session.ended, len(contestant.session.held)
     await pipes.dismiss([contestant])
@@ -138,7 +136,7 @@ async def try_start(pipes: Pipes, context: MatchContext, entrant: str) -> Failed
 async def start_bots(
     pipes: Pipes, context: MatchContext, entrants: Iterable[str]
 ) -> tuple[dict[str, Contestant], dict[str, Failure]]:
-    """Start those who play a match, and why some of them can't."""
+    """Start the bots of a match: their processes, and why some of them can't start."""
     contestants: dict[str, Contestant] = {}
     unready: dict[str, Failure] = {}
 
@@ -151,7 +149,7 @@ async def start_bots(
     for entrant in entrants:
         contestant, failure = await start_bot(pipes, context, entrant)
         contestant.cpu()
-        contestant.book()  # what its start took is nobody's business
+        contestant.book()  # the CPU time of its start doesn't count
         contestants[entrant] = contestant
         if failure is not None:
             unready[entrant] = failure
@@ -208,7 +206,7 @@ def finished(
     *,
     attempt: int = 0,
 ) -> FinishedMatch:
-    """A match that is over, as it is reported."""
+    """Complete the record of a match that is over, with digest, luck and time."""
     stderr = {e: text for e, c in contestants.items() if (text := c.take_stderr())}
     record = msgspec.structs.replace(
         record,
@@ -221,78 +219,16 @@ def finished(
 
 
 def _luck(record: MatchRecord, context: MatchContext) -> tuple[int, ...]:
-    """What chance did to each seat, if the event wants to know: between two matches, when nobody's
-    time runs.
-    """
+    """The luck of each seat if the event measures it: now, as no bot's time runs."""
     if not context.settings.evaluator:
         return ()
     return sums(record, game=context.game, deals=context.deals, settings=context.settings)
 
 
-class TimeAccount:
-    """What a seat has left of its match bank, and what it used; all in seconds."""
-
-    __slots__ = (
-        "_decisions", "_longest", "_move", "_think",
-        "allowance", "bank", "difference", "last", "patience", "stopped", "used", "waited",
-    )  # fmt: skip
-
-    def __init__(self, limits: Limits) -> None:
-        self._move = limits.move_ms / 1000
-        self.bank = limits.match_ms / 1000
-        self.allowance = min(self._move, self.bank)  # for the decision at hand
-        self.patience = min(PATIENCE_S, self.allowance)  # of it, charged by the clock
-        self.last = 0.0  # what the last decision took
-        self.difference = 0.0  # by how much CPU time differs from time, where it was read
-        self.used = 0.0  # CPU time of the whole match
-        self.waited = 0.0  # by the clock, and not charged
-        self.stopped: int | UnsetType = UNSET  # after so many decisions
-        self._decisions = 0
-        self._think = 0.0
-        self._longest = 0.0
-
-    def charge(self, seconds: float) -> None:
-        """Book a decision: time, of a core too unless a difference is booked."""
-        self.bank -= seconds
-        self._decisions += 1
-        self._think += seconds
-        self.last = seconds
-        if seconds > self._longest:  # noqa: PLR1730 - a call takes three times as long
-            self._longest = seconds
-        if self.bank < self._move:
-            self.allowance = self.bank
-            self.patience = min(PATIENCE_S, self.bank)
-
-    def overrun(self) -> tuple[FaultKind, str]:
-        """Which limit the decision at hand has run into; to be asked before it is charged."""
-        if self.bank < self._move:
-            return FaultKind.BANK, "the time for the match is used up"
-        return FaultKind.TIMEOUT, f"no answer within {self._move * 1000:.0f} ms"
-
-    def off_turn(self, used: float) -> float:
-        """How much of the CPU time of this match it wasn't asked in."""
-        return max(0.0, used - self._think - self.difference)
-
-    def stop(self) -> None:
-        """It stands still from now on whenever it isn't asked."""
-        self.stopped = self._decisions
-
-    def use(self) -> SeatUse:
-        """For the record."""
-        return SeatUse(
-            decisions=self._decisions,
-            think_ms=round(self._think * 1000, 3),
-            max_ms=round(self._longest * 1000, 3),
-            off_turn_ms=round(self.off_turn(self.used) * 1000, 3),
-            waited_ms=round(self.waited * 1000, 3),
-            stopped=self.stopped,
-        )
-
-
 class Match:
     """One match of bots that have been started.
 
-    `seated`: by seat; one that isn't there is somebody else's, and `play` asks it in vain.
+    `seated`: by seat. Seats missing from it belong to a person; don't call `play` on such a match.
     """
 
     def __init__(
@@ -302,7 +238,7 @@ class Match:
         self._freeze = context.settings.freeze
         self._seated = seated
         self._asked = -1
-        """The seat whose answer is waited for."""
+        """The seat that is asked now; -1: none."""
         self._accounts = [TimeAccount(context.settings.limits) for _ in spec.seats]
         self._referee = Referee(
             spec,
@@ -312,12 +248,12 @@ class Match:
             onlooker=context.onlooker,
         )
         self._fallen: dict[int, tuple[str, FaultHost]] = {}
-        """The last words of those that have failed, and how things were; they are dead."""
+        """By seat that has failed: the end of its stderr, and the host's state at that time."""
 
     async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
-        """Play it. `early`: seats whose bots could not even be started.
+        """Play it. `early`: seats whose bots could not be started.
 
-        What is done for a decision that takes no time is done here, and little else.
+        The path of a brisk decision is inlined here.
         """
         referee, pipes = self._referee, self._pipes
         if not self._freeze:
@@ -358,7 +294,7 @@ class Match:
                     referee.fail(seat, outcome)
 
     async def _pass_on(self) -> None:
-        """Send what wants no answer, and be rid of those that have fallen."""
+        """Send the notices, and kill the bots that have failed."""
         referee, seated = self._referee, self._seated
         for seat, message in referee.take_notices():
             self._tell(seat, message)
@@ -370,7 +306,7 @@ class Match:
             self._accounts[seat].used = seated[seat].used()
             seated[seat].book()
         await self._pipes.kill([seated[seat] for seat in fallen])
-        # Only now has all been read that they had to say, and their peak of memory is known.
+        # Only now all their stderr has been read, and their peak of memory is known.
         for seat in fallen:
             host = self._host(seated[seat], self._accounts[seat].used, load)
             self._fallen[seat] = seated[seat].last_words(), host
@@ -382,7 +318,7 @@ class Match:
         self._pipes.overseer = self._oversee
 
     def _oversee(self) -> None:
-        """See to it that those who aren't asked leave the core to who is."""
+        """Read the CPU time of the bots that aren't asked, and stop those over their allowance."""
         now = clock.monotonic()
         for seat, contestant in self._seated.items():
             if seat != self._asked and seat not in self._fallen:
@@ -402,7 +338,7 @@ class Match:
 
     @staticmethod
     def _host(contestant: Contestant, used: float, load: float) -> FaultHost:
-        """What is told of a fault besides what the bot did."""
+        """The host's side of a fault: memory, times, load."""
         return FaultHost(
             memory_mb=round(contestant.exited.memory_mb, 1) if contestant.exited else 0.0,
             cpu_ms=round((used or contestant.known_cpu) * 1000, 3),  # of the start, if that failed
@@ -432,11 +368,11 @@ class Match:
     async def _ask(
         self, contestant: Contestant, account: TimeAccount, line: bytearray
     ) -> str | Failure:
-        """Put a question to a bot whose tree is read, or that is stopped at other times."""
+        """Ask a bot whose tree is read, or that is stopped off turn."""
         pipes = self._pipes
         first = pipes.reading(contestant) if account.last > BRISK_S else None
         if contestant.frozen:
-            # It reads when its clock runs: else its other threads would have the core first.
+            # Continued after the question is written: else its other threads would run first.
             pipes.ask(contestant, line)
             asked = clock.monotonic()
             contestant.thaw()
@@ -458,7 +394,7 @@ class Match:
         asked: float,
         first: Reading | None,
     ) -> str | Failure:
-        """Wait for the answer to a question that was `asked`; the move, or the fault, it is."""
+        """Wait for the answer to a question that was `asked` at that time: a move or a fault."""
         pipes, own, used = self._pipes, self._pipes.waited, contestant.known_cpu
         taken = pipes.most_taken(contestant, asked)
         if first is None:
@@ -496,7 +432,7 @@ class Match:
         return await self._move(contestant, heard)
 
     async def _move(self, contestant: Contestant, event: WireEvent) -> str | Failure:
-        """What was said in time."""
+        """The move in an event that came in time, or the fault that it is."""
         if isinstance(event, Answer):
             return event.move
         if isinstance(event, WireFault):

@@ -1,11 +1,11 @@
-"""What a bot may compute while it isn't its turn, before its processes are stopped then.
+"""Limit the CPU time that a bot uses while it isn't its turn.
 
 Theory of operation. An `Allowance` is a bucket of seconds of CPU. It begins full, with BURST_S, and
 fills up by SHARE of the time that passes; what the bot's tree uses off turn is taken out. Garbage
-collectors and compilers of honest runtimes stay within it. Once it is empty the bot stands still
+collectors and compilers of honest runtimes stay within it. Once it is empty the bot is stopped
 whenever it isn't asked, until its processes end.
 
-Invariant: no clock and no system here. What the bot may have used on its turns has been taken off
+Invariant: no clock and no system here. What the bot may have used on its turns has been deducted
 before, in its favour.
 """
 
@@ -20,8 +20,6 @@ SHARE = 0.1
 
 
 class Allowance:
-    """One bot process's."""
-
     __slots__ = ("_at", "_left", "_seen")
 
     def __init__(self, at: float) -> None:
@@ -30,7 +28,7 @@ class Allowance:
         self._seen = 0.0
 
     def spend(self, used: float, at: float) -> bool:
-        """It has `used` so much off turn since `begin`; whether that is more than it may."""
+        """It has `used` so much off turn since `begin`; whether the bucket is overdrawn."""
         self._left = min(BURST_S, self._left + SHARE * (at - self._at))
         self._at = at
         if used > self._seen:
@@ -39,5 +37,5 @@ class Allowance:
         return self._left < 0
 
     def begin(self) -> None:
-        """From now on `used` is counted from nothing again."""
+        """Count `used` from 0 again."""
         self._seen = 0.0

@@ -1,8 +1,8 @@
-"""Bots' processes and the pipes to them: bytes and their times, no meaning.
+"""Start bots and move bytes through their pipes, without ever blocking on one bot.
 
-Theory of operation. `Pipes` holds a spawner and an epoll that watches everything its bots
-write; `wait()` moves whatever bytes can be moved, without ever blocking on one bot. `exchange()`
-is the short way for a decision that takes no time.
+Theory of operation. `Pipes` holds a spawner and an epoll of everything its bots write; `wait()`
+moves whatever bytes can be moved. `exchange()` is the short way for a decision that takes no time.
+What the bytes mean is the session's business (`arena.wire.session`).
 
 Invariant: whatever a bot writes, reads, closes or leaves undone, what is held for it stays
 bounded, and no other bot waits for it.
@@ -27,20 +27,19 @@ from arena.wire.session import SessionState, WireEvent
 
 # A read takes at most this: one pipe's worth.
 READ_BYTES = 65_536
-# A blocking look at the epoll before the event loop is asked: re-arming a shorter time-out
-# costs more than it saves, and nothing else runs in a worker while a bot thinks.
+# How long the epoll is polled before the event loop is entered: re-arming a shorter timeout costs
+# more than it saves, and nothing else runs in a worker while a bot thinks.
 LOOK_S = 0.005
 # How long other tasks may be kept waiting while bots answer without a pause.
 CHECKPOINT_S = 0.002
-# How often it is looked at what bots compute while they aren't asked: 0.05 % of a core for a bot in
-# Python.
+# How often the CPU time of bots off turn is read: 0.05 % of a core for a bot in Python.
 OVERSEE_S = 0.1
 # After its output has ended, a process gets this long to be seen ending: its status tells a
 # crash from an exit.
 STATUS_GRACE_S = 1.0
 # After `bye`.
 BYE_S = 1.0
-# A bot that speaks has been started; a spawner that doesn't say so by then is stuck.
+# A bot that writes has been started; a spawner that doesn't report it by then is stuck.
 STARTED_S = 10.0
 # A killed tree that is still there after this is the machine's trouble.
 KILL_S = 10.0
@@ -56,19 +55,19 @@ class Pipes:
         self._by_id: dict[int, Contestant] = {}
         self._by_fd: dict[int, tuple[Contestant, str]] = {}
         self.due = clock.monotonic() + CHECKPOINT_S
-        """When other tasks have been kept waiting for long enough."""
+        """When other trio tasks get their turn."""
         self.core = Core()
         self.waited = 0.0
-        """How long we had waited for the core when that was last looked at: at every checkpoint."""
+        """How long this thread had waited for its core at the last checkpoint."""
         self.overseer: Callable[[], None] | None = None
-        """Is called every OVERSEE_S while bots are waited for, and between two decisions."""
+        """Called every OVERSEE_S while bots are waited for, and between two decisions."""
         self.aside = 0.0
-        """Seconds that this has taken: nobody's time."""
+        """Seconds that the overseer has taken; no bot is charged for them."""
         self._oversee_at = 0.0
         self._epoll.register(spawner.fileno(), processes.READABLE)
 
     def close(self) -> None:
-        """Forget everything; the spawner is closed by whoever opened it."""
+        """Close everything but the spawner, which its opener closes."""
         for contestant in list(self._by_id.values()):
             self._forget(contestant)
         self._epoll.close()
@@ -77,7 +76,7 @@ class Pipes:
     # ---- time
 
     def reading(self, contestant: Contestant, at: float | None = None) -> Reading:
-        """What its processes have used and waited; as of a moment that is past, if told."""
+        """What its processes have used and waited; dated `at`, if that is given."""
         cpu, tasks = contestant.cpu(), contestant.tasks()
         self.waited = self.core.own.waited()
         return Reading(clock.monotonic() if at is None else at, cpu, self.waited, tasks)
@@ -87,7 +86,7 @@ class Pipes:
         return sum(other.cpu() for other in self._others(contestant)) / self.core.count
 
     def most_taken(self, contestant: Contestant, at: float) -> float:
-        """The most that this can have been at `at`, by what was last read."""
+        """The most that `taken` can have been at `at`, by the last readings."""
         used, known_at = 0.0, at
         for other in self._others(contestant):
             used += other.known_cpu
@@ -102,7 +101,7 @@ class Pipes:
     def start(
         self, bot: Bot, backend: Backend, limits: Limits, *, freeze: bool = False
     ) -> Contestant:
-        """Start a bot's process; `freeze`: one that is going to be stopped and continued."""
+        """Start a bot's process; `freeze`: it is going to be stopped and continued."""
         launch = Launch(
             run=bot.run,
             root=bot.root,
@@ -126,7 +125,7 @@ class Pipes:
         return contestant
 
     async def started(self, contestant: Contestant) -> None:
-        """Know where the processes of a bot are that has spoken."""
+        """Wait until the spawner has reported the root of the bot's process tree."""
         deadline = clock.monotonic() + STARTED_S
         while not contestant.rooted and contestant.exited is None:
             left = deadline - clock.monotonic()
@@ -135,7 +134,7 @@ class Pipes:
             await self.wait(left)
 
     async def kill(self, contestants: Sequence[Contestant]) -> None:
-        """Kill whole trees and see them gone."""
+        """Kill whole trees and wait for their end."""
         for contestant in contestants:
             if contestant.exited is None:
                 self._spawner.kill(contestant.id)
@@ -150,7 +149,7 @@ class Pipes:
             self._forget(contestant)
 
     async def dismiss(self, contestants: Sequence[Contestant]) -> None:
-        """Say `bye`, give them a moment to leave, then kill."""
+        """Send `bye`, wait up to BYE_S for their end, then kill."""
         for contestant in contestants:
             contestant.thaw()
             if contestant.session.state is SessionState.IDLE:
@@ -168,18 +167,18 @@ class Pipes:
         await self.kill(contestants)
 
     def give_up(self, contestant: Contestant) -> None:
-        """Have it killed; the end of its output tells."""
+        """Kill it without waiting; the end of its output follows."""
         self._spawner.kill(contestant.id)
 
     def end_input(self, contestant: Contestant) -> None:
-        """Close its standard input; what has not been written yet is dropped."""
+        """Close its standard input; discard what has not been written yet."""
         contestant.out.clear()
         self._close(contestant.stdin)
 
     # ---- bytes
 
     def ask(self, contestant: Contestant, data: bytes | bytearray) -> None:
-        """Send something that wants an answer, and listen for it."""
+        """Send a message that wants an answer, and listen for it."""
         if not contestant.reading and contestant.stdout >= 0 and not contestant.session.full:
             self._epoll.register(contestant.stdout, processes.READABLE)
             contestant.reading = True
@@ -192,7 +191,7 @@ class Pipes:
             return
         fd = contestant.stdin
         if fd < 0:
-            return  # the bot has closed its input; the end of its output will tell
+            return  # the bot has closed its input; the end of its output follows
         try:
             written = processes.write(fd, data)
         except BlockingIOError:
@@ -205,10 +204,10 @@ class Pipes:
             self._epoll.register(fd, processes.WRITABLE)
 
     def exchange(self, contestant: Contestant, question: bytearray) -> WireEvent:
-        """Ask, look, and say what has come of it: all that there is to most decisions.
+        """Write a question, poll, and return the event: all of it, for most decisions.
 
-        A bot that shares our core is given it at once, and has mostly answered when we have it
-        back: so its output is read first, and only then waited for.
+        A bot on our core gets it by the yield, and has mostly answered when we have it back: so
+        its output is read first, and polled for only then.
         """
         session = contestant.session
         if contestant.out or not contestant.reading or contestant.stdin < 0:
@@ -234,7 +233,6 @@ class Pipes:
         return session.next_event()
 
     def _take(self, contestant: Contestant, data: bytes) -> None:
-        """Its output has been read."""
         if not data:
             contestant.session.end()
             self._close(contestant.stdout)
@@ -253,7 +251,7 @@ class Pipes:
         self._take(contestant, data)
 
     async def status(self, contestant: Contestant) -> None:
-        """Wait a moment for the end of a process whose output has ended."""
+        """Wait up to STATUS_GRACE_S for the end of a process whose output has ended."""
         deadline = clock.monotonic() + STATUS_GRACE_S
         while contestant.exited is None and (left := deadline - clock.monotonic()) > 0:
             await self.wait(left)
@@ -267,7 +265,7 @@ class Pipes:
             self.look(0)
 
     def look(self, seconds: float) -> bool:
-        """Move bytes, blocking all of this process for at most so long; False: none moved."""
+        """Poll: move bytes, blocking this process for at most so long; False: none moved."""
         events = self._poll(seconds)
         for fd, _ in events:
             self._move(fd)
@@ -318,7 +316,7 @@ class Pipes:
             self._close(fd)
 
     def _logged(self, contestant: Contestant, data: bytes) -> None:
-        """Its stderr has been read."""
+        """Handle what was read of its stderr."""
         contestant.log(data)
 
     def _flush(self, contestant: Contestant) -> None:
@@ -348,7 +346,7 @@ class Pipes:
                     raise HostError(f"the sandbox could not run a bot: {message.host_error}")
 
     def _drain(self, contestant: Contestant) -> None:
-        """Take what a dead process left in its stderr."""
+        """Read what a dead process left in its stderr."""
         while contestant.errors >= 0:
             before = len(contestant.stderr)
             self._log(contestant)
@@ -372,7 +370,7 @@ class Pipes:
 
 @asynccontextmanager
 async def open_pipes() -> AsyncIterator[Pipes]:
-    """A table with a spawner of its own; nothing that it started outlives it."""
+    """Pipes with a spawner of their own; no process that it starts outlives it."""
     with Spawner() as spawner:
         pipes = Pipes(spawner)
         try:

@@ -1,14 +1,13 @@
-"""Listening in on the pipes to the bots: every byte in both directions, as it passes.
+"""Record all bytes between the arena and its bots, in both directions, and the bots' stderr.
 
-`TappedPipes` is a table that tells a `Tap` of what is said; `Recorder` is the tap that keeps it, a
-transcript a bot (see `arena.replay.transcripts`) and its stderr beside it.
-Both are chosen when a match
-starts: who records nothing pays nothing.
+`TappedPipes` are pipes that call a `Tap` for all that passes; `Recorder` is the tap that writes it
+to files, a transcript a bot (see `arena.replay.transcripts`) and its stderr beside it. A match that
+isn't recorded uses plain `Pipes` and pays nothing.
 
-Invariant: what has been said is in the file before anything else happens, but for an unfinished
-line of a bot's, which is there once it is finished, the next line is sent, or the bot is gone; and
-of a stderr without an end, whose last words are there when nothing more will be said. Nothing that
-is in the files acts in a terminal: they are meant for reading.
+Invariant: what has passed is in the file before anything else happens, but for an unfinished line
+of a bot, which is there once it is finished, the next line is sent, or the bot is gone; and for the
+end of a long stderr, which is there when the recorder is closed. Control characters are escaped:
+the files can be printed to a terminal.
 """
 
 from __future__ import annotations
@@ -28,32 +27,32 @@ from arena.sandbox.client import Spawner
 from arena.system import files
 from arena.wire.session import WireEvent
 
-# Of a bot's stderr, its beginning and its end: more than anybody reads, and a bot that writes
-# without an end in its time for a match would fill a disk.
+# What is kept of a bot's stderr, beginning and end: more than a person reads, and a bot that writes
+# all the time would fill a disk.
 STDERR_BEGIN, STDERR_END = 8 << 20, 1 << 16
 
 
 class Tap(Protocol):
-    """Hears all that a table's bots are told and say."""
+    """Called with all that passes between the arena and its bots."""
 
     def started(self, entrant: str, contestant: Contestant) -> None:
-        """A bot's process has been asked for."""
+        """A bot's process is being started."""
 
     def sent(self, contestant: Contestant, data: bytes) -> None:
-        """A line to it."""
+        """A line is sent to it."""
 
     def heard(self, contestant: Contestant, data: bytes) -> None:
-        """What was read of its output; empty: it has ended."""
+        """This was read of its output; empty: it has ended."""
 
     def logged(self, contestant: Contestant, data: bytes) -> None:
-        """What was read of its stderr."""
+        """This was read of its stderr."""
 
     def dropped(self, contestant: Contestant) -> None:
-        """It is going to be killed, if it is still there: it has failed, or all is over."""
+        """It is going to be killed: it has failed, or the match is over."""
 
 
 class TappedPipes(Pipes):
-    """A table that is listened in on."""
+    """Pipes with a tap."""
 
     def __init__(self, spawner: Spawner, tap: Tap) -> None:
         super().__init__(spawner)
@@ -62,25 +61,22 @@ class TappedPipes(Pipes):
     def start(
         self, bot: Bot, backend: Backend, limits: Limits, *, freeze: bool = False
     ) -> Contestant:
-        """Start a bot's process."""
         contestant = super().start(bot, backend, limits, freeze=freeze)
         self._tap.started(bot.entrant.id, contestant)
         return contestant
 
     def send(self, contestant: Contestant, data: bytes | bytearray) -> None:
-        """Write what can be written now."""
-        if data and contestant.id in self._by_id:  # to the dead nothing is said
+        if data and contestant.id in self._by_id:  # it may be gone
             self._tap.sent(contestant, bytes(data))
         super().send(contestant, data)
 
     async def kill(self, contestants: Sequence[Contestant]) -> None:
-        """Kill whole trees and see them gone."""
         for contestant in contestants:
             self._tap.dropped(contestant)
         await super().kill(contestants)
 
     def exchange(self, contestant: Contestant, question: bytearray) -> WireEvent:
-        """Ask and look; the way on which everything passes `send` and `_take`."""
+        """Without the short way, so that everything passes `send` and `_take`."""
         self.ask(contestant, question)
         self.look(LOOK_S)
         return contestant.session.next_event()
@@ -96,7 +92,7 @@ class TappedPipes(Pipes):
 
 @asynccontextmanager
 async def open_tapped_pipes(tap: Tap) -> AsyncIterator[TappedPipes]:
-    """A tapped table with a spawner of its own; nothing that it started outlives it."""
+    """Tapped pipes with a spawner of their own; no process that it starts outlives it."""
     with Spawner() as spawner:
         pipes = TappedPipes(spawner, tap)
         try:
@@ -116,7 +112,6 @@ class _Stderr:
         self._legible = Legible()
 
     def add(self, data: bytes) -> None:
-        """Write it, or keep it as its last words for now."""
         self._add(self._legible(data))
 
     def _add(self, data: bytes) -> None:
@@ -129,7 +124,7 @@ class _Stderr:
             del self._end[:over]
 
     def close(self) -> None:
-        """Write the last words; what was left out before them is told."""
+        """Write the end, and before it how much was left out."""
         self._add(self._legible(b"", last=True))
         if self._left_out:
             _append(self._file, b"\n[%d bytes are left out here]\n" % self._left_out)
@@ -143,7 +138,7 @@ class _Record:
     def __init__(self, path: Path) -> None:
         self.lines = files.open_file(path, "wb", buffering=0)
         self.stderr = _Stderr(path.with_suffix(".stderr.txt"))
-        self.held = b""  # bounded: a table reads no more than a line and a pipe's worth ahead
+        self.held = b""  # bounded: no more than a line and a pipe's worth is read ahead
 
 
 class Recorder:
@@ -165,47 +160,41 @@ class Recorder:
             _write(record.lines, comment_line(f"{entrant} {about}"))
 
     def started(self, entrant: str, contestant: Contestant) -> None:
-        """A bot's process has been asked for."""
         self._by_process[contestant.id] = self._by_entrant[entrant]
 
     def sent(self, contestant: Contestant, data: bytes) -> None:
-        """A line to it."""
         record = self._by_process[contestant.id]
-        _let_go(record)
+        _write_rest(record)
         _write(record.lines, sent_line(data))
 
     def heard(self, contestant: Contestant, data: bytes) -> None:
-        """What was read of its output."""
         record = self._by_process[contestant.id]
         *whole, record.held = (record.held + data).split(b"\n")
         for line in whole:
             _write(record.lines, received_line(line + b"\n"))
 
     def logged(self, contestant: Contestant, data: bytes) -> None:
-        """What was read of its stderr."""
         self._by_process[contestant.id].stderr.add(data)
 
     def dropped(self, contestant: Contestant) -> None:
-        """What it has left unfinished is all that there is."""
-        _let_go(self._by_process[contestant.id])
+        _write_rest(self._by_process[contestant.id])
 
     def fault(self, entrant: str, fault: Fault) -> None:
-        """How it failed."""
+        """Write how a bot failed."""
         record = self._by_entrant[entrant]
-        _let_go(record)
+        _write_rest(record)
         _write(record.lines, comment_line(" ".join(fault.message.splitlines())))
         for line in failure_lines(fault.kind, fault.status):
             _write(record.lines, line)
 
     def close(self) -> None:
-        """Nothing more will be said."""
         for record in self._by_entrant.values():
-            _let_go(record)
+            _write_rest(record)
             record.lines.close()
             record.stderr.close()
 
 
-def _let_go(record: _Record) -> None:
+def _write_rest(record: _Record) -> None:
     held, record.held = record.held, b""
     if held:
         _write(record.lines, received_line(held))

@@ -1,14 +1,13 @@
-"""One bot by itself in the sandbox, spoken to line by line; nothing that it says is judged.
+"""Talk to one bot in the sandbox line by line, without judging what it says.
 
-Theory of operation. `open_solo` starts a bot at a table of `arena.engine.pipes`,
-so it is held, read and
+Theory of operation. `open_solo` starts a bot by `arena.engine.pipes`, so it is confined, read and
 killed as in a match. `send()` writes bytes as they are; `line()` waits, up to a time, for what
 comes next: a line, silence, more than a line may have, or the end. `close_input()` is what a bot
-sees at the end of a series; `left()` waits for its process to be gone. No session, no referee and
-no match clock have a say: what the bytes mean is the caller's business.
+sees at the end of a series; `left()` waits for the end of its process. There is no session, no
+referee and no match clock.
 
 Invariant: what is held for the bot stays bounded, whatever it writes; when the context is left,
-nothing of it is left.
+none of its processes is.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Silence(msgspec.Struct, frozen=True):
     """No whole line within the time."""
 
     held: bytes
-    """What came of one."""
+    """The unfinished line."""
 
 
 class Flood(msgspec.Struct, frozen=True):
@@ -61,7 +60,7 @@ Output = BotLine | Silence | Flood | OutputEnd
 
 
 class _Unjudged(BotSession):
-    """Takes what a bot writes, and leaves it as it is."""
+    """Holds what a bot writes, as it is."""
 
     __slots__ = ("_limit", "came", "heard")
 
@@ -79,16 +78,14 @@ class _Unjudged(BotSession):
 
     @property
     def full(self) -> bool:
-        """True when more has come than any legal line needs: leave the rest in the pipe."""
+        """True when more is held than any legal line needs: leave the rest in the pipe."""
         return len(self.came) > self._limit
 
     @property
     def held(self) -> bytes:
-        """What has come and was not taken."""
         return bytes(self.came)
 
     def take(self) -> BotLine | Flood | None:
-        """The next line, if there is one."""
         end = self.came.find(b"\n")
         if end < 0 or end > self._limit:
             return Flood(self.held) if self.full else None
@@ -109,23 +106,22 @@ class Solo:
 
     @property
     def contestant(self) -> Contestant:
-        """Its process as the table sees it."""
         return self._bot
 
     # ---- towards the bot
 
     def send(self, data: bytes) -> None:
-        """Write these bytes; they needn't be one line. What a pipe can't take follows later."""
+        """Write these bytes, which needn't be one line. What the pipe can't take follows later."""
         self._pipes.send(self._bot, data)
 
     def close_input(self) -> None:
-        """End its standard input; what it has not read of what was written it may still read."""
+        """End its standard input; it can still read what is in the pipe."""
         self._pipes.end_input(self._bot)
 
     # ---- from the bot
 
     async def line(self, seconds: float) -> Output:
-        """What it says next, within that time."""
+        """What it writes next, within that time."""
         deadline = clock.monotonic() + seconds
         while True:
             if (line := self._heard.take()) is not None:
@@ -148,14 +144,14 @@ class Solo:
     # ---- its process
 
     async def left(self, seconds: float) -> Exited | None:
-        """Wait for its process to be gone; None: it is still there."""
+        """Wait for the end of its process; None: it is still there."""
         deadline = clock.monotonic() + seconds
         while self._bot.exited is None and (left := deadline - clock.monotonic()) > 0:
             await self._pipes.wait(left)
         return self._bot.exited
 
     async def kill(self) -> Exited:
-        """Kill all of it, if it is still there, and read what it has written to stderr."""
+        """Kill its processes, if they are still there, and read the rest of its stderr."""
         await self._pipes.kill([self._bot])
         assert self._bot.exited is not None
         return self._bot.exited
@@ -179,7 +175,7 @@ class Solo:
 async def open_solo(
     pipes: Pipes, bot: Bot, backend: Backend, limits: Limits
 ) -> AsyncIterator[Solo]:
-    """Start a bot; whatever of it is left at the end is killed."""
+    """Start a bot; what is left of it at the end is killed."""
     solo = Solo(pipes, bot, backend, limits)
     try:
         yield solo

@@ -1,4 +1,5 @@
-"""What a bot is charged for one decision: the time it ran or slept, not what it was kept waiting.
+"""Measure what a bot is charged for one decision: the time it ran or slept, not its waits for a
+core.
 
 Theory of operation. A `Stopwatch` is fed with readings of the bot's tree. Two of them bound a
 *slice* of the decision, which is charged with
@@ -9,25 +10,25 @@ Theory of operation. A `Stopwatch` is fed with readings of the bot's tree. Two o
 The kernel counts a wait when it ends: what of it finds no room in its slice lay in those before,
 and is taken off there. A task that wants to run at both ends and came to run at no time between
 them waited all the while. Before the first reading time is charged as it passes; if we came too
-late for it by waiting for the core, that is taken off, unless the bot may have had the core. Of the
-last slice, the one with the answer, our own wait is taken off too: the answer lay there, and it was
-we who couldn't run. Slices are short so that one wait can't cover up another task's sleep.
+late for it by waiting for the core, that is taken off, unless the bot may have had the core. From
+the last slice, the one with the answer, our own wait is taken off too: the answer lay in the pipe
+while we couldn't run. Slices are short so that one wait can't cover up another task's sleep.
 
-What the kernel says of a bot's tasks the bot can bring about. So without *proof* that others have
-the core no more than FREE_S is taken off. There are two proofs:
+A bot can fake what the kernel reports of its tasks. So without *proof* that other work has the
+core no more than FREE_S is taken off. There are two proofs:
 
-- What the trees of the other bots at the table used since the decision began was taken from this
-  bot's core: as much of its waiting is proven, and no more. A trial wouldn't do, as another bot can
-  burn CPU for as long as this one waits and leave the core free when it is tried. What they had
-  used when the decision began is not read but bounded from above: the bot is credited too little.
-  What they use while it stands still for a trial isn't credited.
-- A trial that finds others on the core, whoever they are, is good for what was taken off until
-  then and STEP_S more. A trial that finds the core free is repeated before it is believed.
+- What the trees of the match's other bots used since the decision began was taken from this bot's
+  core: as much of its waiting is proven, and no more. A trial wouldn't do, as another bot can burn
+  CPU for as long as this one waits and leave the core free during a trial. What they had used when
+  the decision began is not read but bounded from above: the bot is credited too little. What they
+  use during a trial isn't credited.
+- A trial that finds other work on the core, of whatever kind, proves what was taken off until then
+  and STEP_S more. A trial that finds the core free is repeated before it is believed.
 
-Who asks for proof, and gets it, is `hearing.py`.
+`arena.engine.listener` makes the trials.
 
 A *gap* is a look that is later than planned by more than our own wait for a core explains: the
-machine was suspended, or we were stopped, and who knows for how long the bot was. Then the
+machine was suspended, or we were stopped, and it isn't known for how long the bot was. Then the
 decision begins anew.
 
 Invariants: no clock and no system here; `charged` never exceeds the time by the clock; without
@@ -43,7 +44,7 @@ import math
 from arena.sandbox.delays import Reading, Task
 
 PATIENCE_S = 0.005
-"""A decision that takes longer is looked at. The wait for an answer wakes then anyway."""
+"""A decision that takes longer gets readings. The wait for an answer wakes then anyway."""
 
 SLICE_S = 0.02
 """The longest slice; they begin with PATIENCE_S and double. A look takes some 50 us."""
@@ -58,10 +59,10 @@ GAP_S = 0.05
 """By so much a look is never late unless we wait for the core, which is counted, or stand still."""
 
 UNCOUNTED_GAP_S = 0.5
-"""And where our own wait isn't counted."""
+"""The same where the kernel doesn't count our own wait."""
 
 TRIALS = 2
-"""So many in a row have to find the core free: others' work comes in bursts."""
+"""So many trials in a row have to find the core free: other work comes in bursts."""
 
 RETRY_S = 0.01
 """Between two of them."""
@@ -79,7 +80,7 @@ trouble then."""
 
 
 class TimeVerdict(enum.Enum):
-    """What a look has shown."""
+    """The result of a reading."""
 
     IN_TIME = enum.auto()
     UNPROVEN = enum.auto()

@@ -1,10 +1,10 @@
-"""A Dask cluster: the only module that imports `distributed`, and what of it is used, with types.
+"""Connect to a Dask cluster: the only module that imports `distributed`, wrapped with types.
 
-Everything here blocks, so trio calls it in threads. Tasks are pickles, which whoever can reach a
-worker may send: so a connection that leaves this machine is TLS with certificates of both ends, or
-there is none.
+Everything here blocks, so trio calls it in threads. Tasks are pickles, which anybody who can reach
+a worker may send: so a connection that leaves this machine is TLS with certificates of both ends,
+or there is none.
 
-Invariant: nothing is sent to a scheduler or a worker before its address has been judged.
+Invariant: nothing is sent to a scheduler or a worker before its address has been checked.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EXTRA = "pip install 'nine-arena[dask]'"
 
 
 class Tls(NamedTuple):
-    """Files with our certificate, its key, and that of who has signed everybody's."""
+    """Files with our certificate, its key, and the certificate of the common authority."""
 
     ca: Path
     cert: Path
@@ -53,13 +53,11 @@ class Peer(NamedTuple):
 
 
 class Cluster:
-    """See the module's docstring."""
-
     def __init__(self, place: str, connect: Callable[[], Any]) -> None:
         self._connect = connect
         self._client = connect()
         self.place = place
-        """As the user named it."""
+        """As named by the user."""
 
     def peers(self) -> list[Peer]:
         """The workers that are there; OSError when the scheduler isn't."""
@@ -76,7 +74,6 @@ class Cluster:
 
     @property
     def connected(self) -> bool:
-        """Whether the scheduler is there, as far as is known."""
         return bool(self._client.status == "running")
 
     def submit(
@@ -86,7 +83,7 @@ class Cluster:
         peer: Peer,
         then: Callable[[], None],
     ) -> Any:  # noqa: ANN401 - a future of distributed's
-        """Run a function on one worker; `then` is called, in some thread, when it has ended."""
+        """Run a function on one worker; `then` is called in some thread when it has ended."""
         future = self._client.submit(
             function, *arguments, workers=[peer.address], allow_other_workers=False, pure=False
         )
@@ -94,7 +91,7 @@ class Cluster:
         return future
 
     def hold(self, total: str, bundle: bytes, peer: Peer) -> Any:  # noqa: ANN401 - as above
-        """Bytes that workers can have from each other, this one first, and again if it dies."""
+        """Upload bytes that workers copy from each other; to this one first, again if it dies."""
         return self._client.submit(
             bytes,
             bundle,
@@ -104,11 +101,10 @@ class Cluster:
         )
 
     def close(self) -> None:
-        """Say goodbye to the scheduler."""
         _quietly(self._client.close, LEAVE_S)
 
     def leave(self, function: Callable[[str], None], event: str, peers: list[Peer]) -> None:
-        """Call a function on workers at once, past all tasks; who can't be reached is no matter."""
+        """Call a function on workers at once, before all tasks; skip those out of reach."""
         if not self.connected:
             return
         with contextlib.suppress(Exception):

@@ -1,9 +1,9 @@
-"""What cores give: how fast they are, and whether others take them; found out by working on them.
+"""Measure cores by working on them: how fast each is, and whether other work takes it.
 
-Theory of operation. A process for each core does a fixed piece of work there, all of them at the
-same time, as matches will be played. Its speed is counted by the CPU time that the work took, so
-others on the core don't make it slower; the share is how much of the clock's time that was. Others'
-work comes in bursts, so who got too little tries again, TRIES times.
+Theory of operation. A process for each core does a fixed piece of work there, all at the same time,
+as matches will be played. The speed counts the CPU time of the work, so other work on the core
+doesn't lower it; the share is that CPU time over the time by the clock. Other work comes in bursts,
+so a core with too low a share is tried again, TRIES times.
 
 Invariant: no threads where this is called, since it forks; a core is ours for TRIAL_S at a time.
 """
@@ -28,8 +28,6 @@ _BATCH = 200
 
 
 class CoreTrial(Frozen, frozen=True, kw_only=True):
-    """What a core gave."""
-
     core: int | None
     speed: int
     """Rounds of the work in a millisecond of its time."""
@@ -38,7 +36,7 @@ class CoreTrial(Frozen, frozen=True, kw_only=True):
 
     @property
     def free(self) -> bool:
-        """Nobody else takes it."""
+        """Whether no other work takes it."""
         return self.share >= SHARE
 
 
@@ -57,7 +55,7 @@ def _begun(core: int | None) -> tuple[int, int]:
     try:
         os.close(output)
         os.write(input_, msgspec.json.encode(_trial(core)))
-    except BaseException:  # noqa: BLE001 - who asked finds nothing
+    except BaseException:  # noqa: BLE001 - the parent reads nothing
         os._exit(1)
     os._exit(0)
 

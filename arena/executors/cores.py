@@ -1,10 +1,10 @@
-"""How many cores this process may use: those it may run on, and the time it is given on them.
+"""Count the cores that this process may use, and the share of their time that it is given.
 
-A container or a service is often given a part of a machine's time by its control group, or by
-one above it, while it still sees all cores. More workers than that would be stopped in turns,
-in the middle of a bot's decision; so what is left after rounding down is the number of workers.
+A container or a service is often given a part of a machine's time by its control group, or by one
+above it, while it still sees all cores. More workers than that would be stopped in turns, in the
+middle of a bot's decision; so the number of workers is that part, rounded down.
 
-Invariant: reads, and but for `one_core` changes nothing; what can't be found out limits nothing.
+Invariant: only `one_core` changes anything; what can't be found out limits nothing.
 """
 
 from __future__ import annotations

@@ -1,21 +1,22 @@
-"""The workers of a cluster: who is there, who may play, and how they are asked for something.
+"""Admit the workers of a cluster, watch which of them are there, and send them tasks.
 
-Theory of operation. Twice a second the scheduler is asked who is there. Who is new is looked at
+Theory of operation. Twice a second the scheduler is polled for its workers. A new one is examined
 (versions, sandbox, limits, cores), gets the bots and packages that its cache lacks, builds the bots
-and starts each one; what is amiss is told in a line, and the worker is left out. Cores are tried:
-those that others take aren't used, and a machine that is much slower than ours is left out, since
-limits are counted in seconds. Some of that passes, so who is left out for it is looked at again.
+and starts each one once. A worker that fails any of this is refused, with a line that says why. Its
+cores are probed: those that other work takes aren't used, and a machine that is much slower than
+ours is refused, since limits are counted in seconds. Some reasons pass, so such a worker is
+examined again later.
 
-A worker that is there and fails, in a series or by a core that others have come to take, sits out,
-what else it has in play is played to the end, and then it is looked at as if it were new.
+A worker that fails in a series, or whose core is taken by other work, is suspended: what it has in
+play is played to the end, then it is examined as if it were new.
 
-When the scheduler can't be reached it is waited for, and what was in play is lost; whoever has
-connected again to the new one, or started there, is a new worker.
+When the scheduler can't be reached we wait for it, and what was in play is lost; a worker that
+connects again to the new one, or is started there, is a new worker.
 
 Blocking calls are made in threads; futures call back by trio's token.
 
-Invariant: nothing is asked of a worker that is not among `peers`; no core has two slots; a worker
-is admitted by one task at a time, and only when nothing of ours is in play there.
+Invariant: no task goes to a worker that is not among `peers`; no core has two slots; a worker is
+admitted by one trio task at a time, and only when nothing of ours is in play there.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ from arena.system import clock, randomness
 
 POLL_S = 0.5
 ASK_S = 30.0
-# For a scheduler that can't be reached.
+# We wait so long for a scheduler that can't be reached.
 LOST_S = 60.0
-# Until cores that others take, or a worker that has failed, are looked at again.
+# Until a worker that has failed, or whose cores other work takes, is examined again.
 BUSY_S = 10.0
-# And what somebody may mend while the event goes on.
+# And one with a fault that can be repaired while the event goes on.
 MEND_S = 60.0
 SLOWEST = 0.5
 """Of the speed here. The slower of two machines gives a bot fewer thoughts in its limit; processors
@@ -56,32 +57,35 @@ _encode = msgspec.json.Encoder().encode
 
 
 class LostError(Exception):
-    """A worker is gone, or what we had there."""
+    """The worker is gone, or has lost our task."""
 
 
 class UnfitError(Exception):
-    """A worker can't play this event, and why."""
+    """The worker can't play this event; the message says why."""
 
     def __init__(self, reason: str, *, again: float = MEND_S, crowded: str = "") -> None:
         super().__init__(reason)
         self.again = again
-        """Seconds until it is looked at again."""
+        """Seconds until it is examined again."""
         self.crowded = crowded
-        """The machine whose cores other workers of ours have: or when one of those has gone."""
+        """The machine whose cores other workers of ours have: it is examined again, too, when one
+        of those leaves.
+        """
 
 
 class Node(msgspec.Struct, kw_only=True, eq=False):
-    """A worker that plays: what it has shown, and the cores of its slots."""
+    """An admitted worker."""
 
     peer: Peer
     process: str
-    """Which one it was when it was admitted: another may come to have its address."""
+    """Identifies the process: another one may get its address."""
     fit: NodeFit
     cores: tuple[int | None, ...]
+    """Of its slots."""
     slots: int = 0
-    """Those that are at work."""
+    """Slots at work."""
     crowded: dict[int, int] = {}
-    """By slot: so many trials in a row have found that others take its core."""
+    """By slot: how many trials in a row found other work on its core."""
 
 
 class _Refusal(msgspec.Struct, frozen=True):
@@ -92,8 +96,6 @@ class _Refusal(msgspec.Struct, frozen=True):
 
 
 class Crew:
-    """See the module's docstring."""
-
     def __init__(
         self,
         cluster: Cluster,
@@ -107,43 +109,43 @@ class Crew:
     ) -> None:
         self.cluster = cluster
         self.name = randomness.token_hex(8)
-        """The event's, on the workers."""
-        self._told: dict[str, Peer] = {}
-        """Who knows of it."""
+        """Of the event on the workers."""
+        self._configured: dict[str, Peer] = {}
+        """Workers that have the event's WorkerConfig."""
         self._config = config
         self._ask = _ask(config, sandbox)
         self._bundle = bundle
         self.pin = pin
         self.judge = judge and pin
-        """Whether cores that others take, and slow ones, are refused."""
+        """Whether busy cores and slow machines are refused."""
         self.note = note
         self._speed_here = 0
-        self._held: dict[str, tuple[str, Any]] = {}
+        self._uploaded: dict[str, tuple[str, Any]] = {}
         self._packing = trio.Lock()
         self.joined: Callable[[NodeFit], None] = lambda _: None
-        """Is told of everyone who is going to play."""
+        """Called with each worker that is going to play."""
         self.peers: dict[str, Peer] = {}
-        """Who is there, as last seen."""
+        """The workers of the scheduler at the last poll."""
         self.nodes: dict[str, Node] = {}
-        """Who plays."""
+        """The admitted ones."""
         self._leaving: dict[str, Node] = {}
-        """Who gets nothing more, and still has something in play."""
+        """Those that get nothing more, and still have something in play."""
         self._refused: dict[str, _Refusal] = {}
         self._waiting: dict[str, set[trio.CancelScope]] = defaultdict(set)
-        """What is to be given up when a worker is lost."""
+        """Cancelled when a worker is lost."""
         self._locks: dict[str, trio.Lock] = {}
-        """Of machines."""
+        """A lock a machine."""
         self._entered_in: dict[tuple[str, str], tuple[Bot, ...]] = {}
-        """By cache: a bot is built and tried once in each."""
+        """By host and cache: a bot is built and started once in each."""
         self._admitting: set[str] = set()
         self._failed: Exception | None = None
-        """Of an admission."""
+        """What an admission in the background has raised."""
         self._lost_since: float | None = None
 
     # ------------------------------------------------------------------------- who is there
 
     async def poll(self) -> list[Peer]:
-        """Ask the scheduler who is there: who is to be admitted. HostError: it is gone for good."""
+        """The workers to be admitted now, by the scheduler. HostError: it is gone for good."""
         if self._failed:
             raise self._failed
         try:
@@ -154,7 +156,7 @@ class Crew:
             return []
         if self.lost:
             self.note("note: the scheduler is there again")
-            for address in self.peers:  # whoever has one of these addresses now is another
+            for address in self.peers:  # a worker with one of these addresses is a new one
                 self._drop(address)
             self.peers = {}
         self._lost_since = None
@@ -183,8 +185,8 @@ class Crew:
             raise HostError(f"the scheduler {place} can't be reached any more")
 
     def _drop(self, address: str) -> None:
-        """Nothing is waited for there any more."""
-        self._told.pop(address, None)
+        """A worker is gone: cancel what waits for it."""
+        self._configured.pop(address, None)
         if gone := self.nodes.pop(address, None) or self._leaving.pop(address, None):
             for who, refusal in self._refused.items():
                 if refusal.crowded == gone.fit.host:
@@ -194,31 +196,31 @@ class Crew:
             scope.cancel()
 
     def hopeful(self) -> bool:
-        """Whether somebody was left out for what passes soon."""
+        """Whether a worker was refused for a reason that may pass soon."""
         return any(refusal.busy for refusal in self._refused.values())
 
     # ------------------------------------------------------------------------- who may play
 
     async def measure_here(self) -> None:
-        """Find out how fast this machine is, to judge others by."""
+        """Measure this machine's speed, to judge others by."""
         if self.judge:
             found = dask_tasks.answer(await trio.to_thread.run_sync(dask_tasks.try_cores, (None,)))
             assert isinstance(found, CoreTrials)
             self._speed_here = found.trials[0].speed
 
     def start_admission(self, peer: Peer) -> None:
-        """Have it admitted meanwhile: what a machine takes to build bots may outlast a wave."""
+        """Admit it in the background: a machine may build bots for longer than a wave lasts."""
         self._admitting.add(peer.address)
         trio.lowlevel.spawn_system_task(self._admit_for_itself, peer)
 
     async def _admit_for_itself(self, peer: Peer) -> None:
         try:
             await self.admit(peer)
-        except Exception as error:  # noqa: BLE001 - for whoever looks round to raise
+        except Exception as error:  # noqa: BLE001 - the next `poll` raises it
             self._failed = error
 
     async def admit(self, peer: Peer) -> None:
-        """Make a worker ready to play, or say why not."""
+        """Make a worker ready to play, or refuse it."""
         self._admitting.add(peer.address)
         try:
             await self._entered(peer)
@@ -246,20 +248,20 @@ class Crew:
             self.note(f"note: worker {peer.address} {how}: {unfit}")
 
     def leave(self, node: Node) -> None:
-        """It gets nothing more; if it is there nevertheless, it is looked at anew."""
+        """Send it nothing more; if it is still there, it is examined anew."""
         if self.nodes.get(node.peer.address) is node:
             del self.nodes[node.peer.address]
             self._leaving[node.peer.address] = node
             self._entered_in.pop((node.fit.host, node.fit.cache), None)
 
     def suspend(self, node: Node, why: str, *, again: float = BUSY_S) -> None:
-        """It has failed: the same, after a while."""
+        """`leave`, and refuse it for a while: it has failed."""
         if self.nodes.get(node.peer.address) is node:
             self.leave(node)
             self._leave_out(node.peer, "sits out", UnfitError(_line(why), again=again))
 
     def slot_over(self, node: Node) -> None:
-        """A slot of it is at work no more."""
+        """A slot has ended."""
         node.slots -= 1
         if not node.slots and self._leaving.get(node.peer.address) is node:
             del self._leaving[node.peer.address]
@@ -284,7 +286,7 @@ class Crew:
                 entered = _fit(await self.call(peer, dask_tasks.enter, self._ask))
                 bots = self._entered_in[cache] = entered.bots
             config = msgspec.structs.replace(self._config, bots=bots, sandbox=fit.sandbox)
-            self._told[peer.address] = peer
+            self._configured[peer.address] = peer
             process = await self.call(peer, dask_tasks.keep, self.name, _encode(config))
             speed = min(trial.speed for trial in trials)
             machine = msgspec.structs.replace(fit.machine, speed=speed)
@@ -297,7 +299,7 @@ class Crew:
         return node
 
     async def _cores(self, peer: Peer, fit: NodeFit) -> list[CoreTrial]:
-        """A core for each thread of a worker, on which nobody else plays."""
+        """A core for each thread of a worker, on which no other worker of ours plays."""
         if not self.pin:
             (trial,) = await self._try_cores(peer, (None,))
             return [trial] * peer.threads
@@ -306,7 +308,7 @@ class Crew:
             for node in (*self.nodes.values(), *self._leaving.values())
             if node.fit.host == fit.host
         ]
-        # What is kept to cores of its own, as a task of a batch system, shares none of these.
+        # A worker with cores of its own, as in a batch system, shares none of these.
         taken = {core for node in others for core in node.cores if core in fit.cores}
         left = [core for core in fit.cores if core not in taken]
         if len(taken) + peer.threads > fit.room or len(left) < peer.threads:
@@ -322,7 +324,7 @@ class Crew:
         return await self._free(peer, left)
 
     async def _free(self, peer: Peer, cores: list[int]) -> list[CoreTrial]:
-        """Those of some cores, one for each thread, that nobody else takes."""
+        """One core for each thread, of those on which a trial finds no other work."""
         free: list[CoreTrial] = []
         while cores and len(free) < peer.threads:
             some = cores[: peer.threads - len(free)]
@@ -355,8 +357,8 @@ class Crew:
         return found.trials
 
     async def _send(self, peer: Peer, missing: Sequence[str]) -> None:
-        """Fill its cache: what packages a bot needs there it can tell when it has the bot. Those
-        that it doesn't get, since its tools are others or they are too large, it will say to fetch.
+        """Fill its cache. It knows which packages a bot needs when it has the bot; those that it
+        doesn't get, since its tools differ or they are too large, it will name as missing.
         """
         sent: set[str] = set()
         while new := [name for name in missing if name not in sent]:
@@ -367,12 +369,12 @@ class Crew:
             missing = _fit(await self.call(peer, dask_tasks.look, self._ask)).missing
 
     async def _hold(self, name: str, peer: Peer) -> tuple[str, Any] | None:
-        """An entry of our cache: its sum, and a future of distributed's."""
+        """Upload an entry of our cache: its checksum, and a future of distributed's."""
         async with self._packing:  # one for all, and one at a time in memory
-            held = self._held.get(name)
+            held = self._uploaded.get(name)
             if held and held[1].status in {"pending", "finished"}:
                 return held
-            if held:  # its scheduler is gone, or all that were to have it
+            if held:  # its scheduler is gone, or all workers that had it
                 held[1].release()
             try:
                 bundle = await trio.to_thread.run_sync(self._bundle, name)
@@ -381,18 +383,18 @@ class Crew:
             if bundle is None:
                 return None
             future = await self._submitted(lambda: self.cluster.hold(*bundle, peer))
-            self._held[name] = bundle.sum, future
-            return self._held[name]
+            self._uploaded[name] = bundle.sum, future
+            return self._uploaded[name]
 
     def close(self) -> None:
-        """Have the workers forget the event. Blocks."""
-        self._held.clear()
-        self.cluster.leave(dask_tasks.leave, self.name, list(self._told.values()))
+        """Make the workers forget the event. Blocks."""
+        self._uploaded.clear()
+        self.cluster.leave(dask_tasks.leave, self.name, list(self._configured.values()))
 
     # ------------------------------------------------------------------------- tasks
 
     async def call(self, peer: Peer, function: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
-        """The result of a task; LostError if its worker is gone, UnfitError if it can't do it."""
+        """Run a task: its result. LostError: its worker is gone; UnfitError: it failed there."""
         result, future = await self.ask(peer, function, *arguments)
         future.release()
         return result
@@ -400,7 +402,7 @@ class Crew:
     async def ask(
         self, peer: Peer, function: Callable[..., Any], *arguments: object
     ) -> tuple[Any, Any]:
-        """The same, and the task's future, for the caller to release."""
+        """Run a task: its result, and its future for the caller to release."""
         token, ended = trio.lowlevel.current_trio_token(), trio.Event()
 
         def wake() -> None:
@@ -426,7 +428,7 @@ class Crew:
                 raise
             finally:
                 self._waiting.get(peer.address, set()).discard(scope)
-        raise LostError  # while it was waited for
+        raise LostError  # while we waited
 
     async def _submitted(self, submit: Callable[[], Any]) -> Any:  # noqa: ANN401
         try:
@@ -459,16 +461,16 @@ def _ask(config: WorkerConfig, sandbox: str) -> bytes:
     return _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
 
 
-def _answer(played: Any) -> dask_tasks.NodeAnswer:  # noqa: ANN401 - whatever a worker says
+def _answer(encoded: Any) -> dask_tasks.NodeAnswer:  # noqa: ANN401 - a worker may send anything
     try:
-        found: dask_tasks.NodeAnswer = dask_tasks.answer(played)
+        found: dask_tasks.NodeAnswer = dask_tasks.answer(encoded)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         raise UnfitError(_STRANGE, again=math.inf) from None
     return found
 
 
-def _fit(played: Any) -> NodeFit:  # noqa: ANN401 - as above
-    found = _answer(played)
+def _fit(encoded: Any) -> NodeFit:  # noqa: ANN401 - as above
+    found = _answer(encoded)
     if isinstance(found, NodeUnfit):
         raise UnfitError(_line(found.trouble))
     if not isinstance(found, NodeFit):

@@ -1,23 +1,23 @@
-"""What an event does within a worker process of a Dask cluster; and the words that it uses there.
+"""Run an event's tasks within a worker process of a Dask cluster.
 
-Theory of operation. Tasks are functions of this module, sent by name, with texts and
-bytes as arguments and results, so there is nothing to unpickle but builtins. What somebody else
-answers in their place Dask unpickles nevertheless, so a node has to be trusted. The sandbox, the
-bots and trio stay out of Dask's process: `arena node` looks at the machine and enters the bots,
-a worker process plays the series; we hold the other end of the input of both. So whatever kills
-Dask's process ends the bots too.
+Theory of operation. Tasks are functions of this module, sent by name, with texts and bytes as
+arguments and results, so there is nothing to unpickle but builtins. Dask unpickles a malicious
+worker's answer nevertheless, so a node has to be trusted. The sandbox, the bots and trio's loop
+stay out of Dask's process: `arena node` examines the machine and enters the bots, a worker process
+plays the series, and we hold the other end of the input of both. So whatever kills Dask's process
+ends the bots too.
 
     versions   what is installed here
     look       `arena node`: sandbox, cores, limits, which bots and packages aren't in the cache
-    try_cores  `arena node`: how fast some cores are, and whether others take them
-    take       put one of those into the cache
+    try_cores  `arena node`: how fast some cores are, and whether other work takes them
+    take       put a bot, or packages, into the cache
     enter      `arena node`: build the bots, start each one once
-    keep       the event, with its bots as they are run here
+    keep       the event's WorkerConfig, with its bots as they are run here
     play       some series, one after another, by a process that stays for the next ones
     leave      forget the event, end its processes
 
-Invariant: holds one process a slot, and no record after the task that has told it; an event that
-nobody has asked to play for IDLE_S is forgotten.
+Invariant: one worker process a slot, and no record is held after the task that returned it; an
+event without a task for IDLE_S is forgotten.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from arena.system import clock, processes, randomness
 
 _encode = msgspec.json.Encoder().encode
 _jobs = msgspec.json.Decoder(tuple[Job, ...]).decode
-# A client that was killed says no goodbye. Who had nothing to play for so long is told anew.
+# A client that was killed says no goodbye. A worker that was idle for so long is configured anew.
 IDLE_S = 300.0
 # For a worker whose input has ended to kill its bots.
 END_S = 5.0
@@ -60,30 +60,27 @@ _ERROR_BYTES = 2000
 
 
 class Ask(Frozen, frozen=True, kw_only=True, tag="event"):
-    """What `arena node` is asked: whether it can play this; if so told, to enter the bots."""
+    """A question to `arena node`: whether it can play this event."""
 
     settings: Settings
     entrants: tuple[Entrant, ...]
     sandbox: str
     """As in `--sandbox`."""
     enter: bool = False
+    """Also build and start its bots."""
 
 
 class AskCores(Frozen, frozen=True, kw_only=True, tag="cores"):
-    """What `arena node` is asked: to try these, all at the same time."""
+    """A question to `arena node`: how fast these cores are, all at the same time."""
 
     cores: tuple[int | None, ...]
 
 
 class NodeUnfit(Frozen, frozen=True, kw_only=True, tag="unfit"):
-    """It can't, and why."""
-
     trouble: str
 
 
 class NodeFit(Frozen, frozen=True, kw_only=True, tag="fit"):
-    """It can."""
-
     host: str
     """The same for all workers of one machine, or container, and no other's."""
     cache: str
@@ -95,13 +92,13 @@ class NodeFit(Frozen, frozen=True, kw_only=True, tag="fit"):
     room: int
     """Matches at a time that have a core each and all that their bots are promised."""
     missing: tuple[str, ...] = ()
-    """Bots, and packages of those that are there, that aren't in the cache: their places in one."""
+    """Bots, and packages of those that are there, that aren't in the cache: their paths in it."""
     bots: tuple[Bot, ...] = ()
     """As they are run here, once they are entered."""
 
 
 class CoreTrials(Frozen, frozen=True, kw_only=True, tag="tried"):
-    """What they gave, in their order."""
+    """In the order of the cores."""
 
     trials: tuple[CoreTrial, ...]
 
@@ -111,18 +108,18 @@ answer = msgspec.json.Decoder(NodeAnswer).decode
 
 
 def do(task: str, *arguments: object) -> tuple[str, object]:
-    """Do one of the tasks below: why it failed, or nothing and its result. Errors are told as text,
+    """Run one of the tasks below: why it failed, or "" and its result. Errors are returned as text,
     since not every exception survives the way to the client.
     """
     try:
         return "", globals()[task](*arguments)
-    except Exception as error:  # noqa: BLE001 - told, and named there
+    except Exception as error:  # noqa: BLE001 - returned, with its name
         kind = "" if isinstance(error, UserError | HostError) else f"{type(error).__name__}: "
         return f"{kind}{error}", None
 
 
 def versions() -> list[str]:
-    """The arena and the Python here."""
+    """Of the arena and of Python."""
     return [__version__, ".".join(platform.python_version_tuple()[:2])]
 
 
@@ -132,23 +129,22 @@ def look(ask: bytes) -> bytes:
 
 
 def try_cores(cores: Sequence[int | None]) -> bytes:
-    """Try some cores."""
     return _node(_encode(AskCores(cores=tuple(cores))))
 
 
 def take(name: str, total: str, bundle: bytes) -> None:
-    """Put a bot or packages into the cache, if they have that sum."""
+    """Put a bot or packages with this checksum into the cache."""
     unpack(name, Bundle(total, bundle), cache=default_cache())
 
 
 def enter(ask: bytes) -> bytes:
-    """Take the bots in: how they are run here."""
+    """Build the bots: how they are run here."""
     asked = msgspec.json.decode(ask, type=Ask)
     return _node(_encode(msgspec.structs.replace(asked, enter=True)))
 
 
 def keep(event: str, config: bytes) -> str:
-    """The event may be played here from now on: which process this is."""
+    """Keep the config of an event: the id of this process."""
     inherited_limits.raise_open_files()
     leave(event)  # bots, and their sandbox, may be others than they were
     _events[event] = _Event(event, msgspec.json.decode(config, type=WorkerConfig))
@@ -156,8 +152,8 @@ def keep(event: str, config: bytes) -> str:
 
 
 def play(event: str, slot: int, core: int | None, jobs: bytes) -> bytes | str:
-    """Play some series one after another; the lines of the worker. No such event here: which
-    process this is.
+    """Play some series one after another: the worker's lines; the id of this process if the event
+    is not known here.
     """
     if (known := _events.get(event)) is None:
         return _process
@@ -171,12 +167,12 @@ def leave(event: str) -> None:
 
 
 def dask_setup(_worker: object) -> None:
-    """As a preload of a cluster of ours: Ctrl-C in a terminal is for the parent to deal with."""
+    """Called by Dask, as a preload of a cluster of our own: Ctrl-C is for the parent alone."""
     os.setsid()
 
 
 def _node(ask: bytes) -> bytes:
-    """Ask `arena node`: what starts programs has a main thread and no other."""
+    """Run `arena node`, since a process that starts programs must have its main thread only."""
     done = processes.run(
         [sys.executable, "-P", "-m", "arena", "node"],
         input=ask,
@@ -191,7 +187,7 @@ def _node(ask: bytes) -> bytes:
 
 
 class _Event:
-    """An event that is played here: what its processes are told, and they."""
+    """An event that is played here, and its worker processes."""
 
     def __init__(self, name: str, config: WorkerConfig) -> None:
         self._name = name
@@ -225,11 +221,11 @@ class _Event:
             if process is None:
                 process = _Process(msgspec.structs.replace(self._config, core=core))
                 self._processes[slot] = process
-                if self._closed.is_set():  # in this very moment
+                if self._closed.is_set():  # meanwhile
                     process.close()
             yield from process.play(job)
         except OSError as error:
-            # It can't be started, or was gone when it was to be told.
+            # It couldn't be started, or was gone before it got the job.
             yield _void(job, f"can't start a worker process: {why_not_started(error)}")
             self._end(slot)
         except EOFError:
@@ -241,7 +237,6 @@ class _Event:
         return process.close() if process else None
 
     def close(self) -> None:
-        """End all processes."""
         self._closed.set()
         for process in list(self._processes.values()):
             process.abandon()
@@ -256,8 +251,6 @@ class _Event:
 
 
 class _Process:
-    """A worker process (`arena.executors.worker`)."""
-
     def __init__(self, config: WorkerConfig) -> None:
         self._process = processes.start(
             [sys.executable, "-P", "-m", "arena.executors.worker"],
@@ -286,7 +279,7 @@ class _Process:
         raise EOFError
 
     def close(self) -> int | None:
-        """End its input, and wait; it kills what it started. Kill it if it does not go."""
+        """End its input, and wait: it kills what it started. Kill it if it doesn't end."""
         with contextlib.suppress(OSError, ValueError):
             self._input.close()
         try:
@@ -296,7 +289,7 @@ class _Process:
             return self._process.wait()
 
     def abandon(self) -> None:
-        """The same for whoever can't wait."""
+        """`close`, without waiting."""
         threading.Thread(target=self.close, name="arena-end", daemon=True).start()
 
 
