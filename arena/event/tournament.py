@@ -64,7 +64,7 @@ class Tournament:
         """Series whose match in play is awaited before everything is stopped."""
         self._trouble = ""
         self._scope = trio.CancelScope()
-        for record in read_records(store.folder):
+        for record in read_records(store.folder, store.event):
             self.counting.add(record)
 
     @property

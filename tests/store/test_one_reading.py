@@ -72,12 +72,14 @@ READERS = {
     "rate": ("rate", "{folder}"),
     "log": ("log", "{folder}"),
     "log-canonical": ("log", "{folder}", "--canonical"),
+    "log-all": ("log", "{folder}", "--all"),
     "log-faults": ("log", "{folder}", "--faults"),
     "log-transcript": ("log", "{folder}", "--transcript", "{match}", "--bot", "bob"),
     "audit": ("audit", "{folder}"),
     "verify": ("verify", "{folder}"),
     "replay-list": ("replay", "{folder}"),
     "replay-all": ("replay", "{folder}", "--all"),
+    "replay-search": ("replay", "{folder}", "--bot", "ann", "--sort", "best"),
     "replay-match": ("replay", "{folder}", "{match}", "--print"),
     "publish": ("publish", "{folder}", "--to", "{site}", "--jobs", "1"),
 }
@@ -116,3 +118,12 @@ def test_a_damaged_log_is_published_in_two_passes(event, tmp_path):
     data[200] ^= 1
     log.write_bytes(data)
     assert 2 == openings("publish", folder, "--to", tmp_path / "site")["matches.jsonl"]
+
+
+def test_a_rating_and_a_merge_read_event_json_once_a_folder(event, tmp_path):
+    """The folder that a merge writes counts as another one."""
+    other = make(tmp_path / "other", GOLF, ("ann", "bob"))
+    apart = make(tmp_path / "apart", GOLF, ("cyd", "dan"), secret=b"2" * 32)
+    assert 2 == openings("rate", other, apart)["event.json"]
+    shards = [make(tmp_path / f"{n}", GOLF, ("ann", "bob", "cyd"), shard=f"{n}/2") for n in (1, 2)]
+    assert 3 == openings("merge", *shards, "--out", tmp_path / "whole")["event.json"]
