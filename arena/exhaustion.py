@@ -16,7 +16,7 @@ _BY_NUMBER = {
     errno.ENFILE: "the machine is out of file descriptors",
     errno.ENOMEM: "out of memory",
     errno.ENOLCK: "out of file locks",
-    errno.EFBIG: "a file has come to the largest size that this process may write (`ulimit -f`)",
+    errno.EFBIG: "a file has reached the largest size that this process may write (`ulimit -f`)",
 }
 NO_SPACE, NO_QUOTA = _BY_NUMBER[errno.ENOSPC], _BY_NUMBER[errno.EDQUOT]
 NO_MAPPING = f"{_BY_NUMBER[errno.ENOMEM]} (a library can't be mapped into it)"

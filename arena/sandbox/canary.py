@@ -103,7 +103,7 @@ def _observe(spawner: Spawner, plan: SpawnPlan, *, namespaces: bool) -> str:
             elif chunk := os.read(bot.stdout, OUTPUT_BYTES):
                 output += chunk
                 if len(output) > OUTPUT_BYTES:
-                    return "the canary talks without end"
+                    return "the canary prints without end"
         return _problem(output.decode(errors="replace"), pid, namespaces=namespaces)
     finally:
         for descriptor in (bot.stdin, bot.stdout, bot.stderr):

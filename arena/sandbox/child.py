@@ -309,8 +309,8 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
     for path in (root, *options["exposed"]):
         if not os.access(path, os.R_OK | (os.X_OK if os.path.isdir(path) else 0)):  # noqa: PTH112
             raise PermissionError(
-                f"the spare user that plays can't enter {path}: have the folders above it "
-                "entered by others (chmod o+x), or use a cache elsewhere (XDG_CACHE_HOME)"
+                f"the spare user of a bot can't enter {path}: allow others to enter the folders "
+                "above it (chmod o+x), or use a cache elsewhere (XDG_CACHE_HOME)"
             )
     kernel.no_new_privileges()
     may_write = kernel.READ | kernel.WRITE

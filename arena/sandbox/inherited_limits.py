@@ -171,9 +171,9 @@ def check_capacity(
     for limit in inherited.memory:
         if limit.most < (wanted := seats * room * launch.memory_mb) << 20:
             notes.append(
-                f"{_matches(room)} at a time may use {wanted} MB of memory, and "
-                f"{limit.most >> 20} MB are all that there is ({limit.where}); what is being "
-                "played when that runs out is played again"
+                f"{_matches(room)} at a time may use {wanted} MB of memory, but only "
+                f"{limit.most >> 20} MB are available ({limit.where}); matches that are running "
+                "when that runs out are played again"
             )
             break
     return Capacity(room, notes=tuple(notes))
@@ -186,7 +186,7 @@ def lack(
     for what, command, lower in _shortages(inherited, launch, at_once):
         by = f" (`{command}`)" if command else ""
         or_lower = f", or lower {lower}" if lower in flags else ""
-        return f"{what}; raise that where the arena is started{by}{or_lower}"
+        return f"{what}; raise the limit where the arena is started{by}{or_lower}"
     return ""
 
 
@@ -200,24 +200,25 @@ def _shortages(
             kind = _KINDS[name]
             wanted = str(needed // kind.step) if kind.step else "unlimited"
             what = (
-                f"{most // kind.unit} {kind.what} are all that a process may have here "
-                f"(ulimit {kind.flag}), {_promise(launch)} needs {-(-needed // kind.unit)}"
+                f"a process may have only {most // kind.unit} {kind.what} here "
+                f"(ulimit {kind.flag}), but {_promise(launch)} needs {-(-needed // kind.unit)}"
             )
             yield what, f"ulimit {kind.flag} {wanted}", kind.lower
     for limit in inherited.memory:
         if limit.most < launch.memory_mb << 20:
             what = (
-                f"{limit.most >> 20} MB of memory are all that there is ({limit.where}), "
-                f"{_promise(launch)} needs {launch.memory_mb}"
+                f"only {limit.most >> 20} MB of memory are available ({limit.where}), "
+                f"but {_promise(launch)} needs {launch.memory_mb}"
             )
             yield what, "", "--memory"
     for limit in inherited.tasks if launch.tasks else ():
         if _room(limit, launch) < at_once:
             needed = OWN + at_once * (launch.tasks + OVERHEAD)
             who = f"{at_once} bots" if at_once > 1 else f"a {_kind(launch)}"
+            need = "need" if at_once > 1 else "needs"
             what = (
-                f"{limit.most} processes and threads may run here ({limit.where}) and "
-                f"{limit.used} do, {who} with {launch.tasks} tasks must find room for {needed} more"
+                f"only {limit.most} processes and threads may run here ({limit.where}) and "
+                f"{limit.used} do, but {who} with {launch.tasks} tasks {need} {needed} more"
             )
             own = limit.where == ULIMIT_U
             yield what, f"{ULIMIT_U} {limit.used + needed}" if own else "", "--tasks"

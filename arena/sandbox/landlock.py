@@ -60,7 +60,7 @@ class Landlock:
     def plan(self, launch: Launch) -> SpawnPlan:
         found = self.probe()
         if not found.works:
-            raise HostError(f"Landlock does not hold here: {found.detail}")
+            raise HostError(f"Landlock does not work here: {found.detail}")
         return self._plan(launch)
 
     def _probe(self) -> Probe:

@@ -107,8 +107,8 @@ def _own_mounts() -> None:
     except PermissionError as error:
         raise PermissionError(
             error.errno,
-            "no mount namespace can be had: as root that needs CAP_SYS_ADMIN, as an ordinary "
-            "user user namespaces",
+            "no mount namespace is available: root needs CAP_SYS_ADMIN for it, an ordinary user "
+            "needs user namespaces",
         ) from error
 
 

@@ -112,8 +112,8 @@ class Program:
     def _killed_for_others(self, peak: float) -> str:
         most = self.plan["share"]["memory_mb"]
         return (
-            "the machine, or a control group that all is in, ran out of memory: the kernel killed "
-            f"a program that used at most {peak:.0f} MB of the {most} it may"
+            "the machine, or a control group above the program's, ran out of memory: the kernel "
+            f"killed a program that used at most {peak:.0f} of its {most} MB"
         )
 
     def conclude(self) -> None:
@@ -180,4 +180,4 @@ class Program:
             if os.WIFSIGNALED(status)
             else f"exit {os.waitstatus_to_exitcode(status)}"
         )
-        return " ".join(text.split()) or f"the sandbox ended without a word ({ended})"
+        return " ".join(text.split()) or f"the sandbox ended without a message ({ended})"

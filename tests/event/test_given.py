@@ -58,7 +58,7 @@ def test_a_limit_of_the_shell_is_named_before_anything_is_tried(
 ):
     """One line, no folder, and no advice to go without a sandbox."""
     [line] = limited(before, "run", bot("ann"), bot("bob"), "--out", "out")
-    assert f"{limit} are all that a process may have here (ulimit -" in line
+    assert f"a process may have only {limit} here (ulimit -" in line
     assert line.endswith(remedy)
     assert "--sandbox none" not in line
     assert not (tmp_path / "out").exists()
@@ -95,7 +95,7 @@ def test_the_processes_of_one_user_are_shared_by_all(limited):
     """What runs already is counted, and all that bots of one match may start."""
     python = (sys.executable, ORDINARY) if os.geteuid() == 0 else (sys.executable,)
     [line] = limited("ulimit -u 22", "run", "ann", "bob", python=python)
-    assert "22 processes and threads may run here (ulimit -u)" in line
+    assert "only 22 processes and threads may run here (ulimit -u)" in line
     assert "2 bots with 64 tasks" in line
     assert line.endswith("), or lower --tasks")
 
@@ -107,8 +107,8 @@ def test_the_processes_of_a_control_group_are_shared_by_all(limited, bot, group)
     inside = f"echo $$ > {pids}/cgroup.procs"
     words = ("run", bot("ann"), bot("bob"), "--deals", "1", "-q")
     [line] = limited(inside, *words)
-    assert f"20 processes and threads may run here ({pids}/pids.max)" in line
-    assert line.endswith("; raise that where the arena is started, or lower --tasks")
+    assert f"only 20 processes and threads may run here ({pids}/pids.max)" in line
+    assert line.endswith("; raise the limit where the arena is started, or lower --tasks")
     (pids / "pids.max").write_text("40")
     limited(inside, *words, "--tasks", "6", code=0)
 

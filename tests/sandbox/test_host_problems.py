@@ -34,7 +34,7 @@ UID_MAP = "bwrap: setting up uid map: Permission denied"
 LOOPBACK = "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted"
 PROC = "bwrap: Can't mount proc on /newroot/proc: Operation not permitted"
 SLAVE = "bwrap: Failed to make / slave: Permission denied"
-NO_MOUNTS = "[Errno 1] no mount namespace can be had: as root that needs CAP_SYS_ADMIN"
+NO_MOUNTS = "[Errno 1] no mount namespace is available: root needs CAP_SYS_ADMIN for it"
 SETUID = "bwrap: cannot open /proc/sys/user/max_user_namespaces: Permission denied"
 NO_SETUID = "bwrap: setuid use of bubblewrap is not supported in this build"
 

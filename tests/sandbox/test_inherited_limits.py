@@ -41,7 +41,7 @@ def test_a_promise_is_kept_by_exactly_what_it_needs(name):
     enough = needs(BOT)[name]
     assert not lack(InheritedLimits({name: enough}), BOT)
     told = lack(InheritedLimits({name: enough - 1}), BOT, flags=FLAGS)
-    assert "raise that where the arena is started (`ulimit -" in told
+    assert "raise the limit where the arena is started (`ulimit -" in told
     assert "\n" not in told
 
 
@@ -70,7 +70,7 @@ def test_processes_must_do_for_all_that_are_alive_at_a_time():
     assert (1, "") == fewer[:2]
     assert fewer.notes[0].startswith("1 match at a time, not 2: ")
     none = judged(InheritedLimits(tasks=(SharedLimit("there", 7 + one - 1, 7),)))
-    assert f"2 bots with 64 tasks must find room for {one} more" in none.lack
+    assert f"2 bots with 64 tasks need {one} more" in none.lack
     assert none.lack.endswith("or lower --tasks")
 
 
@@ -92,9 +92,9 @@ def test_memory_that_others_limit_is_a_note_as_long_as_one_bot_has_its_own():
         InheritedLimits(memory=(SharedLimit("above", 2000 * MB), SharedLimit("top", 1 << 40)))
     )
     assert (2, "") == found[:2]
-    assert "2 matches at a time may use 2048 MB of memory, and 2000 MB are all" in found.notes[0]
+    assert "2 matches at a time may use 2048 MB of memory, but only 2000 MB are" in found.notes[0]
     assert (
-        "150 MB of memory are all"
+        "only 150 MB of memory are"
         in judged(InheritedLimits(memory=(SharedLimit("above", 150 * MB),))).lack
     )
 
