@@ -45,6 +45,8 @@ _LEGAL_DRAWN: Final = (*_SWAP, "discard")
 
 
 class FourCardView(msgspec.Struct, frozen=True):
+    """What a seat knows; the fields are those of protocol/SPEC.md."""
+
     seat: int
     order: tuple[int, ...]
     phase: Literal["turn", "drawn"]

@@ -53,6 +53,8 @@ _LEGAL_DRAWN: Final = tuple(map(_legal_drawn, range(_ALL_DOWN + 1)))
 
 
 class PlayNineView(msgspec.Struct, frozen=True):
+    """What a seat knows; the fields are those of protocol/SPEC.md."""
+
     seat: int
     order: tuple[int, ...]
     phase: Literal["tee", "turn", "drawn"]

@@ -74,7 +74,7 @@ WORDS = {
         "arena": "The version of arena.",
     },
     "NotRun": {"name": "The bot's name.", "reason": "Why it takes no part, in one line."},
-    "Reports": {
+    "CheckReports": {
         "v": "1; fields may be added without a new number.",
         "passed": "Whether no check of any bot failed; warnings are allowed.",
         "bots": "In the order in which they were tried.",

@@ -56,7 +56,7 @@ RECORDS: dict[str, Any] = {
     "match-record": MatchRecord,
     "event": Event,
     "audit-report": audit_report.Audit,
-    "check-report": report.Reports,
+    "check-report": report.CheckReports,
     "match-steps": steps.MatchSteps,
     "site": state.SiteIndex,
 }
