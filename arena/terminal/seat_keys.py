@@ -43,6 +43,16 @@ _TO = {"t": "take", "s": "swap", "f": "flip"}
 """Keys that are followed by a position."""
 _AT_ONCE = {"d": ("draw",), "space": ("draw",), "x": ("discard", "skip")}
 """Keys that are a move: the first of these words that the game has."""
+_BACK = ("any key: back to the cards", "")
+_STATUS = {
+    "leave": ("leave? it won't count. y leaves, other keys stay", ""),
+    "help": _BACK,
+    "score": _BACK,
+    "over": ("n another match, q leave", "c score card "),
+    "hole": ("space goes on", "c score card  ? help  q leave "),
+    "move": ("your turn", "c score card  : type  ? help  q leave "),
+}
+"""The last line, by the page over the cards or the decision that is due."""
 
 
 class Seat:
@@ -66,18 +76,18 @@ class Seat:
         self._pending = ""
         """Keys of a move that is not complete: t, s, f, k, a first card of a tee-off, or a colon
         and what has been typed."""
-        self._said = ""
+        self._hint = ""
 
     def wait_for(self, what: str, desk: Desk) -> None:
         """Ask for a decision: see `waiting`."""
         self.waiting, self.desk = what, desk
         self.move, self.ready, self.again = "", False, False
-        self._pending = self._said = ""
+        self._pending = self._hint = ""
 
     # ---- keys
 
     def press(self, key: str) -> None:
-        self._said = ""
+        self._hint = ""
         if self._page == "leave":
             self._page = ""
             self.left = key in ("y", "q", "enter")
@@ -125,13 +135,13 @@ class Seat:
 
     def _place(self, word: str, position: str) -> None:
         if not word and self._desk.phase == "turn":
-            self._said = f"t {position} takes the pile's card to {position}; d draws"
+            self._hint = f"t {position} takes the pile's card to {position}; d draws"
         else:
             self._try(f"{word or 'swap'} {position}")
 
     def _tee(self, first: str, key: str) -> None:
         if not (key.isdecimal() and key.isascii()):
-            self._said = "press the numbers of two of your cards" if key != "backspace" else ""
+            self._hint = "press the numbers of two of your cards" if key != "backspace" else ""
         elif first:
             self._try(f"tee {first} {key}")
         elif int(key) < self._desk.size:
@@ -160,7 +170,7 @@ class Seat:
         desk = self._desk
         self.move = move_of(desk, text) or ""
         if not self.move:
-            self._said = str(refusal(desk, text))
+            self._hint = str(refusal(desk, text))
 
     @property
     def _desk(self) -> Desk:
@@ -192,22 +202,23 @@ class Seat:
     def _below(self, columns: int) -> list[str]:
         if self._page:
             return []
-        said = [self.style.red(line) for line in wrap(self._said, columns, indent="  ")]
-        prompt = [line for text in self._prompt() for line in wrap(text, columns, indent="  ")]
-        return [*(said if self._said else []), *map(self.style.bold, prompt)]
+        prompt = self._prompt() if self.waiting == "move" else ""
+        return [
+            paint(line)
+            for text, paint in ((self._hint, self.style.red), (prompt, self.style.bold))
+            for line in (wrap(text, columns, indent="  ") if text else ())
+        ]
 
-    def _prompt(self) -> list[str]:  # noqa: PLR0911 - one for each moment
+    def _prompt(self) -> str:
         desk, pending = self._desk, self._pending
-        if self.waiting != "move":
-            return []
         if pending.startswith(":"):
-            return [f"a move, then Enter: {pending[1:]}_"]
+            return f"a move, then Enter: {pending[1:]}_"
         if desk.phase == "tee":
             first = f" (the first: {pending})" if pending else ""
-            return [f"Your turn. Turn over two of your cards: press their numbers{first}"]
+            return f"Your turn. Turn over two of your cards: press their numbers{first}"
         pile, last = desk.about.label(desk.view.discard), desk.size - 1
         if pending == "k":
-            return ["Knock? Enter does it, any other key lets you think again"]
+            return "Knock? Enter does it, any other key lets you think again"
         if pending:
             drawn = "" if desk.drawn is None else desk.about.label(desk.drawn)
             what = {
@@ -215,10 +226,10 @@ class Seat:
                 "s": f"Put the {drawn} to which position?",
                 "f": f"Throw the {drawn} away and turn which one?",
             }[pending]
-            return [f"{what} 0 to {last}, Esc: think again"]
+            return f"{what} 0 to {last}, Esc: think again"
         if desk.phase == "turn":
             knock = ", k knock" if "knock" in desk.legal else ""
-            return [f"Your turn. t 0-{last} take the {pile} to a position, d draw{knock}"]
+            return f"Your turn. t 0-{last} take the {pile} to a position, d draw{knock}"
         assert desk.drawn is not None
         drawn = desk.about.label(desk.drawn)
         away = []
@@ -226,27 +237,15 @@ class Seat:
             away.append(f"f {','.join(map(str, desk.down))} throw it away and turn one")
         if "skip" in desk.legal or "discard" in desk.legal:
             away.append("x throw it away")
-        return [f"You drew the {drawn}. 0-{last} put it there, {', '.join(away)}"]
+        return f"You drew the {drawn}. 0-{last} put it there, {', '.join(away)}"
 
     def _status(self, columns: int) -> str:
-        left, right = self._says()
+        acting = self._desk.acting()
+        who = self._desk.names[acting[0]] if acting else "the others"
+        left, right = _STATUS.get(
+            self._page or self.waiting, (f"{who} to move", "? help  q leave ")
+        )
         return status_line(self.style, f" {left} ", (right,), columns)
-
-    def _says(self) -> tuple[str, str]:
-        desk = self._desk
-        if self._page == "leave":
-            return "leave? it won't count. y leaves, other keys stay", ""
-        if self._page:
-            return "any key: back to the cards", ""
-        if self.waiting == "over":
-            return "n another match, q leave", "c score card "
-        if self.waiting == "hole":
-            return "space goes on", "c score card  ? help  q leave "
-        if self.waiting == "move":
-            return "your turn", "c score card  : type  ? help  q leave "
-        acting = desk.acting()
-        who = desk.names[acting[0]] if acting else "the others"
-        return f"{who} to move", "? help  q leave "
 
 
 class KeyPerson:
