@@ -91,7 +91,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     stops as soon as the stated error rates allow an answer. Each deal is played in both seatings.
     A match that is forfeited counts as lost by a number of strokes: MARGINS. Before NEW is called
     better it is also shown that it gains more than it may lose by forfeits not seen yet.
-    The exit code tells the answer, so a script or a pull request can depend on it.
+    The exit code is the answer, so a script or a pull request can depend on it.
     """
     need_linux()
     import arena

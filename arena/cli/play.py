@@ -22,7 +22,7 @@ from arena.cli.paths import BotPath, PathName
 from arena.cli.usage import need_linux
 
 if TYPE_CHECKING:
-    from arena.play.evening import Guest
+    from arena.play.session import Guest
 
 DELAY_S = 0.6
 INTERRUPTED = 130
@@ -74,7 +74,7 @@ def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """
     need_linux()
     from arena.cli.options import match_options_of
-    from arena.play.evening import play_against
+    from arena.play.session import play_against
     from arena.terminal.screen import say
 
     delay = options["delay"]

@@ -1,4 +1,4 @@
-"""A person's desk as a picture of the table, and in words.
+"""Draw a person's view of the table, and describe plays in words.
 
 Invariant: everything is taken from the desk, so nothing is shown that its seat can't know.
 """
@@ -13,11 +13,11 @@ from arena.reports.cards import Card, Face, Picture, Player
 from arena.reports.layout import wrap
 
 CROWD = 4
-"""With more players than that what they play is told in fewer words."""
+"""With more players than that their plays are described in fewer words."""
 
 
 def seen(desk: Desk, *, telling: bool = True) -> Picture:
-    """The table, as the desk has it. `telling`: with what was played."""
+    """The table as the desk has it. `telling`: with the last plays."""
     playoff = (
         f"hole {desk.hole}, a playoff" if desk.hole > HOLES else f"hole {desk.hole} of {HOLES}"
     )

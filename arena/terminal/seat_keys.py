@@ -191,9 +191,9 @@ class Seat:
         elif self._page == "score":
             lines = scorecard(desk.names, desk.scores, desk.totals, room=columns)
         else:
-            told = [line for text in self.closing for line in wrap(text, columns, indent="  ")]
-            height = max(1, room - len(told))
-            lines = picture(seen(desk), self.style, room=columns, height=height)[:height] + told
+            ends = [line for text in self.closing for line in wrap(text, columns, indent="  ")]
+            height = max(1, room - len(ends))
+            lines = picture(seen(desk), self.style, room=columns, height=height)[:height] + ends
         lines = lines[:room]
         lines += [""] * (room - len(lines))
         screen = [*lines, *below, self._status(columns)][-rows:]
@@ -261,7 +261,7 @@ class KeyPerson:
         """The folders of the matches so far."""
 
     async def begin(self, desk: Desk, commitment: str) -> None:
-        del desk, commitment  # the log has it; nobody else could have seen it here
+        del desk, commitment  # the log has it; nobody else sees this screen
         self._seen = (0, 0)
         self._seat.closing = []
 

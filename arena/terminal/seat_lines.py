@@ -142,7 +142,7 @@ class LinePerson:
                 if self._received:
                     raise PersonLeft
                 raise UserError(
-                    "there is nobody to play: standard input is at its end; run it in a terminal, "
+                    "no person can play: standard input is at its end; run it in a terminal, "
                     "give it a move a line, or play on a page with --browser"
                 )
             self._unread += data

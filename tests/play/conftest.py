@@ -12,8 +12,8 @@ from arena.engine.pipes import open_pipes
 from arena.event.options import MatchOptions
 from arena.event.workshop import find_sandbox, seated
 from arena.model import Limits
-from arena.play.evening import Evening, _person, _renamed
 from arena.play.seat import play_with_person
+from arena.play.session import PlaySession, _person, _renamed
 from arena.sandbox.client import Spawner
 
 BOT = """
@@ -70,8 +70,8 @@ def backend():
 
 
 @pytest.fixture(scope="session")
-def evening(bot_folder, cache, backend):
-    """An evening with bots: `evening(game, ("well", 0), ("crash", 9), seat=1)`."""
+def session(bot_folder, cache, backend):
+    """An session with bots: `session(game, ("well", 0), ("crash", 9), seat=1)`."""
 
     def make(game, *kinds, seat=0, seed="play", turn_cap=None, **limits):
         options = MatchOptions(game=game, freeze=True, turn_cap=turn_cap, limits=_limits(**limits))
@@ -81,7 +81,7 @@ def evening(bot_folder, cache, backend):
         with Spawner() as spawner:
             built = build(roster.candidates, cache=cache, backend=backend, spawner=spawner)
         assert not built.problems
-        return Evening(settings, built.bots, backend, person, seat=seat, seed=seed)
+        return PlaySession(settings, built.bots, backend, person, seat=seat, seed=seed)
 
     return make
 
@@ -126,22 +126,22 @@ def anybody():
 
 @pytest.fixture(scope="session")
 def played(tmp_path_factory):
-    """Play the first match of an evening and keep it: (record, desk, folder)."""
+    """Play the first match of an session and keep it: (record, desk, folder)."""
 
-    async def play(evening, person):
-        secret = evening.secret(1)
-        event = evening.event(secret)
-        desk = evening.desk()
+    async def play(session, person):
+        secret = session.secret(1)
+        event = session.event(secret)
+        desk = session.desk()
         async with open_pipes() as table:
             done = await play_with_person(
                 table,
-                evening.context(secret),
-                evening.spec(event, secret),
+                session.context(secret),
+                session.spec(event, secret),
                 person=person,
                 desk=desk,
             )
         folder = tmp_path_factory.mktemp("kept") / "match"
-        evening.keep(folder, event, secret, done)
+        session.keep(folder, event, secret, done)
         return done.record, desk, folder
 
     return play

@@ -150,7 +150,7 @@ def test_ctrl_c_leaves(table, bot_folder, tmp_path):
 
 @pytest.mark.process
 def test_another_one_has_other_cards_and_a_folder_of_its_own(table, bot_folder, tmp_path):
-    """After a match one may go on; a seed gives the same cards each evening."""
+    """After a match one may go on; a seed gives the same cards each session."""
     sat = table(
         *(bot_folder(), "--game", "four-card-golf", "--turn-cap", "1"),
         *("--out", "kept", "--seed", "s", "--name", "Zoë"),
@@ -205,7 +205,7 @@ def test_without_anybody_it_says_how_to_play(bot_folder, tmp_path):
         check=False,
     )
     assert 2 == done.returncode
-    assert "arena: there is nobody to play: standard input is at its end" in done.stderr
+    assert "arena: no person can play: standard input is at its end" in done.stderr
 
 
 @pytest.mark.process

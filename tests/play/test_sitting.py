@@ -25,10 +25,10 @@ pytestmark = pytest.mark.process
 
 @pytest.mark.parametrize(("bots", "seat"), [(1, 0), (3, 2)])
 @pytest.mark.long("tables of every size", quick=("play-nine-3-2",))
-async def test_a_whole_match_is_a_match_like_any_other(evening, played, anybody, game, bots, seat):
+async def test_a_whole_match_is_a_match_like_any_other(session, played, anybody, game, bots, seat):
     """Nine holes or more; the folder is proven by `verify` and shown by `replay`."""
     person = anybody()
-    record, desk, folder = await played(evening(game, *[("well", 0)] * bots, seat=seat), person)
+    record, desk, folder = await played(session(game, *[("well", 0)] * bots, seat=seat), person)
     assert not record.faults
     assert list(range(1, len(record.holes) + 1))[:9] == [hole for hole, _ in person.holes][:9]
     assert desk.totals == record.totals
@@ -60,10 +60,10 @@ def person_of(event):
     ],
 )
 async def test_a_bot_that_fails_forfeits_and_the_person_has_won(
-    evening, played, anybody, how, kind
+    session, played, anybody, how, kind
 ):
     """With two at the table the match is over then."""
-    table = evening("play-nine", (how, 9), move_time=150, match_time=30_000)
+    table = session("play-nine", (how, 9), move_time=150, match_time=30_000)
     record, desk, folder = await played(table, anybody())
     assert [(kind, 1)] == [(fault.kind, fault.seat) for fault in record.faults]
     assert {1: kind} == desk.fallen
@@ -71,16 +71,16 @@ async def test_a_bot_that_fails_forfeits_and_the_person_has_won(
     assert verify(folder, jobs=1).difference is None
 
 
-async def test_at_a_larger_table_the_others_go_on(evening, played, anybody, game):
+async def test_at_a_larger_table_the_others_go_on(session, played, anybody, game):
     """The seat of one that failed is played on, and shown as failed."""
-    record, desk, folder = await played(evening(game, ("crash", 7), ("well", 0), seat=1), anybody())
+    record, desk, folder = await played(session(game, ("crash", 7), ("well", 0), seat=1), anybody())
     assert {0: FaultKind.CRASH} == desk.fallen
     assert len(record.holes) >= 9
     assert 3 == record.places[0]
     assert verify(folder, jobs=1).difference is None
 
 
-async def test_what_is_not_legal_never_reaches_the_referee(evening, played, anybody):
+async def test_what_is_not_legal_never_reaches_the_referee(session, played, anybody):
     """The person is asked again, and commits no fault."""
     refused = []
 
@@ -89,12 +89,12 @@ async def test_what_is_not_legal_never_reaches_the_referee(evening, played, anyb
         refused.append(wrong)
         return wrong
 
-    record, _, _ = await played(evening("four-card-golf", ("well", 0)), anybody(choose=choose))
+    record, _, _ = await played(session("four-card-golf", ("well", 0)), anybody(choose=choose))
     assert not record.faults
     assert refused.count("fly 3") * 2 == len(refused)
 
 
-async def test_bots_stand_still_while_the_person_thinks(evening, played, anybody):
+async def test_bots_stand_still_while_the_person_thinks(session, played, anybody):
     """Theirs is no time that a person takes: it is neither charged nor used."""
     person = anybody()
     slow = iter([True])
@@ -107,13 +107,13 @@ async def test_bots_stand_still_while_the_person_thinks(evening, played, anybody
 
     person.decide = pondering
     record, _, _ = await played(
-        evening("four-card-golf", ("well", 0), ("well", 0), move_time=1_000), person
+        session("four-card-golf", ("well", 0), ("well", 0), move_time=1_000), person
     )
     assert not record.faults
     assert all(use.max_ms < 1_000 and use.off_turn_ms < 100 for use in record.use)
 
 
-async def test_a_bot_that_is_gone_when_it_is_asked_again(evening, played, anybody):
+async def test_a_bot_that_is_gone_when_it_is_asked_again(session, played, anybody):
     """Killed while the person thinks, and it stood still: that is its fault, and told as one."""
     killed = []
 
@@ -126,7 +126,7 @@ async def test_a_bot_that_is_gone_when_it_is_asked_again(evening, played, anybod
         return desk.legal[0]
 
     record, desk, _ = await played(
-        evening("four-card-golf", ("well", 4711)), anybody(choose=choose)
+        session("four-card-golf", ("well", 4711)), anybody(choose=choose)
     )
     assert killed
     assert {1: FaultKind.CRASH} == desk.fallen
@@ -144,7 +144,7 @@ def _pids(command):
     return found
 
 
-async def test_who_leaves_has_played_nothing(evening, played, anybody):
+async def test_who_leaves_has_played_nothing(session, played, anybody):
     """There is no record, and the bots are gone with the table."""
     person = anybody()
 
@@ -153,7 +153,7 @@ async def test_who_leaves_has_played_nothing(evening, played, anybody):
 
     person.decide = leave
     with pytest.RaisesGroup(PersonLeft, flatten_subgroups=True, allow_unwrapped=True):
-        await played(evening("play-nine", ("well", 0)), person)
+        await played(session("play-nine", ("well", 0)), person)
 
 
 def stubborn(phase, legal):
@@ -181,9 +181,9 @@ def playoff(table, seed):
 
 
 @pytest.mark.parametrize("mine", [True, False], ids=["plays", "looks on"])
-async def test_a_tie_is_played_off(evening, played, anybody, mine):
+async def test_a_tie_is_played_off(session, played, anybody, mine):
     """Sudden death; a person who has no part in it looks on until it is over."""
-    table = evening("four-card-golf", ("same", 0), ("same", 0), seat=1, turn_cap=2)
+    table = session("four-card-golf", ("same", 0), ("same", 0), seat=1, turn_cap=2)
     next(n for n in count() if (found := playoff(table, n)) and (1 in found[0]) == mine)
     person = anybody(choose=lambda desk: stubborn(desk.phase, desk.legal))
     record, desk, folder = await played(table, person)
@@ -195,9 +195,9 @@ async def test_a_tie_is_played_off(evening, played, anybody, mine):
     assert verify(folder, jobs=1).difference is None
 
 
-async def test_the_same_moves_give_the_same_record(evening, played, anybody, backend):
+async def test_the_same_moves_give_the_same_record(session, played, anybody, backend):
     """What a person has played can be played again from the record, by the referee alone."""
-    table = evening("play-nine", ("well", 0), ("well", 0), seat=2)
+    table = session("play-nine", ("well", 0), ("well", 0), seat=2)
     record, _, folder = await played(table, anybody(7))
     event = read_event(folder)
     again = replay_moves(

@@ -89,10 +89,10 @@ def play_against(
         ready, _ = workshop.enter(seated(bots, cache, _renamed, [person]), settings.limits)
         if len(ready) < len(bots):
             raise UserError("a match needs all the bots that were named")
-        evening = Evening(settings, ready, backend, person, seat=seat, seed=seed)
+        session = PlaySession(settings, ready, backend, person, seat=seat, seed=seed)
         workshop = workshop._replace(way_out=SKIP)
-        workshop.start(evening.context(bytes(32)), len(ready))
-        return _play(evening, guest, place, say)
+        workshop.start(session.context(bytes(32)), len(ready))
+        return _play(session, guest, place, say)
 
 
 def _person(name: str) -> Entrant:
@@ -122,7 +122,7 @@ def _renamed(entrant: Entrant, number: int) -> Entrant:
 # ------------------------------------------------------------------------------------- the match
 
 
-class Evening:
+class PlaySession:
     """Matches between the same players, each with cards of its own."""
 
     def __init__(
@@ -197,41 +197,41 @@ Place = Callable[[int], AbstractContextManager[Path]]
 """From the number of a match to its folder."""
 
 
-def _play(evening: Evening, guest: Guest, place: Place, say: Notify) -> bool:
+def _play(session: PlaySession, guest: Guest, place: Place, say: Notify) -> bool:
     interrupted = False
     try:
         with one_core():
-            trio.run(_matches, evening, guest, place)
+            trio.run(_matches, session, guest, place)
     except* PersonLeft:
         pass
     except* KeyboardInterrupt:
         interrupted = True
-    if evening.playing:
+    if session.playing:
         say(LEFT)
     return not interrupted
 
 
-async def _matches(evening: Evening, guest: Guest, place: Place) -> None:
+async def _matches(session: PlaySession, guest: Guest, place: Place) -> None:
     async with guest() as person:
         number, again = 1, True
         while again:
             with place(number):
                 pass  # before there is anything to lose
-            secret = evening.secret(number)
-            event = evening.event(secret)
-            desk = evening.desk()
-            evening.playing = True
+            secret = session.secret(number)
+            event = session.event(secret)
+            desk = session.desk()
+            session.playing = True
             await person.begin(desk, event.commitment)
             async with open_pipes() as table:
                 played = await play_with_person(
                     table,
-                    evening.context(secret),
-                    evening.spec(event, secret),
+                    session.context(secret),
+                    session.spec(event, secret),
                     person=person,
                     desk=desk,
                 )
             with place(number) as folder:
-                evening.keep(folder, event, secret, played)
-            evening.playing = False
+                session.keep(folder, event, secret, played)
+            session.playing = False
             again = await person.over(desk, played.record, folder)
             number += 1
