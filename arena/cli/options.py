@@ -105,26 +105,17 @@ def event_options_of(params: dict[str, Any]) -> EventOptions:
     """What is played."""
     from arena import EventOptions
 
+    of_one_name = {name: params[name] for name in EventOptions.__struct_fields__ if name in params}
+    series = 1 if params["fresh"] == "match" else params["series"]
     return EventOptions(
-        game=params["game"],
-        seats=params["seats"],
-        tables=params["tables"],
-        deals=params["deals"],
-        series=1 if params["fresh"] == "match" else params["series"],
-        schedule=params["schedule"],
-        schedule_options=dict(params["schedule_options"]),
-        gauntlet=params["gauntlet"],
-        until_resolved=params["until_resolved"],
-        budget=params["budget"],
-        close=params["close"],
-        rate_on=params["rate_on"],
-        luck=not params["no_luck"],
-        playoff=params["playoff"],
-        same_author=not params["no_same_author"],
-        turn_cap=params["turn_cap"],
-        freeze=params["freeze"],
-        limits=limits_of(params),
-        seed=params["seed"],
+        **of_one_name
+        | {
+            "series": series,
+            "schedule_options": dict(params["schedule_options"]),
+            "luck": not params["no_luck"],
+            "same_author": not params["no_same_author"],
+            "limits": limits_of(params),
+        }
     )
 
 
