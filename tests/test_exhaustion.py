@@ -1,6 +1,7 @@
 """What ran out is told from what went wrong otherwise."""
 
 import errno
+import importlib
 import io
 import os
 import signal
@@ -100,12 +101,11 @@ def unmapped(*_, **__):
     raise ImportError("x.so: failed to map segment from shared object")
 
 
-@pytest.mark.parametrize("where", ["arena.event.results.table_of", "arena.cli.Arena.invoke"])
+@pytest.mark.parametrize("where", ["arena.open_results", "arena.cli.Arena.invoke"])
 def test_a_command_that_runs_out_while_it_is_loaded_ends_in_one_line(monkeypatch, capsys, where):
     """Also when what would tell whose act an error is can't be loaded."""
-    import arena.event.search
-    import arena.reports  # noqa: F401 - both import what is missing below
-
+    for name in ("arena.api.results", "arena.terminal.table"):
+        importlib.import_module(name)  # they import what is missing below
     monkeypatch.setattr(sys, "argv", ["arena", "table", "x"])
     monkeypatch.setattr(sys, "stdout", io.StringIO())  # it is closed
     monkeypatch.setattr(where, unmapped)

@@ -47,7 +47,7 @@ def test_who_is_killed_for_the_memory_of_a_group_above_has_not_overstepped(group
     assert "cgroup v1" == memory
     assert "" == overstepped
     assert "ran out of memory" in host_error
-    assert "of the 512 it may" in host_error
+    assert "of its 512 MB" in host_error
 
 
 # Shared pages aren't counted by RLIMIT_DATA, so the group is what it comes up against.
