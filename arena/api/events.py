@@ -8,17 +8,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from arena.api.threads import call, call_async
+from arena.api.threads import call, call_async, in_loop
 from arena.event.add_bots import forecast_epoch, run_into
 from arena.event.compare import Comparison, compare_bots
 from arena.event.dry_run import Forecast
 from arena.event.merge import merge_shards
 from arena.event.options import EventOptions, RunOptions, TrialOptions
-from arena.event.prepare import Prepared, forecast_event, prepare_event, run_event
+from arena.event.prepare import Prepared, forecast_event, opened_event, prepare_event
 from arena.event.progress import Outcome, Progress
 from arena.event.resume import resume_event
 from arena.event.resume import run_prepared as run_prepared_folder
-from arena.event.session import AT_ONCE, Session
+from arena.event.session import AT_ONCE, Session, play
 from arena.live.event import opened
 from arena.model import Event, UserError
 from arena.store import await_writer, read_event, writer
@@ -66,7 +66,10 @@ def _run(
     bots: Sequence[PathName], out: PathName | None, event: EventOptions, *, skip_broken: bool
 ) -> Callable[[Session], Outcome]:
     def act(session: Session) -> Outcome:
-        return run_event(_paths(bots), event, session, out=_path(out), skip_broken=skip_broken)
+        with opened_event(
+            _paths(bots), event, session, out=_path(out), skip_broken=skip_broken
+        ) as begun:
+            return play(*begun, session)
 
     return act
 
@@ -216,6 +219,8 @@ def merge(shards: Sequence[PathName], out: PathName) -> Outcome:
 
 def _blocking(act: Callable[[Session], T], options: RunOptions, progress: Progress | None) -> T:
     following = progress or Progress()
+    if not in_loop():
+        return _with_session(act, options, following)
     return call(lambda: _with_session(act, options, following), following)
 
 

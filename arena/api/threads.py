@@ -25,7 +25,7 @@ def call(function: Callable[[], T], progress: Progress | None = None) -> T:
     """Call a function, in a thread if a loop runs here. Ctrl-C stops the event that `progress`
     follows: after the series in play, and at once the second time.
     """
-    if not _in_loop():
+    if not in_loop():
         return function()
     future, thread = _started(function)
     while thread.is_alive():
@@ -68,7 +68,8 @@ async def call_async(function: Callable[[], T], progress: Progress) -> T:
         raise
 
 
-def _in_loop() -> bool:
+def in_loop() -> bool:
+    """Whether trio or asyncio runs in this thread."""
     if trio.lowlevel.in_trio_run():
         return True
     asyncio = sys.modules.get("asyncio")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from arena.event.results import first_wave, schedule_of
 from arena.event.session import Session, play
 from arena.event.tournament import Tournament
 from arena.event.workshop import Workshop, context_of, find_sandbox, with_heroes
+from arena.executors import Executor
 from arena.formats.race import refuse_small_budget
 from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import SETTINGS, keep_promises
@@ -83,20 +84,22 @@ def new_event(
     return NewEvent(event, secret, context, tuple(ready), workshop)
 
 
-def run_event(
+@contextmanager
+def opened_event(
     bots: Sequence[Path],
     options: EventOptions,
     session: Session,
     *,
     out: Path | None = None,
     skip_broken: bool = False,
-) -> Outcome:
-    """Prepare an event and play it at once."""
+) -> Iterator[tuple[Store, Tournament, Executor]]:
+    """Prepare an event to be played at once, in a folder of its own: what `session.play` takes."""
     settings, room = _checked(bots, options, session, skip_broken=skip_broken)
     with claim_folder(out) as folder, in_use(cache := default_cache()):
         workshop = _workshop(cache, session, folder, skip_broken=skip_broken)
         new = _entered(bots, options, settings, workshop, room * settings.seats)
-        return play_new(new, folder, room, session)
+        with _opened(new, folder, room, session) as event:
+            yield event
 
 
 def forecast_event(
@@ -107,7 +110,7 @@ def forecast_event(
     out: Path | None = None,
     skip_broken: bool = False,
 ) -> Forecast:
-    """Find out what `run_event` would play, and how long it takes."""
+    """Find out what such an event would play, and how long it takes."""
     settings, room = _checked(bots, options, session, skip_broken=skip_broken)
     # A forecast needs no folder; one that was named is tried all the same.
     place = nullcontext(Path()) if out is None else claim_folder(out)
@@ -168,6 +171,14 @@ def forecast_new(new: NewEvent, room: int, session: Session) -> Forecast:
 
 def play_new(new: NewEvent, folder: Path, room: int, session: Session) -> Outcome:
     """Play an event that has just been entered, in an empty folder."""
+    with _opened(new, folder, room, session) as event:
+        return play(*event, session)
+
+
+@contextmanager
+def _opened(
+    new: NewEvent, folder: Path, room: int, session: Session
+) -> Iterator[tuple[Store, Tournament, Executor]]:
     run, progress = session.options, session.progress
     options = msgspec.structs.replace(run, sandbox=run.sandbox or "auto")
     with venue(
@@ -179,8 +190,7 @@ def play_new(new: NewEvent, folder: Path, room: int, session: Session) -> Outcom
         with Store.create(folder, there.event, private) as store:
             there.attach(store, progress.note)
             watcher = session.watcher(there.event, folder, new.secret)
-            tournament = Tournament(store, new.secret, watcher)
-            return play(store, tournament, there.executor, session)
+            yield store, Tournament(store, new.secret, watcher), there.executor
 
 
 def prepare_event(
