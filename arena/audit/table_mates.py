@@ -3,7 +3,7 @@
 A bot's strokes less its table's mean follow from its skill, theirs, and chance. Skills are fitted
 by least squares to all tables. The residual of two bots where they sit together, against that where
 they don't, is their *lift*. What hurts or helps all others at a table alike is in the table's mean
-and lifts nobody.
+and lifts no bot.
 
 By chance alone the residual of a rated event could as well have had the other sign: the
 permutations draw signs, by cell. A bot's own mean is taken out of each draw as it is out of what

@@ -75,8 +75,8 @@ class RatingSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Standard deviation of the strokes a match by which two equals differ over a rated event,
     as played: what makes strokes and skills one scale."""
     error_rate: Annotated[float, Meta(ge=1e-6, le=0.5)] = 0.05
-    """That any neighbours in a table are told apart though they are equal: for ranges of ranks, and
-    for when a race is over."""
+    """The probability that any equal neighbours in a table are told apart: for ranges of ranks, and
+    for the end of a race."""
     borrowed: Annotated[int, Meta(ge=0, le=1_000)] = 4
     """Rated events for which other pairs' spread of strokes counts in a pair's own, at most."""
     least_spread: Annotated[float, Meta(ge=1e-4, le=1)] = 0.01

@@ -17,7 +17,7 @@ import msgspec
 from arena.model import MatchRecord
 
 HOLES = 9
-# Enough of a digest to tell two playings of a match apart: 64 bits, and nobody gains by a clash.
+# Enough of a digest to tell two attempts at a match apart: 64 bits, and no bot gains by a clash.
 DIGEST_HEX = 16
 
 

@@ -5,7 +5,7 @@ series *counts whole*: its first complete attempt counts, by number; others are 
 and a match that was played twice with different digests marks the bots at its table as not
 reproducible. A bot with three faulted matches in a row, among its own in the order of the
 specs, is withdrawn after the third. A match with a withdrawn bot is void from then on, whether
-it was played or not (which is an accident of timing): it counts for nobody, breaks no
+it was played or not (which is an accident of timing): it does not count, breaks no
 row of faults, and an attempt is complete without it. At tables of more than two the
 others need the match, so it is played, by the bot or by the game's fallback, and it counts for
 them; the withdrawn bot has forfeited it whatever it did.
@@ -169,9 +169,9 @@ class ScheduleWalk:
         attempts: dict[int, dict[str, MatchSummary]] = {}
         for played in playings:
             attempts.setdefault(played.attempt, {})[played.id] = played
-        nobody = dict.fromkeys(series.entrants, 0)
+        no_faults = dict.fromkeys(series.entrants, 0)
         return any(
-            self._judge(series, number, attempts.get(number, {}), nobody) is not None
+            self._judge(series, number, attempts.get(number, {}), no_faults) is not None
             for number in attempts or [0]
         )
 

@@ -72,7 +72,7 @@ class Picture(Frozen, frozen=True, kw_only=True):
     stock: int
     drawn: str = ""
     """The card in the acting player's hand."""
-    told: tuple[str, ...] = ()
+    news: tuple[str, ...] = ()
     """What was played, in words, the latest last."""
     scores: tuple[tuple[int | None, ...], ...] = ()
     """By finished hole, then seat; None: it did not play that hole."""
@@ -132,7 +132,7 @@ def picture(picture: Picture, style: Style, *, room: int, height: int) -> list[s
     if picture.pile:
         lines += _middle(picture, style, room)
     legend = _legend(picture, style, room)
-    told = [line for text in picture.told for line in wrap(text, room, indent="  ")]
+    news = [line for text in picture.news for line in wrap(text, room, indent="  ")]
     board = scorecard(
         [player.name for player in picture.players],
         picture.scores,
@@ -148,9 +148,9 @@ def picture(picture: Picture, style: Style, *, room: int, height: int) -> list[s
         left -= len(legend)
     else:
         legend = []
-    shown = max(0, min(len(told), left - 1))
+    shown = max(0, min(len(news), left - 1))
     if shown:
-        lines += ["", *told[len(told) - shown :]]
+        lines += ["", *news[len(news) - shown :]]
     lines += legend
     return lines if style.lines else [line.replace("…", "~") for line in lines]
 

@@ -31,7 +31,7 @@ def seen(desk: Desk, *, telling: bool = True) -> Picture:
         piled=0 if view is None else len(view.pile),
         stock=0 if view is None else view.stock,
         drawn="" if desk.drawn is None else desk.about.label(desk.drawn),
-        told=tuple(news(desk)) if telling else (),
+        news=tuple(news(desk)) if telling else (),
         scores=tuple(desk.scores),
     )
 

@@ -144,7 +144,7 @@ def table_picture(
     title: str,
     acting: Collection[int],
     totals: Sequence[int],
-    told: Sequence[str],
+    news: Sequence[str],
     scores: Sequence[tuple[int | None, ...]],
     watcher: int | None = None,
 ) -> Picture:
@@ -161,7 +161,7 @@ def table_picture(
         piled=moment.pile,
         stock=moment.stock,
         drawn="" if drawn is None else about.label(drawn),
-        told=tuple(told),
+        news=tuple(news),
         scores=tuple(scores),
     )
 
@@ -234,7 +234,7 @@ class Album:
             title=self._title(moment, watcher),
             acting=self._acting(moment),
             totals=played[-1].totals if played else (0,) * len(self.names),
-            told=tuple(self.news(at, watcher)),
+            news=tuple(self.news(at, watcher)),
             scores=[strokes_of(hole.order, hole.scores) for hole in played],
             watcher=watcher,
         )

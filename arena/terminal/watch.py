@@ -104,7 +104,7 @@ class WatchedMatch:
             title=f"{self._title}, hole {game.holes}",
             acting=acting,
             totals=self._totals,
-            told=tuple(self._told),
+            news=tuple(self._told),
             scores=self._scores,
         )
 

@@ -156,8 +156,10 @@ def unlike(record: MatchRecord, again: MatchRecord) -> Difference:
     for name, mine, right in found:
         if mine != right:
             return _differs(record, name, right, mine)
-    told = [[[f.kind.value, f.seat, f.hole, f.turn] for f in r.faults] for r in (again, record)]
-    return _differs(record, "faults", told[0], told[1])
+    right, mine = (
+        [[f.kind.value, f.seat, f.hole, f.turn] for f in r.faults] for r in (again, record)
+    )
+    return _differs(record, "faults", right, mine)
 
 
 def _unlike_hole(

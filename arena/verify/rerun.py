@@ -87,11 +87,11 @@ def difference(
 
 
 def _failed(record: MatchRecord) -> str:
-    told = [
+    failed = [
         f"{record.seats[fault.seat]}: {fault.kind.value} on hole {fault.hole}"
         for fault in record.faults
     ]
-    return "; ".join(told) or "none"
+    return "; ".join(failed) or "none"
 
 
 def _mover(event: Event, secret: bytes, record: MatchRecord, hole: int, move: int) -> int | None:

@@ -54,8 +54,8 @@ def test_a_fault_is_a_moment_before_what_is_played_for_it(events, album):
     shown = book.picture(at)
     assert frozenset({fault.seat}) == shown.acting
     assert "failed" == shown.players[fault.seat].note
-    assert "bob@1 has failed: crash" in shown.told[-1]
-    assert book.picture(at + 1).told[-1].endswith("(played for it)")
+    assert "bob@1 has failed: crash" in shown.news[-1]
+    assert book.picture(at + 1).news[-1].endswith("(played for it)")
     assert at == book.fault_after(at)
     assert "bob@1 failed" in book.result()
 
@@ -92,7 +92,7 @@ def test_a_seats_own_view_has_nothing_that_it_could_not_know(events, album, game
         acting = moment.drawn is not None and 1 in shown.acting
         assert bool(shown.drawn) == acting
         step = book.match.holes[moment.hole - 1].steps[moment.moves - 1 : moment.moves]
-        told = shown.told[-1] if moment.moves and not moment.over else ""
+        told = shown.news[-1] if moment.moves and not moment.over else ""
         if told and step[0].move == "draw" and step[0].seat != 1:
             assert told.endswith(("draws a card", "anew"))
         if told and moment.teeing and step[0].seat != 1:

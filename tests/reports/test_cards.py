@@ -168,7 +168,7 @@ def test_moves_in_plain_words():
     out = io.StringIO()
     kept, lines = watched("play-nine", 2), LineDisplay(out)
     for shown in kept.pictures:
-        lines.show(shown, shown.told[-1:])
+        lines.show(shown, shown.news[-1:])
     text = out.getvalue()
     assert 9 == text.count("play-nine, deal 1, hole ")
     assert 9 == text.count(" is over: ")
