@@ -14,7 +14,11 @@ REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
 PAGES = sorted(
     path
-    for path in (*REPOSITORY.glob("*.md"), *DOCS.rglob("*.md"), *REPOSITORY.glob("[a-z]*/README.md"))
+    for path in (
+        *REPOSITORY.glob("*.md"),
+        *DOCS.rglob("*.md"),
+        *REPOSITORY.glob("[a-z]*/README.md"),
+    )
     if path.name != "CHANGELOG.md"
 )
 SHORT = {"README.md": 1_500, "ARCHITECTURE.md": 1_500}
