@@ -40,9 +40,9 @@ from arena.system import clock
 if TYPE_CHECKING:
     from arena.live.broadcast import Broadcast
 
-# Matches that were opened, 30 KB each: everybody who is shown one opens it.
+# Opened matches that are cached, 30 KB each.
 _KEPT = 64
-# After a match was opened, before the next one is: so many times as long as it took.
+# Pause after opening a match, in multiples of the time that it took.
 _REST = 4
 _PAGES = frozenset({*pages.LAYOUTS, pages.REPLAY, *table_files()})
 _LIVE = ("live.js", "live.css", "opened.js")
@@ -154,7 +154,7 @@ class App:
     async def _rules(self, request: Request) -> Response:
         game, _, rest = request.path_params["name"].partition(".")
         language = rest.removesuffix(".html")
-        # Of all games: a sheet has links to the others.
+        # Of all games, since a sheet links to the others.
         if language not in sheets_of(game):
             return _missing()
         return HTMLResponse(rules(pages.SITE, game, language))

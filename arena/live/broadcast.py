@@ -28,12 +28,12 @@ from arena.live.server import Server, guard_app
 from arena.model import Table
 from arena.system import clock, network, randomness
 
-# Faster than this nobody reads.
+# People read no faster.
 EVERY_S = 1.0
-# How often the ranking is made at most, in lengths of the time that it takes.
+# The ranking takes at most one part in so many of the time.
 RARELY = 100
 RANKING_EVERY_S = 2.0
-# Behind which a proxy or a browser would take a silent connection for a dead one.
+# Proxies and browsers drop a connection that is silent for longer.
 SILENCE_S = 15.0
 
 T = TypeVar("T")
@@ -148,7 +148,7 @@ class Broadcast:
         self._refreshed = clock.monotonic()
         made: dict[str, str] = {}
         if self._ranking is None:
-            if not self.hub.number:  # a part of an event has no ranking: once is enough
+            if not self.hub.number:  # a shard has no ranking: once is enough
                 made, _ = await self._in_thread(functools.partial(slow_fragments, self.snapshot))
         elif self._refreshed - self._ranked >= self._pause:
             begun = clock.thread_cpu()

@@ -32,11 +32,11 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # Browsers send 2 KB of headers; h11's own default.
 HEAD_BYTES = 16_384
-# A move in a game takes fifty bytes; nothing else is ever sent to us.
+# A move takes fifty bytes, and is all that a page sends.
 BODY_BYTES = 16_384
-# For a request, from its first byte or the end of the one before; browsers open some in advance.
+# For a request to arrive; browsers open some connections in advance.
 REQUEST_S = 30.0
-# For a write: who takes none of 64 KB in that time does not read.
+# For a write of up to 64 KB; a client that takes longer does not read.
 WRITE_S = 10.0
 READ_BYTES = 16_384
 
@@ -80,7 +80,7 @@ class Connection:
         async def receive() -> Message:
             nonlocal body
             if body is None:
-                await trio.sleep_forever()  # who hangs up is not told of, but cancelled
+                await trio.sleep_forever()  # a disconnect cancels the app
             given, body = body, None
             return {"type": "http.request", "body": given, "more_body": False}
 
@@ -130,7 +130,7 @@ class Connection:
             data = await self._stream.receive_some(READ_BYTES)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             return False
-        if data:  # its next request, already: one piece is enough to hold
+        if data:  # the next request, early
             self._http.receive_data(data)
         return bool(data)
 
@@ -157,7 +157,7 @@ class Connection:
             "query_string": query,
             "root_path": "",
             "headers": [(bytes(key), bytes(value)) for key, value in request.headers],
-            "client": None,  # nobody here needs to know who looks
+            "client": None,  # not needed, so not recorded
             "server": (name[0], name[1]),
         }
 

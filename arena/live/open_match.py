@@ -25,7 +25,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class MatchOpener:
-    """The matches of one event. Owns its secret, and passes it on to nobody."""
+    """The matches of one event. Keeps its secret to itself."""
 
     def __init__(self, folder: Path, event: Event, secret: bytes) -> None:
         self._folder = folder

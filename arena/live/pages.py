@@ -45,7 +45,7 @@ SITE = Site(
     scripts=("live.js",),
 )
 CLEARING = Clearance()
-"""As a site has it unless it is told otherwise: no stderr, nothing of the machine."""
+"""A site's default: no stderr, nothing of the machine."""
 
 
 class PageLayout(NamedTuple):

@@ -29,13 +29,13 @@ from arena.model import UserError
 from arena.system import network
 
 LOOPBACK = "127.0.0.1"
-# Each viewer has one that stays and now and then one more; a class of a hundred looks at once.
+# A viewer has one open stream and at times one more connection; a class has a hundred viewers.
 MOST_CONNECTIONS = 256
-# What the kernel may hold for a client that doesn't read; by itself it would take megabytes.
+# Bytes that the kernel buffers for a client that doesn't read; its default is megabytes.
 SEND_BUFFER = 65_536
-# For those who are there, when the server stops.
+# For open connections, when the server stops.
 GRACE_S = 1.0
-# When there are no descriptors left to accept with: who has one may close it in that time.
+# Before the next accept, when no descriptors are left.
 FULL_S = 0.2
 _BACKLOG = 64
 _FULL = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
@@ -51,7 +51,7 @@ def listen(port: int | None, host: str = LOOPBACK) -> network.Socket:
     listening = network.new_socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Taken over by those who are accepted.
+        # Accepted sockets inherit both.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listening.bind(address)
@@ -130,7 +130,7 @@ class Server:
             except OSError as error:
                 if error.errno in _FULL:
                     await trio.sleep(FULL_S)
-                continue  # else one that left before it was taken in
+                continue  # otherwise the client left before it was accepted
             if self._open < MOST_CONNECTIONS:
                 self._open += 1
                 nursery.start_soon(self._serve, client)
@@ -142,8 +142,8 @@ class Server:
             with client:
                 await Connection(trio.SocketStream(client), self._app).run()
         except OSError:
-            pass  # a connection that broke before there was a word on it
-        except Exception as error:  # noqa: BLE001 - the app's mistake ends its own connection alone
+            pass  # the connection broke before its first byte
+        except Exception as error:  # noqa: BLE001 - an error of the app ends its connection alone
             self._failed(error)
         finally:
             self._open -= 1

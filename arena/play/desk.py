@@ -24,7 +24,7 @@ class Desk:
         self.hole = 0
         """The number of the one that is shown; 0 before the first."""
         self.view: Any = None
-        """Of the seat, as it was last told."""
+        """Of the seat, from the last message."""
         self.plays: list[Play] = []
         """Of the hole, as the seat may see them."""
         self.turn = ""
@@ -43,7 +43,7 @@ class Desk:
         self._asked = 0
         """Plays of the hole that were known at its last question."""
 
-    # ---- what it is told
+    # ---- input
 
     def take_message(self, message: MatchStart | HoleEnd | MatchEnd) -> None:
         """A message that wants no answer."""
@@ -82,7 +82,7 @@ class Desk:
             self.hole, self._asked = hole, 0
             self.plays, self.grids, self.legal = [], (), ()
 
-    # ---- what there is to show
+    # ---- display
 
     @property
     def order(self) -> Sequence[int]:

@@ -1,4 +1,4 @@
-"""The folder of a site: who may write to it, and how, so that a killed publisher leaves it usable.
+"""The folder of a site: how it is written, so that a killed publisher leaves it usable.
 
 Theory of operation. `arena-site.json` marks a folder as a site; it is the first file written into
 an empty folder. An event's folder is completed beside its place and renamed into it; single files

@@ -34,7 +34,7 @@ class _Account:
 
 
 def match_counts(record: MatchRecord, annulled: Collection[str]) -> bool:
-    """Whether a match counts for anybody: two of its bots must be left."""
+    """Whether a match counts: two of its bots must be left."""
     return sum(entrant not in annulled for entrant in record.seats) > 1
 
 
@@ -49,7 +49,7 @@ class Statistics:
 
     def add(self, record: MatchRecord, *, over: bool, annulled: Collection[str] = ()) -> None:
         """Add a match; `over`: its event is. Of `annulled` bots only faults count; a match that
-        leaves one bot or none counts for nobody.
+        leaves one bot or none does not count.
         """
         self.ended = max(self.ended, record.ended)
         accounts = [self._accounts[self._ids[seat]] for seat in record.seats]
@@ -75,7 +75,7 @@ class Statistics:
             if not hole.scores:
                 continue
             for seat, account in enumerate(accounts):
-                # From the hole on which it failed others play for it, or nobody.
+                # From the hole on which it failed, the game's fallback plays for it.
                 if seat in gone or (seat in fallen and number >= fallen[seat]):
                     continue
                 score = hole.scores[seat]

@@ -96,7 +96,7 @@ class EventView(Frozen, frozen=True, kw_only=True):
     ended: float = 0.0
     """When its last match ended; 0: not known."""
     missing: tuple[str, ...] = ()
-    """Keys of what is missing and why, in the order in which it is told."""
+    """Keys of what is missing and why, in the order of display."""
     anonymous: bool = False
     live: bool = False
     """Shown while it is played: numbers still change."""

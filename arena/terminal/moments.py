@@ -199,7 +199,7 @@ def strokes_line(names: Sequence[str], order: Collection[int], scores: Sequence[
 
 
 class Album:
-    """The moments of a recorded match, drawn and told."""
+    """The moments of a recorded match, as pictures and in words."""
 
     def __init__(self, match: MatchSteps) -> None:
         self.match = match

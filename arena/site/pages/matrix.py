@@ -14,7 +14,7 @@ from arena.site.view import EventView
 from arena.site.words import say
 
 WIDEST = 50
-"""Bots beyond which nobody reads a matrix, and its page would be larger than a page may be."""
+"""A matrix of more bots is unreadable, and its page too large."""
 
 
 def matrix(site: Site, view: EventView) -> str:
