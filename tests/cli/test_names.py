@@ -120,3 +120,20 @@ def test_a_mistyped_example_bot_is_guessed(tmp_path, monkeypatch):
         for name in ("greedyy", "x/greedyy")
     ]
     assert ["(did you mean 'greedy'?)" in hint for hint in hints] == [True, False]
+
+
+def test_an_example_bot_may_lie_where_every_bot_sees_it(monkeypatch):
+    """A package installed for all users has them in such a folder; they are public."""
+    from arena.bots import Candidate
+    from arena.event import secrecy
+    from arena.model import Entrant, UserError
+
+    monkeypatch.setattr(secrecy, "public_folder_of", lambda _: "/usr/local/lib")
+    entrant = Entrant(id="greedy@1", name="greedy", version="1", hash="")
+
+    def candidate(path):
+        return Candidate(entrant=entrant, source=str(path), snapshot="", path="greedy", run=None)
+
+    secrecy.refuse_shown_bots([candidate(example_bot("greedy"))])
+    with pytest.raises(UserError, match="which every bot sees"):
+        secrecy.refuse_shown_bots([candidate(REPOSITORY / "example_bots" / "greedy" / "x")])
