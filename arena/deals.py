@@ -1,11 +1,11 @@
-"""Every bit of chance in an event, from one 256-bit secret. Pure; no clock, no `random`.
+"""Decks, seatings, seeds and ids of an event, derived from one 256-bit secret. Pure.
 
 Each use has a stream of its own: SHAKE-256 over the 32 bytes of the secret followed by an
 ASCII label. protocol/DEALS.md specifies the labels and the shuffle so that anybody can
 recompute a deal in any language; protocol/vectors/deals.json holds test vectors.
 
-Invariant: a stream depends on its label alone, never on what was asked before. So play on one
-hole can't alter a later deal, and the order in which matches are played changes nothing.
+Invariant: a stream depends on its label alone, never on earlier calls. So play on one hole can't
+alter a later deal, and the order in which matches are played changes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from arena.model import Entrant, Settings, canonical, sha256_hex
 T = TypeVar("T")
 
 _DOMAIN = "nine-arena/1/"
-# Of the decks dealt last, for each is dealt again in the other rotations: 1,100 bytes a deck.
+# The latest decks, since each is dealt again in the other rotations: 1,100 bytes a deck.
 _DECKS_KEPT = 1024
 _LETTERS = b"0123456789abcdefghjkmnpqrstvwxyz"
 _TURN_LETTERS = bytes(_LETTERS[byte & 31] for byte in range(256))
@@ -39,17 +39,17 @@ def secret_from_seed(seed: str) -> bytes:
 
 
 def with_beacon(secret: bytes, beacon: str) -> bytes:
-    """What the deals of an event are drawn from: its secret, and the beacon if there is one."""
+    """The secret that deals are derived from: the event's, mixed with its beacon if it has one."""
     if not beacon:
         return secret
     return hashlib.sha256(secret + f"{_DOMAIN}beacon/{beacon}".encode()).digest()
 
 
 def commitment(secret: bytes, settings: Settings | msgspec.Raw, entrants: Sequence[Entrant]) -> str:
-    """What is published before the first match: SHA-256 over canonical JSON.
+    """The commitment, published before the first match: SHA-256 over canonical JSON.
 
-    Of an event that has been announced: over its settings as they stand in event.json, byte for
-    byte, since a later arena may spell them otherwise.
+    For an announced event pass its settings as they stand in event.json, byte for byte, since a
+    later arena may encode them otherwise.
     """
     sealed = {
         "entrants": sorted([e.id, e.author, e.hash] for e in entrants),
@@ -77,7 +77,7 @@ def shuffled(seed: bytes, items: Sequence[T]) -> list[T]:
 
 
 def _stream(seed: bytes, size: int) -> Iterator[int]:
-    """All bytes of SHAKE-256: first as many as a shuffle of that size needs, and some to reject."""
+    """The endless SHAKE-256 stream; the first squeeze is enough for most shuffles of `size`."""
     once = size + 24
     shake = hashlib.shake_256(seed)
     # A longer squeeze starts with the shorter one.
@@ -107,7 +107,7 @@ class Deck:
 
 
 class Deals:
-    """All that is drawn from an event's secret."""
+    """Everything that is derived from an event's secret."""
 
     __slots__ = ("_secret", "deck")
 
@@ -132,23 +132,23 @@ class Deals:
         return shuffled(self._key(f"rotations/{pairing}/{deal}"), range(seats))
 
     def place(self, match: str) -> bytes:
-        """What the matches of a series are sorted by, where each has an order of its own."""
+        """The sort key of matches within a series, where the order is shuffled."""
         return hashlib.shake_256(self._key(f"order/{match}")).digest(8)
 
     def ranks(self, label: str, names: Sequence[str]) -> dict[str, bytes]:
-        """A drawn value for each name, for a schedule's own ties."""
+        """A random value for each name: a schedule's tie-break."""
         return {
             name: hashlib.shake_256(self._key(f"tables/{label}/") + name.encode()).digest(8)
             for name in names
         }
 
     def seed(self, match: str, seat: int) -> int:
-        """The random seed that a bot is given: 0 to 2**31 - 1."""
+        """The random seed of a bot: 0 to 2**31 - 1."""
         stream = hashlib.shake_256(self._key(f"seed/{match}/{seat}")).digest(4)
         return int.from_bytes(stream, "big") >> 1
 
     def opaque(self, match: str) -> str:
-        """The name under which bots know a match: tells neither opponents nor deal."""
+        """The match id that bots see: reveals neither opponents nor deal."""
         return hashlib.shake_256(self._key(f"name/{match}")).hexdigest(8)
 
     def turn_ids(self, match: str) -> TurnIds:
@@ -176,12 +176,12 @@ class TurnIds:
 
 
 def fingerprint(decks: Sequence[Sequence[int]]) -> str:
-    """What a record keeps of its packs.
+    """The digest of a match's packs, for its record.
 
     The first 16 hex digits of a SHA-256 over the cards of every dealt hole in the order of
     dealing, each card plus 5 as one byte, holes separated by a byte 255.
     """
-    # As signed bytes, moved up by five: a fifth of the time of adding card by card.
+    # Packed as signed bytes and translated: five times as fast as adding card by card.
     whole = b"\xff".join(
         struct.pack(f"{len(deck)}b", *deck).translate(_PLUS_FIVE) for deck in decks
     )

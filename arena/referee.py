@@ -1,15 +1,15 @@
-"""One match as a pure machine: whom to ask what; answer or fault in; verdict out.
+"""The referee of one match, as a pure state machine: questions out, answers and faults in.
 
-Theory of operation. `asked` names the seats that owe a decision; `question(seat)` is what each
-is to be asked. For every one of them the caller reports exactly one outcome: `answer(seat,
-move)` or `fail(seat, fault)`. When the last outcome is in, all are judged at once (so that in
-a simultaneous tee-off nobody's fault spares another's answer), the game moves on, and `asked`
-names the next seats. `take_notices()` are the one-way messages since the last call; as long as
+Theory of operation. `asked` lists the seats that owe a decision; `question(seat)` is the message
+for each. For every one of them the caller reports exactly one outcome: `answer(seat, move)` or
+`fail(seat, fault)`. When the last outcome is in, all are judged at once (so that in a simultaneous
+tee-off one seat's fault doesn't excuse another's answer), the game moves on, and `asked` lists the
+next seats. `take_notices()` are the one-way messages since the last call; as long as
 `news` is false there are none, and no seat has failed since. When `asked` is empty the match is
 over and `record()` is its record.
 
-A seat that failed has forfeited: the game's fallback plays on for it, unasked, as long as at
-least two others are left; else the match ends there.
+A seat that failed has forfeited: the game's fallback plays for it, without questions, as long as at
+least two other seats are left; else the match ends.
 
 Invariant: no clock, no process, no input but the outcomes; the same outcomes give the same
 record.
@@ -109,13 +109,13 @@ class Referee:
         self.wanted: tuple[int, ...] = ()
         """Seats to move, forfeiters among them."""
         self._outcomes: dict[int, str | Failure] = {}
-        self._seen = [0] * self._seats  # plays of this hole that each seat was told of
+        self._seen = [0] * self._seats  # plays of this hole that each seat was sent
         self._briefed: set[int] = set()  # lean seats that have had a view of this hole
         self._notices: list[tuple[int, MatchStart | HoleEnd | MatchEnd]] = []
         self._holes: list[HoleRecord] = []
         self._decks: list[Sequence[int]] = []
         self._totals = (0,) * self._seats
-        self._tied: tuple[int, ...] = ()  # who is still in a playoff
+        self._tied: tuple[int, ...] = ()  # seats still in a playoff
         self._survived = [0] * self._seats  # playoff holes survived
         self._number = 0
         self._order: tuple[int, ...] = ()
@@ -148,7 +148,7 @@ class Referee:
             self._go_on()
 
     def question(self, seat: int, *, bank_ms: int, lean: bool = False) -> Question:
-        """What the seat is to be asked; if `lean`, only what it can't know from before."""
+        """The message for a seat in `asked`; if `lean`, only what is new to it."""
         hole = self._hole
         assert hole is not None
         assert seat in self.asked
@@ -173,12 +173,12 @@ class Referee:
         )
 
     def answer(self, seat: int, move: str) -> None:
-        """The seat's bot answered in time; whether legally is judged here."""
+        """Report an answer in time; its legality is judged here."""
         hole = self._alone
         if hole is None:
             self._settle(seat, move)
             return
-        # Nobody else's outcome to wait for: the rules themselves are the judge.
+        # No other outcome to wait for: the rules judge the move.
         try:
             hole.apply(seat, move)
         except IllegalMoveError:
@@ -202,14 +202,12 @@ class Referee:
         return notices
 
     def sight(self, seat: int) -> tuple[int, Any, Sequence[Play]]:
-        """What a seat may know by now, for who follows the play of others before it is asked: the
-        number of the hole, its view and all plays of the hole as it may see them.
-        """
+        """(hole, view, all plays of the hole) as the seat may see them now, before it is asked."""
         assert self._hole is not None
         return self._number, self._hole.view(seat), self._hole.events(seat, 0)
 
     def legal(self, seat: int) -> Sequence[str]:
-        """What a seat that is asked may answer."""
+        """The legal moves of a seat in `asked`."""
         assert self._hole is not None
         return self._hole.legal(seat)
 
@@ -220,17 +218,16 @@ class Referee:
 
     @property
     def moves(self) -> Sequence[str]:
-        """Those of the hole in play."""
+        """Of the hole in play."""
         return self._moves
 
     @property
     def faults(self) -> Sequence[Fault]:
-        """Those of the match."""
         return self._faults
 
     @property
     def failed(self) -> frozenset[int]:
-        """Seats that have forfeited: no longer to be talked to."""
+        """Seats that have forfeited: they get no more messages."""
         return frozenset(self._failed)
 
     def record(self) -> MatchRecord:
@@ -303,14 +300,14 @@ class Referee:
         )
 
     def _decided(self) -> bool:
-        """True when fewer than two seats are left to play for anything."""
+        """Whether fewer than two contenders are left."""
         contenders = self._tied or self._everybody
         return sum(seat not in self._failed for seat in contenders) < 2
 
     # ---------------------------------------------------------------------------- the course
 
     def _deal(self, number: int, players: tuple[int, ...]) -> None:
-        """Start a hole; the deal goes clockwise among those who play it."""
+        """Start a hole; the deal goes clockwise among `players`."""
         dealer = self._next(self._order[-1], players) if self._order else self._seats - 1
         order = [self._next(dealer, players)]
         while order[-1] != dealer:
@@ -410,7 +407,7 @@ class Referee:
         self.news = True
 
     def _places(self) -> tuple[int, ...]:
-        """Fewest strokes first, then who survived longer; forfeiters last, the later the better."""
+        """Fewest strokes, then most playoff holes survived; forfeits last, the later the better."""
         fell = {fault.seat: fault.turn for fault in self._faults}
 
         def key(seat: int) -> tuple[int, int, int]:

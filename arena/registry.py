@@ -1,4 +1,4 @@
-"""The seams: what there is of each kind, by name. Literal and read-only.
+"""Registry of games, sandboxes, formats and reports, by name. Literal and read-only.
 
 Adding a game, a sandbox backend, a format or a report is one file and one line here. Values are
 import paths, so that naming what exists imports nothing.

@@ -1,17 +1,16 @@
-"""Four-card golf: four face-down cards a player, kings are 0, whoever is content knocks.
+"""Four-card golf: four face-down cards a player, kings are 0, a knock ends the hole.
 
 The rules as played here are in protocol/SPEC.md, section 5. Pure: touches nothing but its own
 state, all randomness is the deck's.
 
-Nothing is turned before the end, so knowledge is the whole of this game. Each card is known to
-nobody, to its owner alone (peeked at, or placed from the stock) or to everybody (placed from
-the pile). Who knows it, the letter in `known`, is public. A card that its owner placed from a
-reshuffled stock (letter r) is one of the cards that everybody saw go in; it stays among the
-`recycled` of the others until it comes out.
+No card is turned up before the end. Each card is known to nobody, to its owner alone (peeked at,
+or placed from the stock) or to everybody (placed from the pile); which of these, the letter in
+`known`, is public. A card that its owner placed from a reshuffled stock (letter r) is one of those
+that everybody saw go in; it stays among the `recycled` of the others until it comes out.
 
 Invariant: `_own` and `_public` equal `_cards` where the owner or everybody knows the card and
-are None elsewhere; `_known` says which. They are kept as views show them, and made anew when a card
-is placed: between two cards of one seat many views are asked for.
+are None elsewhere; `_known` says which. They are rebuilt when a card is placed, in the form that
+views show, since many views are made between two cards of one seat.
 """
 
 from __future__ import annotations

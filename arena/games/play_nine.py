@@ -3,13 +3,13 @@
 The rules as played here are in protocol/SPEC.md, section 4. Pure: touches nothing but its own
 state, all randomness is the deck's.
 
-Knowledge is simple in this game: a face-down card is known to nobody, its owner included, and
-everything else is public, but for the card in hand until its turn is completed and a tee-off
-until every seat has made its own. So tee-offs are kept as moves and turned all at once.
+A face-down card is known to nobody, its owner included. Everything else is public, except the card
+in hand until its turn is completed, and a tee-off until every seat has made its own: tee-offs are
+kept as moves and turned all at once.
 
 Invariant: `_shown` equals `_cards` where a card is face up and is None where it is face down;
-bit i of `_down[seat]` says the same, and `_rows` is `_shown` as views show it: made when a card is
-turned, since between two cards of one seat many views are asked for.
+bit i of `_down[seat]` says the same, and `_rows` is `_shown` as tuples for views, rebuilt when a
+card is turned, since many views are made between two cards of one seat.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class PlayNineHole(CardTable):
             return legal[0]
         if self._hand is None:
             return "draw"
-        # The swaps come first; whoever is to act has a face-down card left.
+        # The swaps come first; a seat that is to act has a face-down card left.
         return legal[CARDS]
 
     def apply(self, seat: int, move: str) -> None:

@@ -1,16 +1,15 @@
-"""What both games share at the table: the deal, the order of play, stock and pile, the log.
+"""A card table that the games are built on: dealing, order of play, stock, pile, event log.
 
-Theory of operation. A `CardTable` is dealt once from a `HoleDeck`. After that the games change it
-through three steps only: `_draw` takes a card from the stock into the hand, `_finish` logs a
-completed turn and passes play on, and the games themselves move cards between a grid, the
-hand and the pile. A move is checked in full before the first change, so a refused one leaves
-no trace.
+Theory of operation. A `CardTable` is dealt once from a `HoleDeck`. After that a game changes it in
+three ways only: `_draw` takes a card from the stock into the hand, `_finish` logs a
+completed turn and passes play on, and the game itself moves cards between a grid, the hand and
+the pile. A move is checked in full before the first change, so a refused move changes nothing.
 
 The stock is not a queue. Which card a seat draws is fixed by its place in the order of play
 and by the number of its turn (its slot), not by what others drew before: the same deal played
 with other players, or with the seats rotated, gives each seat the same cards, and far more of
-the luck cancels. A slot never depends on an unseen card, so the law of the game is that of
-drawing from the top. Drawn slots are left as None, the stock keeps its length.
+the luck cancels. A slot never depends on an unseen card, so chances are those of drawing from
+the top. A drawn slot becomes None; the stock keeps its length.
 
 Invariant: grids, pile, stock and hand together are the cards of the deck. Touches nothing but
 its own state; all randomness is the deck's.
@@ -26,7 +25,7 @@ from arena.model import Play
 
 
 class CardTable:
-    """The part of a hole that knows no game.
+    """The part of a hole that is common to all games.
 
     Lists by seat have an entry for every seat of the match; a seat that takes no part in this
     hole has an empty grid and no turns.
@@ -53,7 +52,7 @@ class CardTable:
         self._alone = tuple((seat,) for seat in order)
         self._after = (*range(1, players), 0)
         self._cards: list[list[int]] = [[] for _ in range(seats)]
-        """All cards by seat and position, whoever knows them."""
+        """All cards by seat and position, hidden ones included."""
         for place, seat in enumerate(order):
             self._cards[seat] = list(cards[place:dealt:players])
         self._pile = [cards[dealt]]

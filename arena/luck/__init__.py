@@ -6,17 +6,17 @@ draw, a flip, a card that nobody knew going to the pile, the final reveal) a sea
     V(after) - E[V(after)]
 
 where V is the arena's own estimate of the strokes that the seat will have, and E the exact mean
-over all cards that could have come, given all that the seats together know. So the expectation
-of each entry is zero whatever V is and however the bots play, and `strokes - luck` has the
-expectation of the strokes. V decides only how much of the variance goes away. Its coefficients are
-frozen in this package; version and digest say by which a ledger was made. LUCK.md beside this file
-says it all for people.
+over all cards that could have come, conditional on what the seats together know. So each entry has
+expectation zero, for any V and any play, and `strokes - luck` has the expectation of the strokes. V
+decides only how much variance is removed. Its coefficients are frozen in this package; version and
+digest identify those that a ledger was made with. LUCK.md beside this file explains the measure.
 
-`play_nine` and `four_card_golf` know what cards are worth, `walk` what both games share, `entries`
-what a ledger consists of, `coefficients` reads the frozen numbers.
+`play_nine` and `four_card_golf` value cards, `walk` plays a hole and keeps the account, `entries`
+defines a ledger, `coefficients` reads the frozen numbers. A game names its `Measure` in
+`Descriptor.luck`, or has none.
 
 What counts: the finished holes among the nine, as in totals. Playoff holes and the hole in which a
-forfeit ended the match are left out. A seat that the game's fallback plays on is a seat like any
+forfeit ended the match are left out. A seat that the game's fallback plays for counts like any
 other.
 
 Invariant: pure; the same record, deals and coefficients give the same bits on every machine, in any
@@ -68,7 +68,7 @@ def evaluator_name(game: Game) -> str:
 
 
 def ledger(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings) -> Ledger:
-    """All luck of a match. UntrueError if its moves don't make it what it is."""
+    """All luck of a match. UntrueError if its moves don't lead to its scores."""
     seats = len(record.seats)
     holes = list(_noted(record, game, deals, settings))
     entries = [(hole, *noted) for hole, all_noted in enumerate(holes, 1) for noted in all_noted]
@@ -99,7 +99,7 @@ def sums(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings) -
 def _noted(
     record: MatchRecord, game: Game, deals: Deals, settings: Settings
 ) -> Iterator[Sequence[Noted]]:
-    """What was noted on each hole that counts."""
+    """The entries of each hole that counts."""
     if not game.about.luck:
         raise UserError(f"there is no measure of luck for {game.name!r}")
     measure, seats = _measure(game.about.luck), len(record.seats)

@@ -1,7 +1,7 @@
-"""What a ledger consists of.
+"""The parts of a luck ledger.
 
-Pure data. Invariant: luck is told in whole thousandths of a stroke; below zero is good luck, as
-with strokes.
+Pure data. Invariant: luck is in whole thousandths of a stroke; below zero is good luck, as with
+strokes.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from arena.model import Frozen
 
 
 class LuckKind(enum.StrEnum):
-    """What chance has decided."""
+    """A kind of chance event."""
 
     PEEK = "peek"
-    """What a seat's near cards are, in four-card-golf."""
+    """The cards that a seat looks at before play."""
     FIRST = "first"
     """The first card of the pile."""
     TEE = "tee"
-    """What a tee-off has turned."""
+    """The cards that a tee-off turned."""
     DRAW = "draw"
     """The card that came from the stock."""
     FLIP = "flip"
-    """The card that a flip has turned."""
+    """The card that a flip turned."""
     OUT = "out"
-    """A card that nobody knew, replaced and laid onto the pile."""
+    """An unknown card, replaced and laid onto the pile."""
     REVEAL = "reveal"
     """The cards that were still unknown when the hole was over."""
 
 
 class LuckEntry(Frozen, frozen=True, kw_only=True):
-    """What one stroke of chance has done to one seat."""
+    """What one chance event did to one seat."""
 
     hole: int
     """From 1."""
@@ -48,7 +48,7 @@ class Ledger(Frozen, frozen=True, kw_only=True):
     """The luck of a match. All luck by seat, in thousandths of a stroke, below zero good."""
 
     evaluator: str
-    """By what it was measured: `Evaluator.name`."""
+    """`Evaluator.name` of the measure."""
     totals: tuple[int, ...]
     """Of the match: strokes less this are luck-adjusted strokes."""
     kinds: tuple[tuple[LuckKind, tuple[int, ...]], ...]
@@ -60,7 +60,7 @@ class Ledger(Frozen, frozen=True, kw_only=True):
 
 
 class Evaluator(Frozen, frozen=True, kw_only=True):
-    """By what luck is measured; frozen, and published with whatever is derived from it."""
+    """The measure of a game's luck: frozen, and published with everything derived from it."""
 
     game: str
     version: int

@@ -1,10 +1,10 @@
 """The luck of a hole of four-card golf.
 
-What all seats together know decides, though no seat knows it all: the hand of each, four cards
-that are known or not. A seat is worth the strokes that its hand will have in the end, learned from
-games, by the hand and by the class of the best hand among the others: whoever is ahead knocks, and
-then there is one more turn. Once somebody has knocked, a hand is worth its cards, an unknown one
-being a mean card.
+The state is what all seats together know, though no seat knows all of it: each hand, four cards
+that are known or not. A seat's value is the strokes that its hand will have in the end, learned
+from games, by the hand and by the class of the best hand among the others: the seat that is ahead
+knocks, which leaves one more turn. After a knock a hand is worth its cards, an unknown one counting
+as a mean card.
 
 - A card that is peeked at, drawn or revealed is worth what it makes of the hand; a drawn one takes
   the place where it is best, or is discarded.
@@ -65,7 +65,7 @@ Best = tuple[list[int], list[int]]
 
 
 class HandTables:
-    """What hands are worth, and what follows from it."""
+    """What hands are worth, and lookups derived from it."""
 
     def __init__(self, rows: Sequence[Sequence[int]], weights: dict[str, int]) -> None:
         self.own, self.cross = weights["own"], weights["cross"]
@@ -181,7 +181,7 @@ class FourCardWalk(LuckWalk):
         return [without + code for code in CODE[:KINDS]]
 
     def _know(self, seat: int, at: int, card: int) -> None:
-        """Somebody has seen a card that nobody knew."""
+        """A card becomes known to at least one seat."""
         self._hidden[card] -= 1
         self._known[seat][at] = card
         self._hands[seat] += CODE[card] - CODE[UNKNOWN]

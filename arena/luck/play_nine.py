@@ -1,9 +1,9 @@
 """The luck of a hole of Play Nine.
 
-A seat's grid is worth the sum of its columns. What a column is worth, the strokes that it will
-count in the end, was learned from games: by its two cards (or face-down places), and by the
-horizon, the face-down cards that the seat itself has left and the fewest that any other has. They
-are the time there is for better cards. Once nothing can be done any more, a horizon of its own.
+A seat's grid is worth the sum of its columns. The value of a column, the strokes that it will count
+in the end, was learned from games: by its two cards (or face-down places), and by the horizon, the
+face-down cards that the seat itself has left and the fewest that any other has, which say how much
+time is left. A seat without a turn left has a horizon of its own.
 
 - A card that is turned is worth what its column then is.
 - A card that is drawn is worth its best use: in each place, or laid onto the pile, with a card
@@ -63,7 +63,7 @@ _HORIZON: Final = [[horizon(d, max(1, o)) for o in range(CARDS + 1)] for d in ra
 
 
 class ColumnTables:
-    """What columns are worth, and what follows from it. A column's key is either way round."""
+    """What columns are worth, and lookups derived from it. A column has a key either way round."""
 
     def __init__(self, rows: Sequence[Sequence[int]], weights: dict[str, int]) -> None:
         *horizons, self.first = rows
@@ -193,7 +193,7 @@ class PlayNineWalk(LuckWalk):
         self._show(seat, at, card)
 
     def _show(self, seat: int, at: int, card: int) -> None:
-        """It lies there now, for all to see."""
+        """A card lies face up at a position now."""
         shown = self._shown[seat]
         before, beside, matched = shown[at], shown[at ^ COLUMNS], self._matched[seat]
         shown[at] = card

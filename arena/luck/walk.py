@@ -1,14 +1,14 @@
-"""A hole walked through by its moves, with an account of what chance did: what both games share.
+"""Replays a hole move by move and notes the luck of each chance event: common to all games.
 
-Theory of operation. The rules play the moves again (`arena.games`), the walk keeps beside them what
-all seats together know: which cards lie face down or in the stock, as a multiset. Of that multiset
+Theory of operation. The rules play the moves again (`arena.games`); the walk keeps what all seats
+together know: which cards lie face down or in the stock, as a multiset. Of that multiset
 every unknown place is an equally likely draw, whatever was played: moves depend on what is
 known, and a slot of the stock never depends on an unseen card. After a reshuffle there are two
 multisets: the new stock is what the pile was, and what was still face down stays a pool of its own.
 
-At each stroke of chance a game's walk says what every card that could have come would be worth to
-a seat (`values`, in whole hundredths of a stroke), and `_note` writes down by how much the card
-that did come differs from the mean over the pool. `values` may depend on anything that is known
+At each chance event a game's walk computes what every card that could have come would be worth to
+a seat (`values`, in whole hundredths of a stroke), and `_note` records by how much the card that
+did come differs from the mean over the pool. `values` may depend on anything that is known
 before the card is, so the expectation of every entry is zero, whatever the values are and whoever
 plays.
 
@@ -32,7 +32,7 @@ Noted = tuple[int, LuckKind, int, float]
 
 
 class LuckWalk:
-    """The part of a walk that knows no game. A card is known by its kind, from 0."""
+    """The part of a walk that is common to all games. Cards are numbered by kind, from 0."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class LuckWalk:
         self._kinds = kinds
         self._order = order
         self._following = dict(zip(order, (*order[1:], order[0]), strict=True))
-        """Who plays after whom."""
+        """By seat, the next one to play."""
         self._cards: list[list[int]] = [[] for _ in range(seats)]
         for place, seat in enumerate(order):
             self._cards[seat] = cards[place:dealt:players]
@@ -65,7 +65,7 @@ class LuckWalk:
         """Cards in the stock."""
         self._hand = 0
         self._ended: int | None = None
-        """Who has gone out or knocked."""
+        """The seat that has ended the hole."""
         self._at = 0
         self.noted: list[Noted] = []
 

@@ -1,7 +1,7 @@
 """One match, or one hole, as a PettingZoo AEC environment.
 
-Theory of operation. The rules are `arena.games`' own: the environment deals holes, puts the
-question of the first seat that is to act, and gives every seat its reward when a hole is over. A
+Theory of operation. The rules are those of `arena.games`: the environment deals holes, asks the
+first seat that is to act, and gives every seat its reward when a hole is over. A
 simultaneous tee-off is asked one seat after the other; nobody's observation shows it before
 the last has chosen. Nine holes are dealt as in an event's match: the last seat deals the first
 hole, the deal goes on clockwise, and hole h has the deck of (pairing, deal, h).
@@ -31,7 +31,7 @@ from arena.rl.observation import MOVES, decode, mask, observe, size
 
 HOLES = 9
 PAIRING = "practice"
-"""Decks are dealt under this name, if `reset` is not told another one."""
+"""The default pairing under which decks are dealt."""
 
 Reward = Literal["strokes", "margin"]
 """What a seat gets when a hole is over, and never before: minus its strokes; or the others' mean

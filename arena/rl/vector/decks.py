@@ -19,14 +19,14 @@ from arena.rl.aec import PAIRING
 
 Ints = NDArray[Any]
 
-# Shuffled at a time: enough that numpy's price a call is nothing, 110 KB of play-nine.
+# Decks shuffled at a time: enough to make numpy's cost a call negligible; at most 110 KB.
 _POOL = 1024
 _CODE_BITS = 4
 _CODE = np.uint32((1 << _CODE_BITS) - 1)
 
 
 class Decks(Protocol):
-    """What a table asks for."""
+    """A source of decks."""
 
     def deal(self, rows: Ints, deals: Ints, holes: Ints) -> Ints:
         """The decks of the holes that begin in these rows of the batch."""

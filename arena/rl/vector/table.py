@@ -1,4 +1,4 @@
-"""What both games share in a batch: decks, stock and pile, whose turn it is, the end of a hole.
+"""A batch of card tables as numpy arrays: decks, stock, pile, turns, the end of a hole.
 
 Theory of operation. A row of every array is one hole in play, and exactly one seat of it is to act;
 `step` plays one move in each row and deals anew where the hole is over. Seats are kept by their
@@ -33,7 +33,7 @@ NOBODY = -1
 
 
 class BatchStep(NamedTuple):
-    """What a step has brought."""
+    """The result of a step."""
 
     rewards: NDArray[np.float32]
     """By row and seat; 0 but where a hole is over."""
