@@ -40,7 +40,7 @@ class Forfeits(NamedTuple):
     """Of the first, in matches without a forfeit; its error is infinite if there is none."""
 
 
-class Results(Protocol):
+class WaveResults(Protocol):
     """Results of the waves so far."""
 
     @property
@@ -85,7 +85,7 @@ class ScheduleEnd(msgspec.Struct, frozen=True):
     """What has been shown, if something was to be."""
 
 
-Schedule = Callable[[Sequence[Wave], Results], Wave | ScheduleEnd]
+Schedule = Callable[[Sequence[Wave], WaveResults], Wave | ScheduleEnd]
 """Decides the wave after the given ones."""
 
 

@@ -53,7 +53,7 @@ from arena.ratings.intervals import Z95, Moments, average, half_width
 from arena.ratings.likelihood import draw_margin
 from arena.ratings.outcomes import ForfeitSums, PairCount, Tally
 from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
-from arena.schedule import NoResults, Results, ScheduleEnd, Wave, step_down
+from arena.schedule import NoResults, ScheduleEnd, Wave, WaveResults, step_down
 
 RATING = RatingSettings()
 RACING = RaceSettings()
@@ -324,7 +324,7 @@ class Raced:
         race = Race(settings, entrants, DEALS)
         seated = {pairing_id(pair): pair for pair in itertools.combinations(names(size), 2)}
         self.waves: list[Wave] = []
-        self.evidence: Results = NoResults()
+        self.evidence: WaveResults = NoResults()
         while isinstance(wave := race.wave(self.waves, self.evidence), Wave):
             for pairing, dealt in wave.deals.items():
                 one, two = seated[pairing]
@@ -469,7 +469,7 @@ def tried(test: TrialSettings, lead: float, sd: float, chance: Chance) -> Tried:
     gap = tally.gaps[old, new] = Moments()
     trial = SequentialTrial(settings, entrants, DEALS)
     waves: list[Wave] = []
-    evidence: Results = NoResults()
+    evidence: WaveResults = NoResults()
     while not isinstance(wave := trial.wave(waves, evidence), ScheduleEnd):
         chance.play(gap, -lead, sd, wave.matches // 2)
         waves.append(wave)
@@ -503,7 +503,7 @@ def forfeited(test: TrialSettings, rare: Rare, sd: float, draw: np.random.Genera
     margin = round(THOUSANDTHS * RATING.forfeit_margin)
     trial = SequentialTrial(settings, entrants, DEALS)
     waves: list[Wave] = []
-    evidence: Results = NoResults()
+    evidence: WaveResults = NoResults()
     while not isinstance(wave := trial.wave(waves, evidence), ScheduleEnd):
         size = (wave.matches // 2, 2)
         leads = rare.lead + math.sqrt(2) * sd * draw.standard_normal(size)

@@ -25,7 +25,7 @@ from arena.model import ADJUSTED, Event, TrialSettings, TrialVerdict
 from arena.ratings.evidence import Evidence
 from arena.ratings.intervals import Moments
 from arena.ratings.outcomes import THOUSANDTHS, Tally
-from arena.schedule import NoResults, Results, ScheduleEnd, Wave
+from arena.schedule import NoResults, ScheduleEnd, Wave, WaveResults
 
 CLOSE = 5.0
 """Strokes a match: of pairs that are further apart the first look tells."""
@@ -38,7 +38,7 @@ def tried(event: Event, gaps: Sequence[int], draw: random.Random) -> tuple[Trial
     moments = tally.gaps[old, new] = Moments()
     trial = SequentialTrial(event.settings, event.entrants, Deals(bytes(32)))
     waves: list[Wave] = []
-    evidence: Results = NoResults()
+    evidence: WaveResults = NoResults()
     while not isinstance(wave := trial.wave(waves, evidence), ScheduleEnd):
         for gap in draw.choices(gaps, k=wave.matches // 2):
             moments.add(gap, 2)

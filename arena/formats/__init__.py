@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 
 from arena.deals import Deals
 from arena.model import Entrant, Frozen, MatchSpec, Settings
-from arena.schedule import Results, ScheduleEnd, Wave
+from arena.schedule import ScheduleEnd, Wave, WaveResults
 
 
 class Format(Protocol):
@@ -30,7 +30,7 @@ class Format(Protocol):
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None: ...
 
-    def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:
+    def wave(self, before: Sequence[Wave], results: WaveResults) -> Wave | ScheduleEnd:
         """The wave after those `before`, from what they have shown."""
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:

@@ -26,7 +26,7 @@ from arena.formats import Format
 from arena.formats.blocks import MOST_MATCHES, Dealing
 from arena.formats.tables import all_tables, field_of
 from arena.model import Entrant, MatchSpec, RaceSettings, Settings, UserError
-from arena.schedule import Results, ScheduleEnd, Wave, step_down
+from arena.schedule import ScheduleEnd, Wave, WaveResults, step_down
 
 MOST_DEALS = 100_000
 """Of one pair: they tell even a tenth of a stroke."""
@@ -88,7 +88,7 @@ class Race(Format):
         self._budget = self._racing.budget or MOST_MATCHES
         _refuse_below(self._budget, warm_up, self._first.matches)
 
-    def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:
+    def wave(self, before: Sequence[Wave], results: WaveResults) -> Wave | ScheduleEnd:
         if not before:
             return self._first
         standing = _Standing(results, self._racing, self._entrants)
@@ -151,7 +151,7 @@ def _played(waves: Sequence[Wave]) -> dict[str, int]:
 class _Standing:
     """Which bots are told apart after the waves so far."""
 
-    def __init__(self, results: Results, racing: RaceSettings, entrants: int) -> None:
+    def __init__(self, results: WaveResults, racing: RaceSettings, entrants: int) -> None:
         self._results = results
         self._close = racing.close
         self.order: Sequence[str] = [e for e in results.order() if e not in results.withdrawn]

@@ -15,7 +15,7 @@ from arena.formats import Format
 from arena.formats.blocks import Dealing
 from arena.formats.tables import Table, all_tables, balanced_tables, field_of
 from arena.model import Entrant, MatchSpec, Settings, UserError
-from arena.schedule import Results, ScheduleEnd, Wave
+from arena.schedule import ScheduleEnd, Wave, WaveResults
 
 
 class RoundRobin(Format):
@@ -37,7 +37,7 @@ class RoundRobin(Format):
             return all_tables(self._settings, field)
         return balanced_tables(self._settings, field, deals)
 
-    def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:  # noqa: ARG002 - the contract's
+    def wave(self, before: Sequence[Wave], results: WaveResults) -> Wave | ScheduleEnd:  # noqa: ARG002 - the contract's
         return ScheduleEnd() if before else self._all
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:

@@ -15,7 +15,7 @@ from arena.deals import Deals
 from arena.formats import Format
 from arena.formats.tables import field_of
 from arena.model import Block, Entrant, MatchSpec, Series, Settings, UserError, match_id, pairing_id
-from arena.schedule import Results, ScheduleEnd, Wave, wave_of
+from arena.schedule import ScheduleEnd, Wave, WaveResults, wave_of
 
 
 class Single(Format):
@@ -44,7 +44,7 @@ class Single(Format):
         block = Block(id=f"{pairing}-000000", series=(Series(id=series, matches=(self._spec,)),))
         self._all = wave_of(lambda: (block,))
 
-    def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:  # noqa: ARG002 - the contract's
+    def wave(self, before: Sequence[Wave], results: WaveResults) -> Wave | ScheduleEnd:  # noqa: ARG002 - the contract's
         return ScheduleEnd() if before else self._all
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:

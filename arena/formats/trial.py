@@ -36,7 +36,7 @@ from arena.model import (
     TrialVerdict,
     UserError,
 )
-from arena.schedule import Lead, Results, ScheduleEnd, Wave
+from arena.schedule import Lead, ScheduleEnd, Wave, WaveResults
 
 CHUNK = 5
 """Deals of a series in an event that `arena compare` makes: its settings state them."""
@@ -120,7 +120,7 @@ class SequentialTrial(Format):
                 f"{2 * self._first} matches, are played before the first look"
             )
 
-    def wave(self, before: Sequence[Wave], results: Results) -> Wave | ScheduleEnd:
+    def wave(self, before: Sequence[Wave], results: WaveResults) -> Wave | ScheduleEnd:
         played = before[-1].deals[self._pairing].stop if before else 0
         if results.withdrawn:
             return self._without(results.withdrawn)
@@ -135,7 +135,7 @@ class SequentialTrial(Format):
             return ScheduleEnd(f"the budget of {self._most} matches", TrialVerdict.UNDECIDED)
         return self._dealing.wave({self._pairing: deals}, note=note, more=more)
 
-    def _open(self, results: Results, played: int) -> ScheduleEnd | tuple[str, int]:
+    def _open(self, results: WaveResults, played: int) -> ScheduleEnd | tuple[str, int]:
         """The end; or a note on what is open, and an estimate of the matches it takes."""
         lead = results.lead(self._new, self._old)
         stand = bounds(self._test, lead)

@@ -1,4 +1,4 @@
-"""Skills by what an event rates on, and the `Results` that adaptive formats decide from.
+"""Skills by what an event rates on, and the `WaveResults` that adaptive formats decide from.
 
 An event rates on results as played, or on strokes less luck. The order, the ranges of ranks,
 P(better) and when to stop all follow from that one fit.

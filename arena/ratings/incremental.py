@@ -42,7 +42,7 @@ from arena.ratings.counts import (
     reachable_series,
 )
 from arena.ratings.outcomes import RatedOutcome, Tally
-from arena.schedule import NoResults, Results, Schedule, ScheduleEnd, Wave, all_blocks
+from arena.schedule import NoResults, Schedule, ScheduleEnd, Wave, WaveResults, all_blocks
 
 
 class Counting:
@@ -54,12 +54,12 @@ class Counting:
         *,
         rating: RatingSettings,
         rule: WithdrawalRule = WithdrawalRule(),  # noqa: B008 - frozen
-        judge: Callable[[Tally, Mapping[str, Withdrawal]], Results] | None = None,
+        judge: Callable[[Tally, Mapping[str, Withdrawal]], WaveResults] | None = None,
         rated: Callable[[RatedOutcome], None] | None = None,
         decided: Callable[[Wave], None] | None = None,
         apart: bool = False,
     ) -> None:
-        """`judge` makes the `Results` that the schedule decides from. `rated` is called for each
+        """`judge` makes the results that the schedule decides from. `rated` is called for each
         rated event as soon as all before it have been counted, `decided` for each wave. `apart`:
         the schedule is a shard, of which only the matches left to play are known.
         """
@@ -116,7 +116,7 @@ class Counting:
 
     def _decide(self) -> bool:
         """Have the next wave decided; False when the event is over."""
-        results: Results = NoResults()
+        results: WaveResults = NoResults()
         if self._judge is not None and self._waves:
             results = self._judge(self._tally, self._front.withdrawn)
         wave = self._schedule(self._waves, results)
