@@ -194,6 +194,6 @@ def _entered(field: _Field, workshop: Workshop, *, seed: str | None, room: int) 
         predictable=seed is not None,
         not_run=not_run,
     )
-    schedule_of(event, secret)  # UserError if they can't be seated, before any bot is started
+    schedule = schedule_of(event, secret)  # UserError, before a bot is started, if it can't be
     workshop.start(context, room)
-    return NewEvent(event, secret, context, tuple(ready), workshop)
+    return NewEvent(event, secret, context, tuple(ready), schedule, workshop)

@@ -18,11 +18,12 @@ from arena.event.drift import public_value
 from arena.event.dry_run import Forecast, forecast
 from arena.event.options import EventOptions
 from arena.event.progress import Outcome
-from arena.event.results import first_wave, schedule_of
+from arena.event.results import first_wave
 from arena.event.session import Session, play
 from arena.event.tournament import Tournament
 from arena.event.workshop import Workshop, context_of, find_sandbox, with_heroes
 from arena.executors import Executor
+from arena.formats import Format
 from arena.formats.race import refuse_small_budget
 from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import SETTINGS, keep_promises
@@ -38,6 +39,7 @@ class NewEvent(NamedTuple):
     secret: bytes
     context: MatchContext
     bots: tuple[Bot, ...]
+    schedule: Format
     workshop: Workshop
 
 
@@ -60,20 +62,21 @@ def new_event(
     gauntlet: Sequence[str] = (),
 ) -> NewEvent:
     """Build and start the bots of a new event, at most `room` at a time; choose its secret."""
-    ready, not_run = workshop.enter(roster, settings.limits)
+    built, not_run = workshop.enter(roster, settings.limits)
+    ready = sorted(built, key=lambda bot: bot.entrant.id)
     if gauntlet:
         settings = with_heroes(settings, gauntlet, ready)
     secret = secret_from_seed(seed) if seed is not None else randomness.token_bytes(32)
     settings = msgspec.structs.replace(settings, predictable=seed is not None)
     context = context_of(settings, secret, ready, workshop.backend)
-    registry.schedule(settings, [bot.entrant for bot in ready], context.deals)
+    schedule = registry.schedule(settings, [bot.entrant for bot in ready], context.deals)
     if gone := workshop.start(context, room):
         names = {out.name for out in gone}
         ready = [bot for bot in ready if bot.entrant.id not in names]
         not_run += gone
-        registry.schedule(settings, [bot.entrant for bot in ready], context.deals)
+        schedule = registry.schedule(settings, [bot.entrant for bot in ready], context.deals)
         context = context_of(settings, secret, ready, workshop.backend)
-    entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
+    entrants = tuple(bot.entrant for bot in ready)
     event = Event(
         settings=settings,
         entrants=entrants,
@@ -81,7 +84,7 @@ def new_event(
         predictable=seed is not None,
         not_run=not_run,
     )
-    return NewEvent(event, secret, context, tuple(ready), workshop)
+    return NewEvent(event, secret, context, tuple(ready), schedule, workshop)
 
 
 @contextmanager
@@ -190,7 +193,8 @@ def _opened(
         with Store.create(folder, there.event, private) as store:
             there.attach(store, progress.note)
             watcher = session.watcher(there.event, folder, new.secret)
-            yield store, Tournament(store, new.secret, watcher), there.executor
+            tournament = Tournament(store, new.secret, watcher, new.schedule)
+            yield store, tournament, there.executor
 
 
 def prepare_event(
@@ -219,7 +223,7 @@ def prepare_event(
         with staged_folder(out) as folder:
             prepare(folder, new.event, private)
             copy_to_event(new.event.entrants, folder, cache=cache)
-    wave = first_wave(schedule_of(new.event, new.secret))
+    wave = first_wave(new.schedule)
     return Prepared(folder=out, event=new.event, matches=wave.matches)
 
 

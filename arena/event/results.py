@@ -63,9 +63,10 @@ def counting_of(
     rated: Callable[[RatedOutcome], None] | None = None,
     decided: Callable[[Wave], None] | None = None,
     shard: Shard | None = None,
+    schedule: Format | None = None,
 ) -> Counting:
     """A count of an event, or of a shard of it, with nothing counted yet."""
-    schedule = schedule_of(event, secret)
+    schedule = schedule or schedule_of(event, secret)
     settings = event.settings
     rating, rule = (
         settings.rating,

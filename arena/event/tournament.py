@@ -23,6 +23,7 @@ from arena.bots import remove_from_event
 from arena.event.results import counting_of, shard_of
 from arena.executors import Executor, Report, SeriesEnd
 from arena.executors.attempts import Attempts
+from arena.formats import Format
 from arena.model import DERIVATION, HostError, MatchRecord, Table
 from arena.ratings.outcomes import RatedOutcome
 from arena.ratings.standings import table
@@ -50,14 +51,22 @@ class Watcher(Protocol):
 class Tournament:
     """An event being played into a store."""
 
-    def __init__(self, store: Store, secret: bytes, watcher: Watcher) -> None:
+    def __init__(
+        self, store: Store, secret: bytes, watcher: Watcher, schedule: Format | None = None
+    ) -> None:
+        """`schedule`: of a whole event, where it has been made already."""
         self._store = store
         self._secret = secret
         self._watcher = watcher
         self.shard = shard_of(store.event)
         """The part of an event that this is, if not all of it."""
         self.counting = counting_of(
-            store.event, secret, rated=watcher.rated, decided=watcher.wave, shard=self.shard
+            store.event,
+            secret,
+            rated=watcher.rated,
+            decided=watcher.wave,
+            shard=self.shard,
+            schedule=schedule,
         )
         self.attempts = Attempts(self.counting.wanted, self._stop)
         self._awaited: set[str] | None = None
