@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from arena.api.proof import audit_results as audit_results
     from arena.api.proof import publish as publish
     from arena.api.proof import verify_results as verify_results
-    from arena.api.results import Results as Results
+    from arena.api.results import EventResults as EventResults
     from arena.api.results import is_results_folder as is_results_folder
     from arena.api.results import open_results as open_results
     from arena.api.results import rate as rate
@@ -82,7 +82,7 @@ _HOMES = {
     "arena.api.proof": (
         *("RerunOptions", "Verification", "audit_results", "publish", "verify_results"),
     ),
-    "arena.api.results": ("Results", "is_results_folder", "open_results", "rate"),
+    "arena.api.results": ("EventResults", "is_results_folder", "open_results", "rate"),
     "arena.audit.report": ("Audit",),
     "arena.check.report": ("CheckReports",),
     "arena.event.compare": ("Comparison",),

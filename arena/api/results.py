@@ -45,9 +45,9 @@ PathName = str | os.PathLike[str]
 Row = dict[str, Any]
 
 
-def open_results(folder: PathName, *, notify: Notify = ignore_notes) -> Results:
+def open_results(folder: PathName, *, notify: Notify = ignore_notes) -> EventResults:
     """The results in a folder. UserError if there are none, or if event.json is damaged."""
-    return Results(Path(folder), notify)
+    return EventResults(Path(folder), notify)
 
 
 def rate(
@@ -65,7 +65,7 @@ def is_results_folder(path: PathName) -> bool:
     return store.is_results_folder(Path(path))
 
 
-class Results:
+class EventResults:
     """The results of one event."""
 
     def __init__(self, folder: Path, notify: Notify) -> None:
@@ -82,9 +82,9 @@ class Results:
         return self.event.entrants
 
     @property
-    def epochs(self) -> list[Results]:
+    def epochs(self) -> list[EventResults]:
         """Of bots that came later; each has matches of its own."""
-        return [Results(path, self._notify) for path in epochs_of(self.folder)]
+        return [EventResults(path, self._notify) for path in epochs_of(self.folder)]
 
     @cached_property
     def table(self) -> Table:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 import msgspec
 
-from arena.api.results import Results
+from arena.api.results import EventResults
 from arena.reports.escape import json_line
 from arena.reports.faults import again, fault_lines
 from arena.terminal.screen import say
 
 
-def show_faults(results: Results, *, as_json: bool) -> None:
+def show_faults(results: EventResults, *, as_json: bool) -> None:
     folder, limits = str(results.folder), results.settings.limits
     found = False
     for record in results.matches(everything=True):

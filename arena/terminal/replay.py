@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from arena import registry
-from arena.api.results import Results, open_results
+from arena.api.results import EventResults, open_results
 from arena.event.search import (
     ANY,
     Bound,
@@ -107,7 +107,7 @@ def show_replay(
 _FLAGS = {"watcher": "as", "as_text": "print"}
 
 
-def _nothing(results: Results, *, everything: bool) -> UserError:
+def _nothing(results: EventResults, *, everything: bool) -> UserError:
     folder = results.folder
     if next(results.matches(everything=True), None) is None:
         return nothing_played(folder)
@@ -153,7 +153,7 @@ def _tell_of_unlike_luck(event: Event) -> None:
 
 
 def _show(
-    results: Results,
+    results: EventResults,
     record: MatchRecord,
     *,
     fault: str | None,
