@@ -54,7 +54,7 @@ class CheckProgress:
     def status(self, text: str) -> None:
         """What is being tried right now; empty: nothing any more."""
 
-    def begun(self, bot: str, path: str, titles: Sequence[str]) -> None:
+    def begin(self, bot: str, path: str, titles: Sequence[str]) -> None:
         """A bot is examined alone, by checks with these titles."""
 
     def checked(self, checked: CheckResult) -> None:
@@ -126,7 +126,7 @@ def _one_by_one(bots: Sequence[Bot], terms: _Terms, progress: CheckProgress) -> 
     """Each bot in this process; each check is reported at once."""
     for bot in bots:
         titles = [step.title for step in planned(terms.options.games, bot)]
-        progress.begun(bot.entrant.id, terms.paths[bot.entrant.id], titles)
+        progress.begin(bot.entrant.id, terms.paths[bot.entrant.id], titles)
         with one_core():
             yield trio.run(_examine, bot, terms, progress)
 

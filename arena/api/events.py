@@ -19,7 +19,7 @@ from arena.event.progress import Outcome, Progress
 from arena.event.resume import resume_event
 from arena.event.resume import run_prepared as run_prepared_folder
 from arena.event.session import AT_ONCE, Session, play
-from arena.live.event import opened
+from arena.live.event import open_page
 from arena.model import Event, UserError
 from arena.store import await_writer, read_event, writer
 
@@ -225,7 +225,7 @@ def _blocking(act: Callable[[Session], T], options: RunOptions, progress: Progre
 
 
 def _with_session(act: Callable[[Session], T], options: RunOptions, progress: Progress) -> T:
-    with opened(options.live) as page:
+    with open_page(options.live) as page:
         return act(Session(options, progress, page))
 
 

@@ -17,10 +17,10 @@ from arena.event.dry_run import Forecast
 from arena.event.epochs import (
     epoch_fault,
     epochs_of,
+    event_of_epoch,
     field_before,
     next_epoch,
     settings_of_epoch,
-    whose_epoch,
 )
 from arena.event.prepare import NewEvent, forecast_new, play_new
 from arena.event.progress import Outcome
@@ -37,7 +37,7 @@ ALL = "they must all be able to play"
 
 
 class _Field(NamedTuple):
-    """What an epoch is to be made of."""
+    """The bots of an epoch, and the events before it."""
 
     folder: Path
     events: Sequence[Event]
@@ -85,9 +85,9 @@ def _new_epoch(
 
 
 def _finished(folder: Path) -> list[Event]:
-    """The event in a folder and its epochs, if bots can come to it."""
+    """The event in a folder and its epochs; UserError if no bot can be added to it."""
     event = read_event(folder)
-    if (whole := whose_epoch(folder)) is not None:
+    if (whole := event_of_epoch(folder)) is not None:
         raise UserError(
             f"{folder} is an epoch of the event in {whole}; add to that: --into {whole}"
         )
@@ -155,10 +155,10 @@ def _field(
 
 
 def _refuse_missing(folder: Path, field: Sequence[Entrant], old: Roster) -> None:
-    """See that all bots of the event can play again."""
+    """UserError if a bot of the event can't play again."""
     here = {candidate.entrant.id for candidate in old.candidates}
     names = {printable(entrant.id) for entrant in field if entrant.id not in here}
-    # A problem with a path is another one than that nobody knows where the bot is.
+    # A problem with a path differs from a bot whose place is unknown.
     others = [problem for problem in old.problems if problem.path not in names]
     lost = sorted(names.intersection(problem.path for problem in old.problems))
     lines = [*map(str, others), *(f"{out.name}: {out.reason}" for out in old.skipped)]

@@ -16,7 +16,7 @@ from arena.executors.cores import fair_jobs
 from arena.executors.local import LocalExecutor
 from arena.machine import Notify
 from arena.machine.facts import played_here, worker_config, workers_of
-from arena.machine.groups import hosted
+from arena.machine.groups import with_host
 from arena.model import Bot, Event
 from arena.store import Store
 
@@ -40,7 +40,7 @@ class Venue(NamedTuple):
             return
 
         def joined(fit: Any) -> None:  # noqa: ANN401 - its type needs `distributed`
-            now = hosted(store.event, fit.sandbox, fit.confinement, (fit.machine,))
+            now = with_host(store.event, fit.sandbox, fit.confinement, (fit.machine,))
             if now != store.event:
                 store.restate(now)
 
@@ -68,7 +68,7 @@ def venue(
         return
     with _on_cluster(options.cluster, config, options, workshop, room) as (executor, fits):
         for fit in fits:
-            event = hosted(event, fit.sandbox, fit.confinement, (fit.machine,))
+            event = with_host(event, fit.sandbox, fit.confinement, (fit.machine,))
         yield Venue(executor, event, executor)
 
 

@@ -11,7 +11,7 @@ from arena.event.options import EventOptions, TrialOptions
 from arena.event.prepare import new_event, play_new
 from arena.event.progress import Outcome
 from arena.event.session import Session
-from arena.event.workshop import Workshop, find_sandbox, joined
+from arena.event.workshop import Workshop, find_sandbox, join_rosters
 from arena.formats.trial import CHUNK, FORFEITS, SKEW
 from arena.machine.preflight import SETTINGS, keep_promises
 from arena.model import Entrant, Frozen, TrialSettings, TrialVerdict, UserError
@@ -19,7 +19,7 @@ from arena.store import claim_folder
 
 
 class Comparison(Frozen, frozen=True, kw_only=True):
-    """What came of comparing two bots."""
+    """The result of comparing two bots."""
 
     old: Entrant
     new: Entrant
@@ -92,10 +92,9 @@ def _both(old: Path, new: Path, cache: Path) -> tuple[Roster, str]:
                 msgspec.structs.replace(candidate, entrant=_renamed(candidate.entrant, suffix))
                 for candidate, suffix in zip(candidates, ("old", "new"), strict=True)
             ]
-    return joined(rosters, candidates), candidates[-1].entrant.id if candidates else ""
+    return join_rosters(rosters, candidates), candidates[-1].entrant.id if candidates else ""
 
 
 def _renamed(entrant: Entrant, suffix: str) -> Entrant:
-    """Of two with one name and version."""
     version = f"{entrant.version}-{suffix}"
     return msgspec.structs.replace(entrant, version=version, id=f"{entrant.name}@{version}")

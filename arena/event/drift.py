@@ -1,4 +1,4 @@
-"""What keeps an event from being gone on with, or put together: differences, line by line.
+"""List, line by line, why an event can't be resumed or merged here.
 
 Invariant: every line is fit for a terminal, and none shows a secret.
 """
@@ -51,7 +51,7 @@ def beacon_value(event: Event, given: str | None) -> str:
 def refuse_drift(
     folder: Path, event: Event, announced: Announced, secret: bytes, entered: Event | None
 ) -> None:
-    """See that an event is what was committed to, and that this arena plays by its rules."""
+    """UserError if an event is not what was committed to, or this arena's rules are others."""
     settings = event.settings
     lines = [*_rules(settings), *_holes(settings), *_evaluator(settings)]
     if commitment(secret, announced.settings, event.entrants) != event.commitment:
@@ -83,7 +83,7 @@ def _evaluator(settings: Settings) -> Iterator[str]:
 
 
 def differences(one: Event, other: Event) -> Iterator[str]:
-    """Everything that decides what is played and by whom, where two events differ in it."""
+    """Where two events differ in what is played, and by whom."""
     yield from _settings(one.settings, other.settings)
     yield from _entrants(one.entrants, other.entrants)
     for name in ("commitment", "beacon", "format", "predictable"):

@@ -1,4 +1,4 @@
-"""Bots that come to an event when it is over: each time an epoch, an event of its own.
+"""Epochs: bots that are added to a finished event play an event of their own beside it.
 
 Theory of operation. The secret of an event that is over is public, so bots that come later play on
 deals from a secret of their own, with a commitment of its own: an *epoch*. It lies in the event's
@@ -48,7 +48,7 @@ def epochs_of(folder: Path) -> list[Path]:
     """The folders of an event's epochs, in their order. Links are none: they may lead anywhere."""
     try:
         names = [path.name for path in folder.iterdir() if not path.is_symlink()]
-    except OSError:  # whoever reads the event itself says why
+    except OSError:  # reading the event itself says why
         return []
     numbers = sorted(int(found[1]) for name in names if (found := _NAME.fullmatch(name)))
     paths = [folder / f"epoch-{number}" for number in numbers]
@@ -56,12 +56,12 @@ def epochs_of(folder: Path) -> list[Path]:
 
 
 def next_epoch(folder: Path) -> Path:
-    """Where the next epoch of an event belongs."""
+    """The folder for the next epoch of an event."""
     last = epochs_of(folder)[-1:]
     return folder / f"epoch-{1 + sum(int(path.name.partition('-')[2]) for path in last)}"
 
 
-def whose_epoch(folder: Path) -> Path | None:
+def event_of_epoch(folder: Path) -> Path | None:
     """The event that a folder is an epoch of, if it is one."""
     whole = folder.absolute()
     epoch = _NAME.fullmatch(whole.name) and is_results_folder(whole.parent)
@@ -84,7 +84,7 @@ def settings_of_epoch(
 
 
 def field_before(events: Sequence[Event]) -> tuple[Entrant, ...]:
-    """Who is in an event and its epochs so far, by their ids."""
+    """The entrants of an event and its epochs so far, by their ids."""
     return tuple(sorted(_newcomers(events), key=lambda entrant: entrant.id))
 
 
@@ -95,7 +95,7 @@ def _newcomers(events: Sequence[Event]) -> Iterator[Entrant]:
 
 
 def left_out_of(epoch: Event) -> frozenset[str]:
-    """Who takes no part in an epoch, since it was withdrawn before, as its settings say."""
+    """The bots that were withdrawn before an epoch and take no part in it, by its settings."""
     withdrawn = epoch.settings.withdrawn
     return frozenset() if withdrawn is UNSET else frozenset(withdrawn)
 

@@ -1,10 +1,10 @@
-"""Shards of an event, played apart, put together: what one machine would have given.
+"""Merge shards of an event that were played apart: the result is what one machine would have given.
 
-Theory of operation. First everything is looked at that could be wrong, shard by shard, and nothing
-is written: what they say they are, and whether each has all of its matches and no others. Then
-their logs are gone through in turns, a record of each, into a new folder, so that the count goes
-along the schedule as it does when an event is played and holds as little. What counts, and who is
-withdrawn, is decided there for the first time, from the schedule and the set of records.
+Theory of operation. First every shard is checked, and nothing is written: that all are shards of
+one event, and that each has all of its matches and no others. Then their logs are read in turns, a
+record of each, into a new folder, so that the count follows the schedule as it does when an event
+is played, and needs as little memory. What counts, and who is withdrawn, is decided there for the
+first time, from the schedule and the set of records.
 
 Invariant: the order in which the shards are named changes nothing.
 """
@@ -27,7 +27,7 @@ from arena.event.progress import Outcome, Progress
 from arena.event.results import counting_of, left_of
 from arena.event.tournament import Tournament
 from arena.formats.shards import Shard
-from arena.machine.groups import hosted, machines_of
+from arena.machine.groups import machines_of, with_host
 from arena.model import Event, HostError, UserError
 from arena.reports.escape import shell
 from arena.store import (
@@ -71,9 +71,9 @@ def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
         if folder.resolve() in out.resolve().parents:
             raise UserError(f"{out} lies in {folder}, which is only read; choose another --out")
     with claim_folder(out):
-        parts = parts_of(folders)
+        parts = read_shards(folders)
         first = parts[0]
-        event = merged(parts)
+        event = merge_events(parts)
         with (
             staged_folder(out) as fresh,
             Store.create(fresh, event, first.private, first.announced) as store,
@@ -86,7 +86,7 @@ def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
     return Outcome(folder=out, event=store.event, complete=True, table=table)
 
 
-def parts_of(folders: Sequence[Path]) -> list[Part]:
+def read_shards(folders: Sequence[Path]) -> list[Part]:
     """The shards of one event, all of them, in their order; UserError says what is in the way."""
     parts = sorted(map(_part, folders), key=lambda part: (part.shard, str(part.folder)))
     first = parts[0]
@@ -145,7 +145,7 @@ def _same_event(one: Part, other: Part) -> None:
 
 
 def _lacks(part: Part) -> str:
-    """What a shard lacks of having all its matches, and no others; empty: nothing."""
+    """Why a shard is not complete, or has other matches; empty: it is complete."""
     try:
         left = left_of(part.folder, part.event, part.secret)
     except UserError as error:
@@ -159,16 +159,17 @@ def _lacks(part: Part) -> str:
     )
 
 
-def merged(parts: Sequence[Part]) -> Event:
-    """The event that the shards make, before it is concluded."""
+def merge_events(parts: Sequence[Part]) -> Event:
+    """The whole event, before it is concluded."""
     event = msgspec.structs.replace(parts[0].event, shard="")
     for part in parts[1:]:
-        event = hosted(event, part.event.sandbox, part.event.confinement, machines_of(part.event))
+        event = with_host(
+            event, part.event.sandbox, part.event.confinement, machines_of(part.event)
+        )
     return event
 
 
 def fill(tournament: Tournament, parts: Sequence[Part]) -> None:
-    """Take in the matches of all shards."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if len(parts) + _FILES > soft:
         with suppress(ValueError, OSError):  # then opening one says so
@@ -178,7 +179,7 @@ def fill(tournament: Tournament, parts: Sequence[Part]) -> None:
 
 
 def in_turns(sources: Iterable[Iterator[T]]) -> Iterator[T]:
-    """One of each, again and again, until all are at their end."""
+    """One item of each source, round after round, until all have ended."""
     end = object()
     for row in itertools.zip_longest(*sources, fillvalue=end):
         for each in row:
@@ -187,7 +188,7 @@ def in_turns(sources: Iterable[Iterator[T]]) -> Iterator[T]:
 
 
 def join_stderr(parts: Sequence[Part], folder: Path) -> None:
-    """What each bot wrote to stderr, shard by shard, as much as is kept of an event."""
+    """Join what each bot wrote to stderr, up to the size that is kept of an event."""
     entrants = parts[0].event.entrants
     kept = Stderr(folder / "stderr", bots=len(entrants))
     for entrant, part, kind in itertools.product(entrants, parts, (OLDER, LOG, FAULTS)):

@@ -1,9 +1,9 @@
 """Progress of an event that is played: the calls that its display, or a script, receives.
 
 `Progress` counts and shows nothing. A display overrides what it shows and calls `super()`. The
-calls come from the thread that plays the event, in this order: `opened` before the log is read,
-`begun` before the first match, then matches, waves and notes as they come and a `tick` five times
-a second, `ended` when play has stopped, `result` when the tables are written, `over` at the very
+calls come from the thread that plays the event, in this order: `open_event` before the log is read,
+`start` before the first match, then matches, waves and notes as they come and a `tick` five times
+a second, `end` when play has stopped, `result` when the tables are written, `finish` at the very
 end, also when play ends by an error.
 """
 
@@ -92,10 +92,10 @@ class Progress:
 
     # ---- the event
 
-    def opened(self, event: Event, folder: Path) -> None:
+    def open_event(self, event: Event, folder: Path) -> None:
         """The event is known; matches in its log are passed to `rated` next."""
 
-    def begun(self, start: Start) -> None:
+    def start(self, start: Start) -> None:
         """The first match is about to be played."""
         self.planned, self.done = start.planned, start.done
         self._marks.append((clock.monotonic(), start.done))
@@ -129,13 +129,13 @@ class Progress:
     def tick(self) -> None:
         """Some time has passed."""
 
-    def ended(self) -> None:
+    def end(self) -> None:
         """Play has stopped. Called again if what follows fails."""
 
     def result(self, outcome: Outcome) -> None:
         """The results so far are written."""
 
-    def over(self, outcome: Outcome) -> None:
+    def finish(self, outcome: Outcome) -> None:
         """The last call."""
 
     # ---- for a script

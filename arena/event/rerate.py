@@ -1,17 +1,16 @@
 """Rate events again from their logs, alone or together, whole or in part; nothing is played.
 
-Theory of operation. First everything that could be in the way is looked at in each event.json,
-and no log is read. Then the events are gone through in the order of their commitments, each
-with its epochs behind it, in which those who were withdrawn before count for nobody: each is
-counted as ever, and what is complete in it goes into one pool (`arena.ratings.pool`). One
-event's count is held at a time; of the matches that ended outside a range of time eight bytes
-each, twice.
+Theory of operation. First every event.json is checked, and no log is read. Then the events are gone
+through in the order of their commitments, each with its epochs behind it, in which those who were
+withdrawn before count for nobody: each is counted as ever, and what is complete in it goes into one
+pool (`arena.ratings.pool`). One event's count is held at a time; of the matches that ended outside
+a range of time eight bytes each, twice.
 
 A rated event counts if all of its matches ended within the range. A match that was void, since
 somebody at its table had been withdrawn, ended never.
 
-Invariant: the order in which the folders are named changes nothing; an event alone, all of it,
-has the table that `arena table` gives.
+Invariant: the order in which the folders are named changes nothing; an event alone, all of it, has
+the table that `arena table` gives.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ import msgspec
 
 from arena.event.epochs import epoch_fault, epochs_of
 from arena.event.results import counting_of, key_of, schedule_of
-from arena.machine.groups import hosted, machines_of
+from arena.machine.groups import machines_of, with_host
 from arena.model import Event, Frozen, MatchRecord, MatchSpec, RateOn, Table, UserError
 from arena.ratings.archive import DIGEST_HEX
 from arena.ratings.incremental import Counting
@@ -168,7 +167,7 @@ def _everywhere(event: Event, events: Sequence[Event]) -> Event:
     """With all sandboxes and machines that the events were played in and on."""
     for each in events:
         if each.sandbox:
-            event = hosted(event, each.sandbox, each.confinement, machines_of(each))
+            event = with_host(event, each.sandbox, each.confinement, machines_of(each))
     return event
 
 
@@ -275,7 +274,7 @@ def _among(keys: array[int], key: int) -> bool:
 def _selected(
     event: Event, held: Sequence[_Held], gone: Sequence[str], wanted: RateOptions, parted: int
 ) -> Iterator[str]:
-    """What of the events is not in the table, for people."""
+    """Lines that say what of the events is not in the table."""
     if any(each.event.settings.rate_on != event.settings.rate_on for each in held):
         yield f"rated on {event.settings.rate_on}, which was not the event's own choice"
     if gone:

@@ -105,7 +105,7 @@ def count_folder(folder: Path, event: Event | None = None) -> tuple[Event, Count
 
 
 def withdrawn_in(folder: Path) -> frozenset[str]:
-    """Who was withdrawn in the event of a folder, by its log."""
+    """The bots that were withdrawn in the event of a folder, by its log."""
     _, counting = count_folder(folder)
     return frozenset(out.entrant for out in counting.counted().withdrawn)
 
@@ -120,7 +120,7 @@ def table_of(folder: Path, event: Event | None = None) -> Table:
 
 
 def incomplete(folder: Path, missing: int, planned: int) -> UserError:
-    """A log that has lost some of what its event had."""
+    """The error for a log that has lost matches of its event."""
     return UserError(
         f"{folder}: the event is finished, but {missing} of {planned} matches are missing from "
         f"matches.jsonl; to play them again: arena resume --repair {folder}"

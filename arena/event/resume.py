@@ -165,7 +165,7 @@ def _play_on(
         begun = Tournament(store, secret, watcher) if event.sandbox else None
         if begun and begun.left == 0:
             outcome = conclude(store, begun, progress)
-            progress.over(outcome)
+            progress.finish(outcome)
             return outcome
         jobs = options.jobs or _jobs(private.options.get("jobs"))
         room = keep_promises(

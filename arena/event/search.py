@@ -65,7 +65,7 @@ def playings(
 
 
 def nothing_played(folder: Path) -> UserError:
-    """What to say of an event that has no match."""
+    """The error for an event that has no match."""
     return UserError(f"{folder}: no match has been played there yet")
 
 
@@ -140,7 +140,7 @@ class Bound(Frozen, frozen=True):
         return cls(found[1] or "=", int(found[2])) if found else None
 
     def holds(self, value: int) -> bool:
-        """Whether a number keeps to it."""
+        """Whether the comparison is true of a number."""
         return _COMPARES[self.compare](value, self.number)
 
 
@@ -157,7 +157,7 @@ class Search(Frozen, frozen=True, kw_only=True):
     """A key of SORTS; else as they lie in the log."""
 
     def wants(self, record: MatchRecord) -> bool:
-        """Whether it is one of them."""
+        """Whether a match is one of them."""
         if not set(self.bots) <= set(record.seats):
             return False
         if self.fault and not any(
@@ -176,7 +176,7 @@ class Search(Frozen, frozen=True, kw_only=True):
         )
 
     def strokes(self, record: MatchRecord) -> int | None:
-        """The first bot's, or the winner's; None if it forfeited."""
+        """Strokes of the first bot, or of the winner; None if it forfeited."""
         return self._compared(record)[0]
 
     def margin(self, record: MatchRecord) -> int | None:
@@ -189,8 +189,8 @@ class Search(Frozen, frozen=True, kw_only=True):
         return mine - others if self.bots else others - mine
 
     def place(self, record: MatchRecord) -> tuple[int, int]:
-        """Where it comes by `sort`. In every order those come last that a forfeit leaves without
-        a result, the furthest played first, then by the strokes until then.
+        """The key of a match by `sort`. Matches that a forfeit has cut short come last in every
+        order: those with the most holes first, then by their strokes.
         """
         order = SORTS[self.sort]
         mine, others = self._compared(record)

@@ -35,7 +35,7 @@ class EventPage(Protocol):
 
     url: str
 
-    def joined(self, watcher: Watcher, event: Event, folder: Path, secret: bytes) -> Watcher:
+    def join(self, watcher: Watcher, event: Event, folder: Path, secret: bytes) -> Watcher:
         """A watcher that passes everything on to another one and to the pages."""
 
     async def serve(
@@ -51,25 +51,25 @@ class EventPage(Protocol):
 
 
 class Session(NamedTuple):
-    """One run of an event: how it is run, and who follows it."""
+    """One run of an event: its options, its display, its pages."""
 
     options: RunOptions
     progress: Progress
     page: EventPage | None = None
 
     def watcher(self, event: Event, folder: Path, secret: bytes) -> Watcher:
-        """Who is notified of every match: the progress, and the pages."""
-        self.progress.opened(event, folder)
+        """The watchers of every match: the progress, and the pages."""
+        self.progress.open_event(event, folder)
         if self.page is None:
             return self.progress
-        return self.page.joined(self.progress, event, folder, secret)
+        return self.page.join(self.progress, event, folder, secret)
 
 
 def play(store: Store, tournament: Tournament, executor: Executor, session: Session) -> Outcome:
     """Play until the end or a stop, and write the tables."""
     progress, page, cluster = session.progress, session.page, session.options.cluster
     planned, left = tournament.planned, tournament.left
-    progress.begun(
+    progress.start(
         Start(
             event=store.event,
             folder=store.folder,
@@ -83,14 +83,14 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
     table: Table | None = None
     try:
         trio.run(player.play)
-        progress.ended()
+        progress.end()
         if tournament.left == 0:
             concluded = conclude(store, tournament, progress)
         else:
             table = tournament.publish()
             progress.result(Outcome(folder=store.folder, event=store.event, table=table))
     finally:
-        progress.ended()
+        progress.end()
         command = resume_line(store.folder, store.event.sandbox)
         outcome = Outcome(
             folder=store.folder,
@@ -103,7 +103,7 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
             series=tournament.attempts.completed,
             suspects=tuple(tournament.attempts.suspects()),
         )
-        progress.over(outcome)
+        progress.finish(outcome)
     if page and concluded:
         page.stay(tournament, progress, store.event)
     return outcome

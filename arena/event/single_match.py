@@ -19,7 +19,7 @@ from arena.engine.pipes import Pipes, open_pipes
 from arena.engine.recorder import Recorder, open_tapped_pipes
 from arena.event.commands import command_line
 from arena.event.options import MatchOptions
-from arena.event.workshop import Workshop, context_of, find_sandbox, seated
+from arena.event.workshop import Workshop, context_of, find_sandbox, seat_bots
 from arena.executors.cores import one_core
 from arena.games import Game
 from arena.games.observer import Observer
@@ -67,7 +67,9 @@ def play_match(
         record = _between_functions(policies, options, notify, watch)
         return SingleMatch(record=record, options=options, sandbox="")
     with in_use(cache):
-        roster = seated(paths, cache, _numbered)  # an unusable path is reported before their number
+        roster = seat_bots(
+            paths, cache, _numbered
+        )  # an unusable path is reported before their number
         _refuse_number(bots, roster, rules)
         settings = options.settings(len(bots), notify)
         if policies:

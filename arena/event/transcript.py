@@ -36,7 +36,7 @@ class BotMatches(Frozen, frozen=True, kw_only=True):
         content: str = "",
         event: Event | None = None,
     ) -> Self:
-        """Look it up; UserError names what there is instead. `content`: the hash of the bot's
+        """Find them; UserError names what there is instead. `content`: the hash of the bot's
         content, which identifies it if `bot` is no id.
         """
         event = event or read_event(folder)

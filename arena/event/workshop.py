@@ -59,7 +59,7 @@ def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -
     return msgspec.structs.replace(settings, heroes=tuple(sorted(set(heroes))))
 
 
-def joined(rosters: Iterable[Roster], candidates: Iterable[Candidate]) -> Roster:
+def join_rosters(rosters: Iterable[Roster], candidates: Iterable[Candidate]) -> Roster:
     """One roster of these candidates, with all that was found beside them."""
     rosters = list(rosters)
     return Roster(
@@ -70,7 +70,7 @@ def joined(rosters: Iterable[Roster], candidates: Iterable[Candidate]) -> Roster
     )
 
 
-def seated(
+def seat_bots(
     paths: Sequence[Path],
     cache: Path,
     renamed: Callable[[Entrant, int], Entrant],
@@ -88,7 +88,7 @@ def seated(
         if (number := appearances[entrant.id]) > 1:
             entrant = renamed(entrant, number)
         unique.append(msgspec.structs.replace(candidate, entrant=entrant))
-    return joined(rosters.values(), unique)
+    return join_rosters(rosters.values(), unique)
 
 
 def find_sandbox(wanted: str, notify: Notify, folder: Path | None = None) -> Backend:

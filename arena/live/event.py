@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(wanted: LiveOptions | None) -> Iterator[LivePage | None]:
-    """The page that was asked for, if one was; its port is open from now on."""
+def open_page(wanted: LiveOptions | None) -> Iterator[LivePage | None]:
+    """Open the port of the pages, if they are wanted."""
     if wanted is None:
         yield None
         return
@@ -57,7 +57,7 @@ class LivePage:
         self._broadcast: Broadcast | None = None
         self.url = url_of(listening)
 
-    def joined(self, watcher: Watcher, event: Event, folder: Path, secret: bytes) -> Watcher:
+    def join(self, watcher: Watcher, event: Event, folder: Path, secret: bytes) -> Watcher:
         """A watcher that passes everything on to another one and to the pages."""
         from arena.live.event_state import EventState
         from arena.live.open_match import MatchOpener
@@ -69,7 +69,7 @@ class LivePage:
     async def serve(
         self, tournament: Tournament, progress: Progress, nursery: trio.Nursery
     ) -> None:
-        """Begin to serve, in a nursery of the event's."""
+        """Start the server in the event's nursery."""
         from arena.live.broadcast import Broadcast
 
         assert self._show is not None, "an event has joined"
@@ -114,7 +114,7 @@ class LivePage:
 
 
 def _result(tournament: Tournament) -> Table | None:
-    """The final table; a part of an event has none."""
+    """The final table; a shard has none."""
     return None if tournament.shard else tournament.result()
 
 

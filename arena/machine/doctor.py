@@ -1,7 +1,7 @@
-"""The examination of a machine that `arena doctor` tells of: everything is tried, nothing guessed.
+"""Examine this machine (`arena doctor`): every sandbox is tried, nothing is guessed.
 
 Each candidate of each sandbox gets its live canary; then a bot is started in the one that
-`arena run` would take, as a match starts it, and is seen to end. `Checkup` is what --json prints:
+`arena run` would take, as a match starts it, and has to end. `Checkup` is what --json prints:
 fields are added to it, never renamed.
 """
 
@@ -108,7 +108,7 @@ class Trial(Frozen, frozen=True, kw_only=True):
 
 
 class Checkup(Frozen, frozen=True, kw_only=True):
-    """All that was found."""
+    """The report of the examination."""
 
     v: int = 1
     works: bool
@@ -211,7 +211,7 @@ def _candidates() -> Iterator[tuple[str, str, Backend]]:
 
 
 def _memory(spawner: Spawner, host: Host) -> Memory:
-    """What the spawner says of itself, before it has started anything."""
+    """How the spawner limits memory, by its own first message."""
     if select.select([spawner.fileno()], [], [], SAYS_S)[0]:
         spawner.receive()
     groupless = spawner.groupless
@@ -219,7 +219,7 @@ def _memory(spawner: Spawner, host: Host) -> Memory:
 
 
 def _play(spawner: Spawner, backend: Backend) -> Trial:
-    """Start a bot with scratch space of its own, as a match would, and see it gone."""
+    """Start a bot with scratch space, as a match does, and measure until it is gone."""
     python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
     with temporary_folder("arena-doctor-") as folder:
         folder.chmod(0o711)  # where root can't bind folders, spare users have to enter

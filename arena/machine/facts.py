@@ -1,4 +1,4 @@
-"""What this machine adds to an event: the sandbox, the workers, the facts about itself."""
+"""Facts of this machine that an event records: sandbox, confinement, CPU, cores; its workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.deals import with_beacon
 from arena.executors import WorkerConfig
 from arena.executors.cores import cores, fair_jobs
 from arena.machine import Notify
-from arena.machine.groups import hosted
+from arena.machine.groups import with_host
 from arena.model import Bot, Confinement, Event, Machine
 from arena.sandbox import Backend
 from arena.sandbox.guarantees import GUARANTEES
@@ -21,11 +21,11 @@ from arena.sandbox.guarantees import GUARANTEES
 
 def played_here(event: Event, backend: Backend) -> Event:
     """The event with this machine and sandbox among those that it is played on and in."""
-    return hosted(event, backend.name, confinement(backend), (this_machine(),))
+    return with_host(event, backend.name, confinement(backend), (this_machine(),))
 
 
 def confinement(backend: Backend) -> Confinement:
-    """How the bots are going to be held, as the canary found it."""
+    """How a sandbox confines bots here, by its canary."""
     found = backend.probe()
     return Confinement(
         detail=found.detail,
@@ -40,7 +40,6 @@ def confinement(backend: Backend) -> Confinement:
 def worker_config(
     event: Event, secret: bytes, bots: Sequence[Bot], backend: Backend
 ) -> WorkerConfig:
-    """What the workers need to know."""
     return WorkerConfig(
         settings=event.settings,
         secret=with_beacon(secret, event.beacon).hex(),
@@ -70,7 +69,7 @@ def workers_of(asked: int | None, room: int, notify: Notify) -> int:
 
 
 def this_machine() -> Machine:
-    """Where it is played."""
+    """This machine, as an event records it."""
     cpu = platform.processor()
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n"):

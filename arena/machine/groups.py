@@ -1,6 +1,6 @@
-"""Where and how an event was played, when that is more than one machine or one sandbox.
+"""Combine machines and sandboxes of an event that was played on more than one.
 
-An event that is resumed elsewhere, or merged from parts, was held as well as in the weakest of
+An event that is resumed elsewhere, or merged from shards, is confined as well as in the weakest of
 its places: a guarantee is kept if it was kept everywhere.
 
 Invariant: nothing here has a part in what is canonical.
@@ -19,7 +19,7 @@ from arena.registry import SANDBOXES
 _AND = " and "
 
 
-def hosted(
+def with_host(
     event: Event, sandbox: str, confinement: Confinement, machines: Iterable[Machine]
 ) -> Event:
     """The event, played in this sandbox and on these machines too."""
@@ -58,7 +58,7 @@ def _alike_once(machines: Iterable[Machine]) -> tuple[Machine, ...]:
 
 
 def _weakness(sandbox: str) -> int:
-    """Its place among those that this arena knows, from the best; what it doesn't know is last."""
+    """The rank of a sandbox from the best; unknown ones are last."""
     known = list(SANDBOXES)
     return known.index(sandbox) if sandbox in known else len(known)
 

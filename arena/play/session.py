@@ -24,7 +24,7 @@ from arena.engine.pipes import open_pipes
 from arena.event.commands import command_line
 from arena.event.options import MatchOptions
 from arena.event.results import first_wave, schedule_of
-from arena.event.workshop import SKIP, Workshop, context_of, find_sandbox, seated
+from arena.event.workshop import SKIP, Workshop, context_of, find_sandbox, seat_bots
 from arena.executors.cores import one_core
 from arena.games import Game
 from arena.machine import Notify
@@ -86,7 +86,7 @@ def play_against(
         backend = find_sandbox(sandbox, say, folder)
         way_out = f"more: {command_line('check', *dict.fromkeys(bots))}"
         workshop = Workshop(cache, backend, say, folder, way_out=way_out)
-        ready, _ = workshop.enter(seated(bots, cache, _renamed, [person]), settings.limits)
+        ready, _ = workshop.enter(seat_bots(bots, cache, _renamed, [person]), settings.limits)
         if len(ready) < len(bots):
             raise UserError("a match needs all the bots that were named")
         session = PlaySession(settings, ready, backend, person, seat=seat, seed=seed)

@@ -56,7 +56,7 @@ class CheckDisplay(CheckProgress):
             sys.stderr.write(f"\r\x1b[K{text[: columns() - 1]}")
             sys.stderr.flush()
 
-    def begun(self, bot: str, path: str, titles: Sequence[str]) -> None:
+    def begin(self, bot: str, path: str, titles: Sequence[str]) -> None:
         self._longest = max(map(len, titles), default=0)
         if not self._several:
             self._print(f"{bot}  ({path})")

@@ -50,8 +50,8 @@ class QuietProgress(Progress):
     def warn(self, text: str) -> None:
         warn(text)
 
-    def begun(self, start: Start) -> None:
-        super().begun(start)
+    def start(self, start: Start) -> None:
+        super().start(start)
         if start.url:
             self.warn(f"live at {start.url}")
         if start.event.sandbox == "none":
@@ -60,7 +60,7 @@ class QuietProgress(Progress):
     def result(self, outcome: Outcome) -> None:
         show_result(outcome, self.say)
 
-    def over(self, outcome: Outcome) -> None:
+    def finish(self, outcome: Outcome) -> None:
         for _, line in sorted(self.first_faults.items()):
             self.say(line)
         if self.first_faults:
@@ -98,14 +98,14 @@ class LineProgress(QuietProgress):
     def say(self, text: str) -> None:
         warn(text)
 
-    def begun(self, start: Start) -> None:
+    def start(self, start: Start) -> None:
         planned, left = start.planned, start.planned - start.done
         kept = f"{start.done:,} of {planned:,} matches kept, " if start.done else ""
         to_play = f"{left:,} to play" if kept else f"{left:,} matches to play"
         bots = len(start.event.entrants)
         self.note(f"{bots} bots, {kept}{to_play}, results in {start.folder}")
         self.note(f"commitment {start.event.commitment}")
-        super().begun(start)
+        super().start(start)
 
     def tick(self) -> None:
         self._report_void()
@@ -122,7 +122,7 @@ class LineProgress(QuietProgress):
     def trouble(self, series: str, message: str) -> None:
         self._void.setdefault(message, []).append(series)
 
-    def ended(self) -> None:
+    def end(self) -> None:
         self._report_void()
 
     def _report_void(self) -> None:
@@ -152,11 +152,11 @@ class BarProgress(LineProgress):
         self._live: OnlineRatings | None = None
         self._drawn = 0
 
-    def opened(self, event: Event, folder: Path) -> None:
+    def open_event(self, event: Event, folder: Path) -> None:
         # Loaded here: it is the only display that rates, and the package takes a while to load.
         from arena.ratings.online import OnlineRatings
 
-        super().opened(event, folder)
+        super().open_event(event, folder)
         self._live = OnlineRatings(event.settings.rating)
 
     def wave(self, wave: Wave) -> None:
@@ -176,8 +176,8 @@ class BarProgress(LineProgress):
         self._drawn = len(lines)
         self._write(text)
 
-    def ended(self) -> None:
-        super().ended()
+    def end(self) -> None:
+        super().end()
         self._write(self._erasure())
         self._drawn = 0
 
@@ -230,8 +230,8 @@ class JsonProgress(Progress):
     def warn(self, text: str) -> None:
         warn(text)
 
-    def begun(self, start: Start) -> None:
-        super().begun(start)
+    def start(self, start: Start) -> None:
+        super().start(start)
         event = start.event
         self.emit(
             "start",
@@ -254,7 +254,7 @@ class JsonProgress(Progress):
         self.emit("table", table=msgspec.json.decode(render(outcome.table, "json")))
         self.emit("end", finished=outcome.event.finished, done=self.done)
 
-    def over(self, outcome: Outcome) -> None:
+    def finish(self, outcome: Outcome) -> None:
         for line in suspect_lines(outcome):
             self.say(line)
         for line in cut_lines(outcome):

@@ -233,8 +233,8 @@ EVENT = Event(settings=Settings(game="play-nine"), entrants=(), commitment="")
 
 def begin(display, planned, done):
     """Say what a session says before the first match; what was shown of it is passed over."""
-    display.opened(EVENT, Path("friday"))
-    display.begun(Start(event=EVENT, folder=Path("friday"), planned=planned, done=done))
+    display.open_event(EVENT, Path("friday"))
+    display.start(Start(event=EVENT, folder=Path("friday"), planned=planned, done=done))
     if isinstance(display, LineProgress):
         display._out.text = ""
 
@@ -256,7 +256,7 @@ def test_the_bar_fits_the_terminal_and_erases_itself(monkeypatch):
         drawn = out.text.splitlines()
         assert all(len(line) < columns for line in drawn)
         assert "more" in drawn[-1]
-        bar.ended()
+        bar.end()
         assert out.text.endswith(f"\x1b[{len(drawn)}A\x1b[J")
 
 
@@ -291,7 +291,7 @@ def test_series_that_are_void_for_one_reason_are_told_together(display):
     assert "2 series are void and will be played again: its worker was lost\n" in out.text
     assert "series s3 is void and will be played again: x\n" in out.text
     shown.trouble("s4", "y")
-    shown.ended()
+    shown.end()
     assert "series s4 is void and will be played again: y\n" in out.text
     assert 1 == out.text.count("s3")
 

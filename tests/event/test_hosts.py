@@ -3,7 +3,7 @@
 import pytest
 
 from arena.event.drift import differences, public_value
-from arena.machine.groups import hosted
+from arena.machine.groups import with_host
 from arena.model import Confinement, Entrant, Event, Limits, Machine, Settings, UserError
 
 EVENT = Event(settings=Settings(game="play-nine"), entrants=(), commitment="c")
@@ -14,16 +14,16 @@ WEAK = Confinement(detail="Landlock 7", memory="cgroup v2", kept=("files",), not
 def test_a_guarantee_holds_if_it_held_everywhere():
     """What one of the places did not keep is not kept; every machine is named once."""
     here, there = Machine(system="here"), Machine(system="there")
-    event = hosted(EVENT, "bwrap", STRONG, [here])
+    event = with_host(EVENT, "bwrap", STRONG, [here])
     assert ("bwrap", STRONG, here, ()) == (
         event.sandbox,
         event.confinement,
         event.machine,
         event.machines,
     )
-    assert event == hosted(event, "bwrap", STRONG, [here])
-    both = hosted(event, "landlock", WEAK, [there])
-    assert both == hosted(hosted(both, "bwrap", STRONG, [here]), "landlock", WEAK, [there])
+    assert event == with_host(event, "bwrap", STRONG, [here])
+    both = with_host(event, "landlock", WEAK, [there])
+    assert both == with_host(with_host(both, "bwrap", STRONG, [here]), "landlock", WEAK, [there])
     assert "landlock" == both.sandbox
     assert (here, there) == both.machines
     assert here == both.machine
@@ -41,16 +41,16 @@ def test_a_guarantee_holds_if_it_held_everywhere():
 
 def test_machines_that_differ_in_their_speed_alone_are_one():
     """As slow as the slowest; one that was not tried changes nothing."""
-    event = hosted(EVENT, "bwrap", STRONG, [Machine(system="x", speed=30), Machine(system="x")])
+    event = with_host(EVENT, "bwrap", STRONG, [Machine(system="x", speed=30), Machine(system="x")])
     assert (Machine(system="x", speed=30), ()) == (event.machine, event.machines)
-    event = hosted(event, "bwrap", STRONG, [Machine(system="x", speed=20), Machine(system="y")])
+    event = with_host(event, "bwrap", STRONG, [Machine(system="x", speed=20), Machine(system="y")])
     assert (Machine(system="x", speed=20), Machine(system="y")) == event.machines
 
 
 def test_a_sandbox_that_is_not_known_is_the_weakest():
     """A later arena may have others."""
-    event = hosted(EVENT, "bwrap", STRONG, [Machine()])
-    assert "quantum" == hosted(event, "quantum", WEAK, [Machine()]).sandbox
+    event = with_host(EVENT, "bwrap", STRONG, [Machine()])
+    assert "quantum" == with_host(event, "quantum", WEAK, [Machine()]).sandbox
 
 
 def test_every_difference_is_a_line():

@@ -415,6 +415,6 @@ def test_a_shards_stderr_that_is_no_file_is_passed_over(shards, tmp_path, what):
     mine = tmp_path / "mine"
     mine.write_text("private")
     {"fifo": os.mkfifo, "folder": Path.mkdir, "link": lambda at: at.symlink_to(mine)}[what](path)
-    merge.join_stderr(merge.parts_of(folders), tmp_path)
+    merge.join_stderr(merge.read_shards(folders), tmp_path)
     joined = tmp_path / "stderr" / "ann@1.log"
     assert not joined.exists() or "private" not in joined.read_text()

@@ -10,7 +10,7 @@ from arena import registry
 from arena.bots import build
 from arena.engine.pipes import open_pipes
 from arena.event.options import MatchOptions
-from arena.event.workshop import find_sandbox, seated
+from arena.event.workshop import find_sandbox, seat_bots
 from arena.model import Limits
 from arena.play.seat import play_with_person
 from arena.play.session import PlaySession, _person, _renamed
@@ -77,7 +77,7 @@ def session(bot_folder, cache, backend):
         options = MatchOptions(game=game, freeze=True, turn_cap=turn_cap, limits=_limits(**limits))
         settings = msgspec.structs.replace(options.settings(len(kinds) + 1), format="single")
         person = _person("ann")
-        roster = seated([bot_folder(*kind) for kind in kinds], cache, _renamed, [person])
+        roster = seat_bots([bot_folder(*kind) for kind in kinds], cache, _renamed, [person])
         with Spawner() as spawner:
             built = build(roster.candidates, cache=cache, backend=backend, spawner=spawner)
         assert not built.problems

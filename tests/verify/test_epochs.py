@@ -14,10 +14,10 @@ from arena.deals import secret_from_seed
 from arena.event.epochs import (
     epoch_fault,
     epochs_of,
+    event_of_epoch,
     field_before,
     next_epoch,
     settings_of_epoch,
-    whose_epoch,
 )
 from arena.event.rerate import rate_events
 from arena.event.results import table_of, withdrawn_in
@@ -83,10 +83,10 @@ def test_epochs_come_in_their_order(tmp_path):
 def test_an_epoch_knows_its_event(tmp_path):
     """By its name and where it lies."""
     (tmp_path / "epoch-1").mkdir()
-    assert whose_epoch(tmp_path / "epoch-1") is None
+    assert event_of_epoch(tmp_path / "epoch-1") is None
     (tmp_path / "event.json").touch()
-    assert tmp_path == whose_epoch(tmp_path / "epoch-1")
-    assert whose_epoch(tmp_path / "friday") is None
+    assert tmp_path == event_of_epoch(tmp_path / "epoch-1")
+    assert event_of_epoch(tmp_path / "friday") is None
 
 
 def test_an_epoch_has_the_settings_of_its_event():
