@@ -1,4 +1,4 @@
-"""The verdict of `arena verify`, for people and for programs."""
+"""Print the verdict of `arena verify`, for people or as JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def show_verification(found: Sequence[Verification], *, as_json: bool) -> int:
         click.echo(json_line(msgspec.json.encode(_all_as_json(found))))
     else:
         for each in found:
-            _tell(each)
+            _print_verdict(each)
     if any(each.verdict.difference for each in found):
         return DIFFERS
     for each in found:
@@ -48,11 +48,10 @@ def show_verification(found: Sequence[Verification], *, as_json: bool) -> int:
     return 0
 
 
-def _tell(found: Verification) -> None:
-    """A verdict, for people."""
+def _print_verdict(found: Verification) -> None:
     folder, verdict, seconds, played = found.folder, found.verdict, found.seconds, found.rerun
     if verdict.difference is not None:
-        _tell_difference(folder, verdict, played)
+        _print_difference(folder, verdict, played)
         return
     for line in _lines(folder, verdict, seconds, played):
         click.echo(line)
@@ -82,7 +81,7 @@ class LogBar:
             click.echo("\r" + " " * 20 + "\r", nl=False, err=True)
 
 
-def _tell_difference(folder: Path, verdict: FolderVerdict, played: Rerun | None) -> None:
+def _print_difference(folder: Path, verdict: FolderVerdict, played: Rerun | None) -> None:
     found = verdict.difference
     assert found is not None
     say(f"arena: {plain(str(folder))} is not as it should be:")
@@ -146,8 +145,8 @@ def _facts(
             text + (f"; not there: {', '.join(verdict.absent)}" if verdict.absent else ""),
         )
     if verdict.tables and (older := OLDER.get(settings.rule)):
-        told = f"the tables were derived by rule {settings.rule}, and are true to it: {older}; "
-        yield "older rule", told + f"`arena table` shows those of rule {DERIVATION}"
+        true = f"the tables were derived by rule {settings.rule}, and are true to it: {older}; "
+        yield "older rule", true + f"`arena table` shows those of rule {DERIVATION}"
     if verdict.torn:
         yield "torn", "the last line has no end, as a killed writer leaves it"
     if verdict.not_reproducible:
@@ -157,16 +156,16 @@ def _facts(
     by = "1 process" if verdict.processes == 1 else f"{verdict.processes} processes"
     yield "rate", f"{rate:,.0f} matches a second, by {by}"
     if played is not None:
-        told = (
+        text = (
             f"{played.matches} matches drawn by the seed {plain(played.seed)}, and "
             f"{played.played - played.matches} before them in their series: as recorded"
         )
-        yield "played again", told
+        yield "played again", text
     yield "not proven", "; ".join(_unproven(verdict, played))
 
 
 def _unproven(verdict: FolderVerdict, played: Rerun | None) -> Iterator[str]:
-    """What no folder can prove, or this one has not."""
+    """What no folder can prove, or this one does not."""
     if played is None:
         yield "that the bots made these moves (--rerun N)"
     yield "faults, times, order of play, sandbox, machine and who could not run: the host's word"

@@ -6,10 +6,11 @@ import re
 import msgspec
 import pytest
 
+from arena import verify_results
 from arena.deals import fingerprint
 from arena.model import Fault, FaultKind, SeatUse, Settings, UserError
 from arena.store import read_event, read_records
-from arena.terminal.verify_report import verify_folder
+from arena.terminal.verify_report import show_verification
 from arena.verify.findings import Difference, first_unlike, shown
 from arena.verify.log import parts
 from arena.verify.whole import verify
@@ -526,7 +527,7 @@ def test_without_the_secret_only_checksums_and_digests_can_be(tmp_path, capsys):
     folder = make(tmp_path / "event", settings, ("ann", "bob"), stop_after=3)
     (folder / "private.json").unlink()
     with pytest.raises(UserError, match="the secret has not been revealed yet"):
-        verify_folder(folder, commitment=None, jobs=1, as_json=False)
+        show_verification(verify_results(folder, jobs=1), as_json=False)
     assert "checksums and digests are right" in capsys.readouterr().out
     record = next(read_records(folder))
     rewrite(folder, [line_of(replace(record, totals=(0, 0)), digest=False), *lines(folder)[1:]])
@@ -539,8 +540,8 @@ def test_without_the_secret_only_checksums_and_digests_can_be(tmp_path, capsys):
 
 def run(folder, capsys, **options):
     """The exit code and what is printed."""
-    options = {"commitment": None, "jobs": None, "as_json": False, **options}
-    code = verify_folder(folder, **options)
+    as_json = options.pop("as_json", False)
+    code = show_verification(verify_results(folder, **options), as_json=as_json)
     return code, *capsys.readouterr()
 
 
