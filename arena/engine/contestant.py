@@ -152,7 +152,6 @@ class Contestant:
     # ---- what it says
 
     def log(self, data: bytes) -> None:
-        """Keep the tail of stderr."""
         self.stderr += data
         if len(self.stderr) > 2 * self.stderr_cap:
             del self.stderr[: -self.stderr_cap]

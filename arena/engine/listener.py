@@ -25,7 +25,6 @@ STIRRED_S = 0.001
 
 
 def stopwatch(pipes: Pipes, contestant: Contestant, limit: float) -> Stopwatch:
-    """A stopwatch that starts now."""
     taken = pipes.taken(contestant)
     first, core = pipes.reading(contestant), pipes.core
     return Stopwatch(

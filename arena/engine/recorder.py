@@ -133,8 +133,6 @@ class _Stderr:
 
 
 class _Record:
-    """The two files of a bot."""
-
     def __init__(self, path: Path) -> None:
         self.lines = files.open_file(path, "wb", buffering=0)
         self.stderr = _Stderr(path.with_suffix(".stderr.txt"))
@@ -180,7 +178,6 @@ class Recorder:
         _write_rest(self._by_process[contestant.id])
 
     def fault(self, entrant: str, fault: Fault) -> None:
-        """Write how a bot failed."""
         record = self._by_entrant[entrant]
         _write_rest(record)
         _write(record.lines, comment_line(" ".join(fault.message.splitlines())))

@@ -80,8 +80,6 @@ trouble then."""
 
 
 class TimeVerdict(enum.Enum):
-    """The result of a reading."""
-
     IN_TIME = enum.auto()
     UNPROVEN = enum.auto()
     """Too late unless it is proven that the core is overloaded."""
@@ -109,7 +107,6 @@ class _Slice:
         return max(min(self.cpu, self.length), self.length - self.waited)
 
     def ran(self, number: int, seconds: float) -> None:
-        """A task was there, and ran."""
         self._rooms[number] = max(0.0, self.length - seconds)
 
     def wait(self, number: int, seconds: float) -> float:
@@ -178,7 +175,6 @@ class Stopwatch:
 
     @property
     def charged(self) -> float:
-        """What the bot is charged."""
         return self.wall - min(self.wall - self.charge, self.allowed)
 
     @property

@@ -40,8 +40,6 @@ class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """Play this series."""
-
     series: Series
     attempt: int
     try_core: bool = False
@@ -71,8 +69,6 @@ TAB = b"\t"
 
 
 class Executor(Protocol):
-    """See the package's docstring."""
-
     async def play(
         self,
         blocks: Iterator[Block],

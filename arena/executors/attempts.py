@@ -27,8 +27,6 @@ UNLIKELY = 0.01
 
 
 class Attempts:
-    """See the module's docstring."""
-
     def __init__(
         self, wanted: Callable[[Series], int | None], give_up: Callable[[str], None]
     ) -> None:
@@ -68,11 +66,9 @@ class Attempts:
         return attempt
 
     def finished(self, series: str) -> None:
-        """A match of it is finished."""
         self._matches[series] += 1
 
     def end(self, series: str, *, completed: bool) -> None:
-        """An attempt has ended."""
         del self.in_play[series], self._matches[series]
         self.completed += completed
 

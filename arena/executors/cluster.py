@@ -46,8 +46,6 @@ class Tls(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """A worker of the cluster."""
-
     address: str
     threads: int
 

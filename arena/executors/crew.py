@@ -74,8 +74,6 @@ class UnfitError(Exception):
 
 
 class Node(msgspec.Struct, kw_only=True, eq=False):
-    """An admitted worker."""
-
     peer: Peer
     process: str
     """Identifies the process: another one may get its address."""
@@ -261,7 +259,6 @@ class Crew:
             self._leave_out(node.peer, "sits out", UnfitError(_line(why), again=again))
 
     def slot_over(self, node: Node) -> None:
-        """A slot has ended."""
         node.slots -= 1
         if not node.slots and self._leaving.get(node.peer.address) is node:
             del self._leaving[node.peer.address]

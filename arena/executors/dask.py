@@ -123,8 +123,6 @@ class DaskExecutor:
 
 
 class _Round:
-    """One call of `play`."""
-
     def __init__(
         self,
         executor: DaskExecutor,

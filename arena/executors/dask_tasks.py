@@ -98,8 +98,6 @@ class NodeFit(Frozen, frozen=True, kw_only=True, tag="fit"):
 
 
 class CoreTrials(Frozen, frozen=True, kw_only=True, tag="tried"):
-    """In the order of the cores."""
-
     trials: tuple[CoreTrial, ...]
 
 
@@ -119,7 +117,6 @@ def do(task: str, *arguments: object) -> tuple[str, object]:
 
 
 def versions() -> list[str]:
-    """Of the arena and of Python."""
     return [__version__, ".".join(platform.python_version_tuple()[:2])]
 
 

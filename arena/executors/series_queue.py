@@ -144,7 +144,6 @@ class SeriesQueue:
         return heappop(self._free)[-1] if len(self._free) > leave else None
 
     def close(self) -> None:
-        """Give out nothing more."""
         self.over.set()
         self._waiting.unpark_all()
 

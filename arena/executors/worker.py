@@ -37,7 +37,6 @@ PAUSE_S = 0.05
 
 
 def main() -> None:
-    """Run until the input ends."""
     try:
         trio.run(_work)
     except* (BrokenPipeError, KeyboardInterrupt, HostError):

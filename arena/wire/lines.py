@@ -23,8 +23,6 @@ _TOO_LONG = Framing.TOO_LONG
 
 
 class Framer:
-    """Splits a stream at newlines."""
-
     __slots__ = ("_limit", "_scanned", "held")
 
     def __init__(self, limit: int) -> None:

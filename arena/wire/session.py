@@ -42,8 +42,6 @@ _decode_type = msgspec.json.Decoder(Typed).decode
 
 
 class SessionState(enum.Enum):
-    """Where a session stands."""
-
     NEW = enum.auto()
     STARTING = enum.auto()
     IDLE = enum.auto()
@@ -91,8 +89,6 @@ def shown(line: bytes) -> str:
 
 
 class BotSession:
-    """See the module's theory of operation."""
-
     __slots__ = (
         "_framer", "_next_line", "_question", "_short", "_turn",
         "ended", "lean", "receive", "state",
@@ -142,7 +138,6 @@ class BotSession:
     # ---- from the bot
 
     def end(self) -> None:
-        """The output has ended."""
         self.ended = True
 
     @property
