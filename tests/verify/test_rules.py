@@ -334,8 +334,8 @@ FIRST = {
     "Limits": "line_bytes match_ms memory_mb move_ms scratch_mb start_ms stderr_bytes tasks",
     "RatingSettings": "beta borrowed draw_probability error_rate event_sd forfeit_margin "
     "least_spread mu sigma tau",
-    "Racing": "budget close growth looks",
-    "Trial": "alpha beta budget effect first looks new step",
+    "RaceSettings": "budget close growth looks",
+    "TrialSettings": "alpha beta budget effect first looks new step",
     "Event": "beacon commitment confinement entrants finished format machine machines not_run "
     "predictable sandbox secret settings shard",
     "Entrant": "author hash id name version",
