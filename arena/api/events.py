@@ -14,7 +14,7 @@ from arena.event.compare import Comparison, compare_bots
 from arena.event.dry_run import Forecast
 from arena.event.merge import merge_shards
 from arena.event.options import EventOptions, RunOptions, TrialOptions
-from arena.event.prepare import Prepared, forecast_event, opened_event, prepare_event
+from arena.event.prepare import Prepared, forecast_event, open_event, prepare_event
 from arena.event.progress import Outcome, Progress
 from arena.event.resume import resume_event
 from arena.event.resume import run_prepared as run_prepared_folder
@@ -66,7 +66,7 @@ def _run(
     bots: Sequence[PathName], out: PathName | None, event: EventOptions, *, skip_broken: bool
 ) -> Callable[[Session], Outcome]:
     def act(session: Session) -> Outcome:
-        with opened_event(
+        with open_event(
             _paths(bots), event, session, out=_path(out), skip_broken=skip_broken
         ) as begun:
             return play(*begun, session)

@@ -3,7 +3,7 @@
 Theory of operation. Every line to the bot is sent as it was; at each question its next line is
 waited for and judged as a match judges it, by a `BotSession`. As long as its answers are the
 recorded ones the conversation is the one that was recorded. After another move what was recorded
-next no longer follows from its answers, so that is where it stops, unless told to go on.
+next no longer follows from its answers, so it stops there, unless it is to go on.
 """
 
 from __future__ import annotations

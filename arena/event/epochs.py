@@ -9,8 +9,9 @@ business.
 
 A bot that was withdrawn is nobody's opponent in a later epoch: newcomers would win by its forfeits
 what nobody else has won, and one whose results were annulled would have ranks again. An epoch's
-settings name who is left out for that, under its commitment; `arena verify` holds them against the
-logs before it. In epochs of the first rule such bots played; their results there don't count.
+settings name the bots that are left out for that, under its commitment; `arena verify` compares
+them with the logs before it. In epochs of the first rule such bots played; their results there
+don't count.
 
 Invariant: an epoch's field is that of the event and of all epochs before it, with the same content,
 less those who were withdrawn, and its heroes; so an epoch that is missing, or another event's, is

@@ -3,8 +3,8 @@
 Theory of operation. First every shard is checked, and nothing is written: that all are shards of
 one event, and that each has all of its matches and no others. Then their logs are read in turns, a
 record of each, into a new folder, so that the count follows the schedule as it does when an event
-is played, and needs as little memory. What counts, and who is withdrawn, is decided there for the
-first time, from the schedule and the set of records.
+is played, and needs as little memory. What counts, and which bots are withdrawn, is decided there
+for the first time, from the schedule and the set of records.
 
 Invariant: the order in which the shards are named changes nothing.
 """

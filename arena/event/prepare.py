@@ -88,7 +88,7 @@ def new_event(
 
 
 @contextmanager
-def opened_event(
+def open_event(
     bots: Sequence[Path],
     options: EventOptions,
     session: Session,
@@ -101,7 +101,7 @@ def opened_event(
     with claim_folder(out) as folder, in_use(cache := default_cache()):
         workshop = _workshop(cache, session, folder, skip_broken=skip_broken)
         new = _entered(bots, options, settings, workshop, room * settings.seats)
-        with _opened(new, folder, room, session) as event:
+        with _open(new, folder, room, session) as event:
             yield event
 
 
@@ -174,12 +174,12 @@ def forecast_new(new: NewEvent, room: int, session: Session) -> Forecast:
 
 def play_new(new: NewEvent, folder: Path, room: int, session: Session) -> Outcome:
     """Play an event that has just been entered, in an empty folder."""
-    with _opened(new, folder, room, session) as event:
+    with _open(new, folder, room, session) as event:
         return play(*event, session)
 
 
 @contextmanager
-def _opened(
+def _open(
     new: NewEvent, folder: Path, room: int, session: Session
 ) -> Iterator[tuple[Store, Tournament, Executor]]:
     run, progress = session.options, session.progress

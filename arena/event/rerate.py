@@ -3,11 +3,11 @@
 Theory of operation. First every event.json is checked, and no log is read. Then the events are gone
 through in the order of their commitments, each with its epochs behind it, in which those who were
 withdrawn before count for nobody: each is counted as ever, and what is complete in it goes into one
-pool (`arena.ratings.pool`). One event's count is held at a time; of the matches that ended outside
-a range of time eight bytes each, twice.
+pool (`arena.ratings.pool`). One event's count is in memory at a time; of the matches that ended
+outside a range of time eight bytes each, twice.
 
-A rated event counts if all of its matches ended within the range. A match that was void, since
-somebody at its table had been withdrawn, ended never.
+A rated event counts if all of its matches ended within the range. A match that was void, since a
+bot at its table had been withdrawn, ended never.
 
 Invariant: the order in which the folders are named changes nothing; an event alone, all of it, has
 the table that `arena table` gives.
@@ -78,7 +78,7 @@ class RateOptions(Frozen, frozen=True, kw_only=True):
 EVERYTHING = RateOptions()
 
 
-class _Held(NamedTuple):
+class _RatedEvent(NamedTuple):
     """An event to be rated."""
 
     folder: Path
@@ -110,28 +110,28 @@ def rate_events(
     folders that have been read.
     """
     every = _every(folders, events)
-    held = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
-    named = [NamedEvent(str(each.folder), each.event) for each in held]
+    chosen = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
+    named = [NamedEvent(str(each.folder), each.event) for each in chosen]
     refuse_unlike(named, wanted.rate_on)
     aliases = aliases_of(named, wanted.without)
     field = pooled_field(named, aliases)
     gone = excluded_entrants(field, aliases, only=wanted.only, without=wanted.without)
     rest = [entrant for entrant in field if entrant.id not in gone]
-    event = common_event([each.event for each in held], rest, wanted.rate_on)
-    if len(held) > 1:
-        event = _everywhere(event, [each.event for each in held])
+    event = common_event([each.event for each in chosen], rest, wanted.rate_on)
+    if len(chosen) > 1:
+        event = _everywhere(event, [each.event for each in chosen])
     pool = Pool(margin=event.settings.rating.forfeit_margin, gone=gone)
     parted = 0
     withdrawn: dict[str, set[str]] = {}
-    called = {each.folder: other for each, other in zip(held, aliases, strict=True)}
+    called = {each.folder: other for each, other in zip(chosen, aliases, strict=True)}
     # An event before its epochs: who was withdrawn counts in none of them.
     for each in every:
         known = withdrawn.setdefault(each.root, set())
         parted += _take(pool, each, called[each.folder], wanted, withdrawn=known, reader=reader)
     found = table(event, pool.counted())
     pool.sources.sort(key=lambda source: source.event.commitment)
-    selected = tuple(_selected(event, held, sorted(gone), wanted, parted))
-    if len(held) == 1 and not selected and not pool.sources[0].damaged:
+    selected = tuple(_selected(event, chosen, sorted(gone), wanted, parted))
+    if len(chosen) == 1 and not selected and not pool.sources[0].damaged:
         return found
     # Why an event ended, and what a trial has shown, is its own.
     return msgspec.structs.replace(
@@ -139,11 +139,11 @@ def rate_events(
     )
 
 
-def _every(folders: Sequence[Path], events: Mapping[Path, Event]) -> list[_Held]:
+def _every(folders: Sequence[Path], events: Mapping[Path, Event]) -> list[_RatedEvent]:
     """The events of some folders and their epochs, these behind them. A folder that is named twice
     is one.
     """
-    found: dict[Path, _Held] = {}
+    found: dict[Path, _RatedEvent] = {}
     for folder in folders:
         before: list[Event] = []
         for path in (folder, *epochs_of(folder)):
@@ -159,7 +159,7 @@ def _every(folders: Sequence[Path], events: Mapping[Path, Event]) -> list[_Held]
             # An epoch that was named by itself comes behind its event if that is named too.
             place = path.resolve()
             if place not in found or path != folder:
-                found[place] = _Held(path, event, before[0].commitment, len(before) - 1)
+                found[place] = _RatedEvent(path, event, before[0].commitment, len(before) - 1)
     return sorted(found.values(), key=lambda each: (each.root, each.epoch, str(each.folder)))
 
 
@@ -173,7 +173,7 @@ def _everywhere(event: Event, events: Sequence[Event]) -> Event:
 
 def _take(
     pool: Pool,
-    held: _Held,
+    rated: _RatedEvent,
     aliases: Aliases,
     wanted: RateOptions,
     *,
@@ -185,12 +185,12 @@ def _take(
     `withdrawn`: who was, in the event that it is an epoch of, or an epoch between; those of this
     one are added.
     """
-    folder, event = held.folder, held.event
+    folder, event = rated.folder, rated.event
     secret = secret_of(folder, event)
     counting = counting_of(event, secret)
     damaged: list[int] = []
     outside = array("Q")
-    for start, record in _records(held, wanted, damaged):
+    for start, record in _records(rated, wanted, damaged):
         if reader is not None:
             reader.record(counting, start, record)
         counting.add(record)
@@ -226,12 +226,12 @@ def _take(
 
 
 def _records(
-    held: _Held, wanted: RateOptions, damaged: list[int]
+    rated: _RatedEvent, wanted: RateOptions, damaged: list[int]
 ) -> Iterator[tuple[int, MatchRecord]]:
     """The log of an event; where damaged lines begin is noted."""
     skip = damaged.append if wanted.skip_damaged else None
     try:
-        yield from read_placed(held.folder, held.event, damaged=skip)
+        yield from read_placed(rated.folder, rated.event, damaged=skip)
     except DamagedError as error:
         raise UserError(f"{error}; to rate what is whole: --skip-damaged") from None
 
@@ -272,10 +272,14 @@ def _among(keys: array[int], key: int) -> bool:
 
 
 def _selected(
-    event: Event, held: Sequence[_Held], gone: Sequence[str], wanted: RateOptions, parted: int
+    event: Event,
+    chosen: Sequence[_RatedEvent],
+    gone: Sequence[str],
+    wanted: RateOptions,
+    parted: int,
 ) -> Iterator[str]:
     """Lines that say what of the events is not in the table."""
-    if any(each.event.settings.rate_on != event.settings.rate_on for each in held):
+    if any(each.event.settings.rate_on != event.settings.rate_on for each in chosen):
         yield f"rated on {event.settings.rate_on}, which was not the event's own choice"
     if gone:
         yield f"without {', '.join(gone)}"

@@ -128,7 +128,7 @@ def incomplete(folder: Path, missing: int, planned: int) -> UserError:
 
 
 class Counts:
-    """Which records of a folder's log count: asked in the order of the file, each is told once.
+    """Which records of a folder's log count: call it in the order of the file, once a record.
 
     Holds eight bytes of each: 64 bits of a hash, and nobody gains by a clash.
     """
@@ -142,7 +142,7 @@ class Counts:
         annulled: bool = False,
         gone: frozenset[str] = frozenset(),
     ) -> None:
-        """`counting`: of the folder's whole log, where somebody has made it already; else
+        """`counting`: of the folder's whole log, if it is made already; else
         `event` is the folder's, if it has been read. `annulled`:
         matches that would count if no results were annulled are taken too. `gone`: who was
         withdrawn in the event of which this is an epoch.
@@ -163,7 +163,7 @@ class Counts:
                 for _, played, _ in chosen.matches
             ),
         )
-        del counting, counted  # before more is held
+        del counting, counted  # before more memory is taken
         self._keys = array("Q", sorted(keys))
         self._told = bytearray(len(keys))
 

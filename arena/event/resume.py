@@ -116,7 +116,7 @@ def _finished(folder: Path) -> UserError:
 def _owned(
     folder: Path, progress: Progress, *, repair: bool = False
 ) -> tuple[Event, Private, bytes]:
-    """An event that can be gone on with here, and its secret."""
+    """An event that can be resumed here, what is private of it, and its secret."""
     file = read_event_file(folder)
     event = file.event
     private = read_private(folder)

@@ -213,7 +213,7 @@ class Search(Frozen, frozen=True, kw_only=True):
         return mine, min(total for total, bot in totals if bot != self.bots[0])
 
     def _so_far(self, record: MatchRecord) -> tuple[int, int]:
-        """The strokes of the first bot, or of whoever came first, and the best other's."""
+        """The strokes of the first bot, or of the winner, and the best other's."""
         seats = range(len(record.seats))
         mine = (
             record.seats.index(self.bots[0])

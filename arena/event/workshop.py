@@ -157,7 +157,7 @@ class Workshop(NamedTuple):
     def build(
         self, roster: Roster, limits: Limits
     ) -> tuple[list[Bot], tuple[Problem, ...], tuple[NotRun, ...]]:
-        """Build what was found: the bots, what is wrong with others, and who is left out."""
+        """Build what was found: the bots, problems of others, and bots that are left out."""
         if self.backend.name != "none":
             refuse_shown_bots(roster.candidates)
         for note in roster.notes:

@@ -86,7 +86,7 @@ class Tried(Frozen, frozen=True, kw_only=True):
 
 
 class Memory(Frozen, frozen=True, kw_only=True):
-    """How the memory of a bot's whole tree is held."""
+    """How the memory of a bot's whole process tree is limited."""
 
     by: str = ""
     """"cgroup v2", "cgroup v1" or "watchdog"."""
