@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from arena.replay.steps import MatchSteps as MatchSteps
     from arena.site.publish import PublishOptions as PublishOptions
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "arena.api.check": ("CheckOptions", "CheckProgress", "check_bots"),
