@@ -228,8 +228,9 @@ class Seat:
             }[pending]
             return f"{what} 0 to {last}, Esc: think again"
         if desk.phase == "turn":
-            knock = ", k knock" if "knock" in desk.legal else ""
-            return f"Your turn. t 0-{last} take the {pile} to a position, d draw{knock}"
+            more = ", k knock" if "knock" in desk.legal else ""
+            more += "".join(f", :{word}" for word in desk.about.own_moves if word in desk.legal)
+            return f"Your turn. t 0-{last} take the {pile} to a position, d draw{more}"
         assert desk.drawn is not None
         drawn = desk.about.label(desk.drawn)
         away = []
