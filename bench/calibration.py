@@ -484,7 +484,7 @@ class Rare(NamedTuple):
     """Two whose matches are forfeited now and then."""
 
     lead: float
-    """Strokes by which the new one is ahead where nobody forfeits."""
+    """Strokes by which the new one is ahead in matches without a forfeit."""
     new: float
     """The share of matches that it forfeits."""
     old: float

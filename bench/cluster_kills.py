@@ -31,7 +31,7 @@ from machines import Network, impossible  # noqa: E402
 BOTS = [REPOSITORY / "example_bots" / name for name in ("greedy", "matcher", "random")]
 STOPPED = 4
 FORMATS = ("text", "md", "csv", "json")
-# The cores are shared, so nobody is to be late for it.
+# The cores are shared, so no bot is to time out for that.
 FLAGS = ("--move-time", "60s", "--start-time", "60s")
 
 

@@ -90,7 +90,7 @@ class Lot:
             time.sleep(0.001)
 
     def kill(self, process):
-        """SIGKILL somebody; the pids of what must be gone soon, none if a worker was meant."""
+        """SIGKILL the parent, a worker, or all; the pids that must soon be gone (a worker: none)."""
         tree = descendants(process.pid)
         target = self.draw.choice(("everything", "everything", "parent", "worker"))
         victims = {"everything": tree, "parent": tree[:1], "worker": tree[1:2]}[target]
@@ -163,8 +163,8 @@ class Lot:
 
 
 def sound(log):
-    """A log's lines before its first damaged one: whoever is killed before it has opened the log
-    leaves the damage of the time before there.
+    """A log's lines before its first damaged one: a process killed before it has opened the log
+    leaves earlier damage there.
     """
     end = 0
     for line in bytes(log).splitlines(keepends=True):

@@ -75,7 +75,7 @@ def taken(
 
 
 def _say(text: str) -> None:
-    """Progress, for whoever watches."""
+    """Show progress on a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
@@ -157,7 +157,7 @@ def main() -> None:
     if asked.publish and asked.only:
         parser.error("what is published is a whole run: leave out --only")
     measures = chosen(asked.only)
-    # Whoever ends this early finds no folder of it, and none of its processes.
+    # An early end leaves no folder and no process behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     old = last_published()
     bystanders = Bystanders()

@@ -74,7 +74,7 @@ class OpenPath(NamedTuple):
 
 
 def trusted_users() -> set[int]:
-    """Root and this user; in a container with few users also nobody, who stands for all others."""
+    """Uids of root and this user; in a container with few users also the overflow uid."""
     trusted = {0, os.geteuid()}
     with contextlib.suppress(OSError, ValueError):
         if int(Path("/proc/self/uid_map").read_text().split()[-1]) < 2**32 - 1:

@@ -163,7 +163,7 @@ _SIGNALS = {
     "SIGBUS": "a file that is shorter than its mapping, or unaligned memory",
     "SIGSYS": "a system call that the sandbox forbids",
     "SIGKILL": "killed from outside",
-    "SIGPIPE": "it wrote to a pipe that nobody reads",
+    "SIGPIPE": "it wrote to a pipe that has no reader",
 }
 
 

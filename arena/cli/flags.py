@@ -272,7 +272,7 @@ event_options = flags(
     option(
         "--schedule",
         [name for name in FORMATS if name not in COMMAND_OF],
-        "Who meets whom, and when it is enough.  [default: round-robin]",
+        "Which bots meet, and when the event ends.  [default: round-robin]",
     ),
     schedule_option,
     option(

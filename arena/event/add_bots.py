@@ -141,7 +141,7 @@ def _field(
     withdrawn = frozenset[str]().union(*map(withdrawn_in, (folder, *epochs_of(folder))))
     if withdrawn:
         gone = ", ".join(map(printable, sorted(withdrawn)))
-        notify(f"note: withdrawn from the event, and nobody's opponent any more: {gone}")
+        notify(f"note: withdrawn from the event, and no opponents any more: {gone}")
     field = tuple(entrant for entrant in field if entrant.id not in withdrawn)
     sources = {each.entrant.hash: each.source for each in again}
     old = restore([(entrant, sources.get(entrant.hash, "")) for entrant in field], cache=cache)

@@ -3,15 +3,14 @@
 Theory of operation. The secret of an event that is over is public, so bots that come later play on
 deals from a secret of their own, with a commitment of its own: an *epoch*. It lies in the event's
 folder as `epoch-1`, `epoch-2` and so on, and is a results folder like any other, so it is played,
-resumed and verified as such. Its format is a gauntlet of the newcomers through the field; its bots
-are all that were there before it, and them. What all of it together shows is `arena.event.rerate`'s
-business.
+resumed and verified as such. Its format is a gauntlet of the newcomers through the field, which is
+all bots that were there before. `arena.event.rerate` rates an event together with its epochs.
 
-A bot that was withdrawn is nobody's opponent in a later epoch: newcomers would win by its forfeits
-what nobody else has won, and one whose results were annulled would have ranks again. An epoch's
-settings name the bots that are left out for that, under its commitment; `arena verify` compares
-them with the logs before it. In epochs of the first rule such bots played; their results there
-don't count.
+A bot that was withdrawn is no opponent in a later epoch: newcomers would gain by its forfeits what
+no bot of the event gained, and a bot whose results were annulled would be ranked again. An epoch's
+settings list the bots left out for that reason, under its commitment; `arena verify` compares the
+list with the earlier logs. In epochs of the first rule such bots played, and those results don't
+count.
 
 Invariant: an epoch's field is that of the event and of all epochs before it, with the same content,
 less those who were withdrawn, and its heroes; so an epoch that is missing, or another event's, is
@@ -106,7 +105,7 @@ def epoch_fault(
 ) -> str:
     """Why an event is no epoch after these, the first of which is the event itself; or nothing.
 
-    `withdrawn`: who was in these, by their logs; None: nobody has read them.
+    `withdrawn`: bots withdrawn in these, by their logs; None: the logs were not read.
     """
     return next(_faults(before, epoch, withdrawn), "")
 

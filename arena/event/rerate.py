@@ -1,13 +1,13 @@
 """Rate events again from their logs, alone or together, whole or in part; nothing is played.
 
-Theory of operation. First every event.json is checked, and no log is read. Then the events are gone
-through in the order of their commitments, each with its epochs behind it, in which those who were
-withdrawn before count for nobody: each is counted as ever, and what is complete in it goes into one
-pool (`arena.ratings.pool`). One event's count is in memory at a time; of the matches that ended
-outside a range of time eight bytes each, twice.
+Theory of operation. First every event.json is checked, before any log is read. Then the events are
+counted in the order of their commitments, each followed by its epochs; in an epoch, matches with a
+bot that was withdrawn before it don't count. An event is counted as `arena table` counts it, and
+its complete rated events go into one pool (`arena.ratings.pool`). Memory holds one event's count at
+a time, and of each match that ended outside a range of time eight bytes, twice.
 
-A rated event counts if all of its matches ended within the range. A match that was void, since a
-bot at its table had been withdrawn, ended never.
+A rated event counts if all of its matches ended within the range. A match that is void because a
+bot at its table had been withdrawn has no end, so with a range its rated event is left out.
 
 Invariant: the order in which the folders are named changes nothing; an event alone, all of it, has
 the table that `arena table` gives.
@@ -90,7 +90,7 @@ class _RatedEvent(NamedTuple):
 
 
 class Reader(Protocol):
-    """Shares the pass over the logs that a rating makes, so that nobody has to make another."""
+    """Receives the records that a rating reads, so that the logs are read only once."""
 
     def record(self, counting: Counting, start: int, record: MatchRecord) -> None:
         """A record, whose line begins at that byte, is about to be counted."""

@@ -128,9 +128,10 @@ def incomplete(folder: Path, missing: int, planned: int) -> UserError:
 
 
 class Counts:
-    """Which records of a folder's log count: call it in the order of the file, once a record.
+    """Tells which records of a log count. Call it in the order of the file: of a record that
+    is there twice the first one.
 
-    Holds eight bytes of each: 64 bits of a hash, and nobody gains by a clash.
+    Keeps 64 bits of a hash of each; an author would gain nothing by a collision.
     """
 
     def __init__(
@@ -142,16 +143,16 @@ class Counts:
         annulled: bool = False,
         gone: frozenset[str] = frozenset(),
     ) -> None:
-        """`counting`: of the folder's whole log, if it is made already; else
+        """`counting`: of the folder's whole log, if it has been made already; else
         `event` is the folder's, if it has been read. `annulled`:
-        matches that would count if no results were annulled are taken too. `gone`: who was
-        withdrawn in the event of which this is an epoch.
+        matches that would count if no results were annulled are taken too. `gone`: bots
+        withdrawn from the event of which this is an epoch.
         """
         if counting is None:
             _, counting = count_folder(folder, event)
         counted = counting.counted()
         self.gone = gone.union(out.entrant for out in counted.withdrawn)
-        """Who was withdrawn in it, or before."""
+        """Bots withdrawn from this event, or before it."""
         self.annulled = gone.union(out.entrant for out in counted.withdrawn if out.annulled)
         self.missing, self.planned = counted.missing, counted.plan.matches
         """Of the matches of the event, as far as they are decided on."""

@@ -94,8 +94,8 @@ def _sandbox_of(folder: Path, event: Event, private: Private) -> str:
     if sandbox == UNCONFINED:
         command = command_line("resume" if event.sandbox else "run", folder)
         raise UserError(
-            f"{folder}: names no sandbox for its bots, and that is taken from no folder, since "
-            f"whoever made it may have chosen them. If you trust them: {command} --sandbox none"
+            f"{folder}: asks for no sandbox, and a folder can't turn the sandbox off: its author "
+            f"may have chosen the bots, too. If you trust them: {command} --sandbox none"
         )
     if sandbox not in ("auto", *SANDBOXES):
         raise UserError(f"{folder}: names a sandbox that there is not; choose one with --sandbox")

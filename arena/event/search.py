@@ -1,6 +1,7 @@
-"""Matches of a results folder: one by its id or the beginning of it, or those that a search leaves.
+"""Find matches in a results folder: one by its id or a prefix of it, or all that fit a search.
 
-A search streams the log; it keeps no more records than it shows.
+`playings` and the functions after it find one match; `search_matches` filters and sorts many. A
+search streams the log and keeps no more records than it shows.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ _COMPARES: Mapping[str, Callable[[int, int], bool]] = {
 def playings(
     folder: Path, match: str, notify: Notify, event: Event | None = None
 ) -> list[MatchRecord]:
-    """Every playing of a match, by its id or a beginning that no other has. UserError names what
-    there is instead.
+    """Every playing of a match, by its id or a unique prefix of it. The UserError suggests ids that
+    exist.
     """
     if not is_indexed(folder):
         for line in long_read_notes([folder]):
@@ -213,7 +214,7 @@ class Search(Frozen, frozen=True, kw_only=True):
         return mine, min(total for total, bot in totals if bot != self.bots[0])
 
     def _so_far(self, record: MatchRecord) -> tuple[int, int]:
-        """The strokes of the first bot, or of the winner, and the best other's."""
+        """The strokes of the first bot named, or else of the winner, and the best other's."""
         seats = range(len(record.seats))
         mine = (
             record.seats.index(self.bots[0])

@@ -3,8 +3,8 @@
 The rules as played here are in protocol/SPEC.md, section 5. Pure: touches nothing but its own
 state, all randomness is the deck's.
 
-No card is turned up before the end. Each card is known to nobody, to its owner alone (peeked at,
-or placed from the stock) or to everybody (placed from the pile); which of these, the letter in
+No card is turned up before the end. Each card is known to no player, to its owner alone (peeked at,
+or placed from the stock) or to all (placed from the pile); which of these, the letter in
 `known`, is public. A card that its owner placed from a reshuffled stock (letter r) is one of those
 that everybody saw go in; it stays among the `recycled` of the others until it comes out.
 

@@ -1,7 +1,7 @@
 """A game that reports every move to an observer, with all cards of the table.
 
 For watching a match and for going through a recorded one. Where each card lies follows from the
-deck and the moves; the games themselves give hidden cards away to nobody.
+deck and the moves; the games themselves reveal no hidden card.
 
 Invariant: an observed match is played as it would be without an observer.
 """

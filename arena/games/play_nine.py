@@ -3,7 +3,7 @@
 The rules as played here are in protocol/SPEC.md, section 4. Pure: touches nothing but its own
 state, all randomness is the deck's.
 
-A face-down card is known to nobody, its owner included. Everything else is public, except the card
+No player knows a face-down card, not even its owner. Everything else is public, except the card
 in hand until its turn is completed, and a tee-off until every seat has made its own: tee-offs are
 kept as moves and turned all at once.
 
@@ -232,7 +232,7 @@ First everybody turns two of their own. Then, in turn, either take the pile's
 card, or draw one from the stock: it goes face up to any of your positions and
 what lay there goes out; or throw the drawn one away and turn one of yours up.
 With exactly one card face down you may throw it away and turn nothing.
-Whoever has all eight up is out: the others have one more turn each.
+A player with all eight up is out: the others have one more turn each.
 Two equal cards above each other, unless they are -5s, cost 0; two such columns
 of one value -10, three -15, four -20. A -5 never cancels: each counts -5, and
 two columns of them take 10 more off.

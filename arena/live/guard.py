@@ -2,7 +2,7 @@
 
 A page on the web can make the visitor's browser request 127.0.0.1, and, with a name of its own that
 it resolves to this address, read the answer (DNS rebinding). So a request must name this server by
-a name that nobody else can resolve to it and use an expected method, and a request that changes
+a name that no stranger can resolve to it and use an expected method, and a request that changes
 something must come from a page of ours. Answers tell the browser to load nothing from elsewhere, to
 run no script but ours, and to allow no framing.
 

@@ -3,7 +3,7 @@
 Theory of operation. A connection is a loop of exchanges: a request is read whole, the app answers
 it, and the next one follows on the same connection if both sides keep it alive. While the app
 answers, a second task watches for the client to hang up, which cancels the app. Each write has a
-deadline, so a client that doesn't read is dropped and blocks nobody.
+deadline, so a client that doesn't read is dropped and blocks no other.
 
 Nothing is shielded from cancellation, and that is why this is no server off the shelf: Hypercorn's
 trio worker shields its writes, so one client that stops reading keeps the program from ending, and

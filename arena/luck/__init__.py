@@ -1,7 +1,7 @@
 """The luck ledger: how much of a match's strokes was luck, seat by seat, from its record.
 
 Theory of operation. At every stroke of chance (a peek, the first card of the pile, a tee-off, a
-draw, a flip, a card that nobody knew going to the pile, the final reveal) a seat's luck is
+draw, a flip, a card that no seat knew going to the pile, the final reveal) a seat's luck is
 
     V(after) - E[V(after)]
 

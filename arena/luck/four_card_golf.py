@@ -9,8 +9,8 @@ as a mean card.
 - A card that is peeked at, drawn or revealed is worth what it makes of the hand; a drawn one takes
   the place where it is best, or is discarded.
 - What it makes of the hand changes what the others are worth, by their class.
-- A card that nobody knew, replaced, lies on the pile: it is worth to the next seat what that gains
-  over the mean of a draw. So is the first card.
+- A card that no seat knew, when it is replaced, goes to the pile: it is worth to the next seat what
+  it gains over the mean of a draw. So is the first card of the pile.
 
 Cards by kind are their points, 0 to 10; 11 is an unknown card. A hand is coded by how many it has
 of each kind, three bits a kind.

@@ -1,4 +1,4 @@
-"""Replays a hole move by move and notes the luck of each chance event: common to all games.
+"""Replay a hole move by move and note the luck of each chance event: common to all games.
 
 Theory of operation. The rules play the moves again (`arena.games`); the walk keeps what all seats
 together know: which cards lie face down or in the stock, as a multiset. Of that multiset
@@ -9,8 +9,8 @@ multisets: the new stock is what the pile was, and what was still face down stay
 At each chance event a game's walk computes what every card that could have come would be worth to
 a seat (`values`, in whole hundredths of a stroke), and `_note` records by how much the card that
 did come differs from the mean over the pool. `values` may depend on anything that is known
-before the card is, so the expectation of every entry is zero, whatever the values are and whoever
-plays.
+before the card is, so the expectation of every entry is zero, whatever the values are and
+whichever bots play.
 
 Invariant: whole numbers up to a single division an entry, so the same record gives the same bits
 everywhere. A card leaves the pool only after it was noted.
@@ -57,7 +57,7 @@ class LuckWalk:
             self._cards[seat] = cards[place:dealt:players]
         self._pile = [cards[dealt]]
         self._hidden = list(pack)
-        """By kind, how many cards nobody knows that are face down (or in the stock, while
+        """By kind, how many cards that no seat knows are face down (or in the stock, while
         that is the first one)."""
         self._stock = self._hidden
         """The same of the stock; another list once there was a reshuffle."""

@@ -126,7 +126,7 @@ class SeatUse(Frozen, frozen=True, kw_only=True):
     think_ms: Amount = 0.0
     max_ms: Amount = 0.0
     off_turn_ms: Amount = 0.0
-    """CPU time that its processes used while others were asked, or nobody."""
+    """CPU time that its processes used while the bot itself had no question to answer."""
     waited_ms: Annotated[float, Meta(ge=-0.001, le=1e12)] = 0.0
     """Wall time of its decisions during which the machine was busy with something else, or stood
     still; in none of the times above."""

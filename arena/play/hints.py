@@ -22,13 +22,13 @@ ENGLISH: Mapping[str, str] = {
     "tee-first": "first turn over two of your cards: tee A B",
     "tee-two": "turn over two different cards: tee A B, with positions 0 to {last}",
     "tee-done": "your two cards are turned already: take the pile's card, or draw",
-    "no-tee": "nobody tees off in this game: take the pile's card, draw, or knock",
+    "no-tee": "there is no tee-off in this game: take the pile's card, draw, or knock",
     "where": "say the position, 0 to {last}: {word} {last}",
     "position": "there is no position {said}: yours are 0 to {last}",
     "draw-first": "that is for a card that you have drawn: draw first, or take the pile's card",
     "drawn-already": "you have drawn: place the card, or throw it away; "
     "there is no way back to the pile",
-    "no-knock": "nobody knocks in this game: a hole ends when somebody's cards are all face up",
+    "no-knock": "there is no knock in this game: a hole ends when a player's cards are all face up",
     "last-turn": "{who} has knocked: this is your last turn, so take the pile's card or draw",
     "face-up": "{at} is face up already; face down are: {down}",
     "skip-one": "without turning a card you may throw it away only with exactly one face down, "

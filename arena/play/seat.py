@@ -102,7 +102,7 @@ class PersonMatch(Match):
 
     async def _ask_person(self) -> None:
         referee, desk = self._referee, self._desk
-        question = referee.question(desk.seat, bank_ms=0)  # nobody's
+        question = referee.question(desk.seat, bank_ms=0)  # a person has no bank
         assert isinstance(question, Act)
         desk.ask(question)
         move = ""

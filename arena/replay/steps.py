@@ -72,7 +72,7 @@ class HoleSteps(Frozen, frozen=True, kw_only=True):
     cards: tuple[tuple[int, ...], ...]
     """As dealt, by seat and position; none for a seat that does not play."""
     known: tuple[str, ...]
-    """By seat a letter a position: n nobody knows the card, o its owner alone, a everybody."""
+    """By seat, one letter a position: n no player knows the card, o its owner alone, a all."""
     discard: int
     """The first card of the pile."""
     stock: int
@@ -109,7 +109,7 @@ class MatchSteps(Frozen, frozen=True, kw_only=True):
     settings: Settings
     """Of the event."""
     seats: tuple[Entrant, ...]
-    """Who sat where."""
+    """By seat."""
     holes: tuple[HoleSteps, ...]
     """In the order of play."""
     totals: tuple[int, ...]

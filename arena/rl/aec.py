@@ -2,7 +2,7 @@
 
 Theory of operation. The rules are those of `arena.games`: the environment deals holes, asks the
 first seat that is to act, and gives every seat its reward when a hole is over. A
-simultaneous tee-off is asked one seat after the other; nobody's observation shows it before
+simultaneous tee-off is asked one seat after the other; no observation shows it before
 the last has chosen. Nine holes are dealt as in an event's match: the last seat deals the first
 hole, the deal goes on clockwise, and hole h has the deck of (pairing, deal, h).
 
@@ -158,7 +158,7 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
     def observe(self, agent: str) -> Observation:
         """What the agent may know now; its mask is empty while it isn't to act."""
         seat, hole = self._seat_of[agent], self._in_play()
-        # After the end of a match, too, nobody is to act.
+        # After the end of a match, too, no agent is to act.
         legal = hole.legal(seat) if agent == self.agent_selection else ()
         view = msgspec.structs.asdict(hole.view(seat))
         return {

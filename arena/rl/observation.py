@@ -65,7 +65,7 @@ MOVES: Mapping[str, tuple[str, ...]] = {game: shape.moves for game, shape in SHA
 
 PHASES = ("tee", "turn", "drawn")
 LETTERS = "nora"
-"""Who knows a card, as views that have `known` say: nobody, its owner (r: see `fields`), all."""
+"""Letters of `known` in a view, for a card known to: no seat, its owner (r: see `fields`), all."""
 
 _BY_VIEW = {(shape.cards, shape.known): shape for shape in SHAPES.values()}
 _ACTIONS = {
@@ -96,10 +96,10 @@ def fields(game: str, seats: int) -> dict[str, slice]:
     """Where what is in an observation.
 
     `phase`: 0 tee-off, 1 turn, 2 a card is drawn. `discard`, `drawn`: codes. `stock`: how many
-    cards. `place`: how many play before the observer in a round. `ended`: who has ended the hole, 0
-    nobody, 1 the seat to the observer's left, 2 the next, …, last the observer. `turns`: begun, by
+    cards. `place`: how many play before the observer in a round. `ended`: which seat ended the hole,
+    0 none, 1 the seat to the observer's left, 2 the next, …, last the observer. `turns`: begun, by
     seat. `grids`: codes by seat and position. `known`, if views have it: who knows the card there,
-    0 nobody, 1 its owner, 2 its owner and it is from the present, reshuffled stock, 3 all. `pile`,
+    0 no seat, 1 its owner, 2 its owner and it is from the present, reshuffled stock, 3 all. `pile`,
     `recycled`: how many cards of each code, from code 1 on.
     """
     shape = SHAPES[game]

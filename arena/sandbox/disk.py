@@ -212,7 +212,7 @@ class Disk:
 
 
 def _carries(path: str) -> bool:
-    """Whether descriptors are in flight through a socket: nobody can say of which files."""
+    """Whether descriptors are in flight through a socket; of which files can't be found out."""
     folder, _, name = path.rpartition("/fd/")
     text = read(f"{folder}/fdinfo/{name}")
     _, found, rest = text.partition(b"scm_fds:")

@@ -142,7 +142,7 @@ class Capacity(NamedTuple):
     tables: int  # how many can be played at a time
     lack: str = ""
     """The first promise that can't be kept, in one line that says what to do; empty: all can."""
-    notes: tuple[str, ...] = ()  # what is worth a line, and stops nobody
+    notes: tuple[str, ...] = ()  # worth a line of output; none stops the event
 
 
 def check_capacity(

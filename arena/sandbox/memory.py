@@ -5,7 +5,7 @@ shares count for each process. `buffers` (2 µs a descriptor) is what may be unr
 pipes. `portion` (10 µs a megabyte) divides shared pages among their owners.
 
 What a process hides counts as the most it may be, so that hiding never pays. Three things can't be
-seen from here, and the seccomp filter denies them: shared memory that is in nobody's page tables,
+seen from here, and the seccomp filter denies them: shared memory that is in no page table,
 buffers larger than usual, and pages lent to a pipe.
 
 Invariant: only reads; a process that has vanished counts as nothing.

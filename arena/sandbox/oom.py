@@ -4,7 +4,7 @@ A program without a control group of its own runs in ours, and the watchdog limi
 group above us or the machine runs out of memory, the kernel kills the largest process: that looks
 like a crash of the bot, but isn't its fault.
 
-Invariant: only reads; where the kernel has no counter, nobody was killed.
+Invariant: only reads; where the kernel has no counter, it reports no kills.
 Loaded into the spawner, so: standard library only.
 """
 

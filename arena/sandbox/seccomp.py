@@ -45,9 +45,9 @@ RULES: Mapping[str, str] = {
     "or futex tables: memory that only control groups see.",
     "shared-memory": "No anonymous shared memory: dropped from every page table it stays held, "
     "and no watchdog sees it.",
-    "huge-pages": "No pages from the machine's reserve of huge ones, which count as nobody's.",
+    "huge-pages": "No pages from the machine's reserve of huge ones: no process is charged for them.",
     "swap-out": "A program can't push its memory out to swap, where it no longer counts.",
-    "memfd": "No files in memory, which count as nobody's while they aren't mapped.",
+    "memfd": "No files in memory: unless they are mapped, no process is charged for them.",
     "sysv": "No System V shared memory, semaphores and message queues, which outlive programs.",
     "mqueue": "No POSIX message queues: names that programs share, and memory in the kernel.",
     "keyrings": "No keys: they are shared by all processes of a user.",
@@ -145,7 +145,7 @@ _PR_NAMED = (0x5356_4D41, 0x4155_5856)  # PR_SET_VMA, PR_GET_AUXV: numbers that 
 # PER_LINUX, PER_LINUX32, with UNAME26 or without randomised addresses, and the question.
 _PERSONALITIES = (0, 8, 0x2_0000, 0x2_0008, 0x4_0000, 0xFFFF_FFFF)
 
-# More than any pid can be: a filter that nobody has adapted lets no process be signalled.
+# More than any pid can be: a filter in which this was not replaced lets no process be signalled.
 _MAIN_PROCESS = 0x7FFF_FF11
 _MAIN_GROUP = -_MAIN_PROCESS & bpf.ALL_BITS
 

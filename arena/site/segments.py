@@ -8,7 +8,7 @@ Each is a script that calls one function with the file's name and base64 of gzip
 are all that a page opened from a folder may load, and gzip is what browsers inflate.
 
 A match in a segment is `MatchSteps` without what the event's pages say already, without its deck,
-and, if nobody failed, without turns, which only place faults.
+and, if it has no faults, without turns, which only say where faults are.
 
 Pure. Invariant: the same matches give the same bytes; a reader needs no rules.
 """

@@ -207,5 +207,5 @@ def replayable(source: SiteSource, clearing: Clearance) -> bool:
 
 
 def secret_of_log(part: SourceLog) -> bytes:
-    assert part.over, "the deals of an event are nobody's business before its end"
+    assert part.over, "the deals of an event are secret until its end"
     return bytes.fromhex(part.event.secret)

@@ -1,6 +1,6 @@
 """Open the files of a results folder, which may come from a stranger.
 
-A path may lead to a pipe that nobody writes to, to an endless device, through a link to a file of
+A path may lead to a pipe without a writer, to an endless device, through a link to a file of
 the reader's own, or to more bytes than memory holds.
 
 Invariant: only regular files are read; what is written lies in the folder itself.

@@ -1,6 +1,6 @@
 """Write files that are to survive a crash, and open those of a stranger.
 
-What is only read, from a folder that nobody writes to meanwhile, is read by `pathlib`.
+Files that are only read, in a folder without concurrent writers, are read by `pathlib`.
 """
 
 from __future__ import annotations

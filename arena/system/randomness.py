@@ -1,4 +1,4 @@
-"""Draw bytes that nobody can predict."""
+"""Draw unpredictable bytes, for secrets."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Moment(TableState, frozen=True, kw_only=True):
     drawn: int | None = None
     """In the hand of the seat that is to act."""
     teeing: bool = False
-    """Some seats have still to tee off: nobody sees what the others have turned."""
+    """Some seats have still to tee off: until then no seat sees what the others have turned."""
     over: bool = False
     """All cards are revealed and scored."""
     fault: Fault | None = None

@@ -181,7 +181,7 @@ def _show(
     if fault is not None and hole is None:
         found = album.fault_after(-1)
         if found is None:
-            raise UserError(f"{plain(record.id)}: nobody has failed in it")
+            raise UserError(f"{plain(record.id)}: no bot failed in it")
         at = found
     if not as_text and can_step():
         from arena.terminal.viewer import Stepper, step_through

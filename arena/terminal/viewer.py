@@ -203,7 +203,7 @@ class Stepper:
     def _to_fault(self) -> None:
         at = self._album.fault_after(self.at)
         if at is None:
-            self._said = "nobody has failed in this match"
+            self._said = "no bot failed in this match"
         else:
             self._go(at)
 

@@ -54,7 +54,7 @@ def rerun(
     wanted = {entrant for again in drawn for entrant in again.series.entrants}
     entrants = [entrant for entrant in event.entrants if entrant.id in wanted]
     if people := [plain(entrant.id) for entrant in entrants if not entrant.hash]:
-        raise UserError(f"{', '.join(people)}: a person, whom nobody can play again")
+        raise UserError(f"{', '.join(people)}: a person, whose matches can't be played again")
     private = read_private(folder)
     cache = default_cache()
     with in_use(cache):

@@ -235,7 +235,7 @@ def _undecided(case: VerifiedEvent, strange: set[str]) -> Difference:
     return differs(
         "schedule",
         "matches that follow from the results before them",
-        f"one of series {record.series}, on which nobody has decided",
+        f"one of series {record.series}, which no format has scheduled",
         line=line,
         match=record.id,
     )

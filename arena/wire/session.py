@@ -55,7 +55,7 @@ class Pending(enum.Enum):
     NEED_DATA = enum.auto()
     END = enum.auto()
     """The output has ended, and with it what could have been an answer. Whether that is an
-    exit or a crash is known to whoever sees the process."""
+    exit or a crash, only the owner of the process can tell."""
 
 
 # A member of an Enum takes eight times as long to look up as a global name, and these are asked for

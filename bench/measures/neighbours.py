@@ -1,7 +1,7 @@
 """Whether the time that a bot is charged depends on who else plays.
 
 A bot does the same work before each answer, against an opponent that answers at once, and every
-single charge of the referee's is noted. Beside them: nobody; workers on all other cores, whose bots
+single charge of the referee's is noted. Beside them: none; workers on all other cores, whose bots
 answer at once or compute for 5 ms each time; twice as many workers as cores, pinned to none; an
 opponent that goes on computing when it has answered, with and without `--freeze`; or, on the same
 core, the starts of bots for other matches, which is what starting a series early would be.
@@ -38,7 +38,7 @@ FEW = 11
 LONG_S = 0.001
 AT_A_TIME = {NOTHING: 1_000, BURN: 3}
 """Matches in a series of those beside it, about a second's worth. They play series after series
-until the measured one is over, and are never killed: the CPU of the killed is in nobody's account.
+until the measured one is over, and are never killed: the CPU of a killed process is in no account.
 """
 TIMED_WORKER = BENCH / "programs" / "timed_worker.py"
 
@@ -55,7 +55,7 @@ def charged(
     matches: int = MATCHES,
 ) -> Mapping[str, float]:
     """The charges for the same work. `beside`: what the bots of other workers do, if there are any.
-    `crowd`: these are many, and nobody has a core to itself. `starts`: others start on this core.
+    `crowd`: these are many, and none has a core to itself. `starts`: others start on this core.
     """
     bots = (_bot(stage, 0, WORK), _bot(stage, 1, *opponent))
     file = stage.empty()

@@ -77,7 +77,7 @@ class Stage:
         self.core = self.cores[-1]
         """Where everything that is to be on one core is."""
         self.others = set(self.cores[:-1]) or {self.core}
-        """For whoever only watches."""
+        """Cores of the processes that only watch."""
         self._workers: dict[tuple[str, ...], Worker] = {}
         self._numbers = iter(range(1 << 30))
 

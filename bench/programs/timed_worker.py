@@ -3,7 +3,7 @@
     python timed_worker.py FILE
 
 FILE grows by 8 bytes a decision: seconds, as a double. They are written when the decision is over
-and the next one has not been asked, so nobody is charged for it.
+and the next one has not been asked, so no bot is charged for it.
 """
 
 import itertools

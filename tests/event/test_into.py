@@ -146,7 +146,7 @@ def test_who_was_withdrawn_meets_nobody_who_comes_later(arena, bot, tmp_path):
     bots = [bot("ann"), bot("bad", "crash", 1), bot("bob")]
     arena("run", *bots, *GOLF[:2], "--deals", "4", "--turn-cap", "4", "--seed", "1", "--out", out)
     done = arena("run", "--into", out, bot("cyd"), "--seed", "2")
-    assert "withdrawn from the event, and nobody's opponent any more: bad@1" in done.stderr
+    assert "withdrawn from the event, and no opponents any more: bad@1" in done.stderr
     epoch = read_event(out / "epoch-1")
     assert ("bad@1",) == epoch.settings.withdrawn
     assert ["ann@1", "bob@1", "cyd@1"] == [entrant.id for entrant in epoch.entrants]

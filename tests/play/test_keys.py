@@ -87,7 +87,7 @@ def test_play_nine_by_keys():
     assert "" == at.press("7")
     assert "t 7 takes" in at.screen()
     assert "" == at.press("t", "escape", "k")
-    assert "nobody knocks" in at.screen()
+    assert "there is no knock" in at.screen()
     assert "take 3" == at.play("t", "3")
     assert "draw" == at.play("d")
     assert "You drew the" in at.screen()

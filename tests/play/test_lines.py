@@ -101,7 +101,11 @@ def test_a_whole_match_by_a_script(table, bot_folder, tmp_path, monkeypatch, gam
         (["replay", "kept", "--hole", "9", "--print"], 0, "you@person"),
         (["table", "kept"], 0, "one match, which rates nobody"),
         (["replay", "kept", "--export", "steps.json"], 0, ""),
-        (["verify", "kept", "--rerun", "1"], 2, "you@person: a person, whom nobody can play again"),
+        (
+            ["verify", "kept", "--rerun", "1"],
+            2,
+            "you@person: a person, whose matches can't be played again",
+        ),
         (["run", "--into", "kept", bot_folder()], 2, "kept: one match, to which no bot can come"),
     ):
         done = CliRunner().invoke(commands, [str(word) for word in words])

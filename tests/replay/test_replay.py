@@ -160,7 +160,7 @@ def test_without_the_secret_there_are_no_cards(replay, events, folder):
         (["ID", "--hole", "1", "--move", "99"], "hole 1 has moves 1 to "),
         (["ID", "--as", "7"], "no bot '7' takes part; some: "),
         (["ID", "--attempt", "3"], "has no attempt 3; there are: 0"),
-        (["ID", "--fault"], "nobody has failed in it"),
+        (["ID", "--fault"], "no bot failed in it"),
         (["ID", "--json", "--export", "x"], "--json writes to standard output, --export to a file"),
         (["ID", "--export", "/nowhere/x"], "/nowhere/x: can't write there: No such file"),
     ],

@@ -147,7 +147,7 @@ def test_a_fault_is_found_and_shown_whole(events, stepper):
     assert at == shown.at
     calm = stepper(events.event_of())
     press(calm, "f")
-    assert "nobody has failed in this match" in status(calm)
+    assert "no bot failed in this match" in status(calm)
 
 
 def test_help_and_other_seats(events, stepper):

@@ -152,7 +152,7 @@ def test_a_match_of_a_wave_that_was_never_decided_is_found(race):
         rewrite(race, [*before[:place], stray, *before[place:]])
         found = difference(race)
         assert (LOG, place + 1, spec.id) == (found.file, found.line, found.match)
-        assert "on which nobody has decided" in found.found
+        assert "which no format has scheduled" in found.found
         # Elsewhere it is kept, and doesn't count.
         counts = Counts(race)
         assert len(before) == sum(counts(record) for record in read_records(race))

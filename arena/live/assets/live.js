@@ -2,7 +2,7 @@
 
    A fragment is an element with data-live; the page says which it has (data-parts) and up to which
    change it has them (data-seen). What a reader does stays: how a table is sorted, where it is scrolled
-   to, what has the focus. While nobody looks at the page, it asks for nothing. */
+   to, what has the focus. While the page is hidden, it requests nothing. */
 (() => {
   "use strict";
 
@@ -140,7 +140,7 @@
     source = null;
   };
 
-  /** A browser gives up where nobody answers; a reader who waits for an event doesn't. */
+  /** A browser gives up when no server answers; this page tries again, since the event may still begin. */
   const later = () => {
     close();
     timer = setTimeout(open, wait);

@@ -439,7 +439,7 @@
   const table = () => {
     const moved = fresh();
     const others = state.names.map((_, number) => number).filter((number) => number !== state.seat);
-    // Around the table: whoever plays after the person comes first.
+    // Around the table: the seat that plays after the person comes first.
     const after = (number) => (number - state.seat + state.names.length) % state.names.length;
     others.sort((a, b) => after(a) - after(b));
     at("table").hidden = state.hole === 0;

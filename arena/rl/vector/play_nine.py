@@ -1,8 +1,8 @@
 """Play Nine in columns. The rules are those of `arena.games.play_nine`.
 
 A state is 0 in the tee-off, 1 at the start of a turn, 2 + m with a card drawn, where bit i of m
-says that the seat's card i is face down. A tee-off is turned at once but shown to nobody before the
-last seat has chosen: until then no card of anybody is.
+says that the seat's card i is face down. A tee-off is turned at once, but no view shows it
+before the last seat has chosen.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Theory of operation. A row of every array is one hole in play, and exactly one seat of it is to act;
 `step` plays one move in each row and deals anew where the hole is over. Seats are kept by their
-place in the order of play, so that "clockwise from me" is a rotation of places whoever deals. What
-a row may do follows from its `_state`, a number into the game's table of legal actions. A card that
+place in the order of play, so that "clockwise from me" is a rotation of places, whichever seat
+deals. What a row may do follows from its `_state`, a number into the game's table of legal actions. A card that
 can be had now (the top of the pile, or the one drawn) is `_held`; a pile is a count by code and its
 top, for nothing else of its order matters: a reshuffle sorts it first. Drawn slots of the stock are
 0. Arrays that are indexed cell by cell are flat; each row of cards has a cell more that moves

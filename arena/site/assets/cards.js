@@ -7,9 +7,9 @@
 
    `game` is what the game's descriptor says of its cards: `across`, how many lie in a row; `labels`,
    by card, what is printed on it if it isn't its number; `strokes`, by card, what it counts.
-   `known` has a letter a position, as in MatchSteps: a everybody knows the card, o its owner alone,
-   n nobody. `as: true` shows the grid to somebody else than an onlooker who sees everything: a
-   letter h is a card that this watcher doesn't know, and such a card may be null in `cards`.
+   `known` has a letter a position, as in MatchSteps: a all know the card, o its owner alone,
+   n no player. `as: true` shows the grid as one player sees it: a letter h is a card that this
+   player doesn't know, and such a card may be null in `cards`.
    `lit` are positions to point at. With `pick`, a function of the position, each position in
    `open` (all of them without it) is a button.
    `words(key, values)` gives a text of strings/*.json; the keys are those that begin with "card_". */
@@ -95,7 +95,7 @@
   const stock = ({ count, lit = false, pick, words }) =>
     place("stock", words("card_stock", { n: count }), card({ face: "h", lit, pick, words }));
 
-  /** The card that was drawn and is still to be used; `card` null: somebody else's. */
+  /** The card that was drawn and is still to be used; `card` null: another player's. */
   const hand = ({ game, card: value, words }) =>
     place("hand", words("card_drawn", {}), card({ game, card: value, lit: true, words }));
 

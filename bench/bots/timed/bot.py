@@ -56,7 +56,7 @@ def children(seconds):
 
 
 def unreaped(seconds):
-    """Have children compute, one after another, whose end nobody hears of."""
+    """Have children compute, one after another, whose ends are never reaped."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -85,7 +85,7 @@ def grind(rounds):
 
 
 def give_way():
-    """Be busy, in the class that only runs when nobody else wants to."""
+    """Be busy, in the scheduling class that only runs on an idle core."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     computes(3600)
