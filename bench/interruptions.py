@@ -90,7 +90,7 @@ class Lot:
             time.sleep(0.001)
 
     def kill(self, process):
-        """SIGKILL the parent, a worker, or all; the pids that must soon be gone (a worker: none)."""
+        """SIGKILL the parent, a worker, or all; pids that must soon be gone (none for a worker)."""
         tree = descendants(process.pid)
         target = self.draw.choice(("everything", "everything", "parent", "worker"))
         victims = {"everything": tree, "parent": tree[:1], "worker": tree[1:2]}[target]

@@ -45,9 +45,9 @@ RULES: Mapping[str, str] = {
     "or futex tables: memory that only control groups see.",
     "shared-memory": "No anonymous shared memory: dropped from every page table it stays held, "
     "and no watchdog sees it.",
-    "huge-pages": "No pages from the machine's reserve of huge ones: no process is charged for them.",
+    "huge-pages": "No pages from the reserve of huge ones: they aren't charged to a process.",
     "swap-out": "A program can't push its memory out to swap, where it no longer counts.",
-    "memfd": "No files in memory: unless they are mapped, no process is charged for them.",
+    "memfd": "No files in memory: unless they are mapped, they aren't charged to a process.",
     "sysv": "No System V shared memory, semaphores and message queues, which outlive programs.",
     "mqueue": "No POSIX message queues: names that programs share, and memory in the kernel.",
     "keyrings": "No keys: they are shared by all processes of a user.",

@@ -1,8 +1,8 @@
 """The key that a site's aliases are made with: where it lies, and how it is created.
 
 One key a user, in the user's own state folder, which no other user can read; each site's key
-follows from it and the site's id. It is never within a site: with the key and a list of names, all aliases
-could be looked up.
+follows from it and the site's id. It is never within a site: with the key and a list of names, all
+aliases could be looked up.
 
 Invariant: an existing key is never overwritten.
 """

@@ -3,11 +3,11 @@
 Theory of operation. A row of every array is one hole in play, and exactly one seat of it is to act;
 `step` plays one move in each row and deals anew where the hole is over. Seats are kept by their
 place in the order of play, so that "clockwise from me" is a rotation of places, whichever seat
-deals. What a row may do follows from its `_state`, a number into the game's table of legal actions. A card that
-can be had now (the top of the pile, or the one drawn) is `_held`; a pile is a count by code and its
-top, for nothing else of its order matters: a reshuffle sorts it first. Drawn slots of the stock are
-0. Arrays that are indexed cell by cell are flat; each row of cards has a cell more that moves
-without a position write to.
+deals. What a row may do follows from its `_state`, a number into the game's table of legal actions.
+`_held` is the card that can be placed now: the top of the pile, or the one drawn. A pile is a count
+by code and its top, as nothing else of its order matters: a reshuffle sorts it first. Drawn slots
+of the stock are 0. Arrays that are indexed cell by cell are flat; each row of cards has a cell more
+that moves without a position write to.
 
 Invariant, of every row and code: grids, pile, stock and a drawn card are the cards of the deck.
 """
