@@ -98,7 +98,7 @@ def fields(game: str, seats: int) -> dict[str, slice]:
     `phase`: 0 tee-off, 1 turn, 2 a card is drawn. `discard`, `drawn`: codes. `stock`: how many
     cards. `place`: how many play before the observer in a round. `ended`: who ended the hole,
     0 no seat, 1 the seat to the observer's left, 2 the next, …, last the observer. `turns`: begun,
-    by seat. `grids`: codes by seat and position. `known`, if views have it: who knows the card there,
+    by seat. `grids`: codes by seat and position. `known`, if views have it: who knows the card,
     0 no seat, 1 its owner, 2 its owner and it is from the present, reshuffled stock, 3 all. `pile`,
     `recycled`: how many cards of each code, from code 1 on.
     """
