@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from arena.bots import Roster, default_cache, in_use, load, restore
-from arena.check.playback import AS_RECORDED, Echo, Feeder
+from arena.check.playback import AS_RECORDED, Feeder, FeedOutput
 from arena.event.transcript import BotMatches
 from arena.event.workshop import Workshop, find_sandbox
 from arena.executors.cores import one_core
@@ -72,7 +72,9 @@ def transcript_lines(
         yield step.line
 
 
-def feed_bot(bot: str, transcript: str, options: FeedOptions, echo: Echo, notify: Notify) -> bool:
+def feed_bot(
+    bot: str, transcript: str, options: FeedOptions, echo: FeedOutput, notify: Notify
+) -> bool:
     """Say a transcript to a bot again; whether it answered as recorded."""
     cache = default_cache()
     with in_use(cache):

@@ -22,8 +22,8 @@ from arena.event.results import Counts, long_read_notes, table_of
 from arena.event.search import (
     Search,
     SearchResult,
-    counted_playing,
-    playing,
+    counted_record,
+    record_of_attempt,
     search_matches,
 )
 from arena.event.transcript import BotMatches
@@ -135,8 +135,8 @@ class EventResults:
     def match(self, match: str, *, attempt: int | None = None) -> MatchRecord:
         """A match by its id or a beginning of it: the playing that counts, or an `attempt`."""
         if attempt is None:
-            return counted_playing(self.folder, match, self._notify, self.event)
-        return playing(self.folder, match, attempt, self._notify, self.event)
+            return counted_record(self.folder, match, self._notify, self.event)
+        return record_of_attempt(self.folder, match, attempt, self._notify, self.event)
 
     def search(
         self, search: Search, *, everything: bool = False, limit: int | None = None

@@ -1,4 +1,4 @@
-"""What this package returns: candidates, built bots, and problems with the rest.
+"""Results of loading and building bots: candidates, built bots, and problems with the rest.
 
 `Issues` collects problems while bots are loaded, fetched and built, so that one bad bot stops no
 other. Invariant: every text in a `Problem`, a note or a `NotRun` is fit for a terminal.

@@ -17,13 +17,13 @@ from pathlib import Path
 from arena.sandbox import removal
 
 MAX_DEPTH = 64
-"""Folders within folders: bounds the recursion of later walks."""
+"""Levels of nested folders; it bounds the recursion of tools that walk the tree later."""
 MAX_PATH = 2048
 """Bytes of a path within the folder: half of the kernel's limit."""
 
 
 class ShapeError(Exception):
-    """A tree that can't be kept: what there is too much of."""
+    """A tree that is refused; the message says what exceeds its limit."""
 
 
 def inside(folder: Path, most: int | None = None) -> Iterator[tuple[Path, os.stat_result]]:

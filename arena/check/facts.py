@@ -1,4 +1,7 @@
-"""What is known of a bot that made a mistake, and the diagnosis made of it. Pure data."""
+"""The evidence (`Facts`) on a bot that made a mistake, and the `Diagnosis` made from it. Pure data.
+
+`conversation.py` gathers the evidence, `diagnosis.py` turns it into a diagnosis.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class Expected(enum.Enum):
 
 
 class Trigger(enum.Enum):
-    """What made a silent bot answer after all; see `conversation.py`."""
+    """Which probe made a silent bot answer after all; see `conversation.py`."""
 
     NOTHING = enum.auto()
     TIME = enum.auto()
@@ -56,7 +59,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     late: float = 0.0
     """Seconds that the check waited beyond the bot's time."""
     sent: bytes = b""
-    """As it was written; several lines, if any of them may be the one it died of."""
+    """What we sent last; several lines if each of them may be the one that made the bot exit."""
     turn: str = ""
     earlier: Sequence[str] = ()
     """Turn ids of earlier questions."""

@@ -1,9 +1,11 @@
-"""A transcript played back to a bot, and what is different this time.
+"""Feed a recorded transcript to a bot, and compare its answers with those recorded (`arena feed`).
 
-Theory of operation. Every line to the bot is sent as it was; at each question its next line is
-waited for and judged as a match judges it, by a `BotSession`. As long as its answers are the
-recorded ones the conversation is the one that was recorded. After another move what was recorded
-next no longer follows from its answers, so it stops there, unless it is to go on.
+Theory of operation. The recorded lines are sent to a fresh process of the bot. After each question
+its next line is read and judged by a `BotSession`, as in a match. While the answers are the
+recorded ones, the conversation is the recorded one. After the first other move the rest of the
+transcript no longer follows from the bot's answers, so playback stops there, unless `go_on`.
+
+`Feeder.run` returns AS_RECORDED or OTHERWISE, the exit codes of the command.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from arena.wire.messages import Act, Answer, Bye, Hello, MatchStart, Next, Ready
 from arena.wire.session import BotSession, Pending, WireFault
 
 AS_RECORDED, OTHERWISE = 0, 5
-# What was silent when it was recorded is waited for without a word for this long.
+# Where the recorded bot was silent: so long we wait before we say that we wait.
 QUIET_S = 2.0
-# What answered when it was recorded is waited for without a word for this long.
+# The same where the recorded bot answered.
 PATIENT_S = 5.0
 # After `bye`, as in a match.
 BYE_S = 1.0
@@ -34,8 +36,8 @@ BYE_S = 1.0
 _TIME = frozenset({FaultKind.START, FaultKind.TIMEOUT, FaultKind.BANK})
 
 
-class Echo(NamedTuple):
-    """Where the feeder writes."""
+class FeedOutput(NamedTuple):
+    """Where the feeder writes its findings and the bot's stderr."""
 
     line: Callable[[str], None]
     """What it has found, a line at a time."""
@@ -44,10 +46,10 @@ class Echo(NamedTuple):
 
 
 class _StderrTap:
-    """A tap that passes a bot's stderr on; nothing in it acts, wherever it ends up being shown."""
+    """A tap that passes a bot's stderr on, without control sequences that a terminal would obey."""
 
     def __init__(self, out: BinaryIO, *, confined: bool) -> None:
-        """`confined`: to letters, tabs and newlines."""
+        """`confined`: only text, tabs and newlines pass."""
         self._out = out
         self._legible = Legible() if confined else None
 
@@ -68,7 +70,7 @@ class _StderrTap:
         """Nothing to do."""
 
     def close(self) -> None:
-        """It has said its last word, whole or not."""
+        """Flush an incomplete character at the end."""
         if self._legible:
             self._pass_on(self._legible(b"", last=True))
 
@@ -83,7 +85,7 @@ class Feeder:
     def __init__(
         self,
         spoken: Callable[..., Script],
-        echo: Echo,
+        echo: FeedOutput,
         notify: Callable[[str], None],
         *,
         seconds: float,
@@ -104,7 +106,7 @@ class Feeder:
         """The first answer that was another one."""
 
     async def run(self, bot: Bot, backend: Backend, limits: Limits) -> int:
-        """Start the bot and say it all; the exit code."""
+        """Start the bot and play the transcript back; returns the exit code."""
         with closing(_StderrTap(self._echo.stderr, confined=self._confined)) as tap:
             async with (
                 open_tapped_pipes(tap) as table,
@@ -198,7 +200,7 @@ class Feeder:
         return self._seconds
 
     def _answered(self, step: Exchange, answer: Answer, at: int) -> int | None:
-        """Compare; None: go on."""
+        """Compare an answer with the recorded one. Returns the exit code, or None to go on."""
         last = at == len(self._script.steps)
         recorded = step.said
         legal = step.message.legal if isinstance(step.message, Act) else None
@@ -240,7 +242,7 @@ class Feeder:
         return self._verdict(what, same=same, step=step)
 
     def _verdict(self, what: str, *, same: bool, step: Exchange) -> int:
-        """The end by a fault, or where there was one."""
+        """Report a fault, recorded or new; returns the exit code."""
         self._tell(f"{self._where(step)}: {what}")
         spoken = self._script
         if same:
@@ -254,7 +256,7 @@ class Feeder:
         return OTHERWISE
 
     async def _over(self, solo: Solo) -> int:
-        """All has been said."""
+        """Report the end of the transcript; returns the exit code."""
         spoken = self._script
         if spoken.kind is not None:
             self._tell(f"not as recorded: there it was {spoken.kind} after the last line")

@@ -1,4 +1,4 @@
-"""`arena check`: try whether bots keep to the protocol."""
+"""`arena check`: test whether bots keep to the protocol."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
     if not only_print:
         need_linux()
     from arena.api.feed import FeedOptions, feed_bot, transcript_lines
-    from arena.check.playback import Echo
+    from arena.check.playback import FeedOutput
 
     bot, transcript, timeout = (options.pop(n) for n in ("bot", "transcript", "timeout"))
     chosen = FeedOptions(
@@ -76,5 +76,5 @@ def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
         return
-    echo = Echo(click.echo, sys.stderr.buffer)
+    echo = FeedOutput(click.echo, sys.stderr.buffer)
     raise SystemExit(0 if feed_bot(bot, transcript, chosen, echo, say) else OTHERWISE)

@@ -1,10 +1,10 @@
-"""Merge shards of an event that were played apart: the result is what one machine would have given.
+"""Merge shards of an event into one folder, as if one machine had played it (`arena merge`).
 
 Theory of operation. First every shard is checked, and nothing is written: that all are shards of
-one event, and that each has all of its matches and no others. Then their logs are read in turns, a
-record of each, into a new folder, so that the count follows the schedule as it does when an event
-is played, and needs as little memory. What counts, and which bots are withdrawn, is decided there
-for the first time, from the schedule and the set of records.
+one event, and that each has all of its matches and no others. Then their logs are interleaved,
+a record of each in turn, into a new folder, so that counting follows the schedule as it does when
+an event is played, and needs as little memory. Which records count, and which bots are withdrawn,
+is decided only then, from the schedule and the set of records.
 
 Invariant: the order in which the shards are named changes nothing.
 """
@@ -47,14 +47,14 @@ from arena.system import files
 
 T = TypeVar("T")
 
-# Besides the shards' logs: the new folder's files, the terminal, what Python has open.
+# Descriptors besides the shards' logs: the new folder's files, the terminal, what Python has open.
 _FILES = 64
 _CHUNK = 1 << 16
 _NAMED = 6
-"""Of missing shards, before it is said how many more there are."""
+"""So many missing shards a message lists by number."""
 
 
-class Part(NamedTuple):
+class ShardFolder(NamedTuple):
     """A shard's folder."""
 
     folder: Path
@@ -66,7 +66,7 @@ class Part(NamedTuple):
 
 
 def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
-    """Put the shards of an event together in a new folder, and conclude the event."""
+    """Merge the shards of an event into a new folder, and conclude the event."""
     for folder in folders:
         if folder.resolve() in out.resolve().parents:
             raise UserError(f"{out} lies in {folder}, which is only read; choose another --out")
@@ -79,20 +79,20 @@ def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
             Store.create(fresh, event, first.private, first.announced) as store,
         ):
             tournament = Tournament(store, first.secret, Progress())
-            fill(tournament, parts)
+            append_records(tournament, parts)
             assert tournament.left == 0, "each shard is whole, but not all of them together"
             join_stderr(parts, fresh)
             table = tournament.conclude()
     return Outcome(folder=out, event=store.event, complete=True, table=table)
 
 
-def read_shards(folders: Sequence[Path]) -> list[Part]:
-    """The shards of one event, all of them, in their order; UserError says what is in the way."""
+def read_shards(folders: Sequence[Path]) -> list[ShardFolder]:
+    """All shards of one event, in their order; UserError says why they can't be merged."""
     parts = sorted(map(_part, folders), key=lambda part: (part.shard, str(part.folder)))
     first = parts[0]
     for part in parts[1:]:
         _same_event(first, part)
-    by_number: dict[int, Part] = {}
+    by_number: dict[int, ShardFolder] = {}
     for part in parts:
         other = by_number.setdefault(part.shard.number, part)
         if other is not part:
@@ -114,7 +114,7 @@ def read_shards(folders: Sequence[Path]) -> list[Part]:
     return parts
 
 
-def _part(folder: Path) -> Part:
+def _part(folder: Path) -> ShardFolder:
     event, announced = (file := read_event_file(folder)).event, file.announced
     if not event.shard:
         what = (
@@ -128,12 +128,12 @@ def _part(folder: Path) -> Part:
     private = read_private(folder)
     if private is None:
         raise UserError(f"{folder}: private.json is missing; a shard can't be merged without it")
-    return Part(
+    return ShardFolder(
         folder, event, announced, private, secret_of(folder, event), Shard.parse(event.shard)
     )
 
 
-def _same_event(one: Part, other: Part) -> None:
+def _same_event(one: ShardFolder, other: ShardFolder) -> None:
     lines = list(differences(one.event, other.event))
     if one.secret != other.secret:
         lines.append("  the secrets differ")
@@ -144,7 +144,7 @@ def _same_event(one: Part, other: Part) -> None:
         raise UserError("\n".join([heading, *lines]))
 
 
-def _lacks(part: Part) -> str:
+def _lacks(part: ShardFolder) -> str:
     """Why a shard is not complete, or has other matches; empty: it is complete."""
     try:
         left = left_of(part.folder, part.event, part.secret)
@@ -159,7 +159,7 @@ def _lacks(part: Part) -> str:
     )
 
 
-def merge_events(parts: Sequence[Part]) -> Event:
+def merge_events(parts: Sequence[ShardFolder]) -> Event:
     """The whole event, before it is concluded."""
     event = msgspec.structs.replace(parts[0].event, shard="")
     for part in parts[1:]:
@@ -169,16 +169,16 @@ def merge_events(parts: Sequence[Part]) -> Event:
     return event
 
 
-def fill(tournament: Tournament, parts: Sequence[Part]) -> None:
+def append_records(tournament: Tournament, parts: Sequence[ShardFolder]) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if len(parts) + _FILES > soft:
         with suppress(ValueError, OSError):  # then opening one says so
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    for record in in_turns(read_records(part.folder, part.event) for part in parts):
+    for record in interleave(read_records(part.folder, part.event) for part in parts):
         tournament.take_in(record)
 
 
-def in_turns(sources: Iterable[Iterator[T]]) -> Iterator[T]:
+def interleave(sources: Iterable[Iterator[T]]) -> Iterator[T]:
     """One item of each source, round after round, until all have ended."""
     end = object()
     for row in itertools.zip_longest(*sources, fillvalue=end):
@@ -187,7 +187,7 @@ def in_turns(sources: Iterable[Iterator[T]]) -> Iterator[T]:
                 yield each  # type: ignore[misc] # it is no end
 
 
-def join_stderr(parts: Sequence[Part], folder: Path) -> None:
+def join_stderr(parts: Sequence[ShardFolder], folder: Path) -> None:
     """Join what each bot wrote to stderr, up to the size that is kept of an event."""
     entrants = parts[0].event.entrants
     kept = Stderr(folder / "stderr", bots=len(entrants))

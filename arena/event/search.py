@@ -1,6 +1,6 @@
 """Find matches in a results folder: one by its id or a prefix of it, or all that fit a search.
 
-`playings` and the functions after it find one match; `search_matches` filters and sorts many. A
+`records_of` and the functions after it find one match; `search_matches` filters and sorts many. A
 search streams the log and keeps no more records than it shows.
 """
 
@@ -39,10 +39,10 @@ _COMPARES: Mapping[str, Callable[[int, int], bool]] = {
 }
 
 
-def playings(
+def records_of(
     folder: Path, match: str, notify: Notify, event: Event | None = None
 ) -> list[MatchRecord]:
-    """Every playing of a match, by its id or a unique prefix of it. The UserError suggests ids that
+    """All records of a match, by its id or a unique prefix of it. The UserError suggests ids that
     exist.
     """
     if not is_indexed(folder):
@@ -52,7 +52,7 @@ def playings(
         return found
     ids = _ids(folder, event)
     if not ids:
-        raise nothing_played(folder)
+        raise no_matches(folder)
     meant = sorted(known for known in ids if match and known.startswith(match))
     if len(meant) == 1:
         return records_of_match(folder, meant[0], event)
@@ -65,8 +65,8 @@ def playings(
     raise UserError(f"{folder}: there is no match {plain(match)!r}; near it: {_some(close)}")
 
 
-def nothing_played(folder: Path) -> UserError:
-    """The error for an event that has no match."""
+def no_matches(folder: Path) -> UserError:
+    """The error for an event without a played match."""
     return UserError(f"{folder}: no match has been played there yet")
 
 
@@ -83,11 +83,11 @@ def _ids(folder: Path, event: Event | None) -> list[str]:
     return list(ids)
 
 
-def playing(
+def record_of_attempt(
     folder: Path, match: str, attempt: int | None, notify: Notify, event: Event | None = None
 ) -> MatchRecord:
-    """One playing of a match: of its first attempt, unless another is asked for."""
-    found = playings(folder, match, notify, event)
+    """One record of a match: of its first attempt, unless `attempt` is given."""
+    found = records_of(folder, match, notify, event)
     wanted = [record for record in found if attempt in (None, record.attempt)]
     if wanted:
         return min(wanted, key=lambda record: record.attempt)
@@ -95,11 +95,11 @@ def playing(
     raise UserError(f"{folder}: {plain(found[0].id)} has no attempt {attempt}; there are: {there}")
 
 
-def counted_playing(
+def counted_record(
     folder: Path, match: str, notify: Notify, event: Event | None = None
 ) -> MatchRecord:
-    """The playing of a match that counts, or the last if none does."""
-    found = playings(folder, match, notify, event)
+    """The record of a match that counts, or the last if none does."""
+    found = records_of(folder, match, notify, event)
     if len(found) == 1:
         return found[0]
     counts = Counts(folder, event=event)
@@ -107,7 +107,7 @@ def counted_playing(
 
 
 def seat_of(event: Event, who: str) -> str:
-    """The id of the entrant that is meant by a name, or an id."""
+    """The id of the entrant with this name or id; the UserError suggests similar names."""
     known = [entrant.id for entrant in event.entrants]
     if who in known:
         return who

@@ -7,7 +7,7 @@ from typing import Self
 
 from arena import registry
 from arena.deals import Deals, with_beacon
-from arena.event.search import playing
+from arena.event.search import record_of_attempt
 from arena.machine import Notify
 from arena.model import Entrant, Event, Frozen, MatchRecord, UserError
 from arena.replay.rebuild import rebuild_lines
@@ -41,7 +41,7 @@ class BotMatches(Frozen, frozen=True, kw_only=True):
         """
         event = event or read_event(folder)
         secret = secret_of(folder, event)
-        record = playing(folder, match, attempt, notify, event)
+        record = record_of_attempt(folder, match, attempt, notify, event)
         by_id = {entrant.id: entrant for entrant in event.entrants}
         entrant = _at_table([by_id[seat] for seat in record.seats], record, bot, content)
         return cls(

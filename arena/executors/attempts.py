@@ -2,9 +2,9 @@
 
 Theory of operation. An executor calls `begin` before it plays a series, and what it reports goes to
 `finished` and `end`. A series that was void is played again, at most RETRIES times, under a new
-number, since an attempt that left no record has used its number too. Then, or at the last number
-that there is, `give_up` is called. What is held is what is in play and what was void, nothing for
-each of the other series.
+number, since an attempt that left no record has used its number too. After that, or when attempt
+numbers run out (MOST_ATTEMPTS), `give_up` is called. Memory grows only with the series that are in
+play or were void.
 
 Invariant: a series is in play between `begin` and `end`, and no attempt has a number twice.
 """
@@ -20,8 +20,8 @@ from arena.model import MOST_ATTEMPTS, Series
 
 # A series that the machine has voided this often will be voided again.
 RETRIES = 3
-# So many void series of one bot, and more than half of all, are worth a line, if so many of them
-# are by chance a bot's that sits in as many series as seldom as this.
+# A bot is a suspect if it sat in at least this many void series and in more than half of them all,
+# and if that many would be a chance bot's with at most this probability.
 SUSPICIOUS = 3
 UNLIKELY = 0.01
 
@@ -43,7 +43,7 @@ class Attempts:
         self._voids: Counter[str] = Counter()
         self._void_tables: dict[str, tuple[str, ...]] = {}
         self._unexplained: Counter[str] = Counter()
-        """Voids of each series that were not for want of memory, disk or the like."""
+        """Voids of each series that a lack of memory, disk or the like does not explain."""
         self._begun: Counter[str] = Counter()
         """Series by entrant, however often each was played; "" for all."""
 

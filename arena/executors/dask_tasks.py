@@ -4,8 +4,8 @@ Theory of operation. Tasks are functions of this module, sent by name, with text
 arguments and results, so there is nothing to unpickle but builtins. Dask unpickles a malicious
 worker's answer nevertheless, so a node has to be trusted. The sandbox, the bots and trio's loop
 stay out of Dask's process: `arena node` examines the machine and enters the bots, a worker process
-plays the series, and we hold the other end of the input of both. So whatever kills Dask's process
-ends the bots too.
+plays the series, and we hold the other end of the input of both. So the bots end
+with Dask's process, however it is killed.
 
     versions   what is installed here
     look       `arena node`: sandbox, cores, limits, which bots and packages aren't in the cache
@@ -16,7 +16,7 @@ ends the bots too.
     play       some series, one after another, by a process that stays for the next ones
     leave      forget the event, end its processes
 
-Invariant: one worker process a slot, and no record is held after the task that returned it; an
+Invariant: one worker process a slot, and no record is kept after the task that returned it; an
 event without a task for IDLE_S is forgotten.
 """
 
@@ -82,9 +82,9 @@ class NodeUnfit(Frozen, frozen=True, kw_only=True, tag="unfit"):
 
 class NodeFit(Frozen, frozen=True, kw_only=True, tag="fit"):
     host: str
-    """The same for all workers of one machine, or container, and no other's."""
+    """Identifies the machine, or the container, that a worker runs on."""
     cache: str
-    """The same for all of those that share one: containers may have their host's name."""
+    """Identifies the cache: containers of one name may have caches of their own."""
     machine: Machine
     sandbox: str
     confinement: Confinement

@@ -1,4 +1,4 @@
-"""The frozen numbers by which the luck of a game is measured: whole ones, one file a game.
+"""Load the trained coefficients by which the luck of a game is measured: integers, one file a game.
 
 bench/train_luck writes the files. They are read on first use.
 
@@ -25,7 +25,7 @@ class Coefficients(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True
     about: str
     """What the numbers are, and how they were made."""
     version: int
-    """Goes up with any change by which a match would have had other luck."""
+    """Increases with any change that alters the luck of a match."""
     weights: dict[str, int]
     """By kind of weight, in hundredths."""
     rows: tuple[tuple[int, ...], ...]

@@ -1,4 +1,4 @@
-"""The parts of a luck ledger.
+"""Data types of the luck ledger.
 
 Pure data. Invariant: luck is in whole thousandths of a stroke; below zero is good luck, as with
 strokes.

@@ -1,4 +1,4 @@
-"""The luck of a hole of four-card golf.
+"""The luck of a hole of four-card golf: the value of a hand, and how chance events change it.
 
 The state is what all seats together know, though no seat knows all of it: each hand, four cards
 that are known or not. A seat's value is the strokes that its hand will have in the end, learned
@@ -15,7 +15,7 @@ as a mean card.
 Cards by kind are their points, 0 to 10; 11 is an unknown card. A hand is coded by how many it has
 of each kind, three bits a kind.
 
-Invariant: as in `walk`.
+Invariant: as in `arena.luck.walk`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The luck of a hole of Play Nine.
+"""The luck of a hole of Play Nine: the value of a grid, and how chance events change it.
 
 A seat's grid is worth the sum of its columns. The value of a column, the strokes that it will count
 in the end, was learned from games: by its two cards (or face-down places), and by the horizon, the
@@ -16,7 +16,7 @@ matched.
 
 Cards by kind: 0 to 12 are themselves, 13 is a Hole-in-One, 14 is face down.
 
-Invariant: as in `walk`.
+Invariant: as in `arena.luck.walk`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was played: moves, faults, matches.
+"""Records of what was played: moves, faults, holes, matches.
 
 `MatchRecord` is a durable contract: a line of the log, from which everything published derives.
 """

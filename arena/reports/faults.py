@@ -24,20 +24,20 @@ def match_fault_lines(record: MatchRecord) -> Iterator[str]:
 def whole_fault(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> Iterator[str]:
     """All that the log has of one fault, with the command."""
     yield from _lines(record, fault, STDERR_WHOLE)
-    yield f"    again: {again(record, fault, folder, limits)}"
+    yield f"    again: {feed_command(record, fault, folder, limits)}"
 
 
 def fault_lines(record: MatchRecord, folder: str, limits: Limits) -> Iterator[str]:
     """The same for a match of an event, each fault with the command that reproduces it."""
     for fault in record.faults:
         yield from _lines(record, fault)
-        yield f"    again: {again(record, fault, folder, limits)}"
+        yield f"    again: {feed_command(record, fault, folder, limits)}"
 
 
-def again(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> str:
-    """The command that replays to the bot what it received until it failed.
+def feed_command(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> str:
+    """The `arena feed` command that sends the bot what it received until it failed.
 
-    It has a time limit only if time was what the bot failed by: a debugger takes time.
+    It has a time limit only if the bot exceeded one: a debugger takes time.
     """
     words = ["--match", record.id]
     if record.attempt:

@@ -1,6 +1,7 @@
-"""What every backend gives a bot: environment, rlimits, limits of its tree, checks of its launch.
+"""What every backend gives a bot: environment variables, rlimits, limits of its process tree.
 
-Pure functions of a `Launch` and the folders that it names.
+Pure functions of a `Launch` and the folders that it names. `check` refuses a launch that no backend
+could carry out.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ def open_gaps(memory: str) -> tuple[str, ...]:
     )
 
 
-def on_host(launch: Launch) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Its command and variables where /bot isn't mounted: with the path of its folder instead."""
+def unmapped_command(launch: Launch) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Its command and variables with the folder's own path, for backends that don't mount /bot."""
 
     def path(text: str) -> str:
         inside = text == INSIDE or text.startswith(INSIDE + "/")

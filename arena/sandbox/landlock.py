@@ -88,7 +88,7 @@ class Landlock:
 
     def _plan(self, launch: Launch) -> SpawnPlan:
         environment.check(launch)
-        argv, env = environment.on_host(launch)
+        argv, env = environment.unmapped_command(launch)
         root = environment.has_spare_uids()
         # Tools that write also set modes and times. An ordinary user's could change those of files
         # that they can't even open; a spare uid owns nothing but what it may write to.

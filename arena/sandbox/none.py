@@ -22,7 +22,7 @@ class Unconfined:
     def plan(self, launch: Launch) -> SpawnPlan:
         """Without NPROC, which would count the whole user's tasks: the spawner counts instead."""
         environment.check(launch)
-        argv, env = environment.on_host(launch)
+        argv, env = environment.unmapped_command(launch)
         return SpawnPlan(
             backend=self.name,
             argv=argv,

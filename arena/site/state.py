@@ -1,7 +1,7 @@
-"""`arena-site.json`: what a site knows of its events, and how their bots did.
+"""`arena-site.json`, the index of a site: its events, and the results of their bots.
 
 The file marks a folder as a site of ours, and is its index for programs
-(protocol/schema/site.json). Pure. Invariant: everything in it may be read by anybody.
+(protocol/schema/site.json). Pure. Invariant: all of it is public; nothing in it is secret.
 """
 
 from __future__ import annotations

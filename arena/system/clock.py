@@ -1,4 +1,4 @@
-"""Read the time, and wait. What trio waits for goes by the clock that `trio.run` is given."""
+"""Read the clocks: monotonic, wall, CPU, sleep. trio's waits go by the clock of `trio.run`."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ CROWD = 4
 """With more players than that their plays are described in fewer words."""
 
 
-def seen(desk: Desk, *, telling: bool = True) -> Picture:
-    """The table as the desk has it. `telling`: with the last plays."""
+def table_picture(desk: Desk, *, telling: bool = True) -> Picture:
+    """A picture of the table, for `arena.reports.cards` to draw. `telling`: with recent plays."""
     playoff = (
         f"hole {desk.hole}, a playoff" if desk.hole > HOLES else f"hole {desk.hole} of {HOLES}"
     )
@@ -58,7 +58,7 @@ def _player(desk: Desk, seat: int) -> Player:
 
 
 def news(desk: Desk) -> list[str]:
-    """What has been played since the person's last move but one, and what else has happened."""
+    """The person's last move, all plays after it, and failures and ends of holes."""
     mine = [at for at, play in enumerate(desk.plays) if play.seat == desk.seat]
     plays = desk.plays[mine[-1] if mine else 0 :]
     failed = [f"{desk.names[seat]} has failed: {kind}" for seat, kind in desk.fallen.items()]
@@ -66,10 +66,10 @@ def news(desk: Desk) -> list[str]:
         lines = ["; ".join(brief(desk, play) for play in plays)] if plays else []
     else:
         lines = [play_in_words(desk, play) for play in plays]
-    return [*failed, *lines, *ended(desk)]
+    return [*failed, *lines, *ending_lines(desk)]
 
 
-def ended(desk: Desk) -> list[str]:
+def ending_lines(desk: Desk) -> list[str]:
     """How the hole has ended, and the match, if they have."""
     lines = []
     if desk.grids:

@@ -7,7 +7,7 @@ import msgspec
 
 from arena.api.results import EventResults
 from arena.reports.escape import json_line
-from arena.reports.faults import again, fault_lines
+from arena.reports.faults import fault_lines, feed_command
 from arena.terminal.screen import say
 
 
@@ -25,7 +25,7 @@ def show_faults(results: EventResults, *, as_json: bool) -> None:
                 "match": record.id,
                 "bot": record.seats[fault.seat],
                 **msgspec.to_builtins(fault),
-                "again": again(record, fault, folder, limits),
+                "again": feed_command(record, fault, folder, limits),
             }
             click.echo(json_line(msgspec.json.encode(line)))
     if not found:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from arena.model import Fault, Limits, MatchRecord, UserError
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.escape import plain
-from arena.reports.faults import again, whole_fault
+from arena.reports.faults import feed_command, whole_fault
 from arena.reports.layout import clip, width, wrap
 from arena.terminal.moments import Album
 
@@ -28,9 +28,8 @@ class FaultTexts:
     def lines(self, fault: Fault) -> list[str]:
         return list(whole_fault(self._record, fault, self._folder, self._limits))
 
-    def again(self, fault: Fault) -> str:
-        """The command."""
-        return again(self._record, fault, self._folder, self._limits)
+    def feed_command(self, fault: Fault) -> str:
+        return feed_command(self._record, fault, self._folder, self._limits)
 
 
 def listing(

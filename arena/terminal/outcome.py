@@ -1,4 +1,7 @@
-"""Outcomes of events and matches for people: tables, verdicts, forecasts, what stopped them."""
+"""Print the outcome of an event or a match for people: table, verdict, forecast, scorecard.
+
+`show_...` print; `..._lines` return lines that a command prints beside its results.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,8 @@ JSON_VERSION = 1
 _NAMED = 20
 
 
-def spoken(seconds: float) -> str:
-    """A time for people."""
+def duration(seconds: float) -> str:
+    """A duration in seconds, minutes or hours, for people."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 90 * 60:
@@ -87,7 +90,7 @@ def suspect_lines(outcome: Outcome) -> Iterator[str]:
 
 
 def cut_lines(outcome: Outcome) -> Iterator[str]:
-    """What was finished and will be played again."""
+    """Which finished matches don't count, since their series was cut short."""
     series, matches = outcome.cut
     if not series or outcome.complete:
         return
@@ -119,7 +122,7 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
         f"{forecast.matches} matches{later}"
     )
     yield (
-        f"about {spoken(forecast.seconds)} with {forecast.workers} at a time "
+        f"about {duration(forecast.seconds)} with {forecast.workers} at a time "
         f"({forecast.match_seconds * 1000:.0f} ms a match, "
         f"{forecast.series_seconds * 1000:.0f} ms to start and end a series; "
         f"from {forecast.samples} matches just played)"

@@ -29,9 +29,9 @@ from arena.schedule import Wave
 from arena.terminal.outcome import (
     JSON_VERSION,
     cut_lines,
+    duration,
     forecast_lines,
     show_result,
-    spoken,
     suspect_lines,
 )
 from arena.terminal.screen import warn
@@ -74,7 +74,7 @@ class QuietProgress(Progress):
 
     def status(self) -> str:
         seconds = self.seconds_left()
-        left = "?" if seconds is None else spoken(seconds)
+        left = "?" if seconds is None else duration(seconds)
         planned = self.planned + self.more
         share = 100 * self.done // max(1, planned)
         about = "about " if self.more else ""

@@ -19,7 +19,7 @@ from arena.event.search import (
     Bound,
     Search,
     SearchResult,
-    nothing_played,
+    no_matches,
     seat_of,
 )
 from arena.luck import evaluator_name
@@ -110,7 +110,7 @@ _FLAGS = {"watcher": "as", "as_text": "print"}
 def _nothing(results: EventResults, *, everything: bool) -> UserError:
     folder = results.folder
     if next(results.matches(everything=True), None) is None:
-        return nothing_played(folder)
+        return no_matches(folder)
     more = "" if everything else "; --all looks at matches that don't count too"
     return UserError(f"{folder}: no such match{more}")
 
@@ -137,7 +137,7 @@ def _list_as_json(folder: Path, event: Event, found: SearchResult) -> None:
             "totals": record.totals,
             "places": record.places,
             "faults": [
-                {**msgspec.to_builtins(fault), "again": faults.again(fault)}
+                {**msgspec.to_builtins(fault), "again": faults.feed_command(fault)}
                 for fault in record.faults
             ],
         }

@@ -1,4 +1,4 @@
-"""The terminal that we write to: what it can show, and lines for people on stderr."""
+"""Output to the terminal: its width, whether it has colour, and messages on stderr."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def colour() -> bool:
 
 
 def say(text: str) -> None:
-    """A line for people, beside the results; with --quiet there is none."""
+    """Print a message on stderr, unless --quiet was given."""
     context = click.get_current_context(silent=True)
     if context is None or not context.params.get("quiet"):
         warn(text)
 
 
 def warn(text: str) -> None:
-    """A line that has to be known, however quiet it is to be."""
+    """Print a message on stderr, even with --quiet."""
     from arena.reports.escape import visible
 
     with contextlib.suppress(OSError):  # a terminal that has hung up ends nothing

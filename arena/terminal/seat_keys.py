@@ -25,7 +25,7 @@ from arena.play.seat import Person, PersonLeft
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
 from arena.reports.layout import clip, wrap
-from arena.terminal.desk import legal_lines, seen
+from arena.terminal.desk import legal_lines, table_picture
 from arena.terminal.keyboard import Keyboard, status_line
 from arena.terminal.screen import say
 
@@ -193,7 +193,10 @@ class Seat:
         else:
             ends = [line for text in self.closing for line in wrap(text, columns, indent="  ")]
             height = max(1, room - len(ends))
-            lines = picture(seen(desk), self.style, room=columns, height=height)[:height] + ends
+            lines = (
+                picture(table_picture(desk), self.style, room=columns, height=height)[:height]
+                + ends
+            )
         lines = lines[:room]
         lines += [""] * (room - len(lines))
         screen = [*lines, *below, self._status(columns)][-rows:]

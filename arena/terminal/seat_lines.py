@@ -28,7 +28,7 @@ from arena.play.hints import move_of, refusal
 from arena.play.seat import Person, PersonLeft
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
-from arena.terminal.desk import ended, legal_lines, seen
+from arena.terminal.desk import ending_lines, legal_lines, table_picture
 from arena.terminal.screen import columns
 
 READ_BYTES = 4096
@@ -86,14 +86,14 @@ class LinePerson:
 
     async def hole_over(self, desk: Desk) -> None:
         self._print_news(desk)
-        for line in ended(desk):
+        for line in ending_lines(desk):
             click.echo(line)
         self._show(desk)
         self._score(desk)
 
     async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
         self._print_news(desk)
-        for line in () if desk.grids else ended(desk):  # else it has been printed
+        for line in () if desk.grids else ending_lines(desk):  # else it has been printed
             click.echo(line)
         for line in match_fault_lines(record):
             click.echo(line)
@@ -110,7 +110,7 @@ class LinePerson:
             hole, known = desk.hole, 0
             if hole:
                 click.echo()
-                click.echo(seen(desk, telling=False).title)
+                click.echo(table_picture(desk, telling=False).title)
         for play in desk.plays[known:]:
             click.echo(f"  {play_in_words(desk, play)}")
         self._printed = hole, len(desk.plays)
@@ -119,7 +119,7 @@ class LinePerson:
             click.echo(f"  {desk.names[seat]} has failed: {desk.fallen[seat]}")
 
     def _show(self, desk: Desk) -> None:
-        shown = seen(desk, telling=False)
+        shown = table_picture(desk, telling=False)
         for line in picture(shown, self._style, room=self._room, height=TALL)[1:]:
             if not line and not shown.pile:
                 continue

@@ -19,7 +19,7 @@ from arena.event.progress import Progress, Start
 from arena.model import Event, Settings, UserError
 from arena.ratings.outcomes import RatedOutcome
 from arena.registry import GAMES, game
-from arena.terminal.outcome import spoken
+from arena.terminal.outcome import duration
 from arena.terminal.progress import BarProgress, LineProgress, QuietProgress
 from arena.terminal.screen import say, warn
 
@@ -331,7 +331,7 @@ def test_a_rate_is_kept_in_few_numbers_however_many_matches(monkeypatch):
 @pytest.mark.parametrize(("seconds", "text"), [(5, "5 s"), (600, "10 min"), (7200, "2.0 h")])
 def test_times_for_people(seconds, text):
     """Seconds, minutes, hours."""
-    assert text == spoken(seconds)
+    assert text == duration(seconds)
 
 
 def test_every_flag_of_a_grouped_help_has_a_heading():

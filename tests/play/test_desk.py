@@ -16,7 +16,7 @@ from arena.play.hints import ENGLISH, choices, move_of, refusal
 from arena.referee import Failure, Referee
 from arena.reports.cards import Face, Style
 from arena.reports.layout import width
-from arena.terminal.desk import brief, legal_lines, seen
+from arena.terminal.desk import brief, legal_lines, table_picture
 from arena.terminal.seat_keys import Seat
 from arena.wire.messages import HoleEnd
 
@@ -290,7 +290,7 @@ def test_plays_are_told_in_words():
         for play in at.desk.plays:
             lines.add(re.sub(r"\d+", "N", play_in_words(at.desk, play)))
             lines.add(re.sub(r"\d+", "N", brief(at.desk, play)))
-        assert seen(at.desk).told is not None
+        assert table_picture(at.desk).news is not None
 
     Round("four-card-golf", 3, 0, looks=look).play()
     assert "botN drew a card to N, the N went out" in lines
@@ -304,7 +304,7 @@ def test_faces_tell_who_knows():
     faces = set()
 
     def look(at):
-        for player in seen(at.desk).players:
+        for player in table_picture(at.desk).players:
             for row in player.rows:
                 for card in row:
                     faces.add((player.name == "ann", card.face))

@@ -10,9 +10,9 @@ from arena.event.search import (
     Bound,
     Search,
     SearchResult,
-    counted_playing,
-    playing,
-    playings,
+    counted_record,
+    record_of_attempt,
+    records_of,
     search_matches,
     seat_of,
 )
@@ -143,14 +143,14 @@ def test_what_is_no_comparison(text):
 def test_a_beginning_that_no_other_has_is_enough(friday):
     """Else those that it may be are named, or those near it."""
     one = next(read_records(friday))
-    assert [one] == playings(friday, one.id, print)
+    assert [one] == records_of(friday, one.id, print)
     several = one.id.rpartition("-")[0]
     with pytest.raises(
         UserError, match=rf"{several} may be any of these: {several}-0, {several}-1"
     ):
-        playings(friday, several, print)
+        records_of(friday, several, print)
     with pytest.raises(UserError, match=rf"there is no match 'x{one.id}'; near it: .*{one.id}"):
-        playings(friday, f"x{one.id}", print)
+        records_of(friday, f"x{one.id}", print)
 
 
 def test_bots_are_named_by_id_or_name(events):
@@ -181,11 +181,11 @@ def test_the_playing_that_counts_is_shown(events, folder):
     with Store.open(path) as store:
         for record in series:
             store.append(msgspec.structs.replace(record, attempt=1))
-    assert 1 == counted_playing(path, series[0].id, print).attempt
-    assert [0, 1] == [record.attempt for record in playings(path, series[0].id, print)]
-    assert 0 == playing(path, series[0].id, 0, print).attempt
+    assert 1 == counted_record(path, series[0].id, print).attempt
+    assert [0, 1] == [record.attempt for record in records_of(path, series[0].id, print)]
+    assert 0 == record_of_attempt(path, series[0].id, 0, print).attempt
     with pytest.raises(UserError, match="has no attempt 7; there are: 0, 1"):
-        playing(path, series[0].id, 7, print)
+        record_of_attempt(path, series[0].id, 7, print)
     found = search_matches(path, Search(), print, everything=True)
     assert [(0, False)] == [(r.attempt, counts) for r, counts in found.records if not counts]
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from arena.model import Fault, FaultHost, FaultKind, Limits
-from arena.reports.faults import again, fault_lines, match_fault_lines
+from arena.reports.faults import fault_lines, feed_command, match_fault_lines
 from tests.records import match_record
 
 
@@ -132,5 +132,5 @@ def test_each_fault_of_an_event_names_the_command_that_shows_it_again(
     """Quoted for a shell; with a time limit only where the fault was one of time."""
     fault = Fault(kind=FaultKind(kind), seat=1, hole=1, turn=1, message="no")
     match = msgspec.structs.replace(record(fault), seats=("ann@1", entrant), attempt=attempt)
-    assert command == again(match, fault, folder, Limits())
+    assert command == feed_command(match, fault, folder, Limits())
     assert f"    again: {command}" == list(fault_lines(match, folder, Limits()))[-1]
