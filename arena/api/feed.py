@@ -1,4 +1,4 @@
-"""Feed a recorded transcript to a bot again (`arena feed`)."""
+"""Feed a recorded transcript to a bot, and compare its answers (`arena feed`)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def transcript_lines(
 def feed_bot(
     bot: str, transcript: str, options: FeedOptions, echo: FeedOutput, notify: Notify
 ) -> bool:
-    """Say a transcript to a bot again; whether it answered as recorded."""
+    """Feed a transcript to a bot; returns whether it answered as recorded."""
     cache = default_cache()
     with in_use(cache):
         roster, script_of = _sources(bot, transcript, options, cache, notify)

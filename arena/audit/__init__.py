@@ -1,4 +1,4 @@
-"""Was an event fair? What is unusual in its log, and how often chance alone shows as much. Pure.
+"""Audit an event: what is unusual in its log, and how often chance alone shows as much. Pure.
 
 Theory of operation. Counted records come in the order of their ids, so that the rotations of a deal
 come together; each part below takes one rated event at a time and keeps sums. What permutations

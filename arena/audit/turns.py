@@ -1,4 +1,4 @@
-"""Capped holes and offered discards, from the moves of a hole: nothing is dealt again.
+"""Find capped holes and offered discards from the moves of a hole, without dealing it again.
 
 Invariant: moves that no rules would allow raise no error; `arena verify` is for them.
 """

@@ -121,8 +121,6 @@ def build(
 
 @dataclass
 class _Build:
-    """The build of one candidate."""
-
     candidate: Candidate
     packages: Packages | None
     cache: Path

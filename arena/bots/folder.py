@@ -236,7 +236,6 @@ class Folder:
         )
 
     def _count_entered(self, folders: int) -> None:
-        """Count entered folders."""
         self._followed += folders
         if self._followed > MAX_FOLLOWED:
             raise SnapshotError(

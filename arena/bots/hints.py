@@ -1,4 +1,4 @@
-"""What a file that is not a bot is, judged by its name, and how to make a bot of it. Pure."""
+"""Explain what a file that is no bot may be, by its name, and how to make a bot of it. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can other users change what a path leads to? For folders whose content is trusted.
+"""Check that no other user can change what a path leads to, for folders whose content is trusted.
 
 A folder is this user's own only if no user but this one and root can write to it, or to any folder
 on the way to it, where the next one could be exchanged: the rule of ssh for folders of keys.

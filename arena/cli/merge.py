@@ -1,4 +1,4 @@
-"""`arena merge`: the shards of an event become the event; `arena.event.merge` does the work."""
+"""`arena merge`: merge the shards of an event; `arena.event.merge` does the work."""
 
 from __future__ import annotations
 

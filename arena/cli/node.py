@@ -1,4 +1,4 @@
-"""`arena node`: what a worker of a cluster starts; not for people."""
+"""`arena node`: internal command with which a cluster worker examines its machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the flags of a command to options of the public API."""
+"""Convert the flags of a command to options of the public API."""
 
 from __future__ import annotations
 

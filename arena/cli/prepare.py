@@ -1,4 +1,4 @@
-"""`arena prepare`: an event in a folder, to be played later or elsewhere."""
+"""`arena prepare`: write an event into a folder, to be played later or elsewhere."""
 
 from __future__ import annotations
 

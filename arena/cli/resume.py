@@ -1,4 +1,4 @@
-"""`arena resume`: go on with an event that was stopped."""
+"""`arena resume`: resume an event that was stopped."""
 
 from __future__ import annotations
 

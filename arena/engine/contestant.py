@@ -2,7 +2,7 @@
 
 `arena.engine.pipes` reads and writes the descriptors; `arena.engine.match` judges what is said.
 
-Invariant: what is held for a bot stays bounded, whatever it writes.
+Invariant: the memory used for a bot stays bounded, whatever it writes.
 """
 
 from __future__ import annotations

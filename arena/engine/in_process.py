@@ -1,4 +1,4 @@
-"""Whole matches in this process, between functions: what an event would play, without processes.
+"""Play whole matches in this process, between Python functions instead of bot processes.
 
 Theory of operation. A table is named as an event names it: the ids of the entrants, the deal
 and the rotation. Names, seats, decks and order of play follow from these and from the event's

@@ -4,8 +4,8 @@ Theory of operation. `Pipes` holds a spawner and an epoll of everything its bots
 moves whatever bytes can be moved. `exchange()` is the short way for a decision that takes no time.
 What the bytes mean is the session's business (`arena.wire.session`).
 
-Invariant: whatever a bot writes, reads, closes or leaves undone, what is held for it stays
-bounded, and no other bot waits for it.
+Invariant: whatever a bot writes, reads, closes or leaves undone, the memory used for it
+stays bounded, and no other bot waits for it.
 """
 
 from __future__ import annotations

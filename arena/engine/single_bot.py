@@ -6,7 +6,7 @@ comes next: a line, silence, more than a line may have, or the end. `close_input
 sees at the end of a series; `left()` waits for the end of its process. There is no session, no
 referee and no match clock.
 
-Invariant: what is held for the bot stays bounded, whatever it writes; when the context is left,
+Invariant: the memory used for the bot stays bounded, whatever it writes; when the context is left,
 none of its processes is.
 """
 

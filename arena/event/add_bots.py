@@ -1,4 +1,4 @@
-"""Bots that come to a finished event (`arena run --into`): they play an epoch of it."""
+"""Add bots to a finished event (`arena run --into`): they play an epoch of it."""
 
 from __future__ import annotations
 

@@ -55,8 +55,6 @@ _NAMED = 6
 
 
 class ShardFolder(NamedTuple):
-    """A shard's folder."""
-
     folder: Path
     event: Event
     announced: Announced

@@ -38,7 +38,6 @@ def long_read_notes(folders: Iterable[Path]) -> Iterator[str]:
 
 
 def schedule_of(event: Event, secret: bytes) -> Format:
-    """The schedule of an event."""
     return registry.schedule(
         event.settings, event.entrants, Deals(with_beacon(secret, event.beacon))
     )

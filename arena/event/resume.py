@@ -1,4 +1,4 @@
-"""Go on with an event that has a folder: begin a prepared one, or resume an unfinished one."""
+"""Play an event that has a folder: begin a prepared one, or resume an unfinished one."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Check what a machine elsewhere says it has played before it goes into the log.
+"""Validate the records that a cluster worker reports, before they go into the log.
 
-A worker of this machine is ours, and a mistake in what it says is a bug. One of a cluster may be
-broken, or anybody's who has a certificate; nothing is ever removed from a log, and one record of a
-match that was not planned makes it another event's.
+A worker of this machine is our own process, and a wrong line from it is our bug. A cluster worker
+may be broken, or belong to anyone with a certificate. Nothing is ever removed from a log, and one
+record of a match that was not planned makes the whole log invalid for its event.
 
 Invariant: what is accepted are matches of the series that were asked for, in their order, of the
 attempt that was asked for, each followed by the end of its series. What happened in them is taken

@@ -4,8 +4,8 @@ Theory of operation. Tasks are functions of this module, sent by name, with text
 arguments and results, so there is nothing to unpickle but builtins. Dask unpickles a malicious
 worker's answer nevertheless, so a node has to be trusted. The sandbox, the bots and trio's loop
 stay out of Dask's process: `arena node` examines the machine and enters the bots, a worker process
-plays the series, and we hold the other end of the input of both. So the bots end
-with Dask's process, however it is killed.
+plays the series, and we hold the other end of the input of both. So the bots end with Dask's
+process, however it is killed.
 
     versions   what is installed here
     look       `arena node`: sandbox, cores, limits, which bots and packages aren't in the cache

@@ -1,4 +1,4 @@
-"""Which matches to play next: pull-style, deterministic, deciding only at ends of waves.
+"""Formats decide which matches to play next: deterministic, pull-style, at the ends of waves only.
 
 A format (a schedule) is a module here with a class that does what `Format` says, and a line of
 `arena.registry.FORMATS`: then `--schedule` offers it, and its options with it. What several share:

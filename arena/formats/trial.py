@@ -1,4 +1,4 @@
-"""A trial: is the new bot better than the old one? Both play each other until that is known.
+"""Trial: two bots play each other until it is known whether the new one is better.
 
 Theory of operation. Wald's sequential test on the mean difference of strokes over rated events,
 luck taken off: "not better" is 0 strokes a match, "better" is the effect. After each wave the

@@ -1,4 +1,4 @@
-"""What a game says of itself to everything that isn't rules: names, cards, moves, ratings, luck.
+"""The descriptor of a game, all of it that isn't rules: names, cards, moves, ratings, luck.
 
 A game's module ends with one `Descriptor`, and `Game.about` is it. Terminal, pages, audit, ratings,
 luck and training ask it; nothing outside of a game's own module decides by a game's name.

@@ -1,4 +1,4 @@
-"""The turns of a recorded hole, from its moves alone: nothing is dealt again.
+"""Split the moves of a recorded hole into turns, without dealing it again.
 
 A turn is one move, or `draw` and the move that uses the card; a tee-off is a turn.
 

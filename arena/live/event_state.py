@@ -1,4 +1,4 @@
-"""What is known of an event while it is played, and which of it may be shown.
+"""The state of an event while it is played, as far as its live pages may show it.
 
 Theory of operation. An `EventState` follows an event as a progress bar does, in the parent's own
 task, and keeps little: the last matches, which deals are over, how uncertain the ranking was. A

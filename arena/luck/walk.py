@@ -89,7 +89,6 @@ class LuckWalk:
         raise NotImplementedError
 
     def _move(self, seat: int, move: str) -> None:
-        """Play a move."""
         raise NotImplementedError
 
     def _reveal(self) -> None:

@@ -1,4 +1,4 @@
-"""The nouns that every other module speaks: settings, entrants, specs, records, events, tables.
+"""Data types that every other module uses: settings, entrants, specs, records, events, tables.
 
 Pure data, no behaviour beyond ids and sums. Two of these are durable contracts: `MatchSpec`
 goes in (what is to be played), `MatchRecord` comes out (what was played). Resume, sharding,

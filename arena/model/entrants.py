@@ -1,4 +1,4 @@
-"""Contestants: as the log knows them, and as they are started."""
+"""Entrants of an event as its log names them, and bots as they are started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arena play --browser`: the person's seat is a page, served on this machine.
+"""Serve the page that a person plays on, on this machine (`arena play --browser`).
 
 The socket is opened first, so that a port in use is reported at once.
 """

@@ -1,4 +1,4 @@
-"""A match in which a person has a seat; bots are sent what they are sent in any match.
+"""Play a match with a person in one seat; for the bots it is a match like any other.
 
 Theory of operation. `PersonMatch` is a `Match` whose loop puts the questions of one seat to a
 `Person` and all others to bots. A person has no clock. Meanwhile the bots are stopped (`freeze`),

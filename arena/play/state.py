@@ -1,4 +1,4 @@
-"""A desk as JSON, for a page.
+"""Convert a desk to JSON, for the person's page.
 
 Pure. Invariant: everything in it is the desk's; a card that the seat doesn't know is null.
 """

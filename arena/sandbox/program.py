@@ -134,7 +134,7 @@ class Program:
             self.failure = self._killed_for_others(self.memory_mb)
 
     def exited(self) -> dict[str, Any]:
-        """The fields of its `Exited`."""
+        """The fields of the `Exited` message that reports its end."""
         facts = self._facts
         ended = -signal.SIGKILL if self.killed else 0  # a signal is negative
         if "exit" in facts:

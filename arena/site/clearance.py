@@ -1,4 +1,4 @@
-"""What of an event may be published, and under which names.
+"""Decide what of an event may be published, and under which names.
 
 Theory of operation. Everything that a page or a file is made from goes through a `Clearing` first,
 so one place decides what could leak. Machines, the reasons why a bot was not run (they may name

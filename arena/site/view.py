@@ -1,4 +1,4 @@
-"""What an event's pages are made from: its table, and what the log adds to it.
+"""Data that an event's pages are rendered from: its table, and what the log adds to it.
 
 Pure data. The live pages have a `Table` and nothing else: `EventView(slug=..., name=...,
 table=table)` is enough for ranking, matrix and method.

@@ -78,8 +78,6 @@ def head_of(body: bytes | None) -> Head:
 
 
 class LogLine(NamedTuple):
-    """A line of the log."""
-
     start: int
     """The byte at which it begins."""
     body: bytes | None

@@ -1,4 +1,4 @@
-"""Matches as plain text: a list of matches, a whole match, a hole, a moment."""
+"""Format matches as plain text: a list of matches, a whole match, a hole, a moment."""
 
 from __future__ import annotations
 

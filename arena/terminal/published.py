@@ -1,4 +1,4 @@
-"""Progress and outcome of `arena publish`, in lines."""
+"""Print the progress and the outcome of `arena publish`."""
 
 from __future__ import annotations
 

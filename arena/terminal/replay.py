@@ -1,4 +1,4 @@
-"""`arena replay` at work: which match is meant, and where it is shown."""
+"""Find the match that `arena replay` names, and show it: with keys, as text, or as JSON."""
 
 from __future__ import annotations
 

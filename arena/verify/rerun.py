@@ -1,7 +1,7 @@
 """Choose matches that the bots play again, and compare the new records with the log.
 
-A match was played by processes that had played the matches before it in its series, so these
-are played again too. Invariant: what is chosen is a function of the folder and the seed.
+The processes of a match had played the earlier matches of its series, so these are played again
+too. Invariant: the choice is a function of the folder and the seed.
 """
 
 from __future__ import annotations
