@@ -265,7 +265,7 @@ class KeyPerson:
         """The folders of the matches so far."""
 
     async def begin(self, desk: Desk, commitment: str) -> None:
-        del desk, commitment  # the log has it; nobody else sees this screen
+        del desk, commitment  # the log has it; the screen is for this person alone
         self._seen = (0, 0)
         self._seat.closing = []
 

@@ -32,7 +32,7 @@ def lean(seed: int) -> Callable[[Act | Next], str]:
 
 
 def plain(question: Any) -> str:
-    """Play as somebody would who has just been told the rules."""
+    """Play like a beginner who knows just the rules."""
     view = question.view
     if view.phase == "tee":
         return "tee 0 4"
