@@ -91,7 +91,7 @@ def ran_out(error: BaseException) -> str:
 
 
 def memory_ran_out() -> str:
-    """Return "out of memory" if little more is to be had at this moment; else empty.
+    """Return "out of memory" if hardly any is available at this moment; else empty.
 
     For unexpected errors: without memory the interpreter loses some of its own, and raises
     whatever came next (`SystemError: error return without exception set`).

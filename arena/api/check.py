@@ -52,7 +52,7 @@ class CheckProgress:
         """A line for people."""
 
     def status(self, text: str) -> None:
-        """What is being tried right now; empty: nothing any more."""
+        """The check that runs now; empty when it is over."""
 
     def begin(self, bot: str, path: str, titles: Sequence[str]) -> None:
         """A bot is examined alone, by checks with these titles."""
@@ -215,7 +215,7 @@ def _received(ready: Connection, ended: BaseProcess) -> Report | Exception:
 
 
 def _not_entered(problem: Problem) -> Report:
-    """What is wrong before anything of it has run."""
+    """Problems found before anything of the bot ran."""
     absent = problem.lines[0].startswith("does not exist")
     mistake = Mistake.NO_SUCH_PATH if absent else Mistake.NOT_ENTERED
     first, *rest = str(problem).splitlines()

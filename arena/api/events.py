@@ -85,7 +85,7 @@ def dry_run(
     progress: Progress | None = None,
 ) -> Forecast:
     """Find out what `run` would play, and how long it takes, from a few matches. `into`: as
-    `add_bots` to this event; `out`: see that the folder can be had.
+    `add_bots` to this event; `out`: also check that the folder can be created.
     """
 
     def act(session: Session) -> Forecast:

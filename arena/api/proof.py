@@ -49,7 +49,7 @@ class RerunOptions(Frozen, frozen=True, kw_only=True):
 
 
 class Verification(Frozen, frozen=True, kw_only=True):
-    """What came of verifying one folder."""
+    """The result of verifying one folder."""
 
     folder: Path
     verdict: FolderVerdict

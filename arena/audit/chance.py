@@ -29,11 +29,11 @@ FEWEST_TRIES = 499
 # Of values looked up for a family of questions: some ten seconds.
 _WORK = 100_000_000
 _SLACK = 1e-9
-"""What rounding may take from a draw that is the observed one."""
+"""The most by which rounding may lower a draw that equals the observation."""
 
 
 class PValues:
-    """What permutations say of one question."""
+    """The result of a permutation test of one question."""
 
     __slots__ = ("alone", "family", "score")
 

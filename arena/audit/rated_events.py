@@ -18,7 +18,7 @@ HOLES = 9
 
 
 class RatedEvent(msgspec.Struct, frozen=True):
-    """What counts of one deal."""
+    """The counted records of one deal in its rotations."""
 
     pairing: str
     deal: int

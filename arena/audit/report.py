@@ -14,11 +14,11 @@ VERSION = 1
 UNUSUAL = 0.05
 """Of a whole report, how often chance alone calls something unusual."""
 STRICT = 0.01
-"""What `--strict` counts as unusual."""
+"""The p-value below which `--strict` calls a row unusual."""
 
 
 class AuditPart(enum.StrEnum):
-    """What can be unusual."""
+    """A part of the audit that can have unusual rows."""
 
     CAPS = "caps"
     """A pair whose holes the turn cap ends more often."""

@@ -28,7 +28,8 @@ TOLERATED = 1.0
 """Strokes a match for each of the two, by which a pair may be better together."""
 _STEPS = 200
 _CLOSE = 1e-3
-"""What a step may still change: far less than a stroke, in its thousandths times the seats."""
+"""The fit has converged when no step changes more than this: in thousandths of a stroke times the
+number of seats."""
 
 Circle = tuple[str, ...]
 
@@ -111,7 +112,7 @@ def _expected(table: Circle, skills: dict[str, float]) -> list[float]:
 
 
 class _Residuals:
-    """What skills don't explain, by cell: of each bot, and of each beside each other."""
+    """The residuals of the fit of skills, by cell: of each bot, and of each beside each other."""
 
     def __init__(self, cells: int) -> None:
         self._empty = array("d", [0.0]) * cells

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from arena.sandbox.client import Spawner
 
 RESULT_FILES = 100_000
-"""What a build may add to its input: a Rust target folder fits."""
+"""Files that a build may add to its input: a Rust target folder fits."""
 _FORMAT = 2
 """Raised when builds run differently, so that older results are not used."""
 _ENVIRONMENT = {
@@ -142,7 +142,7 @@ class _Build:
         return final
 
     def _key(self) -> str:
-        """What the result depends on, as far as it is named: not programs that `make` calls."""
+        """Hash of the named inputs of the result; programs that `make` calls aren't among them."""
         tools = [
             command.identity for command in self._existing_commands(Path(self.candidate.snapshot))
         ]

@@ -21,7 +21,7 @@ _FILES = 16
 
 
 def full_disk(folder: Path) -> str:
-    """What has run out on a folder's disk, if nothing more can be written there."""
+    """The resource (blocks or files) that has run out on a folder's disk; empty: none."""
     # Not the blocks kept for root: a build runs as another user.
     disk = os.statvfs(folder)
     if disk.f_bavail * disk.f_frsize < LITTLE or (disk.f_files and disk.f_favail < _FILES):

@@ -32,7 +32,7 @@ _LIKELY = ("bot", "main", "player", "agent", "run", "index", "app")
 
 
 def hint(name: str) -> str:
-    """What a file is, and what to do, as the end of a sentence; empty for an unknown kind."""
+    """The end of a sentence that says what a file is and what to do; empty for an unknown kind."""
     path = PurePath(name)
     if path.suffix in _SOURCES:
         language, build, run = _SOURCES[path.suffix]

@@ -210,7 +210,7 @@ class Toolbox:
         )
 
     def _exposed(self, program: Path) -> tuple[Path, ...]:
-        """What has to be shown for a program that isn't the system's."""
+        """Paths that the sandbox has to show for a program that isn't the system's."""
         for store, names in STORES.items():
             if _within(program, (store,)):
                 parts = tuple(part for name in names if (part := store / name).is_dir())

@@ -64,7 +64,7 @@ class Asked(Frozen, frozen=True, kw_only=True):
 
 
 class Manifest(Frozen, frozen=True, kw_only=True):
-    """What the file states; None where it states nothing."""
+    """The fields of bot.toml; None where the file has none."""
 
     name: str | None = None
     version: str | None = None

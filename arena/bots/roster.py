@@ -26,7 +26,7 @@ class Problem(Frozen, frozen=True, kw_only=True):
     path: str
     """As the user gave it."""
     lines: tuple[str, ...]
-    """What is wrong, the most important line first; then details such as compiler output."""
+    """The problem in words, the most important line first; then details such as compiler output."""
 
     def __str__(self) -> str:
         # A mistake in a manifest is shown as path:line, as compilers do.
@@ -61,7 +61,7 @@ class Candidate(Frozen, frozen=True, kw_only=True):
 
 
 class Roster(Frozen, frozen=True, kw_only=True):
-    """What the given paths hold, in their order."""
+    """The bots in the given paths, in their order."""
 
     candidates: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()

@@ -174,7 +174,7 @@ def last_exception(stderr: str) -> str:
 
 
 def _refusal(stderr: str) -> Diagnosis | None:
-    """What the sandbox refused, by the words of many runtimes."""
+    """Diagnose an operation that the sandbox refused, by the error messages of many runtimes."""
     for mistake, pattern in _REFUSED.items():
         if found := re.search(f"^.*(?:{pattern}).*$", stderr, re.IGNORECASE | re.MULTILINE):
             return Diagnosis(mistake, last_exception(stderr) or found[0].strip())

@@ -49,7 +49,7 @@ def diagnose_line(facts: Facts, line: bytes) -> Diagnosis:
 
 
 def recognise(line: bytes, facts: Facts | None = None) -> Mistake | None:  # noqa: PLR0911 - one after another
-    """What a line that is not JSON was meant to be; without facts, of a line without its end."""
+    """Name the mistake in a line that is not JSON; without facts, in a line without its newline."""
     if mistake := _other_encoding(line):
         return mistake
     text = line.decode().strip()

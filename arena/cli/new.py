@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from arena.scaffolds import Scaffold
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
-"""What is the machine's trouble; every other error is about the path that was named."""
+"""Errors that are the machine's trouble; all others are about the path that was named."""
 
 
 def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:

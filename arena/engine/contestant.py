@@ -157,7 +157,7 @@ class Contestant:
             del self.stderr[: -self.stderr_cap]
 
     def silence(self) -> str:
-        """What a bot did instead of answering in time, for a fault's message."""
+        """Describe what a bot did instead of answering in time, for a fault's message."""
         if held := self.session.held:
             return f"{len(held)} bytes without a newline were received: {shown(held)!r}"
         return "nothing was received (too slow, or its output is not flushed after each line?)"

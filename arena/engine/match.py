@@ -59,7 +59,7 @@ BRISK_S = 0.001
 
 
 class MatchContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What every series of an event shares."""
+    """Settings and seams that every series of an event shares."""
 
     settings: Settings
     game: Game
@@ -117,7 +117,7 @@ class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool
     """Whether it ended its output; else it was silent for too long."""
     unheard: bytes
-    """What it wrote to stdout after the timeout, when its input was closed."""
+    """Its output to stdout after the timeout, when its input was closed."""
 
 
 async def try_start(pipes: Pipes, context: MatchContext, entrant: str) -> FailedStart | None:

@@ -50,7 +50,7 @@ class OutputEnd(msgspec.Struct, frozen=True):
     """Its output has ended."""
 
     rest: bytes
-    """What came after the last newline."""
+    """Output after the last newline."""
     status: str
     """How its process ended: "exit 1", "signal SIGSEGV"; empty while it runs on."""
     exited: Exited | None
@@ -121,7 +121,7 @@ class Solo:
     # ---- from the bot
 
     async def line(self, seconds: float) -> Output:
-        """What it writes next, within that time."""
+        """Wait for its next line, or for what came instead of one, at most so many seconds."""
         deadline = clock.monotonic() + seconds
         while True:
             if (line := self._heard.take()) is not None:

@@ -53,7 +53,7 @@ FREE_S = 0.01
 """Taken off without proof: what the housekeeping of a machine at rest may take."""
 
 STEP_S = 0.1
-"""What may be taken off on a proof, besides what had been until then."""
+"""Waiting time that may be credited once it is proven, besides the credit until then."""
 
 GAP_S = 0.05
 """By so much a look is never late unless we wait for the core, which is counted, or stand still."""
@@ -140,7 +140,7 @@ class Stopwatch:
         `alone`: whether all is on one core.
         """
         self._taken = taken
-        """What others have used, in so far as it is credited or isn't to be."""
+        """CPU time of other bots that is settled: credited already, or never to be."""
         self._tick = 0.0 if alone else TICK_S
         self.limit = limit
         self._begun = begun
@@ -160,9 +160,9 @@ class Stopwatch:
         self.charge = 0.0
         """If everything that can be taken off is."""
         self.allowed = FREE_S
-        """What may be taken off."""
+        """Waiting time that may be deducted from the charge."""
         self._ahead: dict[int, float] = {}
-        """What tasks are known to have waited before it was counted."""
+        """By task, waiting time that was known before the kernel counted it."""
         self._doubts = 0
         self._step = PATIENCE_S
         self.due = at + min(self._step, self.limit)

@@ -54,7 +54,7 @@ def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
 
 
 def _missing(ask: Ask, cache: Path) -> tuple[str, ...]:
-    """What isn't in the cache: bots, and packages of those that are."""
+    """List what the cache lacks: bots, and packages of those that it has."""
     there = restore([(each, "") for each in ask.entrants], cache=cache).candidates
     return (*missing_snapshots(ask.entrants, cache=cache), *missing_packages(there, cache=cache))
 

@@ -28,7 +28,7 @@ class Comparison(Frozen, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> TrialVerdict | None:
-        """What was shown; None if play was stopped, or there was nothing to play."""
+        """The verdict; None if play was stopped, or there was nothing to play."""
         table = self.outcome.table if self.outcome and self.outcome.complete else None
         return table.verdict if table else None
 

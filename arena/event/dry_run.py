@@ -15,7 +15,7 @@ from arena.system import clock
 
 
 class Forecast(Frozen, frozen=True, kw_only=True):
-    """What would be played."""
+    """The number of matches that would be played, and how long they take."""
 
     event: Event
     tables: int

@@ -75,7 +75,7 @@ def settings_of_epoch(
     predictable: bool = False,
     withdrawn: Collection[str] = (),
 ) -> Settings:
-    """What an epoch of an event with these settings is played by. `withdrawn`: before it."""
+    """The settings of an epoch of an event with these settings. `withdrawn`: bots, before it."""
     own = {**_OWN, "predictable": predictable}
     own |= {name: STATED[name] for name in _WHEN_ENTERED & STATED.keys()}
     return msgspec.structs.replace(

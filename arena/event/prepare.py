@@ -241,7 +241,7 @@ def refuse_early(settings: Settings, bots: Sequence[Path], *, skip_broken: bool)
 def private_of(
     new: NewEvent, *, cache: str, options: Mapping[str, str | int | bool | None]
 ) -> Private:
-    """What only the owner of a new event may know."""
+    """The private part of a new event, for private.json."""
     return Private(
         secret=new.secret.hex(),
         sources={bot.entrant.id: bot.source for bot in new.bots},

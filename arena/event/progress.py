@@ -136,7 +136,7 @@ class Progress:
         """The results so far are written."""
 
     def finish(self, outcome: Outcome) -> None:
-        """The last call."""
+        """Called last, also after an error."""
 
     # ---- for a script
 

@@ -49,7 +49,7 @@ from arena.store import DamagedError, read_event, read_placed, secret_of
 
 
 class RateOptions(Frozen, frozen=True, kw_only=True):
-    """What of the events is rated, and on what."""
+    """Which bots and matches of the events are rated, and on what."""
 
     rate_on: RateOn | None = None
     """None: on what the events say."""

@@ -152,7 +152,7 @@ class Workshop(NamedTuple):
     skip_broken: bool = False
     """Go on without the bots that can't take part."""
     way_out: str = SKIP
-    """What to do about those, for people."""
+    """Advice about those, for people."""
 
     def build(
         self, roster: Roster, limits: Limits

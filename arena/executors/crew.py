@@ -137,7 +137,7 @@ class Crew:
         """By host and cache: a bot is built and started once in each."""
         self._admitting: set[str] = set()
         self._failed: Exception | None = None
-        """What an admission in the background has raised."""
+        """The error of an admission in the background."""
         self._lost_since: float | None = None
 
     # ------------------------------------------------------------------------- who is there
@@ -339,7 +339,7 @@ class Crew:
         if len(free) < peer.threads:
             raise UnfitError(
                 f"has {_count(peer.threads, 'thread')}, and other work takes its cores; "
-                f"it is looked at again every {BUSY_S:.0f} s; say --no-pin if times needn't be "
+                f"it is examined again every {BUSY_S:.0f} s; say --no-pin if times needn't be "
                 "even",
                 again=BUSY_S,
             )

@@ -42,7 +42,7 @@ class Move(Frozen, frozen=True, kw_only=True):
     shape: str
     """How it is typed: "take N"."""
     offer: str
-    """What it would do, in words. {card} is the one that it is about, {last} the highest position,
+    """The move as an offer, in words. {card} is the card that it uses, {last} the highest position,
     {down} the positions that are face down."""
     unseen: str = "a card"
     """{drawn} in `now`, where the reader doesn't know the card."""

@@ -95,7 +95,7 @@ class EventSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> float | None:
-        """Seconds to the end, if that can be told."""
+        """Seconds to the end, if there is an estimate."""
         return (self.planned + self.more - self.done) / self.rate if self.rate else None
 
 

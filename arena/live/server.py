@@ -42,7 +42,7 @@ _FULL = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 def listen(port: int | None, host: str = LOOPBACK) -> network.Socket:
-    """A listening socket; UserError if there is none to be had."""
+    """A listening socket; UserError if the port can't be opened."""
     try:
         found = network.addresses(host, port or 0, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

@@ -31,7 +31,7 @@ class LuckKind(enum.StrEnum):
 
 
 class LuckEntry(Frozen, frozen=True, kw_only=True):
-    """What one chance event did to one seat."""
+    """The luck of one seat in one chance event."""
 
     hole: int
     """From 1."""

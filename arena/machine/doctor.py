@@ -114,16 +114,16 @@ class Checkup(Frozen, frozen=True, kw_only=True):
     works: bool
     """Whether `arena run` would find a sandbox, and a bot plays in it with all it is promised."""
     sandbox: str
-    """What it would take; empty: nothing."""
+    """The remedy; empty: none is needed."""
     backends: tuple[Tried, ...]
     memory: Memory
     waits_counted: bool = True
     """Whether the kernel tells how long a task has waited for a core: it is charged for that if
     not."""
     lack: str = ""
-    """What this process was not given of what bots are promised by default: arena run stops."""
+    """Default promises to bots that this process's own limits break: `arena run` stops."""
     notes: tuple[str, ...] = ()
-    """What of it is scarce."""
+    """Warnings about limits that are scarce."""
     bot: Trial
     guarantees: dict[str, str]
     """What the names in `kept` mean."""

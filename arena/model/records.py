@@ -120,7 +120,7 @@ class HoleRecord(Frozen, frozen=True, kw_only=True):
 
 
 class SeatUse(Frozen, frozen=True, kw_only=True):
-    """What a seat used. Stands outside the digest."""
+    """Time and decisions of a seat in a match. Not covered by the digest."""
 
     decisions: Count = 0
     think_ms: Amount = 0.0
@@ -167,7 +167,7 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
     """Seconds since the epoch; for people."""
 
     def core(self) -> list[Any]:
-        """What the digest covers, in the order that protocol/DEALS.md states."""
+        """The fields that the digest covers, in the order that protocol/DEALS.md states."""
         return [
             self.id,
             list(self.seats),

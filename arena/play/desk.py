@@ -1,4 +1,4 @@
-"""What a person in a seat knows: what a bot there would be sent, kept for display.
+"""The knowledge of a person in a seat: what a bot there would be sent, kept for display.
 
 Pure. Invariant: a desk gets the messages to its own seat, its own view and the plays that it may
 see; never a hole in play, a deck or another seat's view.
@@ -30,7 +30,7 @@ class Desk:
         self.turn = ""
         """The id of the question that is open, or was last."""
         self.legal: Sequence[str] = ()
-        """What may be answered; nothing while others are to move."""
+        """Legal moves; empty while others are to move."""
         self.grids: Sequence[Sequence[int]] = ()
         """All cards of all seats, once the hole is over."""
         self.scores: list[tuple[int | None, ...]] = []
@@ -59,7 +59,7 @@ class Desk:
             self.totals, self.places, self.legal = message.totals, message.places, ()
 
     def ask(self, question: Act) -> None:
-        """A decision is wanted."""
+        """Put a question to the person."""
         self._at(question.hole)
         self.plays = [*self.plays[: self._asked], *question.events]
         self._asked = len(self.plays)

@@ -57,8 +57,8 @@ _FILES: Mapping[str, tuple[str, str]] = {
         for name in sheets_of(game)
     },
 }
-"""What can be asked for besides the stream: package and file. Strings that the site has too are the
-site's."""
+"""Files that the page may request, besides the stream: package and file. Strings that the site has
+too are the site's."""
 
 _encode = msgspec.json.Encoder().encode
 

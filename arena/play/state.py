@@ -29,7 +29,7 @@ class SeatState(msgspec.Struct, frozen=True, kw_only=True):
     wanted: str
     """move, hole (all cards are turned: go on?), over (another match?), gone, or nothing."""
     turn: str
-    """What an answer has to name, so that none is taken for another question's."""
+    """Identifies the question: an answer has to name it."""
     kept: str = ""
     """Where the match is, once it is over."""
     game: str

@@ -31,7 +31,7 @@ class Forfeit(msgspec.Struct, frozen=True, array_like=True):
 
 
 class MatchSummary(msgspec.Struct, frozen=True, array_like=True):
-    """What ratings and tables need of one match; tuples are by seat."""
+    """Summary of one match for ratings and tables; tuples are by seat."""
 
     id: str
     attempt: int

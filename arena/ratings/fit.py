@@ -122,7 +122,7 @@ def fit(
 
 
 class _Site(msgspec.Struct):
-    """What a pair's results say of its difference, as a Gaussian: exp(shift·d - precision·d²/2)."""
+    """A pair's results as a Gaussian factor of its difference: exp(shift·d - precision·d²/2)."""
 
     precision: float
     shift: float

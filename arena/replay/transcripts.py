@@ -142,7 +142,7 @@ def _unescaped(text: bytes, name: str, number: int) -> bytes:
 
 
 Said = Ready | Answer | WireFault | None
-"""What came of a line to a bot; None: nothing, or it isn't known."""
+"""The bot's reaction to a line; None: there was none, or it isn't known."""
 
 
 class Exchange(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from arena.reports.first_rule import as_first_rule
 
 
 class View(NamedTuple):
-    """What a reader asks for. `width` and `color` are for terminals."""
+    """Options of a report. `width` and `color` are for terminals."""
 
     width: int | None = None
     """Columns of the terminal; None: as wide as it gets."""

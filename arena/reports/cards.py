@@ -88,11 +88,11 @@ class Style(Frozen, frozen=True, kw_only=True):
     """Cards that not everybody knows are shown by their backs."""
 
     def bold(self, text: str) -> str:
-        """What to look at first."""
+        """Emphasis, for what matters now."""
         return f"{_BOLD}{text}{_RESET}" if self.colour else text
 
     def dim(self, text: str) -> str:
-        """What the players don't see."""
+        """Style of cards that players don't see."""
         return f"{_DIM}{text}{_RESET}" if self.colour else text
 
     def red(self, text: str) -> str:

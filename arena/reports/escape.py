@@ -64,7 +64,7 @@ def visible(text: str) -> str:
 
 
 class Legible:
-    """What a program writes, in pieces as they come: text in UTF-8 of which nothing acts.
+    """Decode a program's output, piece by piece, into text without control sequences.
 
     Tabs and the ends of lines stay; what isn't UTF-8 is shown by its bytes.
     """

@@ -202,7 +202,7 @@ def _matches(table: Table) -> str:
 
 
 def _uncounted(table: Table) -> Iterator[str]:
-    """What became of the matches of those who were withdrawn."""
+    """How the matches of withdrawn bots count."""
     two = table.event.settings.seats == 2
     if any(out.annulled for out in table.withdrawn):
         others = "nobody" if two else "the others, if they are two or more"
@@ -269,7 +269,7 @@ def _host(table: Table) -> Iterator[Fact]:
 
 
 GAPS = {"page cache": "what a bot has read stays in memory after its end, some 1,000 bits a second"}
-"""What the name of a gap alone doesn't say."""
+"""An explanation beside the name of a gap."""
 
 
 def _sandbox(event: Event) -> Iterator[Fact]:

@@ -44,7 +44,7 @@ _LARGEST = re.compile(rb"^Max file size\s+\S+\s+(\d+)", re.MULTILINE)
 _UNLIMITED = 1 << 62
 
 _CHANGED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE})
-"""What was listed a moment ago is gone or has been replaced."""
+"""A listed file has vanished or been replaced since."""
 
 _BLOCK = 512  # what st_blocks counts, whatever the file system's blocks are
 

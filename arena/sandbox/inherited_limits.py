@@ -193,7 +193,7 @@ def lack(
 def _shortages(
     inherited: InheritedLimits, launch: Launch, at_once: int
 ) -> Iterator[tuple[str, str, str]]:
-    """What is short; the command that raises the limit, if it is a process's own; our flag."""
+    """The limit that is too low; the command that raises it, if it is a process's own; our flag."""
     for name, needed in needs(launch).items():
         most = inherited.rlimits.get(name, needed)
         if most < needed:

@@ -57,7 +57,7 @@ _ALONE = 200
 
 
 class PublishOptions(Frozen, frozen=True, kw_only=True):
-    """What a site is called, and what of its events it shows."""
+    """Title of a site, and which data of its events it shows."""
 
     title: str | None = None
     """Of the site; None: as it was."""
@@ -76,7 +76,7 @@ class PublishOptions(Frozen, frozen=True, kw_only=True):
 
 
 class PublishedSummary(NamedTuple):
-    """What was published of one event."""
+    """The result of publishing one event."""
 
     folder: Path
     slug: str
@@ -84,7 +84,7 @@ class PublishedSummary(NamedTuple):
     replays: int
     missing: tuple[str, ...]
     why: str
-    """What stood in the way of a table, or of a whole one; empty: nothing."""
+    """Why there is no table, or no complete one; empty: there is."""
 
 
 Progress = Callable[[Path, int, int], None]

@@ -56,7 +56,7 @@ class SiteSource(NamedTuple):
     parts: tuple[SourceLog, ...]
     missing: tuple[str, ...]
     why: str = ""
-    """What stands in the way of a table; for people."""
+    """Why there is no table; for people."""
 
     @property
     def seats(self) -> int:

@@ -37,7 +37,7 @@ class _Version(msgspec.Struct):
 
 
 class Announced(msgspec.Struct, frozen=True):
-    """What the commitment covers, byte for byte as it stands in event.json.
+    """The data that the commitment covers, byte for byte as it stands in event.json.
 
     These bytes are copied whenever the file is rewritten: a later arena could encode them
     otherwise.

@@ -50,7 +50,7 @@ class Store:
         self.event = event = file.event
         self._announced = file.announced
         self.mended = ""
-        """What was wrong with the log, and what was done about it, in words."""
+        """Damage found in the log, and its repair, in words."""
         self._lock = held
         self._stderr = Stderr(folder / "stderr", bots=len(event.entrants))
         self.writing = False

@@ -42,7 +42,7 @@ class Moment(TableState, frozen=True, kw_only=True):
     over: bool = False
     """All cards are revealed and scored."""
     fault: Fault | None = None
-    """What happens at this moment, instead of a move."""
+    """The fault that happens at this moment, instead of a move."""
     fallen: frozenset[int] = frozenset()
     luck: tuple[int, ...] = ()
     """By seat, thousandths of strokes of the match so far; empty without a ledger."""

@@ -110,7 +110,7 @@ def _event_file(folder: Path) -> EventFile:
 
 
 def _check_rules(folder: Path, event: Event) -> None:
-    """What the schedule and the rules presuppose."""
+    """Check preconditions of the schedule and the rules."""
     settings = event.settings
     game = registry.game(settings.game)
     if settings.game_version != game.version:

@@ -19,7 +19,7 @@ from arena.verify.records import RecordCheck
 
 
 class VerifiedRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What the count of the log needs of a true record."""
+    """Summary of a true record, for counting the log."""
 
     line: int
     """From the part's first, which is 1."""

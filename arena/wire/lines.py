@@ -10,7 +10,7 @@ import enum
 
 
 class Framing(enum.Enum):
-    """What a framer says when it has no line to give."""
+    """Why a framer has no line to return."""
 
     NEED_DATA = enum.auto()
     TOO_LONG = enum.auto()

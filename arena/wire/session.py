@@ -50,7 +50,7 @@ class SessionState(enum.Enum):
 
 
 class Pending(enum.Enum):
-    """Not an event yet."""
+    """There is no event yet."""
 
     NEED_DATA = enum.auto()
     END = enum.auto()
@@ -67,7 +67,7 @@ _TOO_LONG = Framing.TOO_LONG
 
 
 class WireFault(msgspec.Struct, frozen=True):
-    """What a bot did wrong on the wire."""
+    """A violation of the protocol by a bot."""
 
     kind: FaultKind
     message: str
@@ -147,7 +147,7 @@ class BotSession:
 
     @property
     def held(self) -> bytes:
-        """What has come and is no line yet, for messages."""
+        """The bytes of an incomplete line, for messages."""
         return self._framer.held
 
     def next_event(self) -> WireEvent:
