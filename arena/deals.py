@@ -1,7 +1,7 @@
 """Decks, seatings, seeds and ids of an event, derived from one 256-bit secret. Pure.
 
 Each use has a stream of its own: SHAKE-256 over the 32 bytes of the secret followed by an
-ASCII label. protocol/DEALS.md specifies the labels and the shuffle so that anybody can
+ASCII label. protocol/DEALS.md specifies the labels and the shuffle so that anyone can
 recompute a deal in any language; protocol/vectors/deals.json holds test vectors.
 
 Invariant: a stream depends on its label alone, never on earlier calls. So play on one hole can't

@@ -218,7 +218,7 @@ class Referee:
 
     @property
     def moves(self) -> Sequence[str]:
-        """Of the hole in play."""
+        """Moves of the hole in play."""
         return self._moves
 
     @property

@@ -51,7 +51,7 @@ class WaveResults(Protocol):
         """All entrants, the best first."""
 
     def lead(self, one: str, two: str) -> Lead:
-        """Of the first over the second; negative if it is behind."""
+        """The lead of the first over the second; negative if it is behind."""
 
     def separation(self, pairs: int, looks: int) -> float:
         """How many standard errors tell so many pairs apart, at so many looks."""

@@ -159,7 +159,7 @@ def _from_event(
 
 
 def _limits(spoken: Script) -> Limits:
-    """As when it was recorded, but for time."""
+    """The recorded limits, but for time."""
     limits = spoken.hello.limits
     return Limits(
         memory_mb=limits.memory_mb,

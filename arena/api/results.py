@@ -83,7 +83,7 @@ class EventResults:
 
     @property
     def epochs(self) -> list[EventResults]:
-        """Of bots that came later; each has matches of its own."""
+        """Results of the event's epochs; each has matches of its own."""
         return [EventResults(path, self._notify) for path in epochs_of(self.folder)]
 
     @cached_property

@@ -51,7 +51,7 @@ def cell_of(pairing: str, deal: int, cells: int) -> int:
 
 
 def numbers(seed: bytes, *, tries: int, many: int) -> Iterator[tuple[int, ...]]:
-    """For each try so many numbers of 32 bits."""
+    """Yield, for each try, `many` pseudorandom numbers of 32 bits."""
     layout = struct.Struct(f"<{many}I")
     for number in range(tries):
         yield layout.unpack(hashlib.shake_256(seed + b"/%d" % number).digest(layout.size))

@@ -31,7 +31,7 @@ class Seats:
         self._sat: dict[str, list[int]] = {}
 
     def add_seating(self, record: MatchRecord) -> None:
-        """Of every match that counts, whether its event is whole or not."""
+        """Add a match that counts, whether its rated event is whole or not."""
         for seat, entrant in enumerate(record.seats):
             self._sat.setdefault(entrant, [0] * self._seats)[seat] += 1
 

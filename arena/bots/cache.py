@@ -71,7 +71,7 @@ def scratch(cache: Path, area: str) -> Iterator[Path]:
 
 
 def cache_errors(cache: Path) -> contextlib.AbstractContextManager[None]:
-    """For errors of writing to the cache: no bot is to blame for them."""
+    """Convert errors of writing to the cache: no bot is to blame for them."""
     remedy = "; make room there, or set XDG_CACHE_HOME to another folder"
     return os_errors(f"can't write to the cache {printable(cache)}", UserError, remedy)
 
@@ -134,7 +134,7 @@ def _refuse_shared(cache: Path) -> None:
 
 
 def _mode() -> int:
-    """Of the cache and its areas: bots are private to their authors. Where there are no mounts, the
+    """Permissions of the cache and its areas: bots are private to their authors. Where there are no mounts, the
     spare users that root's bots run as must be able to pass through.
     """
     return 0o711 if os.geteuid() == 0 else 0o700

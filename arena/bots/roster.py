@@ -37,7 +37,7 @@ class Problem(Frozen, frozen=True, kw_only=True):
 
     @property
     def not_run(self) -> NotRun:
-        """For an event that goes on without it."""
+        """The entry for event.json, where the event goes on without the bot."""
         return NotRun(name=self.name, reason=self.lines[0])
 
 

@@ -1,4 +1,4 @@
-"""One bot under examination: starts fresh processes of it, and keeps what they have shown."""
+"""Examine one bot: start fresh processes of it for the checks, and collect what they show."""
 
 from __future__ import annotations
 

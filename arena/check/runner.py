@@ -196,7 +196,7 @@ async def _other_game(exam: Examination, game: str) -> str:
 
 
 def _other_game_finding(finding: Finding, game: str, other: str) -> Finding:
-    """For a bot that exits at this game's `hello`, but not at that of another game."""
+    """The finding for a bot that exits at this game's `hello`, but not at another game's."""
     said = finding.stderr.strip().rpartition("\n")[2]
     words = finding_of(Diagnosis(Mistake.OTHER_GAME, f"Its words: {said}" if said else ""))
     return replace(

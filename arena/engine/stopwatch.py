@@ -183,7 +183,7 @@ class Stopwatch:
         return self.wall - self.charge > self.allowed
 
     def leave_out(self, seconds: float) -> None:
-        """So much of the time since the last look was ours."""
+        """Deduct time since the last look that the arena used itself."""
         self._at += seconds
         self.due += seconds
 

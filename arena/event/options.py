@@ -105,7 +105,7 @@ class MatchOptions(Frozen, frozen=True, kw_only=True):
     limits: Limits = Limits()
 
     def settings(self, seats: int, notify: Notify = ignore_notes) -> Settings:
-        """As settings of an event."""
+        """Convert to settings of an event."""
         return EventOptions(
             game=self.game,
             seats=seats,

@@ -152,7 +152,7 @@ class Progress:
         return self._stopped is not None
 
     def attach(self, stop: Callable[[bool], None] | None) -> None:
-        """For the player: what `stop` has to call, while the event is played."""
+        """Set the function that `stop` calls while the event is played."""
         self._stop = stop
         if stop is not None and self._stopped is not None:
             stop(self._stopped)

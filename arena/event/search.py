@@ -71,7 +71,7 @@ def no_matches(folder: Path) -> UserError:
 
 
 def _ids(folder: Path, event: Event | None) -> list[str]:
-    """Of all matches, in the order of the file."""
+    """Ids of all matches, in the order of the file."""
     ids: dict[str, None] = {}
 
     def note(head: Head) -> bool:

@@ -30,7 +30,7 @@ from arena.referee import Failure, Referee
 from arena.wire.messages import HoleEnd, MatchEnd, MatchStart
 
 PAIRING = "match"
-"""Not made from the bots: with the same number everybody has the same cards."""
+"""Not derived from the bots: the same number deals the same cards to any bots."""
 
 Watch = Callable[[tuple[str, ...], Callable[[float], object]], AbstractContextManager[Observer]]
 """From the ids by seat, and a function that serves the pipes to the bots for at most so many

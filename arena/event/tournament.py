@@ -42,7 +42,7 @@ class Watcher(Protocol):
         """A rated event is settled."""
 
     def wave(self, wave: Wave) -> None:
-        """So much has been decided to be played next."""
+        """The format has decided the next wave."""
 
     def trouble(self, series: str, message: str) -> None:
         """A series is void by the machine's trouble and is played again."""

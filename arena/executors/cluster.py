@@ -1,6 +1,6 @@
 """Connect to a Dask cluster: the only module that imports `distributed`, wrapped with types.
 
-Everything here blocks, so trio calls it in threads. Tasks are pickles, which anybody who can reach
+Everything here blocks, so trio calls it in threads. Tasks are pickles, which anyone who can reach
 a worker may send: so a connection that leaves this machine is TLS with certificates of both ends,
 or there is none.
 

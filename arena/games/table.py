@@ -77,7 +77,7 @@ class CardTable:
         self._reshuffled = False
         """Whether the stock was made anew in the present turn."""
         self._plays: list[Play] = []
-        """Completed moves as everybody may know them."""
+        """Completed moves, with what all players may know of them."""
 
     def to_act(self) -> tuple[int, ...]:
         return self._acting

@@ -65,7 +65,7 @@ class Hub:
 
     @property
     def number(self) -> int:
-        """Of the last change."""
+        """The number of the last change."""
         return self._number
 
     def fragments(self) -> dict[str, str]:

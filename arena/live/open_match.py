@@ -1,7 +1,7 @@
 """Open a match of a live event: its cards, if they may be shown.
 
-Reads the log and replays the match, so it runs in a thread. Invariant: what `EventState.shows`
-does not allow is never read.
+Reads the log and replays the match, so it runs in a thread. Invariant: a match that
+`EventState.shows` does not allow is never read.
 """
 
 from __future__ import annotations

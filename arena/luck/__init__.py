@@ -62,7 +62,7 @@ def evaluator(game: Game) -> Evaluator | None:
 
 
 def evaluator_name(game: Game) -> str:
-    """As in `Settings.evaluator`; empty if the game has no measure of luck."""
+    """The value for `Settings.evaluator`; empty if the game has no measure of luck."""
     found = evaluator(game)
     return found.name if found else ""
 

@@ -187,7 +187,7 @@ class FourCardWalk(LuckWalk):
         self._hands[seat] += CODE[card] - CODE[UNKNOWN]
 
     def _class(self, seat: int) -> int:
-        """For whom the seat's hand is played: the best of the others."""
+        """The class of the best hand among the others."""
         if self._ended is not None:
             return LAST
         hands = self._hands

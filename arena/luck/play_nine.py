@@ -53,7 +53,7 @@ _TEED: Final = CARDS - 2
 
 
 def horizon(down: int, others: int) -> int:
-    """Of a seat with so many face-down cards, the fewest of the others being `others`."""
+    """The horizon of a seat with `down` face-down cards; the fewest of any other are `others`."""
     if not down:
         return OVER
     return 1 + (min(down, OWN_DOWN) - 1) * OTHER_DOWN + min(others, OTHER_DOWN) - 1
@@ -211,7 +211,7 @@ class PlayNineWalk(LuckWalk):
         return min([down[other] for other in self._others_of[seat]])
 
     def _horizon(self, seat: int) -> int:
-        """Of a seat that has just moved."""
+        """The horizon of a seat that has just moved."""
         if self._ended is not None:
             return OVER
         return _HORIZON[self._down[seat]][self._others(seat)]

@@ -96,7 +96,7 @@ class Desk:
 
     @property
     def phase(self) -> str:
-        """Of the decision: tee, turn or drawn."""
+        """The phase of the decision: tee, turn or drawn."""
         return str(self.view.phase)
 
     @property
@@ -110,7 +110,7 @@ class Desk:
         return [at for at, card in enumerate(self.view.grids[self.seat]) if card is None]
 
     def acting(self) -> Sequence[int]:
-        """Whose decision is wanted, as far as the desk can tell."""
+        """The seats that are to move, as far as the desk can tell."""
         if self.grids or self.places or self.view is None:
             return ()
         if self.legal:

@@ -48,7 +48,7 @@ class SeatState(msgspec.Struct, frozen=True, kw_only=True):
     cards: Sequence[Sequence[int | None]] = ()
     """By seat and position; null where the person doesn't know it."""
     known: Sequence[str] = ()
-    """A letter a position: a everybody knows it, o the person alone, h the person doesn't."""
+    """A letter a position: a all know it, o the person alone, h the person doesn't."""
     discard: int | None = None
     pile: int = 0
     stock: int = 0

@@ -64,7 +64,7 @@ class Moments(msgspec.Struct):
         ) / (weight * weight)
 
     def skewness(self) -> float:
-        """Of the mean of the values; events that weigh alike."""
+        """Skewness of the mean, for events of equal weight."""
         n = self.events
         spread = n * self.value2 - self.value**2
         if not spread:

@@ -110,6 +110,6 @@ class OnlineRatings:
         return self._ratings.get(entrant, self._prior)
 
     def ranking(self) -> list[tuple[str, float, float]]:
-        """(entrant, mu, sigma) of everybody seen so far, best first."""
+        """(entrant, mu, sigma) of all entrants seen so far, best first."""
         found = [(entrant, mu, sigma) for entrant, (mu, sigma) in self._ratings.items()]
         return sorted(found, key=lambda row: (-row[1], row[0]))

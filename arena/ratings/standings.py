@@ -264,5 +264,5 @@ def _ratio(value: int, number: int) -> float | None:
 
 
 def _rounded(value: float) -> float:
-    """As published; adding 0.0 turns a negative zero into zero."""
+    """Round as published; adding 0.0 turns a negative zero into zero."""
     return round(value, DECIMALS) + 0.0

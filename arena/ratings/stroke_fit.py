@@ -78,7 +78,7 @@ class _Noise:
         self._usual = found[len(found) // 2] if found else 0.0
 
     def variance(self, gap: Moments) -> float:
-        """Of one pair, widened for being an estimate."""
+        """The variance of one pair, widened for being an estimate."""
         freedom = gap.events - 1
         borrowed = min(self._borrowed, self._freedom - freedom)
         if not freedom + borrowed:

@@ -85,7 +85,7 @@ class Style(Frozen, frozen=True, kw_only=True):
     """Box drawing characters; else ASCII."""
     colour: bool = False
     hidden: bool = False
-    """Cards that not everybody knows are shown by their backs."""
+    """Whether cards that some player doesn't know are shown by their backs."""
 
     def bold(self, text: str) -> str:
         """Emphasis, for what matters now."""

@@ -42,7 +42,7 @@ _DOUBTFUL = re.compile(r"[^\n\t -~]")
 
 
 def plain(text: str) -> str:
-    """For a terminal, and the first step of everything else."""
+    """Escape text for a terminal; the first step of all other functions here."""
     shown: list[str] = []
     marks = 0
     for place, char in enumerate(text):
@@ -57,7 +57,7 @@ def plain(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """For a terminal: our own text of any length that quotes strangers; keeps newlines."""
+    """Escape, for a terminal, our own text of any length that quotes strangers; keeps newlines."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
     return "".join(_escape(char) if _acts(char) and char != "\n" else char for char in text)
@@ -126,7 +126,7 @@ def _bytes(char: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """For running text and table cells of Markdown: nothing in it can be markup."""
+    """Escape running text and table cells of Markdown: nothing in it can be markup."""
     shown = plain(text)
     return "".join(
         char
@@ -137,7 +137,7 @@ def markdown(text: str) -> str:
 
 
 def markdown_name(text: str) -> str:
-    """For a name in Markdown: set as code, so that it is no mention and no link."""
+    """Escape a name in Markdown: set as code, so that it is no mention and no link."""
     shown = plain(text)
     if text and shown == text and all(char.isalnum() or char in _EASY for char in text):
         return f"`{text}`"
@@ -155,6 +155,6 @@ def markdown_sentence(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """For a text cell of a CSV file: never a formula. Numbers of ours don't pass through."""
+    """Escape a text cell of a CSV file: it is never a formula. Our own numbers need no escaping."""
     shown = plain(text)
     return f"'{shown}" if shown.lstrip(" ")[:1] in _FORMULA and shown else shown

@@ -155,7 +155,7 @@ _IGNORED = [n for n in signal.valid_signals() if signal.getsignal(n) == signal.S
 
 
 def _reset_signals() -> None:
-    """Of those that the spawner, Python, or whatever started the arena (nohup) catch or ignore."""
+    """Restore the default actions that the spawner, Python, or a parent (nohup) has changed."""
     for number in (signal.SIGCHLD, signal.SIGINT, *_IGNORED):
         signal.signal(number, signal.SIG_DFL)
 

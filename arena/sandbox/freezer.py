@@ -147,7 +147,7 @@ def _threads(pid: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _fields(path: str) -> list[bytes]:
-    """As meter.stat_fields, faster: this runs at every turn."""
+    """The same as meter.stat_fields, but faster: this runs at every turn."""
     file = os.open(path, os.O_RDONLY)
     try:
         return os.read(file, 1024).rpartition(b")")[2].split()

@@ -49,7 +49,7 @@ class Host:
 
     @property
     def version(self) -> tuple[int, int]:
-        """Of the kernel; (0, 0) if unknown."""
+        """The kernel's version; (0, 0) if unknown."""
         found = re.match(r"(\d+)\.(\d+)", self.release)
         return (int(found[1]), int(found[2])) if found else (0, 0)
 

@@ -114,7 +114,7 @@ def no_news_of_stops() -> None:
 
 
 def drop_capabilities() -> None:
-    """For this process and its children, whatever user they are."""
+    """Drop all capabilities of this process and its children, also as root."""
     for number in range(_CAPABILITIES):
         # The kernel doesn't know it, or we may not drop it.
         with contextlib.suppress(OSError):

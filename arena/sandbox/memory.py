@@ -56,7 +56,7 @@ class Usage(NamedTuple):
 
 
 def usage(pid: int, *, proc: str = PROC) -> Usage | None:
-    """Of one process; None: it is gone. PermissionError: it is alive and hides it."""
+    """Memory use of one process; None: it is gone. PermissionError: it is alive and hides it."""
     path = f"{proc}/{pid}"
     try:
         found = _usage(path)

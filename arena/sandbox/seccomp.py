@@ -392,7 +392,7 @@ def _program(machine: str, rules: frozenset[str], pretend: bool) -> bytes:  # no
 
 
 def _leaves(rules: frozenset[str], *, pretend: bool) -> dict[str, bpf.Leaf]:
-    """For each call that a rule is about, what becomes of it."""
+    """The verdict for each system call that a rule names."""
     leaves: dict[str, bpf.Leaf] = {}
     for denial in _TABLE:
         if denial.rule in rules:

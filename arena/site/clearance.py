@@ -14,7 +14,7 @@ names would reveal all aliases and pairings. For the same reason
   ids can be computed;
 - of a fault only the kind is published, nothing in a bot's own words.
 
-Pure. Invariant: the results of `event`, `table` and `failing` may be read by anybody.
+Pure. Invariant: the results of `event`, `table` and `failing` are public.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _TOLD_APART = 16
 
 
 def bot_slug(entrant: str) -> str:
-    """For a bot's id or name: readable, with a hash that makes it unique."""
+    """A file name for a bot's id or name: readable, with a hash that makes it unique."""
     simple = unicodedata.normalize("NFKD", entrant).encode("ascii", "ignore").decode().lower()
     shown = _OTHER.sub("-", simple).strip("-")[:_LONGEST].strip("-")
     told_apart = hashlib.sha256(entrant.encode("utf-8", "surrogatepass")).hexdigest()[:_TOLD_APART]
@@ -25,5 +25,5 @@ def bot_slug(entrant: str) -> str:
 
 
 def event_slug(commitment: str) -> str:
-    """For an event, from its commitment, which is unique."""
+    """A folder name for an event, from its commitment, which is unique."""
     return commitment[:12] or "event"

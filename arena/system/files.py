@@ -22,7 +22,7 @@ def open_new(path: Path, permissions: int) -> BinaryIO:
 
 
 def open_at_once(path: Path, *, follow_links: bool = True) -> BinaryIO:
-    """For reading, without waiting: a pipe may never get a writer."""
+    """Open a file for reading, without waiting: a pipe may never get a writer."""
     flags = getattr(os, "O_NONBLOCK", 0) | (0 if follow_links else os.O_NOFOLLOW)
     return open(path, "rb", opener=lambda name, given: os.open(name, given | flags))
 

@@ -82,7 +82,7 @@ def duel_lines(table: Table) -> Iterator[str]:
 
 
 def withdrawal_lines(folder: Path, withdrawn: Iterable[Withdrawal]) -> Iterator[str]:
-    """Of each that was withdrawn: the fault of the last match it failed in, and how to see more."""
+    """For each withdrawn bot: the fault of its last failed match, and how to see more."""
     for out in withdrawn:
         for path in (folder, *epochs_of(folder)):
             event = read_event(path)

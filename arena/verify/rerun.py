@@ -95,7 +95,7 @@ def _failed(record: MatchRecord) -> str:
 
 
 def _mover(event: Event, secret: bytes, record: MatchRecord, hole: int, move: int) -> int | None:
-    """Whose move it was; None if there is no such move in the record."""
+    """The seat that made a move; None if the record has no such move."""
     seats: list[int] = []
 
     def moved(followed: ObservedGame, moved: ObservedMove) -> None:

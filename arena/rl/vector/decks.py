@@ -60,7 +60,7 @@ class RandomDecks:
         self._pool = np.empty((0, len(pack)), np.int8)
 
     def deal(self, rows: Ints, deals: Ints, holes: Ints) -> Ints:  # noqa: ARG002 - see Decks
-        """As many decks as rows."""
+        """A deck for each row."""
         while len(self._pool) < len(rows):
             self._pool = np.concatenate((self._pool, self._shuffled()))
         dealt, self._pool = self._pool[: len(rows)], self._pool[len(rows) :]

@@ -1,4 +1,4 @@
-"""The matrix: how often each bot beat each other, with links to the matches of the two.
+"""The win matrix: how often each bot beat each other, with links to the matches of the two.
 
 Pure. Invariant: as in `arena.site.pages`; the number stands in each cell, the colour only repeats
 it.
