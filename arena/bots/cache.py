@@ -134,7 +134,7 @@ def _refuse_shared(cache: Path) -> None:
 
 
 def _mode() -> int:
-    """Permissions of the cache and its areas: bots are private to their authors. Where there are no mounts, the
+    """Permissions of the cache and its areas: bots are private. Where there are no mounts, the
     spare users that root's bots run as must be able to pass through.
     """
     return 0o711 if os.geteuid() == 0 else 0o700

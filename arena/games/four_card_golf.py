@@ -202,7 +202,7 @@ from the stock: it goes face down to any of your positions and what lay there
 goes out; or throw the drawn one away. Nothing is turned up before the end.
 Instead of all that you may knock: the others have one more turn each, then all
 cards are turned. A costs 1, 2 to 10 their number, J and Q 10, K nothing.
-All players have seen a card that is taken from the pile; only its owner, one that is drawn.
+All know a card taken from the pile; only its owner knows one that was drawn.
 A tie for first after nine holes is played off, hole by hole.""",
     # Measured as play-nine's: 5 % ties, 19 strokes, 8.7.
     rating=RatingSettings(draw_probability=0.05, forfeit_margin=56.0, event_sd=9.0),
