@@ -251,7 +251,7 @@ def read(path: str) -> bytes:
 
 
 def stat_fields(stat: bytes) -> list[bytes]:
-    """Fields of a /proc `stat`, from the state on; the name before it may hold spaces and brackets."""
+    """Fields of a /proc `stat`, from the state on; the name before it may hold spaces and ")"."""
     return stat[stat.rindex(b")") + 2 :].split()
 
 
