@@ -175,7 +175,7 @@ class Warm:
 
     LONGEST_S = 300
 
-    def __init__(self, folder):
+    def __init__(self, folder, path=None):
         self._out = tuple(folder / name for name in ("stdout", "stderr"))
         self._process = subprocess.Popen(
             [sys.executable, "-P", Path(__file__).with_name("warm.py")],
@@ -183,9 +183,10 @@ class Warm:
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            env={**os.environ, "PYTHONPATH": str(path)} if path else None,
         )
 
-    def __call__(self, *words, cwd=None, env=None, stdout=None):
+    def __call__(self, *words, cwd=None, env=None, stdout=None, stdin=""):
         """Run a command; the completed process has text output, unless that goes elsewhere."""
         for path in self._out:
             path.write_bytes(b"")
@@ -195,6 +196,7 @@ class Warm:
             "cwd": str(cwd or Path.cwd()),
             "env": dict(os.environ if env is None else env),
             "out": [str(stdout or self._out[0]), str(self._out[1])],
+            "stdin": stdin,
         }
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
@@ -235,6 +237,20 @@ def warm(tmp_path_factory):
     process = Warm(tmp_path_factory.mktemp("command"))
     yield process
     process.close()
+
+
+@pytest.fixture(scope="session")
+def warm_copy(tmp_path_factory):
+    """`warm_copy(folder)` is a `warm` of the copy of the package in that folder."""
+    processes = []
+
+    def begin(folder):
+        processes.append(Warm(tmp_path_factory.mktemp("command"), folder))
+        return processes[-1]
+
+    yield begin
+    for process in processes:
+        process.close()
 
 
 @pytest.fixture(scope="session")

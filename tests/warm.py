@@ -5,7 +5,8 @@ command each. A fork of this process is what that interpreter would be once it h
 of its own, with the folder, environment and outputs that are asked for, in which nothing has run.
 
 Reads an order a line from standard input, as JSON: `words`, `cwd`, `env`, `out` (files for standard
-output and error). Answers a line: the exit code as `subprocess` has it, once the command has ended.
+output and error), `stdin` (a text that fits into a pipe). Answers a line: the exit code as
+`subprocess` has it, once the command has ended.
 """
 
 import atexit
@@ -43,8 +44,14 @@ def follow(order):
     os.environ.clear()
     os.environ.update(order["env"])
     sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    if text := order["stdin"].encode():
+        heard, said = os.pipe()
+        os.set_blocking(said, False)
+        assert len(text) == os.write(said, text)
+        os.close(said)
+    else:
+        heard = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(heard, 0)
     for number, name in enumerate(order["out"], 1):
         os.dup2(os.open(name, os.O_WRONLY), number)
     os.closerange(3, 64)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,6 +25,24 @@ def _load(name: str, path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Have each program compiled once, whichever of these tests asks for it, and how often."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
+    shared.mkdir(exist_ok=True)
+    tools = tmp_path_factory.mktemp("tools")
+    for name in ("c++", "cc", "go", "rustc"):
+        if shutil.which(name):
+            (tools / name).symlink_to(Path(__file__).with_name("compile_once.py"))
+    path = os.environ["PATH"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REAL_PATH", path)
+        patch.setenv("COMPILED", str(shared))
+        patch.setenv("PATH", f"{tools}:{path}")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,6 @@ CHAMPION = ROOT / "example_bots" / "champion"
 TRAINERS = ROOT / "bench" / "train_champion"
 COMPILER = os.environ.get("CXX", "c++").split()
 TABLES = ROOT / "example_bots" / "strong" / "tables.json"
-FLAGS = ["-std=c++17", "-ffp-contract=off", f"-I{CHAMPION}"]
 
 # Of what a short training writes. When a trainer computes something else on purpose, the weights
 # in the repository are made again, and then these are renewed.
@@ -209,13 +208,14 @@ def test_check_tells_whether_a_file_would_be_written_again(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["nine", "four"])
-def test_the_optimiser_changes_nothing(tmp_path, name):
+def test_the_optimiser_changes_nothing(tmp_path, train, name):
     """Compiled at -O1 and at -O3, a trainer prints the same."""
     printed = set()
-    for level in ("-O1", "-O3"):
-        program = tmp_path / f"{name}{level}"
+    assert "-O3" in train.FLAGS
+    for level in (["-O1"], []):
+        program = tmp_path / "-".join([name, *level])
         source = TRAINERS / f"{name}.cpp"
-        subprocess.run([*COMPILER, *FLAGS, level, "-o", program, source], check=True)
+        subprocess.run([*COMPILER, *train.FLAGS, *level, "-o", program, source], check=True)
         done = subprocess.run(
             [program, "learn", "10", TABLES][: 4 if name == "nine" else 3],
             check=True,
@@ -227,11 +227,11 @@ def test_the_optimiser_changes_nothing(tmp_path, name):
 
 @pytest.mark.parametrize("arguments", [[], ["learn"], ["learn", "0", "x"], ["doze", "5", "x"]])
 @pytest.mark.parametrize("name", ["nine", "four"])
-def test_what_a_trainer_needs(tmp_path, name, arguments):
+def test_what_a_trainer_needs(tmp_path, train, name, arguments):
     """Without a way and a positive number, a trainer says how it is called."""
     program = tmp_path / name
     source = TRAINERS / f"{name}.cpp"
-    subprocess.run([*COMPILER, *FLAGS, "-o", program, source], check=True)
+    subprocess.run([*COMPILER, *train.FLAGS, "-o", program, source], check=True)
     done = subprocess.run([program, *arguments], check=False, capture_output=True, text=True)
     assert 2 == done.returncode
     assert done.stderr.startswith(f"usage: {name} learn|play ")

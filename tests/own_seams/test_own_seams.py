@@ -6,8 +6,6 @@ They are added to a copy of the package, whose commands run as real processes.
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -29,7 +27,7 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
-def extended(tmp_path_factory):
+def extended(tmp_path_factory, warm_copy):
     """Runs commands of the extended arena."""
     folder = tmp_path_factory.mktemp("extended")
     package = folder / "arena"
@@ -42,18 +40,11 @@ def extended(tmp_path_factory):
         assert text.count(before) == 1
         text = text.replace(before, before + line)
     registry.write_text(text, "utf-8")
+    warm = warm_copy(folder)
     places = {"PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "COLUMNS": "80"}
 
     def run(*words, code=0):
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "arena", *map(str, words)],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=folder,
-            timeout=240,
-            env={**os.environ, **places},
-        )
+        done = warm(*words, cwd=folder, env={**os.environ, **places})
         assert code == done.returncode, (words, done.stdout, done.stderr)
         return done.stdout + done.stderr
 

@@ -7,7 +7,6 @@ run it as real processes, whose workers run it too.
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -53,7 +52,7 @@ def extend(package):
 class ThirdArena:
     """Runs commands of the extended arena."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, warm_copy):
         self.folder = folder
         shutil.copytree(Path(arena.__file__).parent, folder / "arena")
         extend(folder / "arena")
@@ -65,19 +64,11 @@ class ThirdArena:
             run = json.dumps([sys.executable, "bot.py"])
             (bot / "bot.toml").write_text(f'version = "1"\nrun = {run}\n')
             (bot / "bot.py").write_text(BOT.replace("KEEN", str(name == "keen")))
+        self._warm = warm_copy(folder)
 
     def __call__(self, *words, code=0, stdin=""):
         """What the command says; its exit code is `code`."""
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "arena", *map(str, words)],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=self.folder,
-            timeout=240,
-            env=self.environment(),
-        )
+        done = self._warm(*words, cwd=self.folder, env=self.environment(), stdin=stdin)
         assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
         assert "Traceback" not in done.stderr
         return done
@@ -97,9 +88,9 @@ class ThirdArena:
 
 
 @pytest.fixture(scope="session")
-def third(tmp_path_factory):
+def third(tmp_path_factory, warm_copy):
     """The extended arena."""
-    return ThirdArena(tmp_path_factory.mktemp("third"))
+    return ThirdArena(tmp_path_factory.mktemp("third"), warm_copy)
 
 
 @pytest.fixture(scope="session")
