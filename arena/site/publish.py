@@ -23,7 +23,7 @@ import msgspec
 from arena import __version__
 from arena.executors.cores import fair_jobs
 from arena.model import Frozen, MatchRecord, Table, UserError
-from arena.registry import GAMES, table_files
+from arena.registry import GAMES
 from arena.reports import View
 from arena.site import feed, pages, segments
 from arena.site.clearance import Clearance, key_fingerprint
@@ -334,9 +334,8 @@ def event_files(site: pages.Site, view: EventView) -> Iterator[tuple[str, str]]:
 
 
 def _tables(folder: Path, table: Table) -> None:
-    for name, report in table_files().items():
-        if name != "table.txt":
-            (folder / name).write_text(report.render(table, View()), encoding="utf-8")
+    for name, report in pages.published_tables().items():
+        (folder / name).write_text(report.render(table, View()), encoding="utf-8")
 
 
 def _common(site: SiteFolder, index: SiteIndex) -> None:

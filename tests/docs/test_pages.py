@@ -21,7 +21,7 @@ PAGES = sorted(
     )
     if path.name != "CHANGELOG.md"
 )
-SHORT = {"README.md": 1_500, "ARCHITECTURE.md": 1_500}
+SHORT = {"README.md": 1_500, "ARCHITECTURE.md": 1_500, "CONTRIBUTING.md": 1_200}
 
 
 def text_of(path):

@@ -40,6 +40,14 @@ def test_tables_play_their_own_deals_chunk_by_chunk(drawn):
     assert three not in wave.deals
 
 
+def test_deals_that_begin_within_a_chunk_are_refused(drawn):
+    """They would be played, and could not be found again: no such event verifies."""
+    made = dealing(drawn, deals=10, series=4)
+    (one, *_) = made.pairings
+    with pytest.raises(ValueError, match="deals from 6 on begin within a chunk of 4"):
+        made.wave({one: range(6, 10)})
+
+
 def test_a_deal_is_in_the_same_series_whatever_wave_it_is_in(drawn):
     """So what was played for one wave is not played again for another."""
     made = dealing(drawn, deals=12, series=4)

@@ -90,7 +90,8 @@ def test_every_command_with_formats_offers_the_report(event, extended):
     assert text == extended("table", event, "--format", "podium")
     assert text == extended("rate", event, "--format", "podium")
     extended("publish", event, "--to", "site")
-    assert list((extended.folder / "site").rglob("table.podium"))
+    (published,) = (extended.folder / "site").rglob("table.podium")
+    assert 'href="table.podium"' in (published.parent / "index.html").read_text("utf-8")
 
 
 def test_prepare_and_event_files_take_them_too(extended):

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from wcwidth import wcswidth
 
 from arena.model import ADJUSTED, RESULTS, Machine, Settings, TrialSettings, UserError, Withdrawal
-from arena.registry import render
+from arena.registry import REPORTS, render
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
@@ -203,7 +203,7 @@ def test_an_empty_table_renders(tables):
 
 def test_unknown_formats_are_the_users_error(tables):
     """The message names what there is."""
-    with pytest.raises(UserError, match="text, md, csv, json"):
+    with pytest.raises(UserError, match=", ".join(REPORTS)):
         render(tables.plain(), "pdf")
 
 

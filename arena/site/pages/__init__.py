@@ -14,7 +14,7 @@ from arena.site.pages.matches import matches
 from arena.site.pages.matrix import cells, matrix
 from arena.site.pages.method import method
 from arena.site.pages.ranking import MOST as MOST_ROWS
-from arena.site.pages.ranking import ranking, standings
+from arena.site.pages.ranking import published_tables, ranking, standings
 from arena.site.pages.replay import replay
 from arena.site.pages.rules import rules
 
@@ -28,6 +28,7 @@ __all__ = [
     "matches",
     "matrix",
     "method",
+    "published_tables",
     "ranking",
     "replay",
     "rules",

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from arena.model import Standing, Withdrawal
+from arena.registry import table_files
+from arena.reports import TableReport
 from arena.reports.columns import DEVIATIONS_95
 from arena.reports.columns import NOTHING as NONE
 from arena.reports.cycles import SHOWN, cycles
@@ -248,6 +250,11 @@ def withdrawal_note(view: EventView, out: Withdrawal, *, up: str = "") -> Safe:
     return tag("p", why, " ", replay_link(view, out.after, up=up))
 
 
+def published_tables() -> dict[str, TableReport]:
+    """The reports beside the page, by the names of their files: all but that for terminals."""
+    return {name: report for name, report in table_files().items() if name != "table.txt"}
+
+
 def _downloads() -> Safe:
-    links = [tag("a", file, href=file) for file in ("table.md", "table.csv", "table.json")]
+    links = [tag("a", file, href=file) for file in published_tables()]
     return tag("p", say("downloads"), " ", join(*links, between=" \u00b7 "), class_="small")
