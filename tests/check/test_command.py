@@ -125,7 +125,7 @@ def test_a_terminal_s_width_breaks_what_is_quoted_anywhere():
         sent="a  b   " * 30,
     )
     checked = CheckResult(name="x", title="t", section="s", status=Status.FAILED, finding=finding)
-    lines.begun("bot@1", "bot", ["t"])
+    lines.begin("bot@1", "bot", ["t"])
     lines.checked(checked)
     lines.report(Report(bot="bot@1", path="bot", status=Status.FAILED, checks=(checked,)))
     assert max(map(len, shown)) <= 60
@@ -140,7 +140,7 @@ def test_no_figure_of_a_check_is_cut(width):
     lines = CheckDisplay(shown.append, width=width, verbose=False, several=False)
     title = "leaves after bye and at the end of its input"
     detail = "p50 0.0, p99 1.9, max 8.0 ms; 47.0 of 60 s a match"
-    lines.begun("bot@1", "bot", [title])
+    lines.begin("bot@1", "bot", [title])
     lines.checked(
         CheckResult(name="x", title="t", section="s", status=Status.PASSED, detail=detail)
     )
