@@ -6,7 +6,6 @@ line wins over the file. protocol/schema/event-file.json describes it for editor
 
 from __future__ import annotations
 
-import difflib
 import re
 from pathlib import Path
 from typing import Any
@@ -40,6 +39,8 @@ def read_defaults(ctx: click.Context, param: click.Parameter, value: Path | None
         where = f"{value}:{_line_of(text, key)}"
         option = known.get(key)
         if option is None:
+            import difflib
+
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise click.BadParameter(f"{where}: there is no setting {key!r}{hint}", ctx, param)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 import click
 
@@ -34,6 +33,8 @@ def _no_such_option(error: click.NoSuchOption) -> str:
     name = error.option_name
     own = [name for option in ctx.command.params for name in option.opts]
     near = [*_with_value(ctx.command, name.lstrip("-"))]
+    from difflib import get_close_matches
+
     if near := near or get_close_matches(name, own, cutoff=_LIKELY):
         return f"{text} Did you mean {' or '.join(near)}?"
     root = ctx.find_root().command
