@@ -16,6 +16,7 @@ from typing import NamedTuple
 import trio
 from msgspec import structs
 
+from arena.api.paths import PathName, bot_paths
 from arena.api.threads import call
 from arena.bots import Problem, default_cache, in_use, load
 from arena.check.facts import Diagnosis
@@ -68,7 +69,7 @@ _ANY_CHECK = CheckOptions()
 
 
 def check_bots(
-    bots: Sequence[str | os.PathLike[str]],
+    bots: Sequence[PathName] | PathName,
     options: CheckOptions = _ANY_CHECK,
     *,
     progress: CheckProgress | None = None,
@@ -76,7 +77,7 @@ def check_bots(
     """Try whether bots keep to the protocol. UserError if there is no bot; a path that can't be
     entered has a report with one failed check, named `enter`.
     """
-    paths = [Path(bot) for bot in bots]
+    paths = bot_paths(bots)
     return call(lambda: _check(paths, options, progress or CheckProgress()))
 
 

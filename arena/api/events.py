@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from arena.api.paths import PathName, bot_path, bot_paths, folder_paths
 from arena.api.threads import call, call_async, in_loop
 from arena.event.add_bots import forecast_epoch, run_into
 from arena.event.compare import Comparison, compare_bots
@@ -24,7 +25,6 @@ from arena.model import Event, UserError
 from arena.store import await_writer, read_event, writer
 
 T = TypeVar("T")
-PathName = str | os.PathLike[str]
 
 _ANY_EVENT = EventOptions()
 _ANY_RUN = RunOptions()
@@ -32,7 +32,7 @@ _ANY_TRIAL = TrialOptions()
 
 
 def run(
-    bots: Sequence[PathName],
+    bots: Sequence[PathName] | PathName,
     out: PathName | None = None,
     *,
     event: EventOptions = _ANY_EVENT,
@@ -48,7 +48,7 @@ def run(
 
 
 async def run_async(
-    bots: Sequence[PathName],
+    bots: Sequence[PathName] | PathName,
     out: PathName | None = None,
     *,
     event: EventOptions = _ANY_EVENT,
@@ -63,11 +63,15 @@ async def run_async(
 
 
 def _run(
-    bots: Sequence[PathName], out: PathName | None, event: EventOptions, *, skip_broken: bool
+    bots: Sequence[PathName] | PathName,
+    out: PathName | None,
+    event: EventOptions,
+    *,
+    skip_broken: bool,
 ) -> Callable[[Session], Outcome]:
     def act(session: Session) -> Outcome:
         with open_event(
-            _paths(bots), event, session, out=_path(out), skip_broken=skip_broken
+            bot_paths(bots), event, session, out=_path(out), skip_broken=skip_broken
         ) as begun:
             return play(*begun, session)
 
@@ -75,7 +79,7 @@ def _run(
 
 
 def dry_run(
-    bots: Sequence[PathName],
+    bots: Sequence[PathName] | PathName,
     *,
     into: PathName | None = None,
     out: PathName | None = None,
@@ -90,14 +94,16 @@ def dry_run(
 
     def act(session: Session) -> Forecast:
         if into is not None:
-            return forecast_epoch(Path(into), _paths(bots), session, seed=event.seed)
-        return forecast_event(_paths(bots), event, session, out=_path(out), skip_broken=skip_broken)
+            return forecast_epoch(Path(into), bot_paths(bots), session, seed=event.seed)
+        return forecast_event(
+            bot_paths(bots), event, session, out=_path(out), skip_broken=skip_broken
+        )
 
     return _blocking(act, options, progress)
 
 
 def prepare(
-    bots: Sequence[PathName],
+    bots: Sequence[PathName] | PathName,
     out: PathName,
     *,
     event: EventOptions = _ANY_EVENT,
@@ -112,7 +118,7 @@ def prepare(
     """
     return _blocking(
         lambda session: prepare_event(
-            _paths(bots),
+            bot_paths(bots),
             event,
             session,
             out=Path(out),
@@ -160,7 +166,7 @@ def resume(
 
 def add_bots(
     folder: PathName,
-    bots: Sequence[PathName],
+    bots: Sequence[PathName] | PathName,
     *,
     seed: str | None = None,
     options: RunOptions = _ANY_RUN,
@@ -168,7 +174,7 @@ def add_bots(
 ) -> Outcome:
     """Add bots to a finished event: they meet all its bots and each other, in an epoch of it."""
     return _blocking(
-        lambda session: run_into(Path(folder), _paths(bots), session, seed=seed),
+        lambda session: run_into(Path(folder), bot_paths(bots), session, seed=seed),
         options,
         progress,
     )
@@ -186,7 +192,9 @@ def compare(
 ) -> Comparison:
     """Play `new` against `old` until it is known whether `new` is better."""
     return _blocking(
-        lambda session: compare_bots(Path(old), Path(new), event, trial, session, out=_path(out)),
+        lambda session: compare_bots(
+            bot_path(old), bot_path(new), event, trial, session, out=_path(out)
+        ),
         options,
         progress,
     )
@@ -212,9 +220,9 @@ def stop(folder: PathName, *, at_once: bool = False) -> Event:
     return read_event(path)
 
 
-def merge(shards: Sequence[PathName], out: PathName) -> Outcome:
+def merge(shards: Sequence[PathName] | PathName, out: PathName) -> Outcome:
     """Put the shards of an event together in a new folder, and conclude the event."""
-    return merge_shards(_paths(shards), Path(out))
+    return merge_shards(folder_paths(shards), Path(out))
 
 
 def _blocking(act: Callable[[Session], T], options: RunOptions, progress: Progress | None) -> T:
@@ -227,10 +235,6 @@ def _blocking(act: Callable[[Session], T], options: RunOptions, progress: Progre
 def _with_session(act: Callable[[Session], T], options: RunOptions, progress: Progress) -> T:
     with open_page(options.live) as page:
         return act(Session(options, progress, page))
-
-
-def _paths(names: Sequence[PathName]) -> list[Path]:
-    return [Path(name) for name in names]
 
 
 def _path(name: PathName | None) -> Path | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from arena.api.paths import PathName, bot_path
 from arena.api.results import open_results
 from arena.api.threads import call
 from arena.engine.in_process import Policy
@@ -15,7 +15,6 @@ from arena.event.single_match import SingleMatch, Watch
 from arena.machine import Notify, ignore_notes
 from arena.replay.steps import MatchSteps
 
-PathName = str | os.PathLike[str]
 _ANY_MATCH = MatchOptions()
 
 
@@ -32,7 +31,7 @@ def play_match(
     legal moves; a match between functions alone starts no process. `talk`: a folder for every line
     said.
     """
-    seats = [bot if callable(bot) else Path(bot) for bot in bots]
+    seats = [bot if callable(bot) else bot_path(bot) for bot in bots]
     folder = None if talk is None else Path(talk)
     return call(
         lambda: single_match.play_match(

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from arena import registry
+from arena.api.paths import PathName, folder_paths
 from arena.api.threads import call
 from arena.audit.auditor import audit_records
 from arena.audit.report import Audit
@@ -27,7 +28,6 @@ from arena.system import clock, randomness
 from arena.verify.rerun_bots import Rerun, rerun
 from arena.verify.whole import FolderVerdict, verify, verify_epoch
 
-PathName = str | os.PathLike[str]
 FolderProgress = Callable[[Path, int], None]
 """Called with a folder, and how many bytes of its log are verified."""
 _ANY_SITE = PublishOptions()
@@ -162,7 +162,7 @@ def audit_results(folder: PathName, *, notify: Notify = ignore_notes) -> Audit:
 
 
 def publish(
-    folders: Sequence[PathName],
+    folders: Sequence[PathName] | PathName,
     site: PathName,
     options: PublishOptions = _ANY_SITE,
     *,
@@ -172,5 +172,5 @@ def publish(
     """Write events as a static site, or add them to one. `progress` is called with a folder, the
     matches that are done, and all of them.
     """
-    paths = [Path(folder) for folder in folders]
+    paths = folder_paths(folders)
     return update_site(paths, Path(site), options, notify, progress)

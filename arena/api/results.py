@@ -7,7 +7,6 @@ matches are read from the log each time. Loads no trio.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import msgspec
 
 from arena import registry, store
+from arena.api.paths import PathName, folder_paths
 from arena.event.epochs import epochs_of
 from arena.event.rerate import EVERYTHING, RateOptions, rate_events
 from arena.event.results import Counts, long_read_notes, table_of
@@ -41,7 +41,6 @@ from arena.store import (
     secret_of,
 )
 
-PathName = str | os.PathLike[str]
 Row = dict[str, Any]
 
 
@@ -51,10 +50,13 @@ def open_results(folder: PathName, *, notify: Notify = ignore_notes) -> EventRes
 
 
 def rate(
-    folders: Sequence[PathName], options: RateOptions = EVERYTHING, *, notify: Notify = ignore_notes
+    folders: Sequence[PathName] | PathName,
+    options: RateOptions = EVERYTHING,
+    *,
+    notify: Notify = ignore_notes,
 ) -> Table:
     """Rate the events in some folders together, with their epochs, from their logs."""
-    paths = [Path(folder) for folder in folders]
+    paths = folder_paths(folders)
     for line in long_read_notes(paths):
         notify(line)
     return rate_events(paths, options)

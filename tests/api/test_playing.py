@@ -2,13 +2,16 @@
 
 import asyncio
 import threading
+from pathlib import Path
 
 import pytest
 import trio
 
 import arena
 from arena.api import threads
+from arena.api.paths import bot_path, bot_paths, folder_paths
 from arena.event.progress import Progress
+from arena.scaffolds.shipped import example_bot
 
 
 def first(_view, legal):
@@ -123,3 +126,13 @@ def test_a_stop_that_comes_before_play_is_kept():
     progress.attach(None)
     progress.stop()
     assert [False, True] == calls
+
+
+def test_example_bots_are_named_and_one_path_may_stand_alone(tmp_path, monkeypatch):
+    """A string is a path or an example's name, never a sequence of letters; a Path is a path."""
+    monkeypatch.chdir(tmp_path)
+    assert bot_path("greedy") == example_bot("greedy")
+    assert bot_path("./greedy") == Path("greedy") == bot_path(Path("greedy"))
+    assert bot_paths("mine") == [Path("mine")] == folder_paths(Path("mine"))
+    (tmp_path / "greedy").mkdir()
+    assert bot_paths(["greedy", "random"]) == [Path("greedy"), example_bot("random")]
