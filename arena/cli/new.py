@@ -78,7 +78,8 @@ def _which(language: str, path: str | None) -> str:
     if word not in words:
         if path is not None and path.casefold() in words:
             raise UserError(f"the language comes first: arena new {path} {printable(language, 40)}")
-        near = did_you_mean(word, words)
+        # A slip of the keys keeps the first letter; another language ("haskell") is no slip.
+        near = did_you_mean(word, {each for each in words if each[0] == word[:1] and each[2:]})
         wrong = (
             f"there is no bot in '{printable(language, 40)}' to begin with"
             f"{near}; there are: {', '.join(SCAFFOLDS)}"

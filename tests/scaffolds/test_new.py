@@ -208,13 +208,14 @@ def test_what_is_wrong_is_one_line(arena, tmp_path, words, said):
     assert {"file": b"mine", "there/bot.toml": b"mine"} == content(tmp_path)
 
 
-@pytest.mark.parametrize("language", ["cobol", "co\x1b[2Jbol"])
+@pytest.mark.parametrize("language", ["cobol", "co\x1b[2Jbol", "haskell", "typescript", "php", "r"])
 def test_a_language_without_a_scaffold_has_instructions(arena, tmp_path, language):
     """With exit 2: the manifest, the two answers, and where the page is; in 80 columns."""
     code, out, complaint = arena(language, "mine")
     assert (2, "", {}) == (code, out, content(tmp_path))
     first, *rest = complaint.splitlines()
-    assert "there is no bot in 'cobol' to begin with; there are: bash, c" in first
+    shown = "cobol" if language.startswith("co") else language
+    assert f"there is no bot in '{shown}' to begin with; there are: bash, c" in first
     assert all(len(line) <= 80 for line in rest)
     said = "\n".join(rest)
     assert all(part in said for part in ('name = "mine"', '{"type":"ready"}', "arena spec"))
