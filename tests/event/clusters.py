@@ -9,11 +9,15 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 WAIT_S = 90
 MANUAL = Path(__file__).parents[2] / "docs" / "cluster.md"
+# The settings that it advises for every process, since they keep bots' cores free.
+ADVISED = dict(re.findall(r"`(DASK_DISTRIBUTED__[A-Z_]+)=(\w+)`", MANUAL.read_text()))
+assert len(ADVISED) == 4
 
 
 class Forked:
@@ -43,17 +47,70 @@ class Forked:
             signal.pidfd_send_signal(self._fd, signal.SIGKILL)
 
 
-class Forks:
-    """`forked_dask.py`, begun when it is first wanted."""
+class ForkedCommand:
+    """A command that `forked_command.py` has started, as far as tests ask one of `subprocess`."""
 
-    def __init__(self):
+    def __init__(self, forks, words, *, cwd, env, constants):
+        pipes = [os.pipe() for _ in range(3)]
+        paths = [f"/proc/{os.getpid()}/fd/{writer}" for _, writer in pipes]
+        self.returncode = None
+        self.pid = forks.start(
+            words=words,
+            cwd=str(cwd),
+            env=env,
+            constants=constants,
+            stdin="",
+            out=paths[:2],
+            ended=paths[2],
+        ).pid
+        for _, writer in pipes:
+            os.close(writer)
+        self.stdout, self.stderr, self._ended = (os.fdopen(reader) for reader, _ in pipes)
+
+    def poll(self, longest=0):
+        if self.returncode is None and select.select([self._ended], [], [], longest)[0]:
+            self.returncode = int(self._ended.read())
+        return self.returncode
+
+    def kill(self):
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def communicate(self, timeout=WAIT_S):
+        """What is left of its outputs."""
+        if self.stdout.closed:
+            return "", ""
+        found = {}
+
+        def read(stream):
+            found[stream] = stream.read()
+
+        streams = (self.stdout, self.stderr)
+        readers = [threading.Thread(target=read, args=(each,), daemon=True) for each in streams]
+        for reader in readers:
+            reader.start()
+        deadline = time.monotonic() + timeout
+        for reader in readers:
+            reader.join(max(0.0, deadline - time.monotonic()))
+        if len(found) < len(readers) or self.poll(max(0.0, deadline - time.monotonic())) is None:
+            raise subprocess.TimeoutExpired("arena", timeout)
+        for stream in (*streams, self._ended):
+            stream.close()
+        return found[self.stdout], found[self.stderr]
+
+
+class Forks:
+    """A program beside this one that forks, begun when it is first wanted."""
+
+    def __init__(self, program="forked_dask.py"):
+        self._program = program
         self._process = None
 
     def start(self, **order):
-        """A scheduler or a worker."""
+        """A scheduler or a worker; a command."""
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", Path(__file__).with_name("forked_dask.py")],
+                [sys.executable, "-P", Path(__file__).with_name(self._program)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -79,6 +136,7 @@ class Cluster:
         self._environment = {
             **environment,
             "XDG_CACHE_HOME": str(cache),
+            **ADVISED,
             "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
             "DASK_TEMPORARY_DIRECTORY": str(folder / "dask"),
         }

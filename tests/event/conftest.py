@@ -16,7 +16,7 @@ from arena.event.results import Counts, table_of
 from arena.registry import render
 from arena.store import canonical_line, read_by_id
 
-from .clusters import certificates, with_constants
+from .clusters import ForkedCommand, Forks, certificates, with_constants
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -147,23 +147,35 @@ def arena(warm, environment, sandbox, tmp_path):
     return run
 
 
+@pytest.fixture(scope="session")
+def forked_commands():
+    """Commands on a cluster without the second that each takes to load Dask."""
+    made = Forks("forked_command.py")
+    yield made
+    made.end()
+
+
 @pytest.fixture
-def running(environment, sandbox, tmp_path):
+def running(environment, forked_commands, sandbox, tmp_path):
     """Start a command with JSON events, to be read with `until`; with other constants, if told."""
     started = []
 
     def start(*words, machine=None, **constants):
-        there, theirs = (machine.words, machine.environment) if machine else ((), {})
         words = [str(word) for word in (*words, "--sandbox", sandbox, "--json")]
-        process = subprocess.Popen(
-            [*there, sys.executable, "-P", "-c", with_constants(constants), *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**environment, **theirs},
-            cwd=tmp_path,
-            start_new_session=True,
-        )
+        if machine is None:
+            process = ForkedCommand(
+                forked_commands, words, cwd=tmp_path, env=environment, constants=constants
+            )
+        else:
+            process = subprocess.Popen(
+                [*machine.words, sys.executable, "-P", "-c", with_constants(constants), *words],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**environment, **machine.environment},
+                cwd=tmp_path,
+                start_new_session=True,
+            )
         started.append(process)
         return process
 
@@ -201,10 +213,11 @@ def comparable(tmp_path):
 
     def read(folder):
         counted = read_by_id(tmp_path / folder, Counts(tmp_path / folder))
-        lines = [canonical_line(record) for record in counted]
+        lines = [canonical_line(record).decode() for record in counted]
         table = table_of(tmp_path / folder)
-        return lines, [
-            render(table, kind, canonical=True) for kind in ("text", "md", "csv", "json")
+        return [
+            lines,
+            [render(table, kind, canonical=True) for kind in ("text", "md", "csv", "json")],
         ]
 
     return read

@@ -3,6 +3,7 @@
 The workers have a cache of their own, so that bots really travel.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ import pytest
 from arena.event.options import ClusterOptions
 from arena.executors.cluster import refused as refusal
 
-from .clusters import WAIT_S, Cluster, Forks, noted, until
+from .clusters import WAIT_S, Cluster, ForkedCommand, Forks, noted, until
 
 PERL = Path(__file__).parents[2] / "example_bots" / "beginner"
 
@@ -34,6 +35,40 @@ def forks():
     made = Forks()
     yield made
     made.end()
+
+
+@pytest.fixture
+def arena(arena, environment, forked_commands, sandbox, tmp_path):
+    """Run a command, as everywhere; one that goes to a scheduler has Dask loaded."""
+
+    def run(*words, code=0, **options):
+        words = [str(word) for word in words]
+        if "--on" not in words or "local:2" in words or options:
+            return arena(*words, code=code, **options)
+        words += ["--sandbox", sandbox]
+        process = ForkedCommand(forked_commands, words, cwd=tmp_path, env=environment, constants={})
+        stdout, stderr = process.communicate(2 * WAIT_S)
+        assert code == process.returncode, (process.returncode, stdout, stderr)
+        return subprocess.CompletedProcess(words, code, stdout, stderr)
+
+    return run
+
+
+@pytest.fixture
+def alone(arena, comparable, once):
+    """What an event comes to on this machine, played once for all tests with the same bots."""
+
+    def get(field, flags):
+        bots = [(folder.name, (folder / "bot.toml").read_text()) for folder in field]
+        key = hashlib.sha256(json.dumps([bots, flags]).encode()).hexdigest()
+
+        def play():
+            arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+            return comparable("one")
+
+        return once(f"alone-{key}", play)
+
+    return get
 
 
 @pytest.fixture
@@ -192,12 +227,12 @@ def test_a_series_that_kills_its_workers_is_named_and_stops_the_event(
 
 @pytest.mark.long("clusters")
 def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
-    arena, bot, cluster, comparable, running
+    alone, arena, bot, cluster, comparable, running
 ):
     """Nothing that was finished is lost, nothing counts twice."""
     field = [bot("ann"), bot("bob", "slow", 12)]
     flags = ["--deals", 5, "--series", 2, "--seed", "s"]
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    one = alone(field, flags)
     scheduler = cluster.begin()
     cluster.add()
     cluster.add()
@@ -210,17 +245,17 @@ def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
     assert "can't be reached any more" in stderr
     assert "arena resume two --on dask " in stdout
     arena("resume", "two")
-    assert comparable("one") == comparable("two")
+    assert one == comparable("two")
 
 
 @pytest.mark.long("clusters")
 def test_a_scheduler_that_is_started_anew_gets_the_event_back(
-    arena, bot, cluster, comparable, running
+    alone, bot, cluster, comparable, running
 ):
     """At another address, by its file, with other workers: they play what was lost and the rest."""
     field = [bot("ann"), bot("bob", "slow", 12)]
     flags = ["--deals", 5, "--series", 2, "--seed", "s"]
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    one = alone(field, flags)
     scheduler = cluster.begin()
     cluster.add()
     words = [*field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"]
@@ -234,7 +269,7 @@ def test_a_scheduler_that_is_started_anew_gets_the_event_back(
     assert 0 == process.returncode, stderr
     assert "can't be reached; waiting" in stdout
     assert "the scheduler is there again" in stdout
-    assert comparable("one") == comparable("two")
+    assert one == comparable("two")
 
 
 TRIED = """
@@ -253,14 +288,14 @@ dask_tasks.try_cores = tried
 
 @pytest.mark.long("clusters")
 def test_a_worker_whose_cores_others_take_plays_when_they_are_free(
-    arena, bot, cluster, comparable, running, tmp_path
+    alone, bot, cluster, comparable, running, tmp_path
 ):
     """It is named, looked at again, and recorded with its speed."""
     (tmp_path / "tried.py").write_text(TRIED)
     (tmp_path / "trial").write_text("1000000 0.5")
     field = [bot("ann"), bot("bob")]
     flags = ["--deals", 2, "--seed", "s"]
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    one = alone(field, flags)
     cluster.begin()
     cluster.add("--preload", tmp_path / "tried.py", TRIAL=str(tmp_path / "trial"))
     words = [*field, *flags, "--on", "dask", cluster.file, "--out", "two"]
@@ -272,7 +307,7 @@ def test_a_worker_whose_cores_others_take_plays_when_they_are_free(
     _, stderr = process.communicate(timeout=WAIT_S)
     assert 0 == process.returncode, stderr
     assert "plays now" in stderr
-    assert comparable("one") == comparable("two")
+    assert one == comparable("two")
     event = json.loads((tmp_path / "two" / "event.json").read_text())
     assert 1000000 == event["machine"]["speed"]
 
@@ -315,13 +350,13 @@ dask_tasks.play = sick
 )
 @pytest.mark.long("clusters")
 def test_a_sick_worker_sits_out_and_the_others_play(
-    trouble, words, arena, bot, cluster, comparable, running, tmp_path
+    trouble, words, alone, bot, cluster, comparable, running, tmp_path
 ):
     """It would void one series over and over, and that would end the event."""
     (tmp_path / "sick.py").write_text(SICK.replace("TROUBLE", str(trouble)))
     field = [bot("ann"), bot("bob")]
     flags = ["--deals", 2, "--series", 1, "--seed", "s"]
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    one = alone(field, flags)
     cluster.begin()
     cluster.add("--preload", tmp_path / "sick.py")
     process = running(
@@ -332,7 +367,7 @@ def test_a_sick_worker_sits_out_and_the_others_play(
     cluster.add()
     _, stderr = process.communicate(timeout=WAIT_S)
     assert 0 == process.returncode, stderr
-    assert comparable("one") == comparable("two")
+    assert one == comparable("two")
 
 
 STRANGE = """
@@ -358,13 +393,13 @@ dask_tasks.NAME = strange
 )
 @pytest.mark.long("clusters")
 def test_a_worker_that_answers_nonsense_is_named_and_the_others_play(
-    name, answer, words, arena, bot, cluster, comparable, running, tmp_path
+    name, answer, words, alone, bot, cluster, comparable, running, tmp_path
 ):
     """The event doesn't end with it, and nothing of what it says is kept."""
     (tmp_path / "strange.py").write_text(STRANGE.replace("NAME", name).replace("ANSWER", answer))
     field = [bot("ann"), bot("bob")]
     flags = ["--deals", 2, "--series", 1, "--seed", "s"]
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    one = alone(field, flags)
     cluster.begin()
     cluster.joined(cluster.add())
     cluster.joined(cluster.add("--preload", tmp_path / "strange.py"))
@@ -374,7 +409,7 @@ def test_a_worker_that_answers_nonsense_is_named_and_the_others_play(
     stdout, stderr = process.communicate(timeout=WAIT_S)
     assert 0 == process.returncode, stderr
     assert words in stdout + stderr
-    assert comparable("one") == comparable("two")
+    assert one == comparable("two")
 
 
 @pytest.mark.skipif(not shutil.which("perl"), reason="no Perl, which a bot is written in")

@@ -124,6 +124,7 @@ def test_a_wrong_option_is_a_line(extended, words, message):
     assert not (extended.folder / "never").exists()
 
 
+@pytest.mark.long("every schedule with options")
 def test_older_schedules_have_options_too(extended):
     """A race by its name, as by its flags; a comparison."""
     race = ["--schedule", "racing", "--option", "close=50", "--option", "budget=12"]
@@ -137,6 +138,7 @@ def test_older_schedules_have_options_too(extended):
     assert (2, 2, 20) == (trial["first"], trial["step"], trial["budget"])
 
 
+@pytest.mark.long("every schedule with options")
 def test_an_epoch_of_it_is_a_gauntlet(event, extended):
     """With none of the options that were the format's own."""
     whole = shutil.copytree(event, extended.folder / "grown")

@@ -68,6 +68,7 @@ def test_seats_are_the_games(third):
     ],
     ids=["gauntlet", "race", "playoff"],
 )
+@pytest.mark.long("every command with a third game", quick=("gauntlet",))
 def test_other_formats_and_playoffs_are_played_and_verified(third, words):
     """A race rates on results, since there is no luck to take off."""
     name = words[0].strip("-")
@@ -151,6 +152,7 @@ def test_feed_says_a_match_again(third, event):
           "--sandbox", "none")  # fmt: skip
 
 
+@pytest.mark.long("every command with a third game")
 def test_prepare_shards_and_merge(third):
     """Prepared for two machines, played in parts, put together, verified."""
     third("prepare", *sorted(third.bots.iterdir()), "--game", "open-six", "--deals", "2",
@@ -165,6 +167,7 @@ def test_prepare_shards_and_merge(third):
     assert "verified" in third("verify", merged).stdout
 
 
+@pytest.mark.long("every command with a third game")
 def test_an_event_that_was_stopped_goes_on(third):
     """After a time that is too short, and then to its end."""
     folder, done = third.run("stopped", "--deals", "30", "--max-time", "1s", "--jobs", "1")
@@ -173,6 +176,7 @@ def test_an_event_that_was_stopped_goes_on(third):
     assert "verified" in third("verify", folder).stdout
 
 
+@pytest.mark.long("every command with a third game")
 def test_bots_are_added_to_an_event(third):
     """An epoch of it, under the same settings."""
     folder, _ = third.run("epochs", "--deals", "1")
@@ -193,6 +197,7 @@ def test_match_is_shown_move_by_move(third):
     assert 2 == len(json.loads(third(*words, "--json").stdout)["totals"])
 
 
+@pytest.mark.long("every command with a third game")
 def test_compare_rates_results(third):
     """The default takes luck off, where there is a measure of it; here there is none."""
     folder = third.folder / "comparison"
@@ -208,6 +213,7 @@ def test_compare_rates_results(third):
     assert "open-six 90" in " ".join(margins.split())
 
 
+@pytest.mark.long("every command with a third game")
 def test_check_plays_every_game(third):
     """A bot of this game alone is no worse for it."""
     done = third("check", third.bots / "keen", "--game", "open-six", "--quick",
@@ -216,6 +222,7 @@ def test_check_plays_every_game(third):
 
 
 @pytest.mark.parametrize("language", ["python", "bash"])
+@pytest.mark.long("every command with a third game", quick=("python",))
 def test_a_new_bot_plays_it(third, language):
     """A scaffold knows no strategy for it, and no move that is wrong."""
     folder = third.folder / f"new-{language}"
@@ -288,6 +295,7 @@ def test_without_any_sheet_no_page_links_one(third, event):
     assert "data-rules" not in ranking.read_text("utf-8")
 
 
+@pytest.mark.long("every command with a third game")
 def test_live_shows_it(third):
     """The ranking, a match's page, the sheet that there is, and none that there isn't."""
     process = subprocess.Popen(
