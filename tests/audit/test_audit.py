@@ -114,6 +114,7 @@ def test_it_is_found_at_a_table_of_three(invented):
 
     audit = planted(invented(2, bots=4, seats=3, deals=15), plant=plant).audit()
     assert next(row for row in audit.later if row.bot == "bot2@1").p <= 0.01
+    assert audit.strange == any(one.p <= 0.01 for one in audit.tested)
 
 
 def test_a_pair_that_feeds_each_other_is_found_at_a_table_of_four(invented):

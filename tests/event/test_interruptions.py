@@ -292,7 +292,7 @@ def test_arena_stop_stops_and_waits(arena, started, field, whole, tmp_path):
     assert "arena resume out" in arena("stop", "out").stdout
     process.communicate()
     assert 143 == process.returncode
-    assert "nobody is playing" in arena("stop", "out", code=2).stderr
+    assert "no arena is playing" in arena("stop", "out", code=2).stderr
     arena("resume", "out")
     assert whole == canonical(arena, tmp_path / "out")
 

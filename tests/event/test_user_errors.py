@@ -47,7 +47,7 @@ def test_skip_broken_goes_on_and_lists_them_as_not_run(arena, bot, tmp_path):
         ("no-start", "cannot find my brain"),
         ("never-ready", "not ready within 300 ms"),
         ("banner", "it writes something else before `ready`"),
-        ("unflushed", "output not flushed"),
+        ("unflushed", "output is not flushed"),
         ("no-start", "arena check"),
     ],
 )

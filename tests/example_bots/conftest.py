@@ -27,7 +27,7 @@ def _load(name: str, path: Path) -> ModuleType:
     return module
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Have each program compiled once, whichever of these tests asks for it, and how often."""
     base = tmp_path_factory.getbasetemp()

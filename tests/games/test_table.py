@@ -5,6 +5,7 @@ Cards here are just numbers that say where they came from.
 
 import pytest
 
+from arena import registry
 from arena.games import four_card_golf, play_nine
 
 
@@ -128,3 +129,10 @@ def test_ending_the_hole_with_the_last_capped_turn_still_gives_last_turns(lab):
     lab.moves(hole, "take 0")
     assert hole.to_act() == ()
     assert hole.view(0).turns == (2, 1)
+
+
+def test_a_sheet_is_there_in_the_languages_that_it_is_written_in():
+    """And None says that there is none."""
+    about = registry.game("play-nine").about
+    assert "<h" in about.sheet("en")
+    assert about.sheet("xx") is None
