@@ -28,7 +28,17 @@ from arena.event.search import (
 )
 from arena.event.transcript import BotMatches
 from arena.machine import Notify, ignore_notes
-from arena.model import Entrant, Event, MatchRecord, Settings, Standing, Table
+from arena.model import (
+    ADJUSTED,
+    RESULTS,
+    Entrant,
+    Event,
+    MatchRecord,
+    Settings,
+    Standing,
+    Table,
+    UserError,
+)
 from arena.registry import render
 from arena.replay.steps import MatchSteps, unfold
 from arena.store import (
@@ -57,6 +67,8 @@ def rate(
 ) -> Table:
     """Rate the events in some folders together, with their epochs, from their logs."""
     paths = folder_paths(folders)
+    if options.rate_on not in (None, RESULTS, ADJUSTED):
+        raise UserError(f"--rate-on {options.rate_on}: there are {RESULTS} and {ADJUSTED}")
     for line in long_read_notes(paths):
         notify(line)
     return rate_events(paths, options)

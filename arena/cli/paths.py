@@ -66,8 +66,13 @@ class BotPath(PathName):
     ) -> list[CompletionItem]:
         from arena.scaffolds.shipped import EXAMPLES
 
-        paths = super().shell_complete(ctx, param, incomplete)
-        return [*items(EXAMPLES, incomplete), *paths] if "/" not in incomplete else paths
+        names = [name for name in EXAMPLES if name.startswith(incomplete)]
+        if not names:
+            return super().shell_complete(ctx, param, incomplete)
+        # bash forgets all words once it is told to look for paths itself, so they are listed too.
+        with suppress(OSError):
+            names += sorted(path.name for path in Path().iterdir() if path.name[0] != ".")
+        return items(dict.fromkeys(names), incomplete)
 
 
 def example(name: str) -> Path | None:
@@ -85,14 +90,24 @@ def items(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 def bots_of(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The bots of the results folders on the line, for the shell."""
-    from arena import UserError
-    from arena.store import read_event
+    return _entrants(ctx, incomplete, epochs=False)
+
+
+def rated_bots_of(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The same, with those that came later: a table has them, too."""
+    return _entrants(ctx, incomplete, epochs=True)
+
+
+def _entrants(ctx: click.Context, incomplete: str, *, epochs: bool) -> list[CompletionItem]:
+    from arena import UserError, open_results
 
     names: dict[str, None] = {}
     for folder in _folders(ctx):
         with suppress(UserError):
-            for entrant in read_event(folder).entrants:
-                names |= {entrant.name: None, entrant.id: None}
+            results = open_results(folder)
+            for each in (results, *(results.epochs if epochs else ())):
+                for entrant in each.entrants:
+                    names |= {entrant.name: None, entrant.id: None}
     return items(names, incomplete)
 
 

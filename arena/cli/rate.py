@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from arena.cli.flags import FOLDER, Parsed, option, report_options, switch
-from arena.cli.paths import bots_of
+from arena.cli.paths import rated_bots_of
 
 _DAY = len("2026-01-02")
 
@@ -49,13 +49,16 @@ Examples:
     "Results as played, or strokes less luck.  [default: the events']",
 )
 @option(
-    "--only BOT", text="By name or id; can be given again.", multiple=True, shell_complete=bots_of
+    "--only BOT",
+    text="By name or id; can be given again.",
+    multiple=True,
+    shell_complete=rated_bots_of,
 )
 @option(
     "--without BOT",
     text="By name or id; can be given again.",
     multiple=True,
-    shell_complete=bots_of,
+    shell_complete=rated_bots_of,
 )
 @option("--since DATE", SINCE, "Matches that ended from then on.")
 @option("--until DATE", UNTIL, "Matches that ended before then; of a day, to its end.")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from arena.cli.flags import FOLDER, POSITIVE, option, report_options
-from arena.cli.paths import bots_of
+from arena.cli.paths import rated_bots_of
 
 
 @click.command(
@@ -28,7 +28,7 @@ Examples:
     text="Its row alone, by name or id; can be given again.",
     to="bots",
     multiple=True,
-    shell_complete=bots_of,
+    shell_complete=rated_bots_of,
 )
 @report_options
 def table(

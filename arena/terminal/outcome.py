@@ -108,6 +108,10 @@ def cut_lines(outcome: Outcome) -> Iterator[str]:
         )
 
 
+def _number(count: int, one: str, more: str = "") -> str:
+    return f"{count} {one if count == 1 else more or one + 's'}"
+
+
 def forecast_lines(forecast: Forecast) -> Iterator[str]:
     """What would be played, how long it takes, and by whom."""
     event, settings = forecast.event, forecast.event.settings
@@ -118,14 +122,15 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
         later += f", {most} matches at most" if most else ""
     yield (
         f"{len(event.entrants)} bots, {settings.game} at {settings.seats} seats: "
-        f"{forecast.tables} tables x {forecast.deals} deals x {settings.seats} rotations = "
+        f"{_number(forecast.tables, 'table')} x {_number(forecast.deals, 'deal')} x "
+        f"{settings.seats} rotations = "
         f"{forecast.matches} matches{later}"
     )
     yield (
         f"about {duration(forecast.seconds)} with {forecast.workers} at a time "
         f"({forecast.match_seconds * 1000:.0f} ms a match, "
         f"{forecast.series_seconds * 1000:.0f} ms to start and end a series; "
-        f"from {forecast.samples} matches just played)"
+        f"from {_number(forecast.samples, 'match', 'matches')} just played)"
     )
     yield from bot_lines(event)
 

@@ -136,3 +136,9 @@ def test_example_bots_are_named_and_one_path_may_stand_alone(tmp_path, monkeypat
     assert bot_paths("mine") == [Path("mine")] == folder_paths(Path("mine"))
     (tmp_path / "greedy").mkdir()
     assert bot_paths(["greedy", "random"]) == [Path("greedy"), example_bot("random")]
+
+
+def test_what_rates_is_named_by_its_flag(tmp_path):
+    """Anything else than the two ways to rate is refused before a log is read."""
+    with pytest.raises(arena.UserError, match="--rate-on strokes: there are results and adjusted"):
+        arena.rate(tmp_path, arena.RateOptions(rate_on="strokes"))

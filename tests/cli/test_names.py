@@ -110,6 +110,18 @@ def test_a_shell_completes_names_and_ids_of_a_results_folder(words, wanted):
     assert not completed(*elsewhere, "")
 
 
+def test_bash_offers_example_bots_and_paths(tmp_path, monkeypatch):
+    """Its script forgets all words as soon as it is told to look for paths."""
+    (tmp_path / "group").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert ["greedy", "group"] == completed("match", "gr")
+    for words, kinds in (("gr", {"plain"}), ("gro", {"file"}), ("./gr", {"file"})):
+        found = ShellComplete(commands, {}, "arena", "_ARENA_COMPLETE").get_completions(
+            ["match"], words
+        )
+        assert kinds == {item.type for item in found}, words
+
+
 def test_a_mistyped_example_bot_is_guessed(tmp_path, monkeypatch):
     """Where a bare name is no path; a path is near other paths alone."""
     from arena.bots import load
