@@ -27,9 +27,9 @@ def _load(name: str, path: Path) -> ModuleType:
     return module
 
 
-@pytest.fixture(scope="package", autouse=True)
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Have each program compiled once, whichever of these tests asks for it, and how often."""
+@pytest.fixture(scope="session")
+def compilers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment in which each program is compiled once, however often it is asked for."""
     base = tmp_path_factory.getbasetemp()
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
     shared.mkdir(exist_ok=True)
@@ -38,10 +38,15 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         if shutil.which(name):
             (tools / name).symlink_to(Path(__file__).with_name("compile_once.py"))
     path = os.environ["PATH"]
+    return {"REAL_PATH": path, "COMPILED": str(shared), "PATH": f"{tools}:{path}"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled(compilers: dict[str, str]) -> Iterator[None]:
+    """For the tests of a module; others have the compilers of the machine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REAL_PATH", path)
-        patch.setenv("COMPILED", str(shared))
-        patch.setenv("PATH", f"{tools}:{path}")
+        for name, value in compilers.items():
+            patch.setenv(name, value)
         yield
 
 
