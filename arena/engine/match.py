@@ -228,7 +228,7 @@ def _luck(record: MatchRecord, context: MatchContext) -> tuple[int, ...]:
 class Match:
     """One match of bots that have been started.
 
-    `seated`: by seat. Seats missing from it belong to a person; don't call `play` on such a match.
+    `seated`: by seat. Where seats are missing from it: see `arena.engine.mixed_match`.
     """
 
     def __init__(

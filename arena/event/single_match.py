@@ -14,7 +14,8 @@ from arena.bots import Roster, default_cache, in_use
 from arena.deals import Deals, secret_from_seed
 from arena.engine.contestant import Contestant
 from arena.engine.in_process import Policy, answer_by_policy, play_out
-from arena.engine.match import FinishedMatch, Match, MatchContext, finished, play_series, start_bots
+from arena.engine.match import FinishedMatch, MatchContext, play_series
+from arena.engine.mixed_match import MixedMatch, play_mixed
 from arena.engine.pipes import Pipes, open_pipes
 from arena.engine.recorder import Recorder, open_tapped_pipes
 from arena.event.commands import command_line
@@ -26,8 +27,7 @@ from arena.games.observer import Observer
 from arena.machine import Notify
 from arena.machine.preflight import SETTINGS, keep_promises
 from arena.model import Bot, Entrant, Frozen, MatchRecord, MatchSpec, Series, UserError, match_id
-from arena.referee import Failure, Referee
-from arena.wire.messages import HoleEnd, MatchEnd, MatchStart
+from arena.referee import Referee
 
 PAIRING = "match"
 """Not derived from the bots: the same number deals the same cards to any bots."""
@@ -166,7 +166,15 @@ def _play(
                         onlooker = stack.enter_context(watch(spec.seats, table.look))
                         watched = msgspec.structs.replace(context, onlooker=onlooker)
                     if policies:
-                        played.append(await _play_mixed(table, watched, spec, policies))
+                        played.append(
+                            await play_mixed(
+                                table,
+                                watched,
+                                spec,
+                                policies,
+                                lambda seated: _PolicyMatch(table, watched, spec, seated, policies),
+                            )
+                        )
                         return
                     series = Series(id=PAIRING, matches=(spec,))
                     played.extend([one async for one in play_series(table, watched, series)])
@@ -199,12 +207,8 @@ def _recorder(talk: Path | None, context: MatchContext, deal: int) -> Iterator[R
 # ------------------------------------------------------------------------- bots and functions
 
 
-class _MixedMatch(Match):
-    """A match in which functions of this process have some of the seats.
-
-    A function has no clock and commits no fault. Bots are frozen whenever they aren't asked, so
-    that none computes while a function does.
-    """
+class _PolicyMatch(MixedMatch):
+    """A match in which functions of this process have some of the seats."""
 
     def __init__(
         self,
@@ -218,45 +222,5 @@ class _MixedMatch(Match):
         self._names = spec.seats
         self._policies = policies
 
-    async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
-        referee = self._referee
-        referee.begin(early)
-        while True:
-            if referee.news:
-                await self._pass_on()
-            if not referee.asked:
-                return self._record()
-            for seat in referee.asked:
-                if seat in self._policies:
-                    answer_by_policy(referee, seat, self._names[seat], self._policies[seat])
-                else:
-                    await self._ask_process(seat)
-
-    async def _ask_process(self, seat: int) -> None:
-        contestant, account = self._seated[seat], self._accounts[seat]
-        session = contestant.session
-        bank_ms = int(account.bank * 1000)
-        line = session.ask(self._referee.question(seat, bank_ms=bank_ms, lean=session.lean))
-        outcome = await self._ask(contestant, account, line)
-        if isinstance(outcome, str):
-            self._referee.answer(seat, outcome)
-        else:
-            session.close()
-            self._referee.fail(seat, outcome)
-
-    def _tell(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
-        if seat not in self._policies:
-            super()._tell(seat, message)
-
-
-async def _play_mixed(
-    table: Pipes, context: MatchContext, spec: MatchSpec, policies: Mapping[int, Policy]
-) -> FinishedMatch:
-    bots = [entrant for seat, entrant in enumerate(spec.seats) if seat not in policies]
-    at_table, unready = await start_bots(table, context, bots)
-    seats = {seat: e for seat, e in enumerate(spec.seats) if seat not in policies}
-    seated_bots = {seat: at_table[e] for seat, e in seats.items()}
-    early = [(seat, unready[e]) for seat, e in seats.items() if e in unready]
-    record = await _MixedMatch(table, context, spec, seated_bots, policies).play(early)
-    await table.dismiss(list(at_table.values()))
-    return finished(record, context, at_table)
+    async def ask_other(self, seat: int) -> None:
+        answer_by_policy(self._referee, seat, self._names[seat], self._policies[seat])

@@ -1,9 +1,7 @@
 """Play a match with a person in one seat; for the bots it is a match like any other.
 
-Theory of operation. `PersonMatch` is a `Match` whose loop puts the questions of one seat to a
-`Person` and all others to bots. A person has no clock. Meanwhile the bots are stopped (`freeze`),
-so they can't use the time that a person takes, and are charged for nothing; the pipes are polled,
-so that the sandbox's watchdog is heard.
+Theory of operation. `PersonMatch` is a `MixedMatch` that puts the questions of one seat to a
+`Person`. While a person decides, the pipes are polled, so that the sandbox's watchdog is heard.
 
 A `Person` decides by what is on the desk, and is asked again until the move is legal. A person who
 leaves raises `PersonLeft`, and there is no record.
@@ -13,18 +11,18 @@ Invariant: a person can't commit a fault; what a bot is asked, and when, depends
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
 import trio
 
 from arena.engine.contestant import Contestant
-from arena.engine.match import FinishedMatch, Match, MatchContext, finished, start_bots
+from arena.engine.match import FinishedMatch, MatchContext
+from arena.engine.mixed_match import MixedMatch, play_mixed
 from arena.engine.pipes import Pipes
 from arena.model import MatchRecord, MatchSpec
 from arena.play.desk import Desk
-from arena.referee import Failure
 from arena.wire.messages import Act, HoleEnd, MatchEnd, MatchStart
 
 # How long the pipes are left alone when nothing comes while a person thinks.
@@ -54,7 +52,7 @@ class Person(Protocol):
         """The match is over and logged; whether another one is wanted. `kept`: its folder."""
 
 
-class PersonMatch(Match):
+class PersonMatch(MixedMatch):
     def __init__(
         self,
         table: Pipes,
@@ -70,39 +68,15 @@ class PersonMatch(Match):
         self._desk = desk
         self._ended: list[HoleEnd] = []
 
-    async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
-        """`early`: seats whose bots could not be started."""
-        referee = self._referee
-        referee.begin(early)
-        while True:
-            if referee.news:
-                await self._pass_on()
-            if not referee.asked:
-                return self._record()
-            for seat in referee.asked:
-                if seat == self._desk.seat:
-                    await self._ask_person()
-                else:
-                    await self._ask_bot(seat)
-
     async def _ask_bot(self, seat: int) -> None:
-        referee, contestant, account = self._referee, self._seated[seat], self._accounts[seat]
-        session = contestant.session
-        bank_ms = int(account.bank * 1000)
-        line = session.ask(referee.question(seat, bank_ms=bank_ms, lean=session.lean))
-        outcome = await self._ask(contestant, account, line)
-        if isinstance(outcome, str):
-            referee.answer(seat, outcome)
-        else:
-            session.close()
-            referee.fail(seat, outcome)
-        if not referee.news:
-            self._desk.update(*referee.sight(self._desk.seat))
+        await super()._ask_bot(seat)
+        if not self._referee.news:
+            self._desk.update(*self._referee.sight(self._desk.seat))
             await self._person.follow(self._desk)
 
-    async def _ask_person(self) -> None:
+    async def ask_other(self, seat: int) -> None:
         referee, desk = self._referee, self._desk
-        question = referee.question(desk.seat, bank_ms=0)  # a person has no bank
+        question = referee.question(seat, bank_ms=0)  # a person has no bank
         assert isinstance(question, Act)
         desk.ask(question)
         move = ""
@@ -112,8 +86,8 @@ class PersonMatch(Match):
                 move = await self._person.decide(desk)
             nursery.cancel_scope.cancel()
         desk.close_question()
-        self._accounts[desk.seat].charge(0.0)
-        referee.answer(desk.seat, move)
+        self._accounts[seat].charge(0.0)
+        referee.answer(seat, move)
         if not referee.news:
             desk.update(*referee.sight(desk.seat))
             await self._person.follow(desk)
@@ -135,10 +109,9 @@ class PersonMatch(Match):
             self._desk.update(*self._referee.sight(self._desk.seat))
             await self._person.follow(self._desk)
 
-    def _tell(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
-        if seat != self._desk.seat:
-            super()._tell(seat, message)
-        elif isinstance(message, HoleEnd):
+    def tell_other(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
+        assert seat == self._desk.seat
+        if isinstance(message, HoleEnd):
             self._ended.append(message)
         else:
             self._desk.take_message(message)
@@ -152,10 +125,10 @@ async def play_with_person(
     table: Pipes, context: MatchContext, spec: MatchSpec, *, person: Person, desk: Desk
 ) -> FinishedMatch:
     """Play a match with a person in the desk's seat."""
-    bots: Iterable[str] = (e for seat, e in enumerate(spec.seats) if seat != desk.seat)
-    at_table, unready = await start_bots(table, context, bots)
-    seated = {seat: at_table[e] for seat, e in enumerate(spec.seats) if seat != desk.seat}
-    early = [(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready]
-    record = await PersonMatch(table, context, spec, seated, person=person, desk=desk).play(early)
-    await table.dismiss(list(at_table.values()))
-    return finished(record, context, at_table)
+    return await play_mixed(
+        table,
+        context,
+        spec,
+        {desk.seat},
+        lambda seated: PersonMatch(table, context, spec, seated, person=person, desk=desk),
+    )
