@@ -83,7 +83,12 @@ class LocalExecutor:
                         queue.give_back(turn)
                         continue
                     job = Job(series=turn.series, attempt=attempt)
-                    worker, end = await _play(worker, self._configs[here], job, report)
+                    try:
+                        worker = worker or _Worker(self._configs[here])
+                    except OSError as error:
+                        end = _void(job, f"can't start a worker process: {why_not_started(error)}")
+                    else:
+                        end = await worker.play(job, report)
                     report(end)
                     if not end.trouble:
                         voids = 0
@@ -109,17 +114,6 @@ class LocalExecutor:
                 for here in self._configs:
                     nursery.start_soon(work, here)
             stopping.cancel_scope.cancel()
-
-
-async def _play(
-    worker: _Worker | None, config: WorkerConfig, job: Job, report: Callable[[Report], None]
-) -> tuple[_Worker | None, SeriesEnd]:
-    """Play a series by this worker, or by a new one."""
-    try:
-        worker = worker or _Worker(config)
-    except OSError as error:
-        return None, _void(job, f"can't start a worker process: {why_not_started(error)}")
-    return worker, await worker.play(job, report)
 
 
 class _Worker:

@@ -38,15 +38,16 @@ PAUSE_S = 0.05
 
 def main() -> None:
     try:
-        trio.run(_work)
+        trio.run(serve, 0, sys.stdout.fileno())
     except* (BrokenPipeError, KeyboardInterrupt, HostError):
         pass  # the parent is gone, or it is about a series that is void already
 
 
-async def _work() -> None:
+async def serve(input_pipe: int, output_pipe: int) -> None:
+    """Play the jobs that come through one pipe, and report through the other."""
     jobs_in, jobs_out = trio.open_memory_channel[bytes](1)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_read, jobs_in, nursery.cancel_scope)
+        nursery.start_soon(_read, input_pipe, jobs_in, nursery.cancel_scope)
         config = msgspec.json.decode(await jobs_out.receive(), type=WorkerConfig)
         if config.core is not None:
             # Before the spawner starts, so that the bots inherit the core.
@@ -58,7 +59,7 @@ async def _work() -> None:
             bots={bot.entrant.id: bot for bot in config.bots},
             backend=registry.backend(config.sandbox),
         )
-        out = _Output(sys.stdout.fileno())
+        out = _Output(output_pipe)
         nursery.start_soon(out.write_in_time)
         stack = AsyncExitStack()
         async with stack:
@@ -149,10 +150,12 @@ class _Output:
             self._write()
 
 
-async def _read(jobs: trio.MemorySendChannel[bytes], scope: trio.CancelScope) -> None:
+async def _read(
+    pipe: int, jobs: trio.MemorySendChannel[bytes], scope: trio.CancelScope
+) -> None:
     """Hand on whole lines; the end of the input ends everything."""
     buffer = bytearray()
-    async with trio.lowlevel.FdStream(os.dup(0)) as stream:
+    async with trio.lowlevel.FdStream(os.dup(pipe)) as stream:
         while data := await stream.receive_some(_READ_BYTES):
             buffer += data
             while (end := buffer.find(b"\n")) >= 0:

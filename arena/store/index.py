@@ -166,6 +166,7 @@ class IndexWriter:
     def __init__(self, folder: Path, size: int) -> None:
         index = Index.load(folder)
         count = index.within(size)
+        self._folder = folder
         self._file = files.open_file(folder / INDEX, "r+b" if count else "w+b", buffering=0)
         try:
             index.count = count
@@ -198,7 +199,11 @@ class IndexWriter:
         files.write_at(self._file, head + zlib.crc32(head).to_bytes(4), 0)
 
     def sync(self) -> None:
+        """Make the index durable, and its name: without the mark in it the next writer can't tell
+        what a power cut has damaged from damage to what was durable.
+        """
         files.sync(self._file)
+        files.sync_folder(self._folder)
 
     def close(self) -> None:
         self._file.close()

@@ -11,7 +11,7 @@ Invariant: a line once synced is never changed; a line is appended whole or not 
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -54,22 +54,24 @@ class Store:
         self._lock = held
         self._stderr = Stderr(folder / "stderr", bots=len(event.entrants))
         self.writing = False
-        try:
-            remove_unfinished(folder)
-            if mend and (damaged := repair(folder)):
-                self.mended = (
-                    f"{counted(damaged)} moved to {DAMAGED}; what they held is played again"
-                )
-            self._log, cut = open_log(folder)
-            self.mended = self.mended or cut
-            self._size = self._log.tell()
-            self._syncer = _Syncer(self._log, IndexWriter(folder, self._size), self._size)
-        except OSError as error:
-            held.close()
-            raise write_failed(folder, error) from error
-        except BaseException:
-            held.close()
-            raise
+        with ExitStack() as opened:
+            opened.callback(held.close)
+            try:
+                remove_unfinished(folder)
+                if mend and (damaged := repair(folder)):
+                    self.mended = (
+                        f"{counted(damaged)} moved to {DAMAGED}; what they held is played again"
+                    )
+                self._log, cut = open_log(folder)
+                opened.callback(self._log.close)
+                self.mended = self.mended or cut
+                self._size = self._log.tell()
+                index = IndexWriter(folder, self._size)
+                opened.callback(index.close)
+                self._syncer = _Syncer(self._log, index, self._size)
+            except OSError as error:
+                raise write_failed(folder, error) from error
+            opened.pop_all()
         self.writing = True
 
     @classmethod
