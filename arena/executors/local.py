@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from typing import Self
 
 import msgspec
 import trio
@@ -75,20 +76,13 @@ class LocalExecutor:
             queue.close()
 
         async def work(here: WorkerId) -> None:
-            worker: _Worker | None = None
-            voids = 0
-            try:
+            async with _Place(self._configs[here]) as place:
+                voids = 0
                 while not stop.is_set() and (turn := await queue.take(here)) is not None:
                     if stop.is_set() or (attempt := choose(turn.series)) is None:
                         queue.give_back(turn)
                         continue
-                    job = Job(series=turn.series, attempt=attempt)
-                    try:
-                        worker = worker or _Worker(self._configs[here])
-                    except OSError as error:
-                        end = _void(job, f"can't start a worker process: {why_not_started(error)}")
-                    else:
-                        end = await worker.play(job, report)
+                    end = await place.play(Job(series=turn.series, attempt=attempt), report)
                     report(end)
                     if not end.trouble:
                         voids = 0
@@ -96,17 +90,11 @@ class LocalExecutor:
                         continue
                     pausing.add(here)
                     queue.put_void(turn, here)
-                    if worker is not None:
-                        await worker.close()
-                        worker = None
+                    await place.vacate()
                     voids += 1
                     with trio.move_on_after(pause(voids)):
                         await queue.over.wait()
                     pausing.remove(here)
-            finally:
-                if worker is not None:
-                    with trio.CancelScope(shield=True):
-                        await worker.close()
 
         async with trio.open_nursery() as stopping:
             stopping.start_soon(close_queue)
@@ -114,6 +102,33 @@ class LocalExecutor:
                 for here in self._configs:
                     nursery.start_soon(work, here)
             stopping.cancel_scope.cancel()
+
+
+class _Place:
+    """A place for one worker: its process is started when a series needs it."""
+
+    def __init__(self, config: WorkerConfig) -> None:
+        self._config = config
+        self._worker: _Worker | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        with trio.CancelScope(shield=True):
+            await self.vacate()
+
+    async def play(self, job: Job, report: Callable[[Report], None]) -> SeriesEnd:
+        try:
+            self._worker = self._worker or _Worker(self._config)
+        except OSError as error:
+            return _void(job, f"can't start a worker process: {why_not_started(error)}")
+        return await self._worker.play(job, report)
+
+    async def vacate(self) -> None:
+        if self._worker is not None:
+            await self._worker.close()
+            self._worker = None
 
 
 class _Worker:

@@ -150,9 +150,7 @@ class _Output:
             self._write()
 
 
-async def _read(
-    pipe: int, jobs: trio.MemorySendChannel[bytes], scope: trio.CancelScope
-) -> None:
+async def _read(pipe: int, jobs: trio.MemorySendChannel[bytes], scope: trio.CancelScope) -> None:
     """Hand on whole lines; the end of the input ends everything."""
     buffer = bytearray()
     async with trio.lowlevel.FdStream(os.dup(pipe)) as stream:
