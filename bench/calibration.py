@@ -27,7 +27,7 @@ import msgspec
 import numpy as np
 
 from arena.audit.blocks import Blocks
-from arena.audit.rated_events import RatedEvent
+from arena.audit.rated_deals import RatedDeal
 from arena.audit.rotations import Rotations
 from arena.deals import Deals
 from arena.formats.race import Race
@@ -639,10 +639,10 @@ ASKED = 5
 """Parts of the audit of an event of two seats, which share its 5 %."""
 
 
-def at_two(pairing: str, deal: int, series: int, *leads: float) -> RatedEvent:
+def at_two(pairing: str, deal: int, series: int, *leads: float) -> RatedDeal:
     """A rated event in which the first of two was ahead by so many strokes in each rotation."""
     behind = [round(THOUSANDTHS * lead) for lead in leads]
-    return RatedEvent(
+    return RatedDeal(
         pairing=pairing,
         deal=deal,
         records=tuple(
@@ -693,7 +693,7 @@ def series(runs: int) -> None:
                     number = SERIES_DEALS * block + deal
                     lead = leads[opponent, block, deal]
                     blocks.add(at_two(f"{opponent}", number, SERIES_DEALS * block, lead, lead))
-                (own_row,) = (r for r in blocks.together(b"%d" % run) if r.bot == "first")
+                (own_row,) = (r for r in blocks.rows(b"%d" % run) if r.bot == "first")
                 found += ASKED * own_row.p <= 0.05
                 wider.append(own_row.wider)
         row(

@@ -1,14 +1,13 @@
 """Run all parts of the audit over the counted records.
 
 Each part corrects its p-values for all bots or pairs that it asks about. A report of n parts
-multiplies them by n (Bonferroni), so that it calls something unusual in no more fair events than
-it says.
+multiplies them by n (Bonferroni).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -17,10 +16,10 @@ from arena.audit.caps import Caps
 from arena.audit.discards import Discards
 from arena.audit.hosts import Hosts
 from arena.audit.luck import LuckByBot
-from arena.audit.rated_events import rated_events
+from arena.audit.rated_deals import RatedDeal, rated_deals
 from arena.audit.report import UNUSUAL, Audit, AuditPart, Question
 from arena.audit.rotations import Order, Rotations
-from arena.audit.seats import Seats
+from arena.audit.seats import Seats, proportion
 from arena.audit.table_mates import TableMates
 from arena.audit.trends import Place, Trends
 from arena.games.descriptor import Descriptor
@@ -33,18 +32,36 @@ SHOWN = 10
 """Pairs of each kind; unusual ones are shown beyond that."""
 
 
+class _Part(Protocol):
+    def add(self, rated: RatedDeal) -> None: ...
+
+    def rows(self, seed: bytes) -> Sequence[Any]:
+        """What is found of each bot or pair; `p` is corrected for all of them."""
+
+
 def audit_records(
     event: Event, about: Descriptor, order: Order, place: Place, records: Iterable[MatchRecord]
 ) -> Audit:
     """The report; `records` are those that count, in the order of their ids."""
     settings = event.settings
+    size = settings.seats
     cells = CELLS if len(event.entrants) < MANY else FEWER_CELLS
-    seats, caps, fortune = Seats(settings.seats), Caps(about, settings.turn_cap), LuckByBot()
-    rotations, hosts = Rotations(settings.seats, order, cells), Hosts(settings.limits)
-    blocks, trends = Blocks(settings.seats), Trends(settings.seats, cells, place)
-    company, discards = TableMates(settings.seats, cells), Discards(about, cells)
+    seats, hosts = Seats(size), Hosts(settings.limits)
+    caps, blocks = Caps(about, settings.turn_cap), Blocks(size)
+    pairs: dict[AuditPart, _Part] = {
+        AuditPart.LIFT: TableMates(size, cells),
+        AuditPart.FEEDING: Discards(about, cells),
+    }
+    parts: dict[AuditPart, _Part] = {
+        AuditPart.CAPS: caps,
+        AuditPart.LUCK: LuckByBot(),
+        AuditPart.LATER: Rotations(size, order, cells),
+        **(pairs if size > 2 else {}),
+        AuditPart.SERIES: blocks,
+        AuditPart.TREND: Trends(size, cells, place),
+    }
     matches = events = left_out = 0
-    for rated in rated_events(records):
+    for rated in rated_deals(records):
         matches += len(rated.records)
         for record in rated.records:
             seats.add_seating(record)
@@ -53,27 +70,16 @@ def audit_records(
             left_out += 1
             continue
         events += 1
-        for part in (seats, caps, fortune, rotations, blocks, trends):
+        seats.add(rated)
+        for part in parts.values():
             part.add(rated)
-        if settings.seats > 2:
-            company.add(rated)
-            discards.add(rated)
     seed = f"nine-arena/1/audit/{event.commitment}/".encode()
-    found: dict[AuditPart, Sequence[Any]] = {
-        AuditPart.CAPS: caps.pairs(),
-        AuditPart.LUCK: fortune.rows(),
-        AuditPart.LATER: rotations.rows(seed + b"later"),
-        AuditPart.LIFT: company.rows(seed + b"lift") if settings.seats > 2 and events else (),
-        AuditPart.FEEDING: discards.rows(seed + b"feeding"),
-        AuditPart.SERIES: blocks.together(seed + b"series"),
-        AuditPart.TREND: trends.rows(seed + b"trend"),
-    }
-    asked = sum(map(bool, found.values()))
-    found = {part: _corrected(rows, asked) for part, rows in found.items()}
-    tied_matches, tied_events = seats.ties()
+    rows = {kind: part.rows(seed + kind.encode()) for kind, part in parts.items()}
+    asked = sum(map(bool, rows.values()))
+    found = {kind: _corrected(some, asked) for kind, some in rows.items()}
     return Audit(
         game=settings.game,
-        seats=settings.seats,
+        seats=size,
         matches=matches,
         events=events,
         left_out=left_out,
@@ -81,15 +87,15 @@ def audit_records(
         by_place=seats.places(),
         by_seat=seats.effects(),
         rotation=seats.rotation_bias(),
-        tied_matches=tied_matches,
-        tied_events=tied_events,
-        capped=caps.proportion(),
+        tied_matches=proportion(seats.tied_matches),
+        tied_events=proportion(seats.tied_deals),
+        capped=proportion(caps.moments),
         capped_pairs=_first(found[AuditPart.CAPS]),
         luck=_by_bot(found[AuditPart.LUCK]),
         adjusted=bool(found[AuditPart.LUCK]),
         later=_by_bot(found[AuditPart.LATER]),
-        lift=_first(found[AuditPart.LIFT]),
-        feeding=_first(found[AuditPart.FEEDING]),
+        lift=_first(found.get(AuditPart.LIFT, ())),
+        feeding=_first(found.get(AuditPart.FEEDING, ())),
         blocks=blocks.many,
         single=blocks.alone,
         together=_by_bot(found[AuditPart.SERIES]),
@@ -115,7 +121,7 @@ def _by_bot(rows: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(sorted(rows, key=lambda row: row.bot))
 
 
-def _tested(found: dict[AuditPart, Sequence[Any]]) -> tuple[Question, ...]:
+def _tested(found: Mapping[AuditPart, Sequence[Any]]) -> tuple[Question, ...]:
     tested = [
         Question(part=part, rows=len(rows), bots=_bots(rows[0]), p=rows[0].p)
         for part, rows in found.items()

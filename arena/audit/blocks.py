@@ -1,22 +1,16 @@
 """Find bots whose results within a series are correlated.
 
-The table's intervals take rated events to be independent. A block, the series that share deals, is
-up to 25 of them by the same processes: a bot that carries something from match to match (it learns,
-it wears out, it drew a mood when it was started) has more in common within a block than between
-blocks, and its intervals are too narrow. What is compared is a bot's strokes less its opponents'
-in a rated event, within a pairing, where nothing but the block differs.
+A block, the series that share deals, is up to 25 rated deals by the same processes: a bot that
+carries something from match to match has more in common within a block than between blocks. What is
+compared is a bot's strokes less its opponents' in a rated deal, within a pairing.
 
 The statistic is that of the analysis of variance: how much the blocks of a pairing differ, in units
-of the variance of its rated events, summed over a bot's pairings. In a fair event each deal of a
-pairing could as well have been in another of its blocks. A permutation rotates the deals at each
-place of a block by a number of blocks. That is exact, and as cheap as adding up. What a place in
-the series is worth stays in its place: a bot that gets better in every series is for `trends`.
-
-Opponents are measured by each other: a bot that meets one whose results are correlated has a part
-of that in its own.
+of the variance of its rated deals, summed over a bot's pairings. A permutation rotates the deals at
+each place of a block by a number of blocks: that is exact, and as cheap as adding up. What a place
+in the series is worth stays in its place (`trends`).
 
 Invariants: sums of whole numbers, thousandths of strokes times the number of seats; bounded by
-eight bytes a seat of each rated event (of two seats one, the other's is its negative).
+eight bytes a seat of each rated deal (of two seats one, the other's is its negative).
 """
 
 from __future__ import annotations
@@ -29,29 +23,27 @@ from itertools import accumulate, pairwise, zip_longest
 from operator import mul, truediv
 
 from arena.audit.chance import PValues, numbers, permutation_p_values, tries_for
-from arena.audit.rated_events import RatedEvent, strokes
+from arena.audit.rated_deals import RatedDeal
 from arena.audit.report import Together
 
 
 class Blocks:
     def __init__(self, seats: int) -> None:
-        self._seats = seats
+        # Of two, one gains what the other loses: only the first is kept.
+        self._kept = 1 if seats == 2 else seats
         self._pairings: dict[str, _Pairing] = {}
         self._last: tuple[str, str] | None = None
 
-    def add(self, event: RatedEvent) -> None:
-        """Events of a block must come one after another."""
-        sums = event.sums(strokes)
-        if event.pairing not in self._pairings:
-            self._pairings[event.pairing] = _Pairing(tuple(sums))
-        pairing = self._pairings[event.pairing]
-        if (event.pairing, event.block) != self._last:
-            self._last = event.pairing, event.block
+    def add(self, rated: RatedDeal) -> None:
+        """Those of a block must come one after another."""
+        strokes = rated.strokes()
+        pairing = self._pairings.setdefault(rated.pairing, _Pairing(tuple(strokes), self._kept))
+        if (rated.pairing, rated.block) != self._last:
+            self._last = rated.pairing, rated.block
             pairing.sizes.append(0)
         pairing.sizes[-1] += 1
-        mean = sum(sums.values())
-        for kept, own in zip(pairing.strokes, sums.values(), strict=False):
-            kept.append(self._seats * own - mean)
+        for kept, own in zip(pairing.strokes, strokes.values(), strict=False):
+            kept.append(own)
 
     @property
     def many(self) -> int:
@@ -62,56 +54,50 @@ class Blocks:
         """Pairings with a single block: there is nothing to compare it with."""
         return sum(len(pairing.sizes) == 1 for pairing in self._pairings.values())
 
-    def together(self, seed: bytes) -> list[Together]:
-        """All bots with a pairing that can tell; `p` is corrected for all of them."""
+    def rows(self, seed: bytes) -> list[Together]:
+        """All bots with a pairing that can tell."""
         bots: dict[str, list[_BlockStrokes]] = {}
         asked = []
         for pairing in self._pairings.values():
             if shown := pairing.shown():
                 asked.append(shown)
-                for bot, own in zip(pairing.table, shown * (1 + pairing.mirrored), strict=True):
+                by_bot = shown * (len(pairing.table) // self._kept)
+                for bot, own in zip(pairing.table, by_bot, strict=True):
                     if own.variance:
                         bots.setdefault(bot, []).append(own)
-        bots = dict(sorted(bots.items()))
+        ranked = sorted(bots.items())
+        answers = _answers(asked, [some for _, some in ranked], seed)
         return [
-            _row(bot, some, answer)
-            for (bot, some), answer in zip(
-                bots.items(), _answers(asked, list(bots.values()), seed), strict=True
-            )
+            _row(bot, some, answer) for (bot, some), answer in zip(ranked, answers, strict=True)
         ]
 
 
 class _Pairing:
     """Strokes of a pairing by bot, in the order of deals."""
 
-    def __init__(self, table: tuple[str, ...]) -> None:
+    def __init__(self, table: tuple[str, ...], kept: int) -> None:
         self.table = table
-        self.mirrored = len(table) == 2
-        """Whether one gains what the other loses: then only the first is kept."""
         self.sizes = array("l")
-        """Rated events by block."""
-        self.strokes = [array("q") for _ in (table[:1] if self.mirrored else table)]
-
-    def _blocks(self, kept: Sequence[int]) -> Iterator[Sequence[int]]:
-        for first, end in pairwise(accumulate(self.sizes, initial=0)):
-            yield kept[first:end]
+        """Rated deals by block."""
+        self.strokes = [array("q") for _ in range(kept)]
 
     def shown(self) -> list[_BlockStrokes]:
         """By bot; empty where there is nothing to compare."""
         if len(self.sizes) < 2 or max(self.sizes) < 2:
             return []
-        return [_BlockStrokes(list(self._blocks(kept))) for kept in self.strokes]
+        ranges = list(pairwise(accumulate(self.sizes, initial=0)))
+        return [_BlockStrokes([kept[first:end] for first, end in ranges]) for kept in self.strokes]
 
 
 class _BlockStrokes:
     """The strokes of one bot in one pairing, as columns: the deals at one place of all blocks."""
 
     def __init__(self, blocks: Sequence[Sequence[int]]) -> None:
-        self.sizes = sorted(map(len, blocks), reverse=True)
+        ordered = sorted(blocks, key=len, reverse=True)
+        self.sizes = list(map(len, ordered))
         self.events = sum(self.sizes)
         # So that squares stay small; what is left of the mean is taken off as a fraction.
         middle = round(sum(map(sum, blocks)) / self.events)
-        ordered = sorted(blocks, key=len, reverse=True)
         columns = [
             [block[place] - middle for block in ordered if place < len(block)]
             for place in range(self.sizes[0])
@@ -123,16 +109,10 @@ class _BlockStrokes:
         # Twice in a row, so that a rotation is a slice.
         self._columns = [(len(column), column * 2) for column in columns]
         self.variance = self.all / (self.events - 1)
-
-    @property
-    def places(self) -> int:
+        self.places = len(columns)
         """Deals of the longest block."""
-        return len(self._columns)
-
-    @property
-    def freedom(self) -> int:
+        self.freedom = len(self.sizes) - 1
         """Degrees of freedom."""
-        return len(self.sizes) - 1
 
     @cached_property
     def observed(self) -> float:
@@ -179,9 +159,8 @@ def _answers(
 
 
 def _normal(sum_: float, freedom: int) -> float:
-    """A sum of squares as a standard deviate (Wilson and Hilferty).
-
-    So that bots with few blocks, whose sums have the longer tails, don't hide those with many.
+    """A sum of squares as a standard deviate (Wilson and Hilferty): bots with few blocks, whose
+    sums have the longer tails, must not hide those with many.
     """
     spread = 2 / (9 * freedom)
     return (math.cbrt(max(0.0, sum_ / freedom)) - 1 + spread) / math.sqrt(spread)
@@ -205,6 +184,5 @@ def _row(bot: str, some: Sequence[_BlockStrokes], answer: PValues) -> Together:
         events=events,
         correlation=round(correlation, 6) + 0.0,
         wider=round(math.sqrt(1 + (squares / events - 1) * max(0.0, correlation)), 6),
-        p_alone=answer.alone,
-        p=answer.family,
+        **answer,
     )

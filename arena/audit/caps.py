@@ -1,7 +1,7 @@
 """Count holes that only the turn cap ended, and find pairs that have more of them than others.
 
-A pair is compared with the field: so many of all rated events have a capped hole, and the pair's
-events are a draw from them. That is exact whatever the holes of a rated event have in common.
+A pair is compared with the field: so many of all rated deals have a capped hole, and the pair's are
+a draw from them. That is exact whatever the holes of a rated deal have in common.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from itertools import combinations
 import msgspec
 
 from arena.audit.chance import holm, hypergeometric_tail
-from arena.audit.rated_events import RatedEvent, full_holes
-from arena.audit.report import Capped, Proportion
-from arena.audit.seats import proportion
-from arena.audit.turns import at_cap
+from arena.audit.rated_deals import RatedDeal, full_holes
+from arena.audit.report import Capped
 from arena.games.descriptor import Descriptor
+from arena.model import HoleRecord
 from arena.ratings.intervals import Moments
 
 
 class _Pair(msgspec.Struct):
-    events: int = 0
+    deals: int = 0
     marked: int = 0
     """With a capped hole."""
     holes: int = 0
@@ -31,37 +30,32 @@ class Caps:
     def __init__(self, about: Descriptor, cap: int) -> None:
         self._about = about
         self._cap = cap
-        self._moments = Moments()
+        self.moments = Moments()
+        """Capped holes of all holes."""
         self._marked = 0
         self._pairs: dict[tuple[str, str], _Pair] = {}
 
-    def add(self, event: RatedEvent) -> None:
-        holes = capped = 0
-        for record in event.records:
-            for hole in full_holes(record):
-                holes += 1
-                capped += at_cap(self._about, hole, self._cap)
+    def add(self, rated: RatedDeal) -> None:
+        holes = [hole for record in rated.records for hole in full_holes(record)]
         if not holes:
             return
-        self._moments.add(capped, holes)
+        capped = sum(at_cap(self._about, hole, self._cap) for hole in holes)
+        self.moments.add(capped, len(holes))
         self._marked += capped > 0
-        for pair in combinations(sorted(event.circle), 2):
+        for pair in combinations(sorted(rated.circle), 2):
             found = self._pairs.setdefault(pair, _Pair())
-            found.events += 1
+            found.deals += 1
             found.marked += capped > 0
-            found.holes += holes
+            found.holes += len(holes)
             found.capped += capped
 
-    def proportion(self) -> Proportion:
-        return proportion(self._moments)
-
-    def pairs(self) -> list[Capped]:
-        """All pairs; none where there is nothing to compare; `p` is corrected for all of them."""
+    def rows(self, _: bytes) -> list[Capped]:
+        """All pairs; none where there is nothing to compare."""
         if not self._marked or len(self._pairs) < 2:
             return []
         alone = [
             hypergeometric_tail(
-                pair.marked, drawn=pair.events, marked=self._marked, all_=self._moments.events
+                pair.marked, drawn=pair.deals, marked=self._marked, all_=self.moments.events
             )
             for pair in self._pairs.values()
         ]
@@ -69,3 +63,9 @@ class Caps:
             Capped(bots=bots, holes=pair.holes, capped=pair.capped, p_alone=own, p=p)
             for (bots, pair), own, p in zip(self._pairs.items(), alone, holm(alone), strict=True)
         ]
+
+
+def at_cap(about: Descriptor, hole: HoleRecord, cap: int) -> bool:
+    """Whether the turn cap ended a hole that was played to its end, of any moves."""
+    # As many turns as the cap allows are at least as many moves, so nearly all holes stop here.
+    return hole.moves.count(",") + 1 >= cap * len(hole.order) and not about.was_ended(hole)

@@ -19,6 +19,7 @@ import math
 import struct
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypedDict
 from zlib import crc32
 
 from arena.ratings.normal import cdf
@@ -32,18 +33,13 @@ _SLACK = 1e-9
 """The most by which rounding may lower a draw that equals the observation."""
 
 
-class PValues:
+class PValues(TypedDict):
     """The result of a permutation test of one question."""
 
-    __slots__ = ("alone", "family", "score")
-
-    def __init__(self, score: float) -> None:
-        self.score = score
-        """In standard deviations of the permutations; more is more unusual."""
-        self.alone = 1.0
-        """How often chance shows as much in this one."""
-        self.family = 1.0
-        """How often in any of those that were asked together."""
+    p_alone: float
+    """How often chance shows as much in this one."""
+    p: float
+    """How often in any of those that were asked together."""
 
 
 def cell_of(pairing: str, deal: int, cells: int) -> int:
@@ -58,7 +54,7 @@ def numbers(seed: bytes, *, tries: int, many: int) -> Iterator[tuple[int, ...]]:
 
 
 def draws(seed: bytes, *, tries: int, cells: int, ways: int) -> Iterator[list[int]]:
-    """So many draws of one of `ways` for each cell: where in a row each of them is."""
+    """Draw one of `ways` for each cell, so many times: where in a row each of them is."""
     starts = range(0, cells * ways, ways)
     for stream in numbers(seed, tries=tries, many=cells):
         yield [start + value % ways for start, value in zip(starts, stream, strict=True)]
@@ -82,10 +78,11 @@ def permutation_test(rows: Sequence[array[float]], seed: bytes, *, ways: int) ->
 def permutation_p_values(
     observed: Sequence[float], drawn: Iterable[Sequence[float]]
 ) -> list[PValues]:
-    """By question, from the scores of what was observed and of each permutation."""
-    found = list(map(PValues, observed))
-    order = sorted(range(len(found)), key=lambda at: found[at].score)
-    alone, family = [0] * len(found), [0] * len(found)
+    """By question, from the scores of what was observed and of each permutation; a greater one is
+    more unusual.
+    """
+    order = sorted(range(len(observed)), key=observed.__getitem__)
+    alone, family = [0] * len(observed), [0] * len(observed)
     tries = 0
     for scores in drawn:
         tries += 1
@@ -93,12 +90,12 @@ def permutation_p_values(
         for at in order:
             score = scores[at] + _SLACK
             most = max(most, score)
-            alone[at] += score >= found[at].score
-            family[at] += most >= found[at].score
+            alone[at] += score >= observed[at]
+            family[at] += most >= observed[at]
+    found = [PValues(p_alone=(1 + many) / (1 + tries), p=0.0) for many in alone]
     least = 0.0
     for at in reversed(order):
-        found[at].alone = (1 + alone[at]) / (1 + tries)
-        least = found[at].family = max(least, (1 + family[at]) / (1 + tries))
+        least = found[at]["p"] = max(least, (1 + family[at]) / (1 + tries))
     return found
 
 

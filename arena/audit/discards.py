@@ -5,22 +5,23 @@ rate, to all pairs of neighbours; the residual of a pair is how much more often 
 these two. The cyclic order of a deal is drawn by lot, so each bot sits behind each other.
 
 By chance alone the residual of a cell could as well have had the other sign. What the fit would
-take out of such a draw is taken out of each cell beforehand, as far as it is linear. Styles that
-suit each other have a small residual too: only what goes beyond TOLERATED is tested.
+take out of such a draw is taken out of each cell beforehand, as far as it is linear. Only what goes
+beyond TOLERATED is tested.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
 from arena.audit.chance import cell_of, permutation_test, sign_flips
-from arena.audit.rated_events import RatedEvent, full_holes
+from arena.audit.rated_deals import RatedDeal, full_holes
 from arena.audit.report import Feeding
-from arena.audit.turns import offers
 from arena.games.descriptor import Descriptor
+from arena.games.turns import turns
+from arena.model import HoleRecord
 
 TOLERATED = 0.03
 """Of the discards, what a pair may take beyond what both do with others."""
@@ -44,21 +45,16 @@ class Discards:
         self._cells = cells
         self._pairs: dict[Pair, _Pair] = {}
 
-    def add(self, event: RatedEvent) -> None:
-        cell = cell_of(event.pairing, event.deal, self._cells)
-        for record in event.records:
-            seats = len(record.seats)
-            left, taken = [0] * seats, [0] * seats
+    def add(self, rated: RatedDeal) -> None:
+        cell = cell_of(rated.pairing, rated.deal, self._cells)
+        for record in rated.records:
+            seats = record.seats
             for hole in full_holes(record):
                 for giver, taker, took in offers(self._about, hole):
-                    if taker == (giver + 1) % seats:
-                        left[giver] += 1
-                        taken[giver] += took
-            for seat, many in enumerate(left):
-                if many:
-                    pair = self._pair(record.seats[seat], record.seats[(seat + 1) % seats])
-                    pair.left[cell] += many
-                    pair.taken[cell] += taken[seat]
+                    if taker == (giver + 1) % len(seats):
+                        pair = self._pair(seats[giver], seats[taker])
+                        pair.left[cell] += 1
+                        pair.taken[cell] += took
 
     def _pair(self, giver: str, taker: str) -> _Pair:
         if (giver, taker) not in self._pairs:
@@ -66,24 +62,27 @@ class Discards:
         return self._pairs[giver, taker]
 
     def rows(self, seed: bytes) -> list[Feeding]:
-        """All pairs of neighbours; `p` is corrected for all of them."""
+        """All pairs of neighbours."""
         pairs = dict(sorted(self._pairs.items()))
         left = {pair: float(sum(found.left)) for pair, found in pairs.items()}
         taken = {pair: float(sum(found.taken)) for pair, found in pairs.items()}
-        expected = _expected(taken, left)
+        # Discards taken if each rate were a giver's factor times a taker's, with the same sums.
+        givers, takers = _fit(pairs, 1.0, lambda pair, factor: (taken[pair], left[pair] * factor))
+        expected = {pair: left[pair] * givers[pair[0]] * takers[pair[1]] for pair in pairs}
         rates = {pair: expected[pair] / left[pair] for pair in pairs}
-        fits: list[dict[Pair, float]] = []
-        if len(pairs) < _MANY:
-            fits = [
-                _linear_refit(
-                    {
-                        pair: found.taken[cell] - rates[pair] * found.left[cell]
-                        for pair, found in pairs.items()
-                    },
-                    expected,
-                )
-                for cell in range(self._cells)
-            ]
+
+        def refit(cell: int) -> dict[Pair, float]:
+            """By how much the expected would move with a cell's residuals, to first order."""
+            more = {
+                pair: found.taken[cell] - rates[pair] * found.left[cell]
+                for pair, found in pairs.items()
+            }
+            givers, takers = _fit(
+                pairs, 0.0, lambda pair, part: (more[pair] - expected[pair] * part, expected[pair])
+            )
+            return {pair: expected[pair] * (givers[pair[0]] + takers[pair[1]]) for pair in pairs}
+
+        fits = list(map(refit, range(self._cells))) if len(pairs) < _MANY else []
         questions = [
             sign_flips(
                 found.taken[cell]
@@ -93,7 +92,6 @@ class Discards:
             )
             for pair, found in pairs.items()
         ]
-        answers = permutation_test(questions, seed, ways=2)
         return [
             Feeding(
                 giver=pair[0],
@@ -101,58 +99,44 @@ class Discards:
                 left=round(left[pair]),
                 taken=round(taken[pair]),
                 expected=round(expected[pair], 6),
-                p_alone=answer.alone,
-                p=answer.family,
+                **answer,
             )
-            for pair, answer in zip(pairs, answers, strict=True)
+            for pair, answer in zip(pairs, permutation_test(questions, seed, ways=2), strict=True)
         ]
 
 
-def _expected(taken: Mapping[Pair, float], left: Mapping[Pair, float]) -> dict[Pair, float]:
-    """Discards taken if each rate were a giver's factor times a taker's, with the same sums."""
-    factors = _ones(left)
+def _fit(
+    pairs: Iterable[Pair], start: float, share: Callable[[Pair, float], tuple[float, float]]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """A number for each giver and each taker, by turns the ratio of its pairs' sums of two shares;
+    a pair's shares follow from the other's number.
+    """
+    sides = {giver: start for giver, _ in pairs}, {taker: start for _, taker in pairs}
     for _ in range(_STEPS):  # pragma: no branch - it comes close before
         change = 0.0
         for side in (0, 1):
-            shown, due = dict.fromkeys(factors[side], 0.0), dict.fromkeys(factors[side], 0.0)
-            for pair, many in left.items():
-                shown[pair[side]] += taken[pair]
-                due[pair[side]] += many * factors[1 - side][pair[1 - side]]
+            shown, due = dict.fromkeys(sides[side], 0.0), dict.fromkeys(sides[side], 0.0)
+            for pair in pairs:
+                more, weight = share(pair, sides[1 - side][pair[1 - side]])
+                shown[pair[side]] += more
+                due[pair[side]] += weight
             for name, sum_ in shown.items():
-                new = sum_ / due[name] if sum_ else 0.0
-                change = max(change, abs(new - factors[side][name]))
-                factors[side][name] = new
+                new = sum_ / due[name] if due[name] else 0.0
+                change = max(change, abs(new - sides[side][name]))
+                sides[side][name] = new
         if change < _CLOSE:
             break
-    return {pair: many * factors[0][pair[0]] * factors[1][pair[1]] for pair, many in left.items()}
+    return sides
 
 
-def _linear_refit(
-    values: Mapping[Pair, float], expected: Mapping[Pair, float]
-) -> dict[Pair, float]:
-    """By how much the expected would move with these values added, to first order."""
-    parts = _ones(expected)
-    many = [dict.fromkeys(side, 0.0) for side in parts]
-    for pair, weight in expected.items():
-        for side in (0, 1):
-            many[side][pair[side]] += weight
-            parts[side][pair[side]] = 0.0
-    for _ in range(_STEPS):  # pragma: no branch - it comes close before
-        change = 0.0
-        for side in (0, 1):
-            shown = dict.fromkeys(parts[side], 0.0)
-            for pair, weight in expected.items():
-                shown[pair[side]] += values[pair] - weight * parts[1 - side][pair[1 - side]]
-            for name, sum_ in shown.items():
-                new = sum_ / many[side][name] if many[side][name] else 0.0
-                change = max(change, abs(new - parts[side][name]))
-                parts[side][name] = new
-        if change < _CLOSE:
-            break
-    return {
-        pair: weight * (parts[0][pair[0]] + parts[1][pair[1]]) for pair, weight in expected.items()
-    }
+def offers(about: Descriptor, hole: HoleRecord) -> Iterator[tuple[int, int, bool]]:
+    """(giver, taker, whether it took the card) for each discard that a turn leaves to the next.
 
-
-def _ones(pairs: Mapping[Pair, float]) -> tuple[dict[str, float], dict[str, float]]:
-    return {giver: 1.0 for giver, _ in pairs}, {taker: 1.0 for _, taker in pairs}
+    Moves that no rules would allow raise no error.
+    """
+    leaves = {word: about.move(word).discards for word in about.moves}
+    left_by: int | None = None
+    for seat, first, _ in turns(hole):
+        if left_by is not None:
+            yield left_by, seat, first.startswith("take")
+        left_by = seat if leaves.get(first.split(" ", 1)[0], True) else None

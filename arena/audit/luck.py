@@ -1,33 +1,32 @@
 """Test luck by bot: what chance costs a bot is 0 on average, whatever the bots do.
 
 A mean far from 0 says that the deals were not random, that a bot knew of them, or that the
-evaluator is wrong. The unit is the rated event, whose matches share a deal.
+evaluator is wrong. The unit is the rated deal.
 """
 
 from __future__ import annotations
 
 from arena.audit.chance import both_tails, holm
-from arena.audit.rated_events import RatedEvent
+from arena.audit.rated_deals import RatedDeal
 from arena.audit.report import Luck
 from arena.ratings.intervals import Moments, average
 from arena.ratings.outcomes import THOUSANDTHS
 
 FEWEST = 5
-"""Rated events of a bot: with fewer, the error of its mean means nothing."""
+"""Rated deals of a bot: with fewer, the error of its mean means nothing."""
 
 
 class LuckByBot:
     def __init__(self) -> None:
         self._moments: dict[str, Moments] = {}
 
-    def add(self, event: RatedEvent) -> None:
-        if any(len(record.luck) != len(record.seats) for record in event.records):
-            return
-        for entrant, luck in event.sums(lambda record: record.luck).items():
-            self._moments.setdefault(entrant, Moments()).add(luck, len(event.records))
+    def add(self, rated: RatedDeal) -> None:
+        if all(len(record.luck) == len(record.seats) for record in rated.records):
+            for entrant, luck in rated.sums(lambda record: record.luck).items():
+                self._moments.setdefault(entrant, Moments()).add(luck, len(rated.records))
 
-    def rows(self) -> list[Luck]:
-        """Bots with enough events; `p` is corrected for all of them."""
+    def rows(self, _: bytes) -> list[Luck]:
+        """Bots with enough rated deals."""
         found = {
             bot: mean
             for bot, moments in sorted(self._moments.items())

@@ -21,19 +21,12 @@ class AuditPart(enum.StrEnum):
     """A part of the audit that can have unusual rows."""
 
     CAPS = "caps"
-    """A pair whose holes the turn cap ends more often."""
     LUCK = "luck"
-    """A bot with more or less luck than chance gives."""
     LATER = "later"
-    """A bot that does better where its deal had been played before."""
     LIFT = "lift"
-    """A pair that does better at one table than apart."""
     FEEDING = "feeding"
-    """A bot whose discards are taken more often by one other."""
     SERIES = "series"
-    """A bot whose results within a series are correlated."""
     TREND = "trend"
-    """A bot that gets better or worse within a series."""
 
 
 class Question(Frozen, frozen=True, kw_only=True):
@@ -53,7 +46,7 @@ class Effect(Frozen, frozen=True, kw_only=True):
     strokes: float
     """Above (worse) or below the table's mean."""
     low: float | None
-    """Of the 95 % interval; none with a single rated event."""
+    """Of the 95 % interval; none with a single rated deal."""
     high: float | None
 
 
@@ -64,7 +57,7 @@ class Proportion(Frozen, frozen=True, kw_only=True):
     of: int
     share: float
     low: float
-    """Of the 95 % interval, by rated event."""
+    """Of the 95 % interval, by rated deal."""
     high: float
 
 
@@ -107,7 +100,7 @@ class Lift(Frozen, frozen=True, kw_only=True):
 
     bots: tuple[str, str]
     events: int
-    """Rated events that they shared."""
+    """Rated deals that they shared."""
     strokes: float
     """A match, for each of the two; less than 0: better together."""
     p_alone: float
@@ -134,9 +127,9 @@ class Together(Frozen, frozen=True, kw_only=True):
     blocks: int
     """In pairings with more than one: all that follows is about these."""
     events: int
-    """Rated events in these blocks."""
+    """Rated deals in these blocks."""
     correlation: float
-    """Within a block, of strokes less the opponents' (intraclass); 0: rated events are
+    """Within a block, of strokes less the opponents' (intraclass); 0: rated deals are
     independent, as the table takes them to be."""
     wider: float
     """How many times as wide the table's interval of its strokes would be, if it took blocks
@@ -196,9 +189,9 @@ class Audit(Frozen, frozen=True, kw_only=True):
     matches: int
     """That count."""
     events: int
-    """Rated events that are whole and without a fault: all but time and faults is about these."""
+    """Rated deals that are whole and without a fault: all but time and faults is about these."""
     left_out: int
-    """Rated events that aren't."""
+    """Rated deals that aren't."""
     unusual: float = UNUSUAL
     """Of fair events, the share in which chance alone makes some `p` no greater than this."""
     tested: tuple[Question, ...]

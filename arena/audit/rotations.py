@@ -1,10 +1,9 @@
 """Find bots that do better where the deal had been played before.
 
-A process never sees a deal twice, and rotations of a deal are never alive at the same time. So
-which of them was played first should change nothing, and it was drawn by lot, deal by deal. That
-makes an exact test: a bot's strokes, less its opponents' and what its seat is worth, where the deal
-had been played before, less those where it had not; against what they would be if another rotation
-had come first. What a seat is worth does not depend on the order, so to take it off spoils nothing.
+Which rotation of a deal was played first should change nothing, and it was drawn by lot, deal by
+deal. That makes an exact test: a bot's strokes, less its opponents' and what its seat is worth,
+where the deal had been played before, less those where it had not; against what they would be if
+another rotation had come first.
 
 Invariant: sums of whole numbers: thousandths of strokes times the number of seats.
 """
@@ -14,13 +13,13 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Sequence
+from operator import mul
 
 import msgspec
 
 from arena.audit.chance import cell_of, permutation_test
-from arena.audit.rated_events import RatedEvent, strokes
+from arena.audit.rated_deals import RatedDeal, centred, strokes
 from arena.audit.report import Later
-from arena.audit.seats import centred
 from arena.ratings.outcomes import THOUSANDTHS
 
 Order = Callable[[str, int], Sequence[int]]
@@ -45,11 +44,11 @@ class Rotations:
         """By seat."""
         self._deals = 0
 
-    def add(self, event: RatedEvent) -> None:
-        cell = cell_of(event.pairing, event.deal, self._cells)
+    def add(self, rated: RatedDeal) -> None:
+        cell = cell_of(rated.pairing, rated.deal, self._cells)
         self._deals += 1
-        for place, rotation in enumerate(self._order(event.pairing, event.deal)):
-            record = event.records[rotation]
+        for place, rotation in enumerate(self._order(rated.pairing, rated.deal)):
+            record = rated.records[rotation]
             for seat, more in enumerate(centred(strokes(record))):
                 bot = self._bot(record.seats[seat])
                 bot.deals += not place
@@ -59,16 +58,15 @@ class Rotations:
 
     def _bot(self, entrant: str) -> _Bot:
         if entrant not in self._bots:
-            seats, cells = range(self._seats), range(self._cells)
+            none = [0] * self._seats
             self._bots[entrant] = _Bot(
                 deals=0,
-                strokes=[[0 for _ in seats] for _ in cells],
-                sat=[[[0 for _ in seats] for _ in seats] for _ in cells],
+                strokes=[none[:] for _ in range(self._cells)],
+                sat=[[none[:] for _ in none] for _ in range(self._cells)],
             )
         return self._bots[entrant]
 
     def rows(self, seed: bytes) -> list[Later]:
-        """All bots; `p` is corrected for all of them."""
         bots = dict(sorted(self._bots.items()))
         gains = [self._gains(bot) for bot in bots.values()]
         answers = permutation_test(gains, seed, ways=self._seats)
@@ -77,12 +75,8 @@ class Rotations:
                 bot=name,
                 deals=bot.deals,
                 strokes=round(-sum(gain[:: self._seats]) / bot.deals, 6) + 0.0,
-                error=round(
-                    math.sqrt(sum(value * value for value in gain) / self._seats) / bot.deals,
-                    6,
-                ),
-                p_alone=answer.alone,
-                p=answer.family,
+                error=round(math.sqrt(sum(map(mul, gain, gain)) / self._seats) / bot.deals, 6),
+                **answer,
             )
             for (name, bot), gain, answer in zip(bots.items(), gains, answers, strict=True)
         ]

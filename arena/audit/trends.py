@@ -17,9 +17,8 @@ from operator import mul
 from typing import Any
 
 from arena.audit.chance import cell_of, permutation_test, sign_flips
-from arena.audit.rated_events import RatedEvent, strokes
+from arena.audit.rated_deals import RatedDeal, centred, strokes
 from arena.audit.report import Trend
-from arena.audit.seats import centred
 from arena.model import MatchRecord
 from arena.ratings.outcomes import THOUSANDTHS
 
@@ -42,13 +41,13 @@ class Trends:
         self._series: dict[str, list[tuple[Any, dict[str, int]]]] = {}
         """Of the block: place and strokes by bot of each match."""
 
-    def add(self, event: RatedEvent) -> None:
-        """Events of a block must come one after another."""
-        if self._block != (event.pairing, event.block):
+    def add(self, rated: RatedDeal) -> None:
+        """Those of a block must come one after another."""
+        if self._block != (rated.pairing, rated.block):
             self._close()
-            self._number = self._number + 1 if self._block[0] == event.pairing else 0
-            self._block = event.pairing, event.block
-        for record in event.records:
+            self._number = self._number + 1 if self._block[0] == rated.pairing else 0
+            self._block = rated.pairing, rated.block
+        for record in rated.records:
             own = dict(zip(record.seats, centred(strokes(record)), strict=True))
             self._series.setdefault(record.series, []).append((self._place(record), own))
 
@@ -62,7 +61,7 @@ class Trends:
         self._series = {}
 
     def rows(self, seed: bytes) -> list[Trend]:
-        """All bots with enough blocks of more than one deal; `p` is corrected for all of them."""
+        """All bots with enough blocks of more than one deal."""
         self._close()
         bots = {
             bot: slope
@@ -83,8 +82,8 @@ class Trends:
                 blocks=slope.series // self._seats,
                 strokes=round(slope.whole(sum(slope.cells)) / scale, 6) + 0.0,
                 error=round(slope.whole(math.hypot(*slope.cells)) / scale, 6),
-                p_alone=(alone := min(1.0, 2 * min(better.alone, worse.alone))),
-                p=max(alone, min(better.family, worse.family)),
+                p_alone=(alone := min(1.0, 2 * min(better["p_alone"], worse["p_alone"]))),
+                p=max(alone, min(better["p"], worse["p"])),
             )
             for (bot, slope), better, worse in zip(
                 bots.items(), answers[: len(bots)], answers[len(bots) :], strict=True

@@ -122,10 +122,15 @@ def half_width(found: Average, *, unknown: float) -> float:
 
 def win_interval(found: Average) -> tuple[float, float]:
     n = found.events
-    z2 = Z95 * Z95
-    # One event alone shows no spread; at a share of p it can't have more than this.
+    # One rated deal alone shows no spread; at a share of p it can't have more than this.
     variance = n * found.error**2 if found.freedom else found.mean * (1 - found.mean)
-    centre = (n * found.mean + z2 / 2) / (n + z2)
+    return wilson(found.mean, n, variance)
+
+
+def wilson(share: float, n: float, variance: float) -> tuple[float, float]:
+    """Wilson's score interval of a share of n with this variance each."""
+    z2 = Z95 * Z95
+    centre = (n * share + z2 / 2) / (n + z2)
     half = Z95 / (n + z2) * math.sqrt(n * variance + z2 / 4)
     return max(0.0, centre - half), min(1.0, centre + half)
 

@@ -7,7 +7,7 @@ import pytest
 
 from arena.audit import blocks, chance
 from arena.audit.blocks import Blocks
-from arena.audit.rated_events import rated_events
+from arena.audit.rated_deals import rated_deals
 from arena.audit.report import AuditPart
 from arena.audit.trends import Trends, _Slope
 from arena.model import match_id
@@ -17,7 +17,7 @@ from arena.ratings.intervals import Moments, average
 def kept(records, *, seats=2, cells=128, place=lambda record: record.deal):
     """What the two parts hold of these records."""
     parts = Blocks(seats), Trends(seats, cells, place)
-    for event in rated_events(records):
+    for event in rated_deals(records):
         assert event.whole
         for part in parts:
             part.add(event)
@@ -173,7 +173,7 @@ def test_independent_events_have_no_correlation_on_average(invented):
     rows = [
         row
         for seed in range(30)
-        for row in kept(invented(seed, bots=2, deals=12, series=4).records())[0].together(b"")
+        for row in kept(invented(seed, bots=2, deals=12, series=4).records())[0].rows(b"")
     ]
     assert 0 == pytest.approx(fmean(row.correlation for row in rows), abs=0.1)
     assert min(row.correlation for row in rows) < 0
@@ -188,7 +188,7 @@ class Made:
 
     def __init__(self, *blocks_, names=("ann@1", "bob@1")):
         self.part = Blocks(2)
-        pairing = self.part._pairings["p"] = blocks._Pairing(names)
+        pairing = self.part._pairings["p"] = blocks._Pairing(names, 1)
         for block in blocks_:
             pairing.sizes.append(len(block))
             pairing.strokes[0].extend(block)
@@ -196,7 +196,7 @@ class Made:
 
 def test_variance_between_and_within_by_hand():
     """Two blocks of two deals: 0 and 2, 4 and 6, in units of a stroke."""
-    one, other = Made([0, 2000], [4000, 6000]).part.together(b"")
+    one, other = Made([0, 2000], [4000, 6000]).part.rows(b"")
     # Between: 2 * 2² + 2 * 2² = 16 of one degree; within: 1 + 1 + 1 + 1 = 4 of two.
     assert one.correlation == other.correlation == pytest.approx((16 - 2) / (16 + 2))
     assert one.wider == pytest.approx((1 + 14 / 18) ** 0.5)
@@ -244,15 +244,15 @@ def test_series_of_one_match_tell_nothing(invented):
     """There is nothing that could hang together."""
     part, trends = kept(invented(5, bots=2, deals=12, series=1).records())
     assert (12, 0) == (part.many, part.alone)
-    assert [] == part.together(b"") == trends.rows(b"")
+    assert [] == part.rows(b"") == trends.rows(b"")
 
 
 def test_who_always_makes_the_same_strokes_is_not_asked():
     """Where nothing varies, nothing varies by block; where only blocks do, all is theirs."""
-    assert [] == Made([2000, 2000], [2000, 2000]).part.together(b"")
-    one, _ = Made([1000, 1000], [2000, 2000]).part.together(b"")
+    assert [] == Made([2000, 2000], [2000, 2000]).part.rows(b"")
+    one, _ = Made([1000, 1000], [2000, 2000]).part.rows(b"")
     assert 1.0 == one.correlation
-    one, _ = Made([1000, 3000], [1000, 3000], [3000, 1000]).part.together(b"")
+    one, _ = Made([1000, 3000], [1000, 3000], [3000, 1000]).part.rows(b"")
     assert -1.0 == one.correlation
     assert 1.0 == one.wider
 
@@ -264,5 +264,5 @@ def test_only_pairings_with_several_blocks_are_asked_about(invented):
     alone = records[-1].pairing
     part, _ = kept([r for r in records if r.pairing != alone or r.deal < 4])
     assert (5, 1) == (part.many, part.alone)
-    blocks_ = sorted(row.blocks for row in part.together(b""))
+    blocks_ = sorted(row.blocks for row in part.rows(b""))
     assert [2, 2, 4] == blocks_

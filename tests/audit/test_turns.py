@@ -5,7 +5,8 @@ import random
 import pytest
 
 from arena import registry
-from arena.audit.turns import at_cap, offers
+from arena.audit.caps import at_cap
+from arena.audit.discards import offers
 from arena.deals import Deals
 from arena.games.turns import turns
 from arena.model import HoleRecord

@@ -1,7 +1,7 @@
-"""Group records, in the order of their ids, into rated events.
+"""Group records, in the order of their ids, into rated deals.
 
-Invariant: a *whole* event is one deal in all rotations, each a turn of the others' seats, with no
-fault in any. Only these are compared, so that a fault is never taken for skill.
+Invariant: a *whole* one has all rotations, each a turn of the others' seats, with no fault in any.
+Only these are compared, so that a fault is never taken for skill.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arena.ratings.outcomes import THOUSANDTHS
 HOLES = 9
 
 
-class RatedEvent(msgspec.Struct, frozen=True):
+class RatedDeal(msgspec.Struct, frozen=True):
     """The counted records of one deal in its rotations."""
 
     pairing: str
@@ -28,7 +28,6 @@ class RatedEvent(msgspec.Struct, frozen=True):
 
     @property
     def circle(self) -> tuple[str, ...]:
-        """Its entrants, clockwise."""
         return self.records[0].seats
 
     def sums(self, by_seat: Callable[[MatchRecord], Sequence[int]]) -> dict[str, int]:
@@ -39,17 +38,22 @@ class RatedEvent(msgspec.Struct, frozen=True):
                 sums[entrant] += value
         return sums
 
+    def strokes(self) -> dict[str, int]:
+        """Thousandths above the table's mean, times seats, by entrant in the order of ids."""
+        sums = self.sums(strokes)
+        return dict(zip(sums, centred(list(sums.values())), strict=True))
+
     @property
     def block(self) -> str:
         """The block whose processes played it: its series without the number of the rotation."""
         return self.records[0].series.rpartition("-")[0]
 
 
-def rated_events(records: Iterable[MatchRecord]) -> Iterator[RatedEvent]:
+def rated_deals(records: Iterable[MatchRecord]) -> Iterator[RatedDeal]:
     """The records must come in the order of their ids."""
     for (pairing, deal), some in groupby(records, lambda record: (record.pairing, record.deal)):
         together = tuple(some)
-        yield RatedEvent(pairing, deal, together, _whole(together))
+        yield RatedDeal(pairing, deal, together, _whole(together))
 
 
 def _whole(records: tuple[MatchRecord, ...]) -> bool:
@@ -68,6 +72,12 @@ def strokes(record: MatchRecord) -> list[int]:
     """Thousandths by seat, less luck where the log has it: that shows sooner what a bot did."""
     luck = record.luck if len(record.luck) == len(record.seats) else (0,) * len(record.seats)
     return [THOUSANDTHS * total - chance for total, chance in zip(record.totals, luck, strict=True)]
+
+
+def centred(values: Sequence[int]) -> list[int]:
+    """Each less the mean of all, times their number."""
+    whole = sum(values)
+    return [len(values) * one - whole for one in values]
 
 
 def full_holes(record: MatchRecord) -> Iterator[HoleRecord]:
