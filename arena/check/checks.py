@@ -107,7 +107,9 @@ async def plays_few(exam: Examination, game: str) -> str:
     """The fewest players: any moves; up to the turn cap; a sorted pack (negative scores)."""
     if exam.unplayed and exam.unplayed[0] == game:
         async with exam.talk(game) as talk:
-            await play(talk, number=QUIET)
+            decisions = await play(talk, number=QUIET)
+        if exam.alone_s:
+            return f"1 match, {decisions} decisions"
         raise exam.unplayed[1]
     matches: list[dict[str, Any]] = [
         {"seat": 0},

@@ -44,8 +44,9 @@ GRACE_S = (0.3, 2.0)
 # In the second run the first probe comes this much later than what made the bot speak in the first
 # run, or that much if nothing did: a bot that sleeps or computes for seconds is slow, not silent.
 MARGIN_S, PATIENT_S = 0.3, 10.0
-# And it has this time to die after each line that wants no answer.
-DIES_S = 0.1
+# And it has this time to die after each line that wants no answer, and gets the next line only once
+# it has read that one, if it does so within the longer time.
+DIES_S, READS_S = 0.1, 2.0
 # A bot exits within a second after its input has ended.
 LEAVES_S = 1.0
 # Between the pieces of a line.
@@ -201,7 +202,10 @@ class Conversation:
             return
         await self._write(self.deliver(line))
         if self._alone_s:
+            until = clock.monotonic() + READS_S
             await self.expect_silence(DIES_S)
+            while self.solo.unread and clock.monotonic() < until:
+                await self.expect_silence(DIES_S)
 
     async def ask(self, question: Question, legal: Sequence[str]) -> str:
         """Ask for a move; return it if it is legal and in time."""

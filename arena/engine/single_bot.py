@@ -21,7 +21,7 @@ from arena.engine.contestant import Contestant
 from arena.engine.pipes import Pipes
 from arena.model import Bot, Limits
 from arena.sandbox import Backend, Exited
-from arena.system import clock
+from arena.system import clock, processes
 from arena.wire.session import BotSession
 
 
@@ -117,6 +117,12 @@ class Solo:
     def close_input(self) -> None:
         """End its standard input; it can still read what is in the pipe."""
         self._pipes.end_input(self._bot)
+
+    @property
+    def unread(self) -> bool:
+        """Whether something sent is not read yet."""
+        bot = self._bot
+        return bool(bot.out) or (bot.stdin >= 0 and processes.unread(bot.stdin) > 0)
 
     # ---- from the bot
 

@@ -5,9 +5,12 @@ Bots are started by the spawner (`arena.sandbox.client`), whose pipes are read a
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
+import struct
 import subprocess
+import termios
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -21,6 +24,13 @@ read: Callable[[int, int], bytes] = os.read
 write: Callable[[int, Any], int] = os.write
 close: Callable[[int], None] = os.close
 
+
+def _unread(fd: int) -> int:
+    return int(struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0])
+
+
+unread: Callable[[int], int] = _unread
+"""How many bytes lie in a pipe; either end may ask."""
 yield_core: Callable[[], None] = os.sched_yield
 """Let another process of this core run."""
 

@@ -610,15 +610,11 @@ def test_a_bot_that_plays_one_game_alone_may_say_so(spoilt, games):
 
 @pytest.mark.long("mistakes in nine languages")
 def test_a_bot_that_takes_several_lines_for_one_is_told_so(spoilt):
-    """It dies of none of them if there is time after each."""
+    """It dies of none of them if each is read before the next is written, however long it takes."""
     loop = "import os\nfor line in iter(lambda: os.read(0, 65536).decode(), ''):"
-    # Late enough for two lines to be there.
-    slow = ("        answer =", "        import time; time.sleep(0.002)\n        answer =")
-    wait = (
-        'elif kind == "match":',
-        'elif kind == "hole_end":\n        time.sleep(0.03)\n    elif kind == "match":',
-    )
-    _, finding = failed(spoilt((LOOP, loop), slow, wait))
+    # The end of a hole and the next question come meanwhile; longer than the pause after a line.
+    rest = f"{ANSWER}\n        if message['hole'] == 1: import time; time.sleep(0.15)"
+    _, finding = failed(spoilt((LOOP, loop), (ANSWER, rest)))
     assert Mistake.EXCEPTION is finding.cause
     assert "does it take all that it reads at once for one line?" in finding.advice
 
