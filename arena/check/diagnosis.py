@@ -2,7 +2,7 @@
 
 The session and the referee decide whether something is a fault; this module names the likely
 mistake. Stronger evidence comes first: how the process died, then what it did not write, then what
-it wrote. `lines.py` judges a line; `mistakes.py` has the words.
+it wrote. `lines.py` judges a line; `mistakes.toml` has the words.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import msgspec
 
 from arena.bots.commands import INSIDE
 from arena.bots.folder import SnapshotError, open_folder
-from arena.check.languages import ADVICE, language
+from arena.check.languages import language
 from arena.engine.pipes import Pipes
 from arena.engine.single_bot import BotLine, open_solo
 from arena.model import Bot, Limits
@@ -53,7 +53,7 @@ class HostPackage(msgspec.Struct, frozen=True):
 
 
 def is_python(bot: Bot) -> bool:
-    return language(bot.run) is ADVICE["python"]
+    return language(bot.run).name == "Python"
 
 
 def imports(root: Path, run: Sequence[str] = ()) -> Mapping[str, str]:
