@@ -126,7 +126,7 @@ class _Terms(NamedTuple):
 def _one_by_one(bots: Sequence[Bot], terms: _Terms, progress: CheckProgress) -> Iterator[Report]:
     """Each bot in this process; each check is reported at once."""
     for bot in bots:
-        titles = [step.title for step in planned(terms.options.games, bot)]
+        titles = [step.blank.title for step in planned(terms.options.games, bot)]
         progress.begin(bot.entrant.id, terms.paths[bot.entrant.id], titles)
         with one_core():
             yield trio.run(_examine, bot, terms, progress)

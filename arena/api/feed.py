@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from arena.bots import Roster, default_cache, in_use, load, restore
-from arena.check.playback import AS_RECORDED, Feeder, FeedOutput
+from arena.check.playback import Feeder, FeedOutput
 from arena.event.transcript import BotMatches
 from arena.event.workshop import Workshop, find_sandbox
 from arena.executors.cores import one_core
@@ -101,7 +101,7 @@ def feed_bot(
             trusted=options.command is not None,
         )
         with one_core():
-            return trio.run(feeder.run, one, backend, limits) == AS_RECORDED
+            return trio.run(feeder.run, one, backend, limits)
 
 
 def _sources(

@@ -1,8 +1,7 @@
-"""The checks of `arena check`: what each tries, in the order of `CHECKS` at the end.
+"""The checks of `arena check`: what each tries, in their order.
 
 A check is a coroutine that starts fresh processes of the bot and returns figures to be shown. It
 raises `MistakeError` for a mistake, `CheckWarning` for a weakness, `CheckSkipped` if it cannot run.
-To add one: the coroutine, and a line in `CHECKS`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from arena.check.examination import CheckSkipped, CheckWarning, Examination
 from arena.check.facts import unnamed_lock
 from arena.check.matches import ASCENDING, AlwaysPlayoff, fastest, play, slowest
 from arena.check.mistakes import Mistake, Section
-from arena.check.packages import is_python
+from arena.check.packages import host_packages, is_python
 from arena.model import Bot
 from arena.system import clock
 from arena.wire.messages import Bye
@@ -48,22 +47,56 @@ NEARLY_SLOW, NEARLY_FULL = 0.5, 0.9
 QUIET = 1
 UNPLAYED = "it couldn't play a match to its end"
 
+_S = Section
+_Run = Callable[[Examination, str], Awaitable[str]]
+
+
+class Check(msgspec.Struct, frozen=True):
+    name: str
+    title: str
+    """What a bot that passes does."""
+    section: Section
+    run: _Run
+    each_game: bool = False
+    """In every game, else in the first one."""
+    first_steps: bool = False
+    """A bot that fails it can pass none of the checks after it."""
+    unusual: str = ""
+    """The check delivers lines as no referee does; how a bot that fails only here does work."""
+    warns: Mistake | None = None
+    """The warning for a bot that fails only because of how lines are delivered."""
+    applies: Callable[[Bot], bool] = lambda _: True
+
+
+CHECKS: list[Check] = []
+
+
+def _check(name: str, title: str, section: Section, **more: Any) -> Callable[[_Run], _Run]:  # noqa: ANN401 - the fields of `Check`
+    def listed(run: _Run) -> _Run:
+        CHECKS.append(Check(name, title, section, run, **more))
+        return run
+
+    return listed
+
 
 # ------------------------------------------------------------------------------- the first steps
 
 
+@_check("start", "starts, and answers hello with ready", _S.HELLO, first_steps=True)
 async def starts(exam: Examination, game: str) -> str:
     async with exam.talk(game) as talk:
         await talk.expect_silence(QUIET_S)
         return f"after {exam.ready_s * 1000:.0f} ms"
 
 
+@_check("answer", "answers its first questions", _S.ACT, first_steps=True)
 async def answers(exam: Examination, game: str) -> str:
     async with exam.talk(game) as talk:
         await play(talk, at_most=3, pause=QUIET_S)
         return f"the first after {talk.times[0] * 1000:.1f} ms"
 
 
+@_check("quiet", "says nothing unasked", _S.CONVERSATION)
 async def keeps_quiet(exam: Examination, game: str) -> str:
     """A whole match, with pauses in which nothing may be written; then idle processor use."""
     async with exam.talk(game) as talk:
@@ -103,6 +136,7 @@ async def _series(
     return f"{played}{of} matches, {decisions} decisions"
 
 
+@_check("few", "plays {game}, {fewest} players", _S.CONVERSATION, each_game=True)
 async def plays_few(exam: Examination, game: str) -> str:
     """The fewest players: any moves; up to the turn cap; a sorted pack (negative scores)."""
     if exam.unplayed and exam.unplayed[0] == game:
@@ -119,6 +153,7 @@ async def plays_few(exam: Examination, game: str) -> str:
     return await _series(exam, exam.talk(game), matches)
 
 
+@_check("many", "plays {game}, {most} players", _S.CONVERSATION, each_game=True)
 async def plays_many(exam: Examination, game: str) -> str:
     """The most players: long lists, reshuffles; at the last seat and at the first."""
     seats = registry.game(game).max_seats
@@ -126,6 +161,7 @@ async def plays_many(exam: Examination, game: str) -> str:
     return await _series(exam, exam.talk(game, seats), matches)
 
 
+@_check("playoff", "plays {game}, playoff holes", _S.HELLO, each_game=True)
 async def plays_off(exam: Examination, game: str) -> str:
     """Holes 10 and 11: with the bot and without it."""
     matches: list[dict[str, Any]] = [
@@ -156,12 +192,21 @@ def _with_unknown(line: bytes) -> bytes:
     ).encode()
 
 
+@_check(
+    "fields", "ignores fields that it doesn't know", _S.CHANGE, unusual="without the unknown fields"
+)
 async def ignores_fields(exam: Examination, game: str) -> str:
     async with exam.talk(game) as talk:
         exam.deliver(talk, lambda line: (_with_unknown(line),))
         return f"{await play(talk, number=2)} decisions"
 
 
+@_check(
+    "messages",
+    "ignores messages that it doesn't know",
+    _S.CHANGE,
+    unusual="without the unknown messages",
+)
 async def ignores_messages(exam: Examination, game: str) -> str:
     unknown = b'{"type":"weather","text":"sunny","x":[1,{"y":2}]}\n'
     async with exam.talk(game) as talk:
@@ -175,6 +220,12 @@ async def ignores_messages(exam: Examination, game: str) -> str:
 # ------------------------------------------------------------------------------ how lines arrive
 
 
+@_check(
+    "pieces",
+    "reads lines however they arrive",
+    _S.CONVERSATION,
+    unusual="with lines that come one by one, in one piece",
+)
 async def reads_pieces(exam: Examination, game: str) -> str:
     """Lines in three pieces, cut anywhere; then several lines at a time."""
     written = 0
@@ -196,6 +247,13 @@ async def reads_pieces(exam: Examination, game: str) -> str:
     return f"{IN_PIECES} in pieces, then in bundles"
 
 
+@_check(
+    "crlf",
+    "reads lines that end in CR LF",
+    _S.CONVERSATION,
+    unusual="with lines that end in a newline alone",
+    warns=Mistake.NO_CRLF,
+)
 async def reads_windows(exam: Examination, game: str) -> str:
     """A warning only: no referee writes CR LF, but an author who tests by hand may."""
     async with exam.talk(game) as talk:
@@ -203,6 +261,7 @@ async def reads_windows(exam: Examination, game: str) -> str:
         return f"{await play(talk, number=9, at_most=IN_PIECES)} decisions"
 
 
+@_check("long", "reads long lines", _S.MESSAGES, unusual="with short lines")
 async def reads_long(exam: Examination, game: str) -> str:
     """Questions of nearly 32 KiB."""
 
@@ -215,9 +274,20 @@ async def reads_long(exam: Examination, game: str) -> str:
         return f"{await play(talk, number=6, at_most=IN_PIECES)} of {LONG_LINE} bytes"
 
 
+@_check("packages", "brings its packages along", _S.WHERE, applies=is_python)
+async def brings_packages(exam: Examination, _: str) -> str:
+    found = await host_packages(exam)
+    if not found:
+        return ""
+    listed = [f"{each.name} (imported in {each.imported}) is {each.place}" for each in found]
+    text = f"{'; '.join(listed)}.{unnamed_lock(exam.files)}"
+    raise CheckWarning(Mistake.HOST_PACKAGE, text)
+
+
 # ------------------------------------------------- time, memory: what the other checks measured
 
 
+@_check("time", "keeps well within its time", _S.LIMITS)
 async def in_time(exam: Examination, _: str) -> str:
     _skip_after(exam, Mistake.TOO_SLOW, Mistake.SPENT, Mistake.ENDLESS)
     p50, p99, most = percentiles(exam.times)
@@ -236,6 +306,7 @@ async def in_time(exam: Examination, _: str) -> str:
     return detail
 
 
+@_check("memory", "keeps within its memory", _S.LIMITS)
 async def in_memory(exam: Examination, _: str) -> str:
     _skip_after(exam, Mistake.MEMORY, Mistake.NO_MEMORY)
     detail = f"peak {exam.memory_mb:.0f} of {exam.limits.memory_mb} MB"
@@ -245,6 +316,7 @@ async def in_memory(exam: Examination, _: str) -> str:
     return detail
 
 
+@_check("idle", "waits without computing", _S.LIMITS)
 async def waits_idly(exam: Examination, _: str) -> str:
     if exam.unplayed:
         raise CheckSkipped(UNPLAYED)
@@ -260,15 +332,6 @@ def _skip_after(exam: Examination, *mistakes: Mistake) -> None:
         raise CheckSkipped(f"see: {known[0]}")
 
 
-async def brings_packages(exam: Examination, _: str) -> str:
-    found = await exam.host_packages()
-    if not found:
-        return ""
-    listed = [f"{each.name} (imported in {each.imported}) is {each.place}" for each in found]
-    text = f"{'; '.join(listed)}.{unnamed_lock(exam.files)}"
-    raise CheckWarning(Mistake.HOST_PACKAGE, text)
-
-
 def percentiles(seconds: Sequence[float]) -> tuple[float, float, float]:
     """p50, p99 and the largest, in milliseconds."""
     ordered = sorted(seconds) or [0.0]
@@ -277,6 +340,7 @@ def percentiles(seconds: Sequence[float]) -> tuple[float, float, float]:
     return p50, p99, most
 
 
+@_check("repeat", "plays the same again with the same seed", _S.MESSAGES)
 async def repeats(exam: Examination, game: str) -> str:
     """The same lines to two processes must give the same moves; other fields may differ."""
     moves = []
@@ -291,6 +355,7 @@ async def repeats(exam: Examination, game: str) -> str:
     return f"{len(moves[0])} decisions, twice"
 
 
+@_check("leave", "leaves after bye and at the end of its input", _S.CONVERSATION)
 async def leaves(exam: Examination, game: str) -> str:
     """`bye` in one process, the end of the input in another one."""
     for what in ("`bye`", "the end of its input"):
@@ -311,70 +376,3 @@ async def leaves(exam: Examination, game: str) -> str:
                 found = f"After {what}: {status}" + (f" ({last[:100]})." if last else ".")
                 raise CheckWarning(Mistake.LEAVES_BADLY, found)
     return ""
-
-
-class Check(msgspec.Struct, frozen=True):
-    """One of the list."""
-
-    name: str
-    title: str
-    """What a bot that passes does."""
-    section: Section
-    run: Callable[[Examination, str], Awaitable[str]]
-    each_game: bool = False
-    """In every game, else in the first one."""
-    first_steps: bool = False
-    """A bot that fails it can pass none of the checks after it."""
-    unusual: str = ""
-    """The check delivers lines as no referee does; how a bot that fails only here does work."""
-    warns: Mistake | None = None
-    """The warning for a bot that fails only because of how lines are delivered."""
-    applies: Callable[[Bot], bool] = lambda _: True
-
-
-_S = Section
-
-CHECKS: tuple[Check, ...] = (
-    Check("start", "starts, and answers hello with ready", _S.HELLO, starts, first_steps=True),
-    Check("answer", "answers its first questions", _S.ACT, answers, first_steps=True),
-    Check("quiet", "says nothing unasked", _S.CONVERSATION, keeps_quiet),
-    Check("few", "plays {game}, {fewest} players", _S.CONVERSATION, plays_few, each_game=True),
-    Check("many", "plays {game}, {most} players", _S.CONVERSATION, plays_many, each_game=True),
-    Check("playoff", "plays {game}, playoff holes", _S.HELLO, plays_off, each_game=True),
-    Check(
-        "fields",
-        "ignores fields that it doesn't know",
-        _S.CHANGE,
-        ignores_fields,
-        unusual="without the unknown fields",
-    ),
-    Check(
-        "messages",
-        "ignores messages that it doesn't know",
-        _S.CHANGE,
-        ignores_messages,
-        unusual="without the unknown messages",
-    ),
-    Check(
-        "pieces",
-        "reads lines however they arrive",
-        _S.CONVERSATION,
-        reads_pieces,
-        unusual="with lines that come one by one, in one piece",
-    ),
-    Check(
-        "crlf",
-        "reads lines that end in CR LF",
-        _S.CONVERSATION,
-        reads_windows,
-        unusual="with lines that end in a newline alone",
-        warns=Mistake.NO_CRLF,
-    ),
-    Check("long", "reads long lines", _S.MESSAGES, reads_long, unusual="with short lines"),
-    Check("packages", "brings its packages along", _S.WHERE, brings_packages, applies=is_python),
-    Check("time", "keeps well within its time", _S.LIMITS, in_time),
-    Check("memory", "keeps within its memory", _S.LIMITS, in_memory),
-    Check("idle", "waits without computing", _S.LIMITS, waits_idly),
-    Check("repeat", "plays the same again with the same seed", _S.MESSAGES, repeats),
-    Check("leave", "leaves after bye and at the end of its input", _S.CONVERSATION, leaves),
-)

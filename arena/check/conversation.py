@@ -20,13 +20,14 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import msgspec
+from msgspec.structs import replace
 
 from arena.check.diagnosis import diagnose
 from arena.check.facts import SPINS, Expected, Facts, Trigger
 from arena.check.mistakes import Mistake
 from arena.check.report import Finding, finding_of
 from arena.engine.single_bot import BotLine, Flood, Output, OutputEnd, Silence, Solo
-from arena.model import Bot, Settings
+from arena.model import Settings
 from arena.referee import hello
 from arena.system import clock
 from arena.wire.messages import Answer, Question, Ready
@@ -77,14 +78,7 @@ def ordinary(line: bytes) -> Sequence[bytes]:
 class MistakeError(Exception):
     """The bot made a mistake."""
 
-    def __init__(
-        self,
-        finding: Finding,
-        *,
-        alone_s: float = 0.0,
-        unwanted: bool = False,
-        declined: bool = False,
-    ) -> None:
+    def __init__(self, finding: Finding, *, alone_s: float, unwanted: bool, declined: bool) -> None:
         super().__init__(finding.title)
         self.finding = finding
         self.alone_s = alone_s
@@ -103,30 +97,10 @@ class StillSilentError(Exception):
         self.trigger = trigger
 
 
-class _Probe(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of probing a silent bot."""
-
-    trigger: Trigger = Trigger.NOTHING
-    event: Output
-    busy: float
-    took: float
-    """Seconds since its time was over."""
-    stderr: str
-    """From before the first probe."""
-    left: bool = False
-
-
 class Conversation:
-    def __init__(
-        self,
-        solo: Solo,
-        bot: Bot,
-        settings: Settings,
-        files: Sequence[str],
-        *,
-        windows: bool = False,
-        alone_s: float = 0.0,
-    ) -> None:
+    """`facts`: what is known of the bot before it says anything."""
+
+    def __init__(self, solo: Solo, settings: Settings, facts: Facts, *, alone_s: float) -> None:
         self.solo = solo
         self.settings = settings
         self.deliver: Delivery = ordinary
@@ -135,13 +109,13 @@ class Conversation:
         self.lean = False
         self.times: list[float] = []
         """Seconds of each answer."""
+        self.used = 0.0
+        """Seconds of all answers of the match that is played."""
         self.spent: list[float] = []
-        """Seconds of all answers of each whole match."""
+        """The same of each whole match before."""
         self.moves: list[str] = []
-        self._bot = bot
+        self._facts = facts
         self._limits = settings.limits
-        self._files = files
-        self._windows = windows
         self._alone_s = alone_s
         self._session = BotSession(settings.limits.line_bytes)
         self._pending = b""
@@ -149,7 +123,6 @@ class Conversation:
         self._since: list[bytes] = []
         self._after = ""
         self._turns: list[str] = []
-        self._used = 0.0
 
     async def start(
         self, *, patience: float = math.inf, suspect: Trigger = Trigger.NOTHING
@@ -167,13 +140,11 @@ class Conversation:
         if isinstance(event, Silence):
             if early and self.solo.cpu() > SPINS * patience:
                 raise StillSilentError(Trigger.NOTHING)
-            probe = await self._probe(event, WAKES_S)
-            if early and probe.trigger is Trigger.TIME:
-                event = probe.event
-            elif early and (probe.trigger is Trigger.NOTHING or probe.trigger is not suspect):
-                raise StillSilentError(probe.trigger)
-            else:
-                await self._fail(Expected.READY, probe.event, probe=probe, proven=early)
+            event, probed = await self._probe(event, WAKES_S)
+            if not early or (suspect is not Trigger.NOTHING and probed.trigger is suspect):
+                await self._fail(Expected.READY, event, probed=probed, proven=early)
+            if probed.trigger is not Trigger.TIME:
+                raise StillSilentError(probed.trigger)
         if not isinstance(event, BotLine):
             await self._fail(Expected.READY, event)
         self._session.receive(event.data + b"\n")
@@ -183,16 +154,10 @@ class Conversation:
         self.lean = ready.lean
         return event.at - self.solo.began
 
-    def new_match(self) -> None:
-        self._used = 0.0
-
-    def match_over(self) -> None:
-        self.spent.append(self._used)
-
     @property
     def bank_ms(self) -> int:
         """What is left of the bank."""
-        return max(0, self._limits.match_ms - int(self._used * 1000))
+        return max(0, self._limits.match_ms - int(self.used * 1000))
 
     async def notify(self, line: bytes) -> None:
         """Send a line that wants no answer."""
@@ -216,16 +181,15 @@ class Conversation:
         await self._write(pieces)
         asked = clock.monotonic()
         event = await self.solo.line(min(self._limits.move_ms, self.bank_ms) / 1000)
-        probe = None
+        probed = None
         if isinstance(event, Silence):
             shortest, longest = GRACE_S
             grace = min(max(shortest, self._limits.move_ms / 1000), longest)
-            probe = await self._probe(event, grace)
-            event = probe.event
-        if probe or not isinstance(event, BotLine):
-            await self._fail(Expected.MOVE, event, question.turn, legal, probe=probe)
+            event, probed = await self._probe(event, grace)
+        if probed or not isinstance(event, BotLine):
+            await self._fail(Expected.MOVE, event, question.turn, legal, probed=probed)
         took = max(0.0, event.at - asked)
-        self._used += took
+        self.used += took
         self._session.receive(event.data + b"\n")
         answer = self._session.next_event()
         if not isinstance(answer, Answer) or answer.move not in legal:
@@ -256,35 +220,33 @@ class Conversation:
                 await self.solo.rest(PIECE_S)
             self.solo.send(piece)
 
-    async def _probe(self, silence: Silence, grace: float) -> _Probe:
-        """Find out what makes a silent bot answer."""
+    async def _probe(self, silence: Silence, grace: float) -> tuple[Output, Facts]:
+        """Find out what makes a silent bot answer; with its standard error from before that."""
         solo = self.solo
         began, before = clock.monotonic(), solo.cpu()
-        event = await solo.line(max(grace, self._alone_s, WAKES_S))
+        event, tried = await solo.line(max(grace, self._alone_s, WAKES_S)), Trigger.TIME
         busy = (solo.cpu() - before) / (clock.monotonic() - began)
         stderr = solo.stderr
-
-        def outcome(event: Output, trigger: Trigger, *, left: bool = False) -> _Probe:
-            took = clock.monotonic() - began
-            return _Probe(
-                trigger=trigger, event=event, busy=busy, took=took, stderr=stderr, left=left
-            )
-
-        if not isinstance(event, Silence):
-            return outcome(event, Trigger.TIME if isinstance(event, BotLine) else Trigger.NOTHING)
         for trigger, data in ((Trigger.LINE, _LINE), (Trigger.BLOCK, _BLOCK)):
-            solo.send(data)
-            event = await solo.line(WAKES_S)
-            if not isinstance(event, Silence):
-                return outcome(event, trigger if isinstance(event, BotLine) else Trigger.NOTHING)
-        solo.close_input()
-        event = await solo.line(LEAVES_S)
-        left = isinstance(event, OutputEnd) and event.exited is not None
-        if isinstance(event, BotLine) or (
-            isinstance(event, OutputEnd) and event.rest != silence.held
-        ):
-            return outcome(event, Trigger.END, left=left)
-        return outcome(silence, Trigger.NOTHING, left=left)
+            if isinstance(event, Silence):
+                solo.send(data)
+                event, tried = await solo.line(WAKES_S), trigger
+        answered, left = isinstance(event, BotLine), False
+        if isinstance(event, Silence):
+            solo.close_input()
+            last, tried = await solo.line(LEAVES_S), Trigger.END
+            answered = isinstance(last, BotLine)
+            if isinstance(last, OutputEnd):
+                answered, left = last.rest != silence.held, last.exited is not None
+            event = last if answered else silence
+        return event, replace(
+            self._facts,
+            trigger=tried if answered else Trigger.NOTHING,
+            left=left,
+            busy=busy,
+            late=clock.monotonic() - began,
+            stderr=stderr,
+        )
 
     async def _fail(
         self,
@@ -293,12 +255,11 @@ class Conversation:
         turn: str = "",
         legal: Sequence[str] = (),
         *,
-        probe: _Probe | None = None,
+        probed: Facts | None = None,
         proven: bool = False,
     ) -> NoReturn:
         """Kill the bot, diagnose what is known of it, and raise."""
         solo = self.solo
-        more: list[bytes] = []
         line = event.data if isinstance(event, BotLine) else None
         ended = isinstance(event, OutputEnd)
         rest = b""
@@ -307,6 +268,7 @@ class Conversation:
         pause = MORE_S
         if expected is Expected.MOVE and any(t.encode() in (line or b"") for t in self._turns[-1:]):
             pause = max(OLD_S, MORE_S)
+        more: list[bytes] = []
         while len(more) < MORE_LINES and isinstance(next_ := await solo.line(pause), BotLine):
             more.append(next_.data)
             pause = MORE_S
@@ -315,8 +277,8 @@ class Conversation:
         await solo.kill()
         # Without time to die after each line it may have died of any of them.
         several = ended and len(self._since) > 1 and not self._alone_s
-        tried = probe or _Probe(event=event, busy=0.0, took=0.0, stderr=solo.stderr)
-        facts = Facts(
+        facts = replace(
+            probed or replace(self._facts, stderr=solo.stderr),
             expected=expected,
             after=self._after,
             line=line,
@@ -324,25 +286,17 @@ class Conversation:
             rest=rest,
             flood=isinstance(event, Flood),
             ended=ended,
-            trigger=tried.trigger,
-            left=tried.left,
-            busy=tried.busy,
             spent=expected is Expected.MOVE and self.bank_ms < self._limits.move_ms,
-            late=tried.took,
             sent=b"".join(self._since) if several and expected is Expected.MOVE else self._sent,
             turn=turn,
             earlier=self._turns,
             legal=legal,
             status=status,
             overstepped=exited.overstepped if exited else "",
-            stderr=tried.stderr,
-            run=self._bot.run,
-            files=self._files,
-            windows=self._windows,
         )
         alone_s = 0.0
-        if probe and not proven and not self._alone_s and probe.trigger is not Trigger.TIME:
-            alone_s = probe.took + (PATIENT_S if isinstance(probe.event, Silence) else MARGIN_S)
+        if probed and not proven and not self._alone_s and probed.trigger is not Trigger.TIME:
+            alone_s = probed.late + (PATIENT_S if isinstance(event, Silence) else MARGIN_S)
         elif several:
             alone_s = MARGIN_S
         diagnosis = diagnose(facts)

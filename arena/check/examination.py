@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from arena import registry
@@ -17,9 +18,8 @@ from arena.check.conversation import (
     StillSilentError,
     ordinary,
 )
-from arena.check.facts import Trigger
+from arena.check.facts import Expected, Facts, Trigger
 from arena.check.mistakes import Mistake
-from arena.check.packages import HostPackage, host_packages
 from arena.engine.pipes import Pipes
 from arena.engine.single_bot import open_solo
 from arena.model import Bot, Limits, Settings
@@ -76,10 +76,11 @@ class Examination:
         """The game that it could not play to its end in the check of whether it is quiet."""
         self.not_played: set[str] = set()
         """Games that it says it does not play."""
-        self._windows = has_windows_lines(bot)
-        self._pipes = pipes
+        self.solo = partial(open_solo, pipes, backend=backend, limits=limits)
+        """Starts a command in the sandbox as the bot is started."""
+        windows = has_windows_lines(bot)
+        self._facts = Facts(expected=Expected.READY, run=bot.run, files=files, windows=windows)
         self._slow = False
-        self._backend = backend
 
     @asynccontextmanager
     async def talk(
@@ -117,10 +118,8 @@ class Examination:
     async def _start(
         self, settings: Settings, *, patience: float = math.inf, suspect: Trigger = Trigger.NOTHING
     ) -> AsyncIterator[Conversation]:
-        async with open_solo(self._pipes, self.bot, self._backend, self.limits) as solo:
-            talk = Conversation(
-                solo, self.bot, settings, self.files, windows=self._windows, alone_s=self.alone_s
-            )
+        async with self.solo(self.bot) as solo:
+            talk = Conversation(solo, settings, self._facts, alone_s=self.alone_s)
             try:
                 self.ready_s = await talk.start(patience=patience, suspect=suspect)
                 yield talk
@@ -135,9 +134,6 @@ class Examination:
         """Deliver lines in another way from now on."""
         if not self.ordinary:
             talk.deliver = delivery
-
-    async def host_packages(self) -> list[HostPackage]:
-        return await host_packages(self._pipes, self.bot, self._backend, self.limits)
 
 
 def has_windows_lines(bot: Bot) -> bool:

@@ -22,10 +22,6 @@ Policy = Callable[[Sequence[str]], str]
 """An opponent: from the legal moves to one of them."""
 
 
-def random_policy(seed: int) -> Policy:
-    return random.Random(seed).choice  # noqa: S311 - an opponent, not a secret
-
-
 def slowest(legal: Sequence[str]) -> str:
     """Draw and replace the same card for ever: only others, or the turn cap, end a hole."""
     return "draw" if "draw" in legal else legal[0]
@@ -91,9 +87,9 @@ async def play(
         ),
     )
     match = referee(spec, game=registry.game(settings.game), deals=deals, settings=settings)
-    choose = opponents or random_policy(number)
+    choose = opponents or random.Random(number).choice  # noqa: S311 - no secret
     decisions = 0
-    talk.new_match()
+    talk.used = 0.0
     match.begin()
     while True:
         for to, notice in match.take_notices():
@@ -104,7 +100,7 @@ async def play(
         if not match.asked or (at_most and decisions >= at_most):
             talk.flush()
             if not match.asked:
-                talk.match_over()
+                talk.spent.append(talk.used)
             return decisions
         for asked in match.asked:
             if asked != seat:

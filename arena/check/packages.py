@@ -18,11 +18,10 @@ import msgspec
 
 from arena.bots.commands import INSIDE
 from arena.bots.folder import SnapshotError, open_folder
+from arena.check.examination import Examination
 from arena.check.languages import language
-from arena.engine.pipes import Pipes
-from arena.engine.single_bot import BotLine, open_solo
-from arena.model import Bot, Limits
-from arena.sandbox import Backend
+from arena.engine.single_bot import BotLine
+from arena.model import Bot
 
 # Read of a bot's files in all: an author's own code is far smaller.
 FILES, BYTES, NAMES = 200, 1 << 20, 200
@@ -94,9 +93,8 @@ def _texts(root: Path, scripts: Container[str]) -> Iterator[tuple[str, str]]:
                         yield path, opened_root.read(at, BYTES).decode("utf-8", "replace")
 
 
-async def host_packages(
-    pipes: Pipes, bot: Bot, backend: Backend, limits: Limits
-) -> list[HostPackage]:
+async def host_packages(exam: Examination) -> list[HostPackage]:
+    bot = exam.bot
     wanted = imports(Path(bot.root), bot.run)
     if not wanted:
         return []
@@ -105,7 +103,7 @@ async def host_packages(
     asking = msgspec.structs.replace(bot, run=(program, *flags, "-c", _WHERE, *wanted))
     own = [path for path in dict(bot.env).get("PYTHONPATH", "").split(os.pathsep) if path]
     found = []
-    async with open_solo(pipes, asking, backend, limits) as solo:
+    async with exam.solo(asking) as solo:
         for name, imported in wanted.items():
             event = await solo.line(_ANSWERS_S)
             if not isinstance(event, BotLine):

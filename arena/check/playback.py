@@ -4,8 +4,6 @@ Theory of operation. The recorded lines are sent to a fresh process of the bot. 
 its next line is read and judged by a `BotSession`, as in a match. While the answers are the
 recorded ones, the conversation is the recorded one. After the first other move the rest of the
 transcript no longer follows from the bot's answers, so playback stops there, unless `go_on`.
-
-`Feeder.run` returns AS_RECORDED or OTHERWISE, the exit codes of the command.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from contextlib import closing
 from typing import BinaryIO, NamedTuple
 
 from arena.engine.contestant import Contestant
-from arena.engine.recorder import open_tapped_pipes
+from arena.engine.recorder import Tap, open_tapped_pipes
 from arena.engine.single_bot import BotLine, Flood, Silence, Solo, open_solo
 from arena.model import Bot, FaultKind, Limits, UserError
 from arena.referee import Failure
@@ -25,7 +23,6 @@ from arena.sandbox import Backend
 from arena.wire.messages import Act, Answer, Bye, Hello, MatchStart, Next, Ready
 from arena.wire.session import BotSession, Pending, WireFault
 
-AS_RECORDED, OTHERWISE = 0, 5
 # Where the recorded bot was silent: so long we wait before we say that we wait.
 QUIET_S = 2.0
 # The same where the recorded bot answered.
@@ -45,29 +42,15 @@ class FeedOutput(NamedTuple):
     """What the bot writes to its standard error."""
 
 
-class _StderrTap:
-    """A tap that passes a bot's stderr on, without control sequences that a terminal would obey."""
+class _StderrTap(Tap):
+    """Passes a bot's stderr on; `confined`: only text, tabs and newlines."""
 
     def __init__(self, out: BinaryIO, *, confined: bool) -> None:
-        """`confined`: only text, tabs and newlines pass."""
         self._out = out
         self._legible = Legible() if confined else None
 
-    def started(self, entrant: str, contestant: Contestant) -> None:
-        """Nothing to do."""
-
-    def sent(self, contestant: Contestant, data: bytes) -> None:
-        """Nothing to do."""
-
-    def heard(self, contestant: Contestant, data: bytes) -> None:
-        """Nothing to do."""
-
     def logged(self, contestant: Contestant, data: bytes) -> None:  # noqa: ARG002 - there is one
-        """The bot's own words, as they come."""
         self._pass_on(self._legible(data) if self._legible else data)
-
-    def dropped(self, contestant: Contestant) -> None:
-        """Nothing to do."""
 
     def close(self) -> None:
         """Flush an incomplete character at the end."""
@@ -96,7 +79,7 @@ class Feeder:
         self._spoken = spoken
         self._echo = echo
         self._notify = notify
-        self._confined = not trusted
+        self._trusted = trusted
         self._seconds = seconds
         self._go_on = go_on
         self._script = spoken(lean=False)
@@ -105,27 +88,30 @@ class Feeder:
         self._first = ""
         """The first answer that was another one."""
 
-    async def run(self, bot: Bot, backend: Backend, limits: Limits) -> int:
-        """Start the bot and play the transcript back; returns the exit code."""
-        with closing(_StderrTap(self._echo.stderr, confined=self._confined)) as tap:
+    async def run(self, bot: Bot, backend: Backend, limits: Limits) -> bool:
+        """Start the bot and play the transcript back; returns whether it answered as recorded."""
+        with closing(_StderrTap(self._echo.stderr, confined=not self._trusted)) as tap:
             async with (
                 open_tapped_pipes(tap) as table,
                 open_solo(table, bot, backend, limits) as solo,
             ):
                 return await self._converse(solo, BotSession(limits.line_bytes))
 
-    async def _converse(self, solo: Solo, session: BotSession) -> int:
-        step: Exchange | None = None
+    async def _converse(self, solo: Solo, session: BotSession) -> bool:
         at = 0
         while at < len(self._script.steps):
             step = self._script.steps[at]
             at += 1
-            self._follow(step)
+            last = at == len(self._script.steps)
+            if isinstance(step.message, MatchStart):
+                self._match += 1
+            elif isinstance(step.message, Act):
+                self._hole = step.message.hole
             solo.send(step.line)
             if not step.wants_answer:
                 continue
             expect_answer(session, step.message)
-            outcome = await self._outcome(solo, session, step, last=at == len(self._script.steps))
+            outcome = await self._outcome(solo, session, step, last=last)
             if isinstance(outcome, Ready):
                 # Its own log doesn't say whether it asks for less; it does.
                 self._script = self._spoken(lean=outcome.lean)
@@ -137,18 +123,12 @@ class Feeder:
                         "it would wait for an `act`"
                     )
             if isinstance(outcome, Failure):
-                return self._failed(step, outcome, last=at == len(self._script.steps))
+                return self._failed(step, outcome, last=last)
             if isinstance(outcome, Answer):
-                code = self._answered(step, outcome, at)
-                if code is not None:
-                    return code
+                same = self._answered(step, outcome, last=last)
+                if same is not None:
+                    return same
         return await self._over(solo)
-
-    def _follow(self, step: Exchange) -> None:
-        if isinstance(step.message, MatchStart):
-            self._match += 1
-        elif isinstance(step.message, Act):
-            self._hole = step.message.hole
 
     async def _outcome(
         self, solo: Solo, session: BotSession, step: Exchange, *, last: bool
@@ -199,37 +179,36 @@ class Feeder:
             return max(self._seconds, step.message.limits.start_ms / 1000)
         return self._seconds
 
-    def _answered(self, step: Exchange, answer: Answer, at: int) -> int | None:
-        """Compare an answer with the recorded one. Returns the exit code, or None to go on."""
-        last = at == len(self._script.steps)
+    def _answered(self, step: Exchange, answer: Answer, *, last: bool) -> bool | None:
+        """Compare an answer with the recorded one; None: go on."""
         recorded = step.said
         legal = step.message.legal if isinstance(step.message, Act) else None
+        illegal = legal is not None and answer.move not in legal
+        same = not isinstance(recorded, Answer) or recorded.move == answer.move
         if last and self._script.kind is not None:
             if self._script.kind is FaultKind.ILLEGAL and isinstance(recorded, Answer):
-                if answer.move == recorded.move:
+                if same:
                     return self._verdict(f"illegal: {answer.move!r}", same=True, step=step)
-                if legal is not None and answer.move not in legal:
-                    return self._verdict(
-                        f"illegal, another move: {answer.move!r}", same=True, step=step
-                    )
+                if illegal:
+                    what = f"illegal, another move: {answer.move!r}"
+                    return self._verdict(what, same=True, step=step)
             return self._verdict(f"it answered {answer.move!r}", same=False, step=step)
-        if not isinstance(recorded, Answer) or recorded.move == answer.move:
+        if same:
             self._same += 1
             return None
-        if legal is not None and answer.move not in legal:
+        if illegal:
             return self._verdict(f"illegal: {answer.move!r}", same=False, step=step)
         self._others += 1
         if not self._first:
-            self._first = (
-                f"{self._where(step)}: another answer: recorded {recorded.move!r}, "
-                f"now {answer.move!r}"
-            )
+            assert isinstance(recorded, Answer)
+            moves = f"recorded {recorded.move!r}, now {answer.move!r}"
+            self._first = f"{self._where(step)}: another answer: {moves}"
             self._tell(self._first)
             after = "what follows in the transcript no longer follows from its answers"
             self._tell(f"  {after}{'' if self._go_on else '; stopped (--go-on goes on)'}")
-        return None if self._go_on else OTHERWISE
+        return None if self._go_on else False
 
-    def _failed(self, step: Exchange, failure: Failure, *, last: bool) -> int:
+    def _failed(self, step: Exchange, failure: Failure, *, last: bool) -> bool:
         status = f" ({failure.status})" if failure.status else ""
         what = f"{failure.kind}: {failure.message}{status}"
         if failure.line:
@@ -241,26 +220,26 @@ class Feeder:
             same = False
         return self._verdict(what, same=same, step=step)
 
-    def _verdict(self, what: str, *, same: bool, step: Exchange) -> int:
-        """Report a fault, recorded or new; returns the exit code."""
+    def _verdict(self, what: str, *, same: bool, step: Exchange) -> bool:
+        """Report a fault, recorded or new."""
         self._tell(f"{self._where(step)}: {what}")
         spoken = self._script
         if same:
             self._tell(f"reproduced: {spoken.kind}, after {self._same} answers as recorded")
-            return AS_RECORDED
+            return True
         recorded = "no fault"
         if spoken.kind is not None:
             status = f" ({spoken.status})" if spoken.status else ""
             recorded = f"{spoken.kind}{status} in line {spoken.steps[-1].number}"
         self._tell(f"not as recorded: there it was {recorded}")
-        return OTHERWISE
+        return False
 
-    async def _over(self, solo: Solo) -> int:
-        """Report the end of the transcript; returns the exit code."""
+    async def _over(self, solo: Solo) -> bool:
+        """Report the end of the transcript."""
         spoken = self._script
         if spoken.kind is not None:
             self._tell(f"not as recorded: there it was {spoken.kind} after the last line")
-            return OTHERWISE
+            return False
         if isinstance(spoken.steps[-1].message, Bye):
             solo.close_input()
             await solo.left(BYE_S)
@@ -269,7 +248,7 @@ class Feeder:
         self._tell(
             f"{self._same} of {self._asked} answers as recorded{others}; at the end: {status}"
         )
-        return OTHERWISE if self._first else AS_RECORDED
+        return not self._first
 
     def _where(self, step: Exchange) -> str:
         message = step.message

@@ -36,20 +36,8 @@ FILES = 200
 class PlannedCheck(NamedTuple):
     check: Check
     game: str
-    name: str
-    title: str
-
-    def result(
-        self, status: Status, detail: str = "", finding: Finding | None = None
-    ) -> CheckResult:
-        return CheckResult(
-            name=self.name,
-            title=self.title,
-            section=self.check.section,
-            status=status,
-            detail=detail,
-            finding=finding,
-        )
+    blank: CheckResult
+    """Its result as long as it has not been run."""
 
 
 def planned(games: Sequence[str], bot: Bot) -> Iterator[PlannedCheck]:
@@ -59,7 +47,10 @@ def planned(games: Sequence[str], bot: Bot) -> Iterator[PlannedCheck]:
             rules = registry.game(game)
             title = check.title.format(game=game, fewest=rules.min_seats, most=rules.max_seats)
             name = f"{check.name}-{game}" if check.each_game else check.name
-            yield PlannedCheck(check, game, name, title)
+            blank = CheckResult(
+                name=name, title=title, section=check.section, status=Status.SKIPPED
+            )
+            yield PlannedCheck(check, game, blank)
 
 
 async def check_bot(
@@ -79,15 +70,15 @@ async def check_bot(
     results: list[CheckResult] = []
     stop = False
     for step in planned(games, bot):
+        title = step.blank.title
         if stop:
-            result = step.result(Status.SKIPPED, "it can't play yet")
+            result = replace(step.blank, detail="it can't play yet")
         else:
-            begins(step.title)
+            begins(title)
             result = await _run(exam, step)
         if result.finding and result.status is Status.FAILED:
-            first = exam.known.setdefault(result.finding.cause, step.title)
-            if first != step.title:
-                result = step.result(Status.SKIPPED, "stopped by the same mistake")
+            if exam.known.setdefault(result.finding.cause, title) != title:
+                result = replace(step.blank, detail="stopped by the same mistake")
             elif step.check.first_steps:
                 stop = True
         results.append(result)
@@ -104,16 +95,17 @@ async def check_bot(
 
 
 async def _run(exam: Examination, step: PlannedCheck) -> CheckResult:
-    check, game, known = step.check, step.game, exam.known
+    check, game, blank = step
+    known = exam.known
     if game in exam.not_played:
-        return step.result(Status.SKIPPED, f"it doesn't play {game}")
+        return replace(blank, detail=f"it doesn't play {game}")
     try:
-        return step.result(Status.PASSED, await check.run(exam, game))
+        return replace(blank, status=Status.PASSED, detail=await check.run(exam, game))
     except CheckSkipped as skipped:
-        return step.result(Status.SKIPPED, str(skipped))
+        return replace(blank, detail=str(skipped))
     except CheckWarning as warning:
         finding = finding_of(Diagnosis(warning.mistake, warning.found))
-        return step.result(Status.WARNED, warning.detail, finding)
+        return replace(blank, status=Status.WARNED, detail=warning.detail, finding=finding)
     except MistakeError as error:
         finding = error.finding
         if error.declined and (other := await _other_game(exam, game)):
@@ -126,7 +118,7 @@ async def _run(exam: Examination, step: PlannedCheck) -> CheckResult:
             finding = await _second_run(exam, step, error)
             if check.unusual:
                 return await _compare_deliveries(exam, step, finding)
-    return step.result(Status.FAILED, finding=finding)
+    return replace(blank, status=Status.FAILED, finding=finding)
 
 
 async def _compare_deliveries(
@@ -137,7 +129,7 @@ async def _compare_deliveries(
     The delivery is the reason only if the bot plays the same match well with ordinary lines, and
     fails again with the unusual ones: a bot that fails now and then has another mistake.
     """
-    check, game = step.check, step.game
+    check, game, blank = step
     otherwise = ""
     exam.ordinary = True
     try:
@@ -152,20 +144,20 @@ async def _compare_deliveries(
             await check.run(exam, game)
             otherwise = "It happens now and then: the second time it did not."
     if otherwise and exam.known:
-        return step.result(Status.SKIPPED, "it fails with ordinary lines, too")
+        return replace(blank, detail="it fails with ordinary lines, too")
     if otherwise:
-        found = f"{finding.found} {otherwise}".strip()
-        return step.result(Status.FAILED, finding=replace(finding, found=found))
-    if check.warns:
+        finding = replace(finding, found=f"{finding.found} {otherwise}".strip())
+    elif check.warns:
         finding = finding_of(Diagnosis(check.warns, f"With them {finding.title}."))
-        return step.result(Status.WARNED, finding=finding)
-    finding = replace(
-        finding,
-        rule=_CHANGE if check.section is Section.CHANGE else f"A bot {check.title}.",
-        section=check.section,
-        advice=f"It works {check.unusual}: change how it reads them.",
-    )
-    return step.result(Status.FAILED, finding=finding)
+        return replace(blank, status=Status.WARNED, finding=finding)
+    else:
+        finding = replace(
+            finding,
+            rule=_CHANGE if check.section is Section.CHANGE else f"A bot {check.title}.",
+            section=check.section,
+            advice=f"It works {check.unusual}: change how it reads them.",
+        )
+    return replace(blank, status=Status.FAILED, finding=finding)
 
 
 async def _second_run(exam: Examination, step: PlannedCheck, error: MistakeError) -> Finding:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from arena.engine.contestant import Contestant
 from arena.engine.pipes import LOOK_S, Pipes
@@ -32,7 +32,7 @@ from arena.wire.session import WireEvent
 STDERR_BEGIN, STDERR_END = 8 << 20, 1 << 16
 
 
-class Tap(Protocol):
+class Tap:
     """Called with all that passes between the arena and its bots."""
 
     def started(self, entrant: str, contestant: Contestant) -> None:
@@ -139,7 +139,7 @@ class _Record:
         self.held = b""  # bounded: no more than a line and a pipe's worth is read ahead
 
 
-class Recorder:
+class Recorder(Tap):
     """Writes what is said into a folder, until it is closed."""
 
     def __init__(self, folder: Path, names: Mapping[str, str], about: str) -> None:
