@@ -18,7 +18,7 @@ the executor, its concurrency and its order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 import trio
@@ -39,13 +39,6 @@ class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """The core that the worker and its bots are to stay on."""
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
-    series: Series
-    attempt: int
-    try_core: bool = False
-    """Find out afterwards whether others take the worker's core."""
-
-
 class SeriesEnd(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
     """The series is over, or void if `trouble` says why."""
 
@@ -58,6 +51,16 @@ class SeriesEnd(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
     """Whether it is known that no bot has brought the trouble about."""
     crowded: bool | None = None
     """Whether others take the worker's core; None: not tried."""
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    series: Series
+    attempt: int
+    try_core: bool = False
+    """Find out afterwards whether others take the worker's core."""
+
+    def end(self, trouble: str = "", **more: Any) -> SeriesEnd:  # noqa: ANN401 - fields of SeriesEnd
+        return SeriesEnd(series=self.series.id, attempt=self.attempt, trouble=trouble, **more)
 
 
 Report = FinishedMatch | SeriesEnd

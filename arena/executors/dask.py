@@ -274,12 +274,7 @@ class _Round:
         if jobs:  # a worker at this address is another one now
             self._crew.leave(node)
         for block, job in jobs.values():
-            void = SeriesEnd(
-                series=job.series.id,
-                attempt=job.attempt,
-                trouble=why,
-                blameless=not self._crew.cluster.connected,
-            )
+            void = job.end(why, blameless=not self._crew.cluster.connected)
             self._ended(node, block, void)
         return count
 

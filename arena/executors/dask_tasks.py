@@ -34,9 +34,9 @@ import msgspec
 
 from arena import __version__
 from arena.bots import Bundle, default_cache, in_use, unpack
-from arena.executors import SERIES_END, Job, SeriesEnd, WorkerConfig
+from arena.executors import SERIES_END, Job, WorkerConfig
 from arena.executors.core_probe import CoreTrial
-from arena.exhaustion import why_not_started
+from arena.executors.local import not_started, start_worker
 from arena.model import (
     Bot,
     Confinement,
@@ -223,11 +223,11 @@ class _Event:
             yield from process.play(job)
         except OSError as error:
             # It couldn't be started, or was gone before it got the job.
-            yield _void(job, f"can't start a worker process: {why_not_started(error)}")
+            yield _line(not_started(job, error))
             self._end(slot)
         except EOFError:
             how = self._end(slot)
-            yield _void(job, f"a worker process ended unexpectedly (exit {how})")
+            yield _line(job.end(f"a worker process ended unexpectedly (exit {how})"))
 
     def _end(self, slot: int) -> int | None:
         process = self._processes.pop(slot, None)
@@ -248,23 +248,16 @@ class _Event:
 
 
 class _Process:
+    """A worker process, for threads that wait for it."""
+
     def __init__(self, config: WorkerConfig) -> None:
-        self._process = processes.start(
-            [sys.executable, "-P", "-m", "arena.executors.worker"],
-            stdin=processes.PIPE,
-            stdout=processes.PIPE,
-            stderr=processes.DEVNULL,
-            start_new_session=True,
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._input, self._output = self._process.stdin, self._process.stdout
-        self._first = _encode(config) + b"\n"
+        self._process, self._input, self._output = start_worker(stderr=processes.DEVNULL)
+        self._first = _line(config)
 
     def play(self, job: Job) -> Iterator[bytes]:
         """The lines of a series, its end last."""
         try:
-            self._input.write(self._first + _encode(job) + b"\n")
+            self._input.write(self._first + _line(job))
             self._input.flush()
         except BrokenPipeError:
             raise EOFError from None
@@ -290,9 +283,8 @@ class _Process:
         threading.Thread(target=self.close, name="arena-end", daemon=True).start()
 
 
-def _void(job: Job, trouble: str) -> bytes:
-    end = SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble)
-    return _encode(end) + b"\n"
+def _line(message: msgspec.Struct) -> bytes:
+    return _encode(message) + b"\n"
 
 
 _events: dict[str, _Event] = {}

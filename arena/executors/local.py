@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Self
+from typing import IO, Any
 
 import msgspec
 import trio
@@ -76,13 +76,13 @@ class LocalExecutor:
             queue.close()
 
         async def work(here: WorkerId) -> None:
-            async with _Place(self._configs[here]) as place:
-                voids = 0
+            worker, voids = _Worker(self._configs[here]), 0
+            try:
                 while not stop.is_set() and (turn := await queue.take(here)) is not None:
                     if stop.is_set() or (attempt := choose(turn.series)) is None:
                         queue.give_back(turn)
                         continue
-                    end = await place.play(Job(series=turn.series, attempt=attempt), report)
+                    end = await worker.play(Job(series=turn.series, attempt=attempt), report)
                     report(end)
                     if not end.trouble:
                         voids = 0
@@ -90,11 +90,14 @@ class LocalExecutor:
                         continue
                     pausing.add(here)
                     queue.put_void(turn, here)
-                    await place.vacate()
+                    await worker.close()
                     voids += 1
                     with trio.move_on_after(pause(voids)):
                         await queue.over.wait()
                     pausing.remove(here)
+            finally:
+                with trio.CancelScope(shield=True):
+                    await worker.close()
 
         async with trio.open_nursery() as stopping:
             stopping.start_soon(close_queue)
@@ -104,63 +107,54 @@ class LocalExecutor:
             stopping.cancel_scope.cancel()
 
 
-class _Place:
-    """A place for one worker: its process is started when a series needs it."""
+def start_worker(**how: Any) -> tuple[processes.Process, IO[bytes], IO[bytes]]:  # noqa: ANN401
+    """A worker process, its input and its output. `how`: as to start any process."""
+    process = processes.start(
+        [sys.executable, "-P", "-m", "arena.executors.worker"],
+        stdin=processes.PIPE,
+        stdout=processes.PIPE,
+        # A group of its own: Ctrl-C in a terminal is for the parent to deal with.
+        start_new_session=True,
+        **how,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    return process, process.stdin, process.stdout
 
-    def __init__(self, config: WorkerConfig) -> None:
-        self._config = config
-        self._worker: _Worker | None = None
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        with trio.CancelScope(shield=True):
-            await self.vacate()
-
-    async def play(self, job: Job, report: Callable[[Report], None]) -> SeriesEnd:
-        try:
-            self._worker = self._worker or _Worker(self._config)
-        except OSError as error:
-            return _void(job, f"can't start a worker process: {why_not_started(error)}")
-        return await self._worker.play(job, report)
-
-    async def vacate(self) -> None:
-        if self._worker is not None:
-            await self._worker.close()
-            self._worker = None
+def not_started(job: Job, error: OSError) -> SeriesEnd:
+    return job.end(f"can't start a worker process: {why_not_started(error)}")
 
 
 class _Worker:
-    """A worker process and its two pipes."""
+    """A worker process and its two pipes; it is started when a series needs it."""
 
     def __init__(self, config: WorkerConfig) -> None:
+        self._config = config
+        self._process: processes.Process | None = None
+
+    def _start(self) -> processes.Process:
         # Started by this, the main, thread: a process opener with threads of its own would
         # send parent-death signals when an idle thread retires.
-        self._process = processes.start(
-            [sys.executable, "-P", "-m", "arena.executors.worker"],
-            stdin=processes.PIPE,
-            stdout=processes.PIPE,
-            # A group of its own: Ctrl-C in a terminal is for the parent to deal with.
-            start_new_session=True,
-            bufsize=0,
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        process, input_, self._output = start_worker(bufsize=0)
         try:
-            self._input = trio.lowlevel.FdStream(os.dup(self._process.stdin.fileno()))
+            self._input = trio.lowlevel.FdStream(os.dup(input_.fileno()))
         except OSError:
-            self._process.kill()
-            self._process.communicate()
+            process.kill()
+            process.communicate()
             raise
-        self._process.stdin.close()
+        input_.close()
         # Read without a stream of trio's, which would go round its loop twice for each record.
-        self._output = self._process.stdout
         self._buffer = bytearray()
-        self._first = _encode(config) + b"\n"
+        self._first = _encode(self._config) + b"\n"
+        return process
 
     async def play(self, job: Job, report: Callable[[Report], None]) -> SeriesEnd:
         """Play one series: every line of the worker goes to `report` but the last."""
+        try:
+            self._process = self._process or self._start()
+        except OSError as error:
+            return not_started(job, error)
         try:
             await self._input.send_all(self._first + _encode(job) + b"\n")
             self._first = b""
@@ -170,22 +164,23 @@ class _Worker:
                     return message
                 report(message)
         except (trio.BrokenResourceError, EOFError):
-            await self.close()
-            end = _exit_text(self._process.returncode)
-            return _void(job, f"a worker process ended unexpectedly ({end})")
+            code = await self.close()
+            end = f"signal {-code}" if code < 0 else f"exit {code}"
+            return job.end(f"a worker process ended unexpectedly ({end})")
 
-    async def close(self) -> None:
+    async def close(self) -> int:
         """End its input and wait: it kills what it started. Kill it if it doesn't end in time."""
-        if self._output.closed:
-            return
+        if self._process is None:
+            return 0
         await self._input.aclose()
         with trio.move_on_after(_END_S):
             # Reading to the end is waiting for it without a thread: its bots are gone by then.
             while await self._some():
                 pass
+        process, self._process = self._process, None
         self._output.close()
-        self._process.kill()
-        self._process.wait()
+        process.kill()
+        return process.wait()
 
     async def _some(self) -> bytes:
         await trio.lowlevel.wait_readable(self._output)
@@ -200,11 +195,3 @@ class _Worker:
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line
-
-
-def _void(job: Job, trouble: str) -> SeriesEnd:
-    return SeriesEnd(series=job.series.id, attempt=job.attempt, trouble=trouble)
-
-
-def _exit_text(code: int | None) -> str:
-    return f"signal {-code}" if code is not None and code < 0 else f"exit {code}"

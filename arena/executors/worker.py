@@ -81,15 +81,8 @@ async def serve(input_pipe: int, output_pipe: int) -> None:
                     pipes = None  # whatever state it is in: the next has a new spawner
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
-                out.send(
-                    SeriesEnd(
-                        series=job.series.id,
-                        attempt=job.attempt,
-                        trouble=trouble,
-                        bug=bug,
-                        crowded=_crowded(pipes) if job.try_core and pipes is not None else None,
-                    )
-                )
+                crowded = _crowded(pipes) if job.try_core and pipes is not None else None
+                out.send(job.end(trouble, bug=bug, crowded=crowded))
 
 
 def _crowded(pipes: Pipes) -> bool:

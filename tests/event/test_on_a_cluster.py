@@ -332,7 +332,7 @@ play = getattr(play, "real", play)
 
 def sick(event, slot, core, jobs):
     return b"".join(
-        dask_tasks._void(job, "no space left") if TROUBLE else
+        dask_tasks._line(job.end("no space left")) if TROUBLE else
         play(event, slot, core, dask_tasks._encode([job]))
         .replace(b'"crowded":null', b'"crowded":true')
         for job in dask_tasks._jobs(jobs)
