@@ -24,9 +24,8 @@ from arena.check.mistakes import Mistake
 from arena.check.report import NOT_ENTERED, CheckReports, CheckResult, Report, Status, finding_of
 from arena.check.runner import check_bot, planned
 from arena.engine.pipes import open_pipes
-from arena.event.workshop import Workshop, find_sandbox
+from arena.event.workshop import Workshop
 from arena.executors.cores import cores, one_core
-from arena.machine.preflight import keep_promises
 from arena.model import Bot, Frozen, HostError, Limits, UserError
 from arena.registry import GAMES
 from arena.sandbox import Backend
@@ -88,15 +87,21 @@ def _check(paths: Sequence[Path], options: CheckOptions, progress: CheckProgress
         roster = load(paths, cache=cache)
         bots: list[Bot] = []
         problems = roster.problems
-        backend, room = None, 1
+        workshop = None
         if roster.candidates:
-            room = keep_promises(limits, progress.note, jobs=options.jobs, flags=("--memory",))
-            backend = find_sandbox(options.sandbox, progress.note)
-            bots, problems, _ = Workshop(cache, backend, progress.note).build(roster, limits)
+            workshop = Workshop(
+                limits,
+                progress.note,
+                sandbox=options.sandbox,
+                jobs=options.jobs,
+                flags=("--memory",),
+            )
+            bots, problems, _ = workshop.build(roster, limits)
         examined: Iterator[Report] = iter(())
-        if backend and bots:
+        if workshop and bots:
             named = {each.entrant.id: each.path for each in roster.candidates}
-            terms, at_a_time = _Terms(backend, options, named), min(room, len(bots))
+            terms = _Terms(workshop.backend, options, named)
+            at_a_time = min(workshop.room, len(bots))
             if at_a_time > 1:
                 examined = _side_by_side(bots, terms, at_a_time, progress)
             else:
@@ -110,7 +115,7 @@ def _check(paths: Sequence[Path], options: CheckOptions, progress: CheckProgress
         words = Mistake.NOT_ENTERED.rule.text.rstrip(".")
         raise UserError(f"there is no bot to be checked{left_out} ({words})")
     passed = all(report.status is not Status.FAILED for report in reports)
-    sandbox = backend.name if backend else ""
+    sandbox = workshop.backend.name if workshop else ""
     return CheckReports(passed=passed, sandbox=sandbox, bots=tuple(reports))
 
 

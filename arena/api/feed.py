@@ -15,10 +15,9 @@ import trio
 from arena.bots import Roster, default_cache, in_use, load, restore
 from arena.check.playback import Feeder, FeedOutput
 from arena.event.transcript import BotMatches
-from arena.event.workshop import Workshop, find_sandbox
+from arena.event.workshop import Workshop
 from arena.executors.cores import one_core
 from arena.machine import Notify
-from arena.machine.preflight import keep_promises
 from arena.model import Bot, Frozen, Limits, UserError
 from arena.replay.transcripts import Script, read_script
 from arena.sandbox import Backend, Launch, SpawnPlan, TreeLimits
@@ -80,12 +79,16 @@ def feed_bot(
     with in_use(cache):
         roster, script_of = _sources(bot, transcript, options, cache, notify)
         limits = _limits(script_of(lean=options.lean))
-        if options.command is None:  # else it has no limits, and no bot is judged
-            keep_promises(limits, notify, jobs=1)
-        wanted = "none" if options.command is not None else options.sandbox
         folder = Path(transcript) if options.match is not None else None
-        backend = find_sandbox(wanted, notify, folder)
-        workshop = Workshop(cache, backend, notify, folder, way_out=f"more: arena check {bot}")
+        workshop = Workshop(
+            limits if options.command is None else None,  # else it has none, and no bot is judged
+            notify,
+            folder,
+            sandbox="none" if options.command is not None else options.sandbox,
+            jobs=1,
+            way_out=f"more: arena check {bot}",
+        )
+        backend = workshop.backend
         ready, _ = workshop.enter(roster, limits)
         if not ready:
             raise UserError(f"{bot} can't be started here")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
-from arena.bots import Candidate, Roster, default_cache, in_use, load, printable, restore
-from arena.deals import commitment, secret_from_seed
+from arena.bots import Roster, default_cache, in_use, load, printable, restore
 from arena.event.commands import command_line
 from arena.event.drift import refuse_drift
 from arena.event.dry_run import Forecast
@@ -22,71 +20,103 @@ from arena.event.epochs import (
     next_epoch,
     settings_of_epoch,
 )
-from arena.event.prepare import NewEvent, forecast_new, play_new
+from arena.event.prepare import NewEvent, forecast_new, new_event, play_new
 from arena.event.progress import Outcome
-from arena.event.results import schedule_of, withdrawn_in
+from arena.event.results import withdrawn_in
 from arena.event.session import Session
-from arena.event.workshop import Workshop, context_of, find_sandbox
-from arena.machine import Notify
-from arena.machine.preflight import keep_promises
-from arena.model import Entrant, Event, UserError
-from arena.store import read_event, read_event_file, read_private, secret_of
-from arena.system import randomness
+from arena.event.workshop import Workshop
+from arena.model import Bot, Entrant, Event, Settings, UserError
+from arena.store import read_event_file, read_private, secret_of
 
 ALL = "they must all be able to play"
-
-
-class _Field(NamedTuple):
-    """The bots of an epoch, and the events before it."""
-
-    folder: Path
-    events: Sequence[Event]
-    """The event and its epochs so far."""
-    new: Sequence[Candidate]
-    roster: Roster
-    """Of all bots that play, old and new."""
-    old: Sequence[Entrant]
-    withdrawn: frozenset[str]
-    """Withdrawn in the event or an epoch: they take no part."""
 
 
 def run_into(
     folder: Path, bots: Sequence[Path], session: Session, *, seed: str | None = None
 ) -> Outcome:
     """Every new bot meets the old ones, and the new ones each other."""
-    with _new_epoch(folder, bots, session, seed=seed) as (new, room):
-        return play_new(new, next_epoch(folder), room, session)
+    with _new_epoch(folder, bots, session, seed) as new:
+        return play_new(new, next_epoch(folder), session)
 
 
 def forecast_epoch(
     folder: Path, bots: Sequence[Path], session: Session, *, seed: str | None = None
 ) -> Forecast:
     """Find out what `run_into` would play, and how long it takes."""
-    with _new_epoch(folder, bots, session, seed=seed) as (new, room):
-        return forecast_new(new, room, session)
+    with _new_epoch(folder, bots, session, seed) as new:
+        return forecast_new(new, session)
 
 
 @contextmanager
 def _new_epoch(
-    folder: Path, bots: Sequence[Path], session: Session, *, seed: str | None
-) -> Iterator[tuple[NewEvent, int]]:
-    """The epoch as a new event, and how many of its matches can be played at a time."""
+    folder: Path, bots: Sequence[Path], session: Session, seed: str | None
+) -> Iterator[NewEvent]:
+    """The epoch as a new event."""
     events = _finished(folder)
-    settings, run, notify = events[0].settings, session.options, session.progress.say
-    room = keep_promises(
-        settings.limits, notify, seats=settings.seats, series=settings.series, jobs=run.jobs
-    )
+    base, run, notify = events[folder].settings, session.options, session.progress.say
+    if not bots:
+        raise UserError(f"name the bots to add: {command_line('run', Path('BOT'))} --into {folder}")
     cache = default_cache()
     with in_use(cache):
-        field = _field(folder, events, bots, cache, notify)
-        backend = find_sandbox(run.sandbox or "auto", notify, folder)
-        workshop = Workshop(cache, backend, notify, folder, way_out=ALL)
-        yield _entered(field, workshop, seed=seed, room=room * settings.seats), room
+        field = field_before([*events.values()])
+        given, again = _newcomers(bots, field, cache)
+        withdrawn = frozenset[str]().union(*(withdrawn_in(*each) for each in events.items()))
+        if withdrawn:
+            gone = ", ".join(map(printable, sorted(withdrawn)))
+            notify(f"note: withdrawn from the event, and no opponents any more: {gone}")
+        old = [entrant for entrant in field if entrant.id not in withdrawn]
+        roster = restore([(each, again.get(each.hash, ("", ""))[0]) for each in old], cache=cache)
+        _refuse_missing(folder, old, roster)
+        if again:
+            notify(f"note: in the event already, and no newcomers: {_named(again)}")
+        every = msgspec.structs.replace(
+            given,
+            candidates=(*roster.candidates, *given.candidates),
+            notes=(*given.notes, *roster.notes),
+        )
+
+        def settle(ready: Sequence[Bot]) -> Settings:
+            ids = {bot.entrant.id for bot in ready}
+            if absent := [each.id for each in old if each.id not in ids]:
+                raise UserError(f"{folder}: bots of the event can't play: {', '.join(absent)}")
+            heroes = ids & {each.entrant.id for each in given.candidates}
+            if not heroes:
+                raise UserError("no bot to add: those that are new can't play here")
+            return settings_of_epoch(base, heroes, withdrawn=withdrawn)
+
+        workshop = Workshop(
+            base.limits,
+            notify,
+            folder,
+            sandbox=run.sandbox,
+            seats=base.seats,
+            series=base.series,
+            jobs=run.jobs,
+            way_out=ALL,
+        )
+        yield new_event(every, base.limits, workshop, settle, seed=seed)
 
 
-def _finished(folder: Path) -> list[Event]:
+def _finished(folder: Path) -> dict[Path, Event]:
     """The event in a folder and its epochs; UserError if no bot can be added to it."""
-    event = read_event(folder)
+    events: dict[Path, Event] = {}
+    for path in (folder, *epochs_of(folder)):
+        file = read_event_file(path)
+        event = file.event
+        if path == folder:
+            _refuse_part(folder, event)
+        if not event.finished or read_private(path) is not None:
+            command = command_line("resume" if event.sandbox else "run", path)
+            raise UserError(f"{path}: the event is not finished; first: {command}")
+        if events and (fault := epoch_fault([*events.values()], event)):
+            raise UserError(f"{path}: no epoch of the event in {folder}: {fault}")
+        refuse_drift(path, event, file.announced, secret_of(path, event), None)
+        events[path] = event
+    return events
+
+
+def _refuse_part(folder: Path, event: Event) -> None:
+    """UserError for what is no event of several matches, or only a part of one."""
     if (whole := event_of_epoch(folder)) is not None:
         raise UserError(
             f"{folder} is an epoch of the event in {whole}; add to that: --into {whole}"
@@ -95,39 +125,25 @@ def _finished(folder: Path) -> list[Event]:
         raise UserError(f"{folder}: one match, to which no bot can come; play another: arena play")
     if event.shard:
         raise UserError(f"{folder}: a shard of an event; merge it first: arena merge")
-    events: list[Event] = []
-    for path in (folder, *epochs_of(folder)):
-        file = read_event_file(path)
-        each = file.event
-        if not each.finished or read_private(path) is not None:
-            command = command_line("resume" if each.sandbox else "run", path)
-            raise UserError(f"{path}: the event is not finished; first: {command}")
-        if events and (fault := epoch_fault(events, each)):
-            raise UserError(f"{path}: no epoch of the event in {folder}: {fault}")
-        refuse_drift(path, each, file.announced, secret_of(path, each), None)
-        events.append(each)
-    return events
 
 
-def _field(
-    folder: Path, events: Sequence[Event], bots: Sequence[Path], cache: Path, notify: Notify
-) -> _Field:
-    """The new bots, and the old ones as they were: from the paths in `bots`, or the cache."""
-    if not bots:
-        raise UserError(f"name the bots to add: {command_line('run', Path('BOT'))} --into {folder}")
-    field = field_before(events)
+def _newcomers(
+    bots: Sequence[Path], field: Sequence[Entrant], cache: Path
+) -> tuple[Roster, Mapping[str, tuple[str, str]]]:
+    """The bots that are new; of the others, by their content, the source and a name."""
     given = load(bots, cache=cache)
     if given.problems:
         raise UserError("\n".join(map(str, given.problems)))
-    known = {entrant.hash: entrant for entrant in reversed(field)}
-    new = [each for each in given.candidates if each.entrant.hash not in known]
-    again = [each for each in given.candidates if each.entrant.hash in known]
-    in_it = ", ".join(
-        printable(f"{each.path} (as {known[each.entrant.hash].id})") for each in again
-    )
+    known = {entrant.hash: entrant.id for entrant in reversed(field)}
+    again = {
+        each.entrant.hash: (each.source, f"{each.path} (as {known[each.entrant.hash]})")
+        for each in given.candidates
+        if each.entrant.hash in known
+    }
+    new = tuple(each for each in given.candidates if each.entrant.hash not in known)
     if not new:
         raise UserError(
-            f"no bot to add: in the event already, with this content: {in_it}"
+            f"no bot to add: in the event already, with this content: {_named(again)}"
             if again
             else "no bot to add: none of the paths is one"
         )
@@ -138,20 +154,11 @@ def _field(
                 f"{each.path}: {printable(each.entrant.id)} is in the event already, with "
                 "different content; give it another version"
             )
-    withdrawn = frozenset[str]().union(*map(withdrawn_in, (folder, *epochs_of(folder))))
-    if withdrawn:
-        gone = ", ".join(map(printable, sorted(withdrawn)))
-        notify(f"note: withdrawn from the event, and no opponents any more: {gone}")
-    field = tuple(entrant for entrant in field if entrant.id not in withdrawn)
-    sources = {each.entrant.hash: each.source for each in again}
-    old = restore([(entrant, sources.get(entrant.hash, "")) for entrant in field], cache=cache)
-    _refuse_missing(folder, field, old)
-    if again:
-        notify(f"note: in the event already, and no newcomers: {in_it}")
-    roster = msgspec.structs.replace(
-        given, candidates=(*old.candidates, *new), problems=(), notes=(*given.notes, *old.notes)
-    )
-    return _Field(folder, events, new, roster, field, withdrawn)
+    return msgspec.structs.replace(given, candidates=new), again
+
+
+def _named(again: Mapping[str, tuple[str, str]]) -> str:
+    return ", ".join(printable(name) for _, name in again.values())
 
 
 def _refuse_missing(folder: Path, field: Sequence[Entrant], old: Roster) -> None:
@@ -169,31 +176,3 @@ def _refuse_missing(folder: Path, field: Sequence[Entrant], old: Roster) -> None
         )
     if lines:
         raise UserError("\n".join(lines))
-
-
-def _entered(field: _Field, workshop: Workshop, *, seed: str | None, room: int) -> NewEvent:
-    """The epoch as an event; its bots can start."""
-    base = field.events[0].settings
-    ready, not_run = workshop.enter(field.roster, base.limits)
-    entrants = tuple(bot.entrant for bot in sorted(ready, key=lambda bot: bot.entrant.id))
-    ids = {entrant.id for entrant in entrants}
-    heroes = ids & {each.entrant.id for each in field.new}
-    if absent := [each.id for each in field.old if each.id not in ids]:
-        raise UserError(f"{field.folder}: bots of the event can't play: {', '.join(absent)}")
-    if not heroes:
-        raise UserError("no bot to add: those that are new can't play here")
-    settings = settings_of_epoch(
-        base, heroes, predictable=seed is not None, withdrawn=field.withdrawn
-    )
-    secret = secret_from_seed(seed) if seed is not None else randomness.token_bytes(32)
-    context = context_of(settings, secret, ready, workshop.backend)
-    event = Event(
-        settings=settings,
-        entrants=entrants,
-        commitment=commitment(secret, settings, entrants),
-        predictable=seed is not None,
-        not_run=not_run,
-    )
-    schedule = schedule_of(event, secret)  # UserError, before a bot is started, if it can't be
-    workshop.start(context, room)
-    return NewEvent(event, secret, context, tuple(ready), schedule, workshop)

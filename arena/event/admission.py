@@ -10,15 +10,21 @@ from pathlib import Path
 
 import msgspec
 
-from arena.bots import default_cache, in_use, missing_packages, missing_snapshots, restore
-from arena.event.workshop import Workshop, context_of, find_sandbox
+from arena.bots import (
+    Roster,
+    default_cache,
+    in_use,
+    missing_packages,
+    missing_snapshots,
+    restore,
+)
+from arena.event.workshop import Workshop, context_of
 from arena.executors import core_probe
 from arena.executors.cores import cores
 from arena.executors.dask_tasks import Ask, AskCores, CoreTrials, NodeAnswer, NodeFit, NodeUnfit
 from arena.machine import Notify
 from arena.machine.facts import confinement, this_machine
-from arena.machine.preflight import keep_promises
-from arena.model import Bot, HostError, UserError
+from arena.model import Bot, HostError, Settings, UserError
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -33,42 +39,42 @@ def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
         return CoreTrials(trials=tuple(core_probe.try_cores(ask.cores)))
     settings, cache = ask.settings, default_cache()
     try:
-        room = keep_promises(settings.limits, notify, seats=settings.seats, series=settings.series)
-        backend = find_sandbox(ask.sandbox, notify)
         with in_use(cache):
-            workshop = Workshop(cache, backend, notify, way_out="")
-            bots = _bots(ask, workshop, room) if ask.enter else ()
+            workshop = Workshop(
+                settings.limits,
+                notify,
+                sandbox=ask.sandbox,
+                seats=settings.seats,
+                series=settings.series,
+                way_out="",
+            )
+            there = restore([(each, "") for each in ask.entrants], cache=cache)
+            # What the cache lacks: bots, and packages of those that it has.
+            missing = () if ask.enter else missing_snapshots(ask.entrants, cache=cache)
+            packages = () if ask.enter else missing_packages(there.candidates, cache=cache)
             return NodeFit(
                 host=_host(),
                 cache=_identity(cache),
                 machine=this_machine(),
-                sandbox=backend.name,
-                confinement=confinement(backend),
+                sandbox=workshop.backend.name,
+                confinement=confinement(workshop.backend),
                 cores=tuple(cores()),
-                room=room,
-                missing=() if ask.enter else _missing(ask, cache),
-                bots=bots,
+                room=workshop.room,
+                missing=(*missing, *packages),
+                bots=_started(there, settings, workshop) if ask.enter else (),
             )
     except (UserError, HostError) as error:
         return NodeUnfit(trouble=str(error))
 
 
-def _missing(ask: Ask, cache: Path) -> tuple[str, ...]:
-    """List what the cache lacks: bots, and packages of those that it has."""
-    there = restore([(each, "") for each in ask.entrants], cache=cache).candidates
-    return (*missing_snapshots(ask.entrants, cache=cache), *missing_packages(there, cache=cache))
-
-
-def _bots(ask: Ask, workshop: Workshop, room: int) -> tuple[Bot, ...]:
+def _started(found: Roster, settings: Settings, workshop: Workshop) -> tuple[Bot, ...]:
     """Build the bots, and start each one once."""
-    found = restore([(each, "") for each in ask.entrants], cache=workshop.cache)
-    ready, problems, left_out = workshop.build(found, ask.settings.limits)
+    ready, problems, left_out = workshop.build(found, settings.limits)
     # By their names: their paths here are hashes.
     lines = [f"{bad.name}: {'; '.join(bad.lines)}" for bad in problems]
     if lines := lines + [f"{out.name}: {out.reason}" for out in left_out]:
         raise UserError("\n".join(lines))
-    context = context_of(ask.settings, bytes(32), ready, workshop.backend)
-    workshop.start(context, room * ask.settings.seats)
+    workshop.start(context_of(settings, bytes(32), ready, workshop.backend))
     return tuple(ready)
 
 

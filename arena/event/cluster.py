@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena.event.options import ClusterOptions, RunOptions
+from arena.event.options import RunOptions
 from arena.event.workshop import Workshop
-from arena.executors import Executor, WorkerConfig
+from arena.executors import Executor
 from arena.executors.cores import fair_jobs
 from arena.executors.local import LocalExecutor
 from arena.machine import Notify
@@ -51,35 +51,17 @@ class Venue(NamedTuple):
 
 @contextmanager
 def venue(
-    event: Event,
-    secret: bytes,
-    bots: Sequence[Bot],
-    *,
-    workshop: Workshop,
-    options: RunOptions,
-    room: int,
+    event: Event, secret: bytes, bots: Sequence[Bot], workshop: Workshop, options: RunOptions
 ) -> Iterator[Venue]:
-    """Open what plays an event. `options.sandbox` is named; `room`: matches at a time here."""
+    """Open what plays an event."""
     config = worker_config(event, secret, bots, workshop.backend)
-    if options.cluster is None:
-        workers = workers_of(options.jobs, room, workshop.notify)
+    where, room, notify = options.cluster, workshop.room, workshop.notify
+    if where is None:
+        workers = workers_of(options.jobs, room, notify)
         local = LocalExecutor(config, jobs=workers, pin=options.pin)
         yield Venue(local, played_here(event, workshop.backend))
         return
-    with _on_cluster(options.cluster, config, options, workshop, room) as (executor, fits):
-        for fit in fits:
-            event = with_host(event, fit.sandbox, fit.confinement, (fit.machine,))
-        yield Venue(executor, event, executor)
 
-
-@contextmanager
-def _on_cluster(
-    where: ClusterOptions,
-    config: WorkerConfig,
-    options: RunOptions,
-    workshop: Workshop,
-    room: int,
-) -> Iterator[tuple[DaskExecutor, list[Any]]]:
     import trio
 
     from arena.bots import pack
@@ -87,11 +69,11 @@ def _on_cluster(
     from arena.executors.crew import Crew
     from arena.executors.dask import DaskExecutor
 
-    local = where.place.startswith(_LOCAL)
-    number = where.place[len(_LOCAL) :] if local else ""
+    ours = where.place.startswith(_LOCAL)
+    number = where.place[len(_LOCAL) :] if ours else ""
     pin = options.pin
     if number.isdigit() and 1 <= int(number) <= MOST_LOCAL:
-        workers_of(int(number), room, workshop.notify)
+        workers_of(int(number), room, notify)
         pin = pin and int(number) <= fair_jobs()
     tls = None
     if where.tls_ca and where.tls_cert:
@@ -103,11 +85,13 @@ def _on_cluster(
             sandbox=options.sandbox or "auto",
             bundle=lambda name: pack(name, cache=workshop.cache),
             pin=pin,
-            judge=not local,
-            note=workshop.notify,
+            judge=not ours,
+            note=notify,
         )
         executor = DaskExecutor(crew)
         try:
-            yield executor, trio.run(executor.gather)
+            for fit in trio.run(executor.gather):
+                event = with_host(event, fit.sandbox, fit.confinement, (fit.machine,))
+            yield Venue(executor, event, executor)
         finally:
             executor.close()

@@ -11,9 +11,9 @@ from arena.event.options import EventOptions, TrialOptions
 from arena.event.prepare import new_event, play_new
 from arena.event.progress import Outcome
 from arena.event.session import Session
-from arena.event.workshop import Workshop, find_sandbox, join_rosters
+from arena.event.workshop import Workshop, join_rosters
 from arena.formats.trial import CHUNK, FORFEITS, SKEW
-from arena.machine.preflight import SETTINGS, keep_promises
+from arena.machine.preflight import SETTINGS
 from arena.model import Entrant, Frozen, TrialSettings, TrialVerdict, UserError
 from arena.store import claim_folder
 
@@ -50,13 +50,7 @@ def compare_bots(
         settings = options.settings(
             notify,
             trial=TrialSettings(
-                new=contender,
-                effect=trial.effect,
-                alpha=trial.alpha,
-                beta=trial.beta,
-                budget=trial.budget,
-                forfeits=FORFEITS,
-                skew=SKEW,
+                new=contender, forfeits=FORFEITS, skew=SKEW, **msgspec.structs.asdict(trial)
             ),
         )
         if not roster.problems and len(roster.candidates) == 2:
@@ -64,13 +58,21 @@ def compare_bots(
             if one.hash == other.hash:
                 # The same content can't be better, and matches would show it only by chance.
                 return Comparison(old=one, new=other)
-        room = keep_promises(
-            settings.limits, notify, seats=2, series=settings.series, jobs=run.jobs, flags=SETTINGS
+        workshop = Workshop(
+            settings.limits,
+            notify,
+            folder,
+            sandbox=run.sandbox,
+            seats=2,
+            series=settings.series,
+            jobs=run.jobs,
+            flags=SETTINGS,
+            way_out="a comparison needs both",
         )
-        backend = find_sandbox(run.sandbox or "auto", notify, folder)
-        workshop = Workshop(cache, backend, notify, folder, way_out="a comparison needs both")
-        entered = new_event(roster, settings, workshop, seed=options.seed, room=2 * room)
-        outcome = play_new(entered, folder, room, session)
+        entered = new_event(
+            roster, settings.limits, workshop, lambda _: settings, seed=options.seed
+        )
+        outcome = play_new(entered, folder, session)
     by_id = {entrant.id: entrant for entrant in entered.event.entrants}
     second = by_id.pop(contender)
     (first,) = by_id.values()

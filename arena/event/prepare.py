@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from arena import registry
-from arena.bots import Roster, copy_to_event, count_bots, default_cache, in_use, load
+from arena.bots import Roster, copy_to_event, count_bots, in_use, load
 from arena.deals import commitment, secret_from_seed
 from arena.engine.match import MatchContext
 from arena.event.cluster import venue
@@ -21,13 +21,13 @@ from arena.event.progress import Outcome
 from arena.event.results import first_wave
 from arena.event.session import Session, play
 from arena.event.tournament import Tournament
-from arena.event.workshop import Workshop, context_of, find_sandbox, with_heroes
+from arena.event.workshop import Workshop, context_of, with_heroes
 from arena.executors import Executor
 from arena.formats import Format
 from arena.formats.race import refuse_small_budget
 from arena.machine.facts import played_here, workers_of
-from arena.machine.preflight import SETTINGS, keep_promises
-from arena.model import Bot, Event, Frozen, Settings, UserError
+from arena.machine.preflight import SETTINGS
+from arena.model import Bot, Event, Frozen, Limits, Settings, UserError
 from arena.store import Private, Store, claim_folder, prepare, staged_folder
 from arena.system import randomness
 
@@ -54,37 +54,78 @@ class Prepared(Frozen, frozen=True, kw_only=True):
 
 def new_event(
     roster: Roster,
-    settings: Settings,
+    limits: Limits,
     workshop: Workshop,
+    settle: Callable[[Sequence[Bot]], Settings],
     *,
     seed: str | None,
-    room: int,
-    gauntlet: Sequence[str] = (),
 ) -> NewEvent:
-    """Build and start the bots of a new event, at most `room` at a time; choose its secret."""
-    built, not_run = workshop.enter(roster, settings.limits)
+    """Build and start the bots of a new event, and choose its secret. `settle`: from the bots that
+    were built to the settings.
+    """
+    built, not_run = workshop.enter(roster, limits)
     ready = sorted(built, key=lambda bot: bot.entrant.id)
-    if gauntlet:
-        settings = with_heroes(settings, gauntlet, ready)
-    secret = secret_from_seed(seed) if seed is not None else randomness.token_bytes(32)
-    settings = msgspec.structs.replace(settings, predictable=seed is not None)
-    context = context_of(settings, secret, ready, workshop.backend)
-    schedule = registry.schedule(settings, [bot.entrant for bot in ready], context.deals)
-    if gone := workshop.start(context, room):
+    predictable = seed is not None
+    settings = msgspec.structs.replace(settle(ready), predictable=predictable)
+    secret = randomness.token_bytes(32) if seed is None else secret_from_seed(seed)
+
+    def planned() -> tuple[MatchContext, Format]:
+        context = context_of(settings, secret, ready, workshop.backend)
+        return context, registry.schedule(settings, [bot.entrant for bot in ready], context.deals)
+
+    context, schedule = planned()  # UserError, before a bot is started, if it can't be
+    if gone := workshop.start(context):
         names = {out.name for out in gone}
         ready = [bot for bot in ready if bot.entrant.id not in names]
         not_run += gone
-        schedule = registry.schedule(settings, [bot.entrant for bot in ready], context.deals)
-        context = context_of(settings, secret, ready, workshop.backend)
+        context, schedule = planned()
     entrants = tuple(bot.entrant for bot in ready)
     event = Event(
         settings=settings,
         entrants=entrants,
         commitment=commitment(secret, settings, entrants),
-        predictable=seed is not None,
+        predictable=predictable,
         not_run=not_run,
     )
     return NewEvent(event, secret, context, tuple(ready), schedule, workshop)
+
+
+@contextmanager
+def _entered(
+    bots: Sequence[Path],
+    options: EventOptions,
+    session: Session,
+    place: AbstractContextManager[Path],
+    *,
+    skip_broken: bool,
+    only_start: bool = False,
+    beacon: str = "",
+) -> Iterator[tuple[NewEvent, Path]]:
+    """An event of these bots, and its folder. `only_start`: no match is played here."""
+    if not bots:
+        raise UserError("name the bots that play, for instance: arena run bots/*")
+    run, notify = session.options, session.progress.say
+    settings = msgspec.structs.replace(options.settings(notify), beacon=beacon)
+    if settings.racing and not skip_broken:  # before the bots are copied, built and started
+        refuse_small_budget(settings, count_bots(bots))
+    workshop = Workshop(
+        settings.limits,
+        notify,
+        sandbox=run.sandbox,
+        seats=1 if only_start else settings.seats,
+        series=1 if only_start else settings.series,
+        jobs=None if only_start else run.jobs,
+        flags=SETTINGS,
+        skip_broken=skip_broken,
+    )
+    with place as folder, in_use(workshop.cache):
+        workshop.folder = folder
+
+        def settle(ready: Sequence[Bot]) -> Settings:
+            return with_heroes(settings, options.gauntlet, ready)
+
+        roster = load(bots, cache=workshop.cache)
+        yield new_event(roster, settings.limits, workshop, settle, seed=options.seed), folder
 
 
 @contextmanager
@@ -97,12 +138,11 @@ def open_event(
     skip_broken: bool = False,
 ) -> Iterator[tuple[Store, Tournament, Executor]]:
     """Prepare an event to be played at once, in a folder of its own: what `session.play` takes."""
-    settings, room = _checked(bots, options, session, skip_broken=skip_broken)
-    with claim_folder(out) as folder, in_use(cache := default_cache()):
-        workshop = _workshop(cache, session, folder, skip_broken=skip_broken)
-        new = _entered(bots, options, settings, workshop, room * settings.seats)
-        with _open(new, folder, room, session) as event:
-            yield event
+    with (
+        _entered(bots, options, session, claim_folder(out), skip_broken=skip_broken) as found,
+        _open(*found, session) as event,
+    ):
+        yield event
 
 
 def forecast_event(
@@ -114,84 +154,36 @@ def forecast_event(
     skip_broken: bool = False,
 ) -> Forecast:
     """Find out what such an event would play, and how long it takes."""
-    settings, room = _checked(bots, options, session, skip_broken=skip_broken)
     # A forecast needs no folder; one that was named is tried all the same.
     place = nullcontext(Path()) if out is None else claim_folder(out)
-    with place as folder, in_use(cache := default_cache()):
-        workshop = _workshop(cache, session, folder, skip_broken=skip_broken)
-        new = _entered(bots, options, settings, workshop, room * settings.seats)
-        return forecast_new(new, room, session)
+    with _entered(bots, options, session, place, skip_broken=skip_broken) as (new, _):
+        return forecast_new(new, session)
 
 
-def _checked(
-    bots: Sequence[Path], options: EventOptions, session: Session, *, skip_broken: bool
-) -> tuple[Settings, int]:
-    """The settings of an event, and how many matches can be played at a time."""
-    refuse_no_bots(bots)
-    notify = session.progress.say
-    settings = options.settings(notify)
-    refuse_early(settings, bots, skip_broken=skip_broken)
-    room = keep_promises(
-        settings.limits,
-        notify,
-        seats=settings.seats,
-        series=settings.series,
-        jobs=session.options.jobs,
-        flags=SETTINGS,
-    )
-    return settings, room
-
-
-def _workshop(cache: Path, session: Session, folder: Path, *, skip_broken: bool) -> Workshop:
-    notify = session.progress.say
-    backend = find_sandbox(session.options.sandbox or "auto", notify, folder)
-    return Workshop(cache, backend, notify, folder, skip_broken)
-
-
-def _entered(
-    bots: Sequence[Path],
-    options: EventOptions,
-    settings: Settings,
-    workshop: Workshop,
-    room: int,
-) -> NewEvent:
-    return new_event(
-        load(bots, cache=workshop.cache),
-        settings,
-        workshop,
-        seed=options.seed,
-        room=room,
-        gauntlet=options.gauntlet,
-    )
-
-
-def forecast_new(new: NewEvent, room: int, session: Session) -> Forecast:
+def forecast_new(new: NewEvent, session: Session) -> Forecast:
     """What an event that has just been entered would play."""
-    workers = workers_of(session.options.jobs, room, session.progress.say)
+    workers = workers_of(session.options.jobs, new.workshop.room, session.progress.say)
     event = played_here(new.event, new.workshop.backend)
     return forecast(event, new.context, new.secret, workers)
 
 
-def play_new(new: NewEvent, folder: Path, room: int, session: Session) -> Outcome:
+def play_new(new: NewEvent, folder: Path, session: Session) -> Outcome:
     """Play an event that has just been entered, in an empty folder."""
-    with _open(new, folder, room, session) as event:
+    with _open(new, folder, session) as event:
         return play(*event, session)
 
 
 @contextmanager
 def _open(
-    new: NewEvent, folder: Path, room: int, session: Session
+    new: NewEvent, folder: Path, session: Session
 ) -> Iterator[tuple[Store, Tournament, Executor]]:
-    run, progress = session.options, session.progress
-    options = msgspec.structs.replace(run, sandbox=run.sandbox or "auto")
-    with venue(
-        new.event, new.secret, new.bots, workshop=new.workshop, options=options, room=room
-    ) as there:
-        private = private_of(
-            new, cache=str(new.workshop.cache), options={"jobs": run.jobs, "no_pin": not run.pin}
+    run, workshop = session.options, new.workshop
+    with venue(new.event, new.secret, new.bots, workshop, run) as there:
+        private = _private(
+            new, cache=str(workshop.cache), options={"jobs": run.jobs, "no_pin": not run.pin}
         )
         with Store.create(folder, there.event, private) as store:
-            there.attach(store, progress.note)
+            there.attach(store, session.progress.note)
             watcher = session.watcher(there.event, folder, new.secret)
             tournament = Tournament(store, new.secret, watcher, new.schedule)
             yield store, tournament, there.executor
@@ -208,37 +200,24 @@ def prepare_event(
 ) -> Prepared:
     """Write secret, commitment and bots into a folder that can be copied and played."""
     source = "" if beacon_from is None else public_value("--beacon-from", beacon_from)
-    sandbox, notify = session.options.sandbox or "auto", session.progress.say
-    settings = msgspec.structs.replace(options.settings(notify), beacon=source)
-    refuse_no_bots(bots)
-    refuse_early(settings, bots, skip_broken=skip_broken)
-    # Here they only start, one by one.
-    room = keep_promises(settings.limits, notify, flags=SETTINGS)
-    cache = default_cache()
-    with claim_folder(out), in_use(cache):
-        workshop = _workshop(cache, session, out, skip_broken=skip_broken)
-        new = _entered(bots, options, settings, workshop, room)
+    with _entered(
+        bots,
+        options,
+        session,
+        claim_folder(out),
+        skip_broken=skip_broken,
+        only_start=True,
+        beacon=source,
+    ) as (new, _):
         # Without a cache: every machine that it is played on has its own.
-        private = private_of(new, cache="", options={"sandbox": sandbox})
+        private = _private(new, cache="", options={"sandbox": session.options.sandbox or "auto"})
         with staged_folder(out) as folder:
             prepare(folder, new.event, private)
-            copy_to_event(new.event.entrants, folder, cache=cache)
-    wave = first_wave(new.schedule)
-    return Prepared(folder=out, event=new.event, matches=wave.matches)
+            copy_to_event(new.event.entrants, folder, cache=new.workshop.cache)
+    return Prepared(folder=out, event=new.event, matches=first_wave(new.schedule).matches)
 
 
-def refuse_no_bots(bots: Sequence[Path]) -> None:
-    if not bots:
-        raise UserError("name the bots that play, for instance: arena run bots/*")
-
-
-def refuse_early(settings: Settings, bots: Sequence[Path], *, skip_broken: bool) -> None:
-    """Refuse a budget that can't do before the bots are copied, built and started."""
-    if settings.racing and not skip_broken:
-        refuse_small_budget(settings, count_bots(bots))
-
-
-def private_of(
+def _private(
     new: NewEvent, *, cache: str, options: Mapping[str, str | int | bool | None]
 ) -> Private:
     """The private part of a new event, for private.json."""

@@ -103,9 +103,9 @@ def count_folder(folder: Path, event: Event | None = None) -> tuple[Event, Count
     return event, counting
 
 
-def withdrawn_in(folder: Path) -> frozenset[str]:
+def withdrawn_in(folder: Path, event: Event | None = None) -> frozenset[str]:
     """The bots that were withdrawn in the event of a folder, by its log."""
-    _, counting = count_folder(folder)
+    _, counting = count_folder(folder, event)
     return frozenset(out.entrant for out in counting.counted().withdrawn)
 
 

@@ -15,10 +15,9 @@ from arena.event.progress import Outcome, Progress
 from arena.event.results import counting_of, left_of, shard_of
 from arena.event.session import Session, conclude, play
 from arena.event.tournament import Tournament
-from arena.event.workshop import Workshop, context_of, find_sandbox
+from arena.event.workshop import Workshop, context_of
 from arena.executors.cores import cores
 from arena.formats.shards import Shard
-from arena.machine.preflight import keep_promises
 from arena.model import Event, UserError
 from arena.registry import SANDBOXES
 from arena.store import (
@@ -168,27 +167,27 @@ def _play_on(
             progress.finish(outcome)
             return outcome
         jobs = options.jobs or _jobs(private.options.get("jobs"))
-        room = keep_promises(
+        chosen = options.sandbox or _sandbox_of(folder, event, private)
+        workshop = Workshop(
             settings.limits,
             progress.say,
+            folder,
+            sandbox=chosen,
             seats=settings.seats,
             series=settings.series,
             jobs=jobs,
+            way_out=AS_BEFORE,
         )
-        chosen = options.sandbox or _sandbox_of(folder, event, private)
-        backend = find_sandbox(chosen, progress.say, folder)
-        workshop = Workshop(cache, backend, progress.say, folder, way_out=AS_BEFORE)
         roster = restore(sources, cache=cache, folder=folder)
         ready, _ = workshop.enter(roster, settings.limits)
-        context = context_of(settings, secret, ready, backend)
-        workshop.start(context, room * settings.seats)
+        workshop.start(context_of(settings, secret, ready, workshop.backend))
         here = msgspec.structs.replace(
             options,
             sandbox=chosen,
             jobs=jobs,
             pin=options.pin and not private.options.get("no_pin"),
         )
-        with venue(event, secret, ready, workshop=workshop, options=here, room=room) as there:
+        with venue(event, secret, ready, workshop, here) as there:
             restated = msgspec.structs.replace(there.event, finished=False)
             if restated != store.event:
                 store.restate(restated)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import msgspec
@@ -20,13 +20,23 @@ from arena.engine.pipes import Pipes, open_pipes
 from arena.engine.recorder import Recorder, open_tapped_pipes
 from arena.event.commands import command_line
 from arena.event.options import MatchOptions
-from arena.event.workshop import Workshop, context_of, find_sandbox, seat_bots
+from arena.event.workshop import Workshop, context_of, seat_bots
 from arena.executors.cores import one_core
 from arena.games import Game
 from arena.games.observer import Observer
 from arena.machine import Notify
-from arena.machine.preflight import SETTINGS, keep_promises
-from arena.model import Bot, Entrant, Frozen, MatchRecord, MatchSpec, Series, UserError, match_id
+from arena.machine.preflight import SETTINGS
+from arena.model import (
+    Bot,
+    Entrant,
+    Frozen,
+    MatchRecord,
+    MatchSpec,
+    Series,
+    Settings,
+    UserError,
+    match_id,
+)
 from arena.referee import Referee
 
 PAIRING = "match"
@@ -61,28 +71,34 @@ def play_match(
         raise UserError("name the bots that play, for instance: arena match bots/a bots/b")
     paths = [bot for bot in bots if isinstance(bot, Path)]
     policies = {seat: bot for seat, bot in enumerate(bots) if not isinstance(bot, Path)}
-    cache = default_cache()
     if not paths:
         _refuse_number(bots, Roster(), rules)
-        record = _between_functions(policies, options, notify, watch)
+        settings = options.settings(len(bots), notify)
+        record = _between_functions(_spec(bots, options.deal), settings, policies, options, watch)
         return SingleMatch(record=record, options=options, sandbox="")
+    cache = default_cache()
     with in_use(cache):
-        roster = seat_bots(
-            paths, cache, _numbered
-        )  # an unusable path is reported before their number
-        _refuse_number(bots, roster, rules)
+        roster = seat_bots(paths, cache, _numbered)
+        _refuse_number(bots, roster, rules)  # an unusable path is reported before their number
         settings = options.settings(len(bots), notify)
         if policies:
             settings = msgspec.structs.replace(settings, freeze=True)
-        keep_promises(settings.limits, notify, seats=len(paths), jobs=1, flags=SETTINGS)
-        backend = find_sandbox(sandbox, notify)
-        way_out = f"more: {check_line(paths)}"
-        ready, _ = Workshop(cache, backend, notify, way_out=way_out).enter(roster, settings.limits)
+        workshop = Workshop(
+            settings.limits,
+            notify,
+            sandbox=sandbox,
+            seats=len(paths),
+            jobs=1,
+            flags=SETTINGS,
+            way_out=f"more: {check_line(paths)}",
+        )
+        ready, _ = workshop.enter(roster, settings.limits)
         if len(ready) < len(paths):
             raise UserError("a match needs all the bots that were named")
-        context = context_of(settings, secret_from_seed(options.seed), ready, backend)
-        record = _play(context, ready, policies, deal=options.deal, talk=talk, watch=watch)
-    return SingleMatch(record=record, options=options, sandbox=backend.name)
+        secret = secret_from_seed(options.seed)
+        context = context_of(settings, secret, ready, workshop.backend)
+        record = _play(context, _spec(bots, options.deal, ready), policies, talk, watch)
+    return SingleMatch(record=record, options=options, sandbox=workshop.backend.name)
 
 
 def check_line(paths: Sequence[Path]) -> str:
@@ -105,30 +121,33 @@ def _numbered(entrant: Entrant, number: int) -> Entrant:
     return msgspec.structs.replace(entrant, id=f"{entrant.id}#{number}")
 
 
-def _spec(deal: int, seats: Sequence[str]) -> MatchSpec:
+def _spec(bots: Sequence[Path | Policy], deal: int, ready: Iterable[Bot] = ()) -> MatchSpec:
+    """The match. A function has its name as an id that no other seat has."""
+    ids = (bot.entrant.id for bot in ready)
+    seats = tuple(
+        next(ids)
+        if isinstance(bot, Path)
+        else f"{getattr(bot, '__name__', type(bot).__name__).strip('<>')}@{seat}"
+        for seat, bot in enumerate(bots)
+    )
     return MatchSpec(
         id=match_id(PAIRING, deal, 0),
         series=PAIRING,
         pairing=PAIRING,
         deal=deal,
         rotation=0,
-        seats=tuple(seats),
+        seats=seats,
     )
 
 
-def _function_id(policies: Mapping[int, Policy], seat: int) -> str:
-    """The name of a function, as an id that no other seat has."""
-    name = getattr(policies[seat], "__name__", type(policies[seat]).__name__).strip("<>")
-    return f"{name}@{seat}"
-
-
 def _between_functions(
-    policies: Mapping[int, Policy], options: MatchOptions, notify: Notify, watch: Watch | None
+    spec: MatchSpec,
+    settings: Settings,
+    policies: Mapping[int, Policy],
+    options: MatchOptions,
+    watch: Watch | None,
 ) -> MatchRecord:
-    spec = _spec(options.deal, [_function_id(policies, seat) for seat in range(len(policies))])
-    settings = options.settings(len(policies), notify)
-    with ExitStack() as stack:
-        onlooker = stack.enter_context(watch(spec.seats, lambda _: None)) if watch else None
+    with watch(spec.seats, lambda _: None) if watch else nullcontext() as onlooker:
         referee = Referee(
             spec,
             game=registry.game(options.game),
@@ -141,46 +160,31 @@ def _between_functions(
 
 def _play(
     context: MatchContext,
-    bots: Sequence[Bot],
+    spec: MatchSpec,
     policies: Mapping[int, Policy],
-    *,
-    deal: int,
     talk: Path | None,
     watch: Watch | None,
 ) -> MatchRecord:
     """Play it; what is wrong with a bot is in the record."""
-    processes = iter(bots)
-    seats = [
-        _function_id(policies, seat) if seat in policies else next(processes).entrant.id
-        for seat in range(len(bots) + len(policies))
-    ]
-    spec = _spec(deal, seats)
-    played: list[FinishedMatch] = []
-    with _recorder(talk, context, deal) as recorder, one_core():
 
-        async def main() -> None:
-            async with open_pipes() if recorder is None else open_tapped_pipes(recorder) as table:
-                with ExitStack() as stack:
-                    watched = context
-                    if watch:
-                        onlooker = stack.enter_context(watch(spec.seats, table.look))
-                        watched = msgspec.structs.replace(context, onlooker=onlooker)
-                    if policies:
-                        played.append(
-                            await play_mixed(
-                                table,
-                                watched,
-                                spec,
-                                policies,
-                                lambda seated: _PolicyMatch(table, watched, spec, seated, policies),
-                            )
-                        )
-                        return
-                    series = Series(id=PAIRING, matches=(spec,))
-                    played.extend([one async for one in play_series(table, watched, series)])
+    async def played(recorder: Recorder | None) -> FinishedMatch:
+        async with open_pipes() if recorder is None else open_tapped_pipes(recorder) as table:
+            with watch(spec.seats, table.look) if watch else nullcontext() as onlooker:
+                watched = msgspec.structs.replace(context, onlooker=onlooker)
+                if policies:
+                    return await play_mixed(
+                        table,
+                        watched,
+                        spec,
+                        policies,
+                        lambda seated: _PolicyMatch(table, watched, spec, seated, policies),
+                    )
+                series = Series(id=PAIRING, matches=(spec,))
+                (match,) = [one async for one in play_series(table, watched, series)]
+                return match
 
-        trio.run(main)
-        record = played[0].record
+    with _recorder(talk, context, spec.deal) as recorder, one_core():
+        record = trio.run(played, recorder).record
         if recorder is not None:
             for fault in record.faults:
                 recorder.fault(spec.seats[fault.seat], fault)
@@ -202,9 +206,6 @@ def _recorder(talk: Path | None, context: MatchContext, deal: int) -> Iterator[R
         yield recorder
     finally:
         recorder.close()
-
-
-# ------------------------------------------------------------------------- bots and functions
 
 
 class _PolicyMatch(MixedMatch):

@@ -6,16 +6,16 @@ The problems of all bots are raised together, as one UserError or StartError.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 import trio
 
 from arena import registry
-from arena.bots import Candidate, Problem, Roster, build, load, printable
+from arena.bots import Candidate, Problem, Roster, build, default_cache, load, printable
 from arena.check.diagnosis import diagnose_start
 from arena.deals import Deals
 from arena.engine.match import FailedStart, MatchContext, try_start
@@ -25,6 +25,7 @@ from arena.event.secrecy import refuse_shown_bots, refuse_shown_places
 from arena.executors.cores import fair_jobs
 from arena.exhaustion import ran_out_in
 from arena.machine import Notify
+from arena.machine.preflight import keep_promises
 from arena.model import Bot, Entrant, HostError, Limits, NotRun, Settings, StartError, UserError
 from arena.sandbox import Backend, wheel
 from arena.sandbox.client import Spawner
@@ -141,18 +142,44 @@ def context_of(
     )
 
 
-class Workshop(NamedTuple):
-    """Where bots are made ready: built into a cache, and started once in a sandbox."""
+class Workshop:
+    """Where bots are made ready: built into the cache, and started once in a sandbox."""
 
-    cache: Path
-    backend: Backend
-    notify: Notify
-    folder: Path | None = None
-    """Of the results."""
-    skip_broken: bool = False
-    """Go on without the bots that can't take part."""
-    way_out: str = SKIP
-    """Advice about those, for people."""
+    def __init__(
+        self,
+        limits: Limits | None,
+        notify: Notify,
+        folder: Path | None = None,
+        *,
+        sandbox: str | None = None,
+        seats: int = 1,
+        series: int = 1,
+        jobs: int | None = None,
+        flags: Collection[str] = (),
+        skip_broken: bool = False,
+        way_out: str = SKIP,
+    ) -> None:
+        """HostError if this machine can't keep what bots are promised; None: nothing. `folder`: of
+        the results; `skip_broken`: go on without bots that can't take part; `way_out`: advice
+        about those.
+        """
+        self.room = 1
+        """Matches at a time that have all that their bots are promised."""
+        if limits:
+            self.room = keep_promises(
+                limits, notify, seats=seats, series=series, jobs=jobs, flags=flags
+            )
+        self.cache = default_cache()
+        self.notify = notify
+        self.folder = folder
+        self.way_out = way_out
+        self._seats = seats
+        self._sandbox = sandbox or "auto"
+        self._skip_broken = skip_broken
+
+    @cached_property
+    def backend(self) -> Backend:
+        return find_sandbox(self._sandbox, self.notify, self.folder)
 
     def build(
         self, roster: Roster, limits: Limits
@@ -192,17 +219,17 @@ class Workshop(NamedTuple):
     def enter(self, roster: Roster, limits: Limits) -> tuple[list[Bot], tuple[NotRun, ...]]:
         """The same; UserError for all problems at once unless such bots are skipped."""
         bots, problems, skipped = self.build(roster, limits)
-        if problems and not self.skip_broken:
+        if problems and not self._skip_broken:
             raise UserError("\n".join([*map(str, problems), self.way_out]))
         for problem in problems:
             self.notify(f"note: {problem.name} is left out: {problem.lines[0]}")
         return bots, (*skipped, *(problem.not_run for problem in problems))
 
-    def start(self, context: MatchContext, room: int) -> tuple[NotRun, ...]:
-        """Start every bot once, at most `room` at a time: those that can't start, if such bots are
-        skipped; else StartError says why each can't.
+    def start(self, context: MatchContext) -> tuple[NotRun, ...]:
+        """Start every bot once: those that can't start, if such bots are skipped; else StartError
+        says why each can't.
         """
-        broken = trio.run(self._try_starts, context, room)
+        broken = trio.run(self._try_starts, context)
         lines, gone = [], []
         for entrant, failed in sorted(broken.items()):
             bot, failure = context.bots[entrant], failed.failure
@@ -210,13 +237,13 @@ class Workshop(NamedTuple):
             reason = f"can't start: {failure.message}{status}"
             gone.append(NotRun(name=entrant, reason=reason))
             lines += [f"{entrant}: {printable(reason)}", *_cause_lines(failed, bot)]
-        if lines and not self.skip_broken:
+        if lines and not self._skip_broken:
             raise StartError("\n".join([*lines, self.way_out]))
         for line in lines:
             self.notify(f"note: {line}")
         return tuple(gone)
 
-    async def _try_starts(self, context: MatchContext, room: int) -> dict[str, FailedStart]:
+    async def _try_starts(self, context: MatchContext) -> dict[str, FailedStart]:
         broken: dict[str, FailedStart] = {}
         entrants = iter(sorted(context.bots))
 
@@ -233,7 +260,7 @@ class Workshop(NamedTuple):
         async with trio.open_nursery() as outer:
             outer.start_soon(announce)
             async with trio.open_nursery() as nursery:
-                for _ in range(min(fair_jobs(), room, len(context.bots))):
+                for _ in range(min(fair_jobs(), self.room * self._seats, len(context.bots))):
                     nursery.start_soon(work)
             outer.cancel_scope.cancel()
         return broken

@@ -24,12 +24,12 @@ from arena.engine.pipes import open_pipes
 from arena.event.commands import command_line
 from arena.event.options import MatchOptions
 from arena.event.results import first_wave, schedule_of
-from arena.event.workshop import SKIP, Workshop, context_of, find_sandbox, seat_bots
+from arena.event.workshop import SKIP, Workshop, context_of, seat_bots
 from arena.executors.cores import one_core
 from arena.games import Game
 from arena.machine import Notify
 from arena.machine.facts import played_here
-from arena.machine.preflight import SETTINGS, keep_promises
+from arena.machine.preflight import SETTINGS
 from arena.model import (
     LONGEST_LABEL,
     Bot,
@@ -82,16 +82,22 @@ def play_against(
         stack.enter_context(in_use(cache))
         options = msgspec.structs.replace(options, freeze=True)
         settings = msgspec.structs.replace(options.settings(len(bots) + 1, say), format="single")
-        keep_promises(settings.limits, say, seats=len(bots), jobs=1, flags=SETTINGS)
-        backend = find_sandbox(sandbox, say, folder)
-        way_out = f"more: {command_line('check', *dict.fromkeys(bots))}"
-        workshop = Workshop(cache, backend, say, folder, way_out=way_out)
+        workshop = Workshop(
+            settings.limits,
+            say,
+            folder,
+            sandbox=sandbox,
+            seats=len(bots),
+            jobs=1,
+            flags=SETTINGS,
+            way_out=f"more: {command_line('check', *dict.fromkeys(bots))}",
+        )
         ready, _ = workshop.enter(seat_bots(bots, cache, _renamed, [person]), settings.limits)
         if len(ready) < len(bots):
             raise UserError("a match needs all the bots that were named")
-        session = PlaySession(settings, ready, backend, person, seat=seat, seed=seed)
-        workshop = workshop._replace(way_out=SKIP)
-        workshop.start(session.context(bytes(32)), len(ready))
+        session = PlaySession(settings, ready, workshop.backend, person, seat=seat, seed=seed)
+        workshop.way_out = SKIP
+        workshop.start(session.context(bytes(32)))
         return _play(session, guest, place, say)
 
 

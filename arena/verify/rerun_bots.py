@@ -12,13 +12,12 @@ from arena.bots import default_cache, in_use, load, restore
 from arena.engine.match import FinishedMatch
 from arena.event.commands import command_line
 from arena.event.results import count_folder
-from arena.event.workshop import Workshop, context_of, find_sandbox
+from arena.event.workshop import Workshop, context_of
 from arena.executors import Report
 from arena.executors.attempts import RETRIES
 from arena.executors.local import LocalExecutor
 from arena.machine import Notify
 from arena.machine.facts import worker_config
-from arena.machine.preflight import keep_promises
 from arena.model import Block, Entrant, Event, HostError, MatchRecord, Series, UserError
 from arena.reports.escape import plain
 from arena.store import read_private, secret_of
@@ -65,17 +64,20 @@ def rerun(
             folder=folder,
         )
         settings = event.settings
-        room = keep_promises(settings.limits, notify, seats=settings.seats, series=settings.series)
-        way_out = (
-            "they must be as they were; say where they are: "
-            f"{command_line('verify', folder)} BOT... --rerun {number}"
+        workshop = Workshop(
+            settings.limits,
+            notify,
+            folder,
+            sandbox=sandbox,
+            seats=settings.seats,
+            series=settings.series,
+            way_out="they must be as they were; say where they are: "
+            f"{command_line('verify', folder)} BOT... --rerun {number}",
         )
-        backend = find_sandbox(sandbox, notify, folder)
-        workshop = Workshop(cache, backend, notify, folder, way_out=way_out)
         ready, _ = workshop.enter(roster, settings.limits)
-        workshop.start(context_of(settings, secret, ready, backend), room * settings.seats)
-        config = worker_config(event, secret, ready, backend)
-        executor = LocalExecutor(config, jobs=min(jobs, room), pin=True)
+        workshop.start(context_of(settings, secret, ready, workshop.backend))
+        config = worker_config(event, secret, ready, workshop.backend)
+        executor = LocalExecutor(config, jobs=min(jobs, workshop.room), pin=True)
         played = trio.run(_play, executor, [again.series for again in drawn])
     return Rerun(
         seed=seed,
