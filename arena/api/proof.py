@@ -21,8 +21,7 @@ from arena.event.epochs import epochs_of
 from arena.event.results import Counts, incomplete, long_read_notes
 from arena.machine import Notify, ignore_notes
 from arena.model import SHUFFLED, Frozen, MatchRecord
-from arena.site.publish import PublishedSummary, PublishOptions
-from arena.site.update import update_site
+from arena.site.publish import PublishedSummary, PublishOptions, update_site
 from arena.store import read_by_id, read_event, secret_of
 from arena.system import clock, randomness
 from arena.verify.rerun_bots import Rerun, rerun

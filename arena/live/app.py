@@ -31,9 +31,9 @@ from arena.live import pages
 from arena.live.open_match import MatchOpener
 from arena.registry import table_files
 from arena.reports import View
-from arena.site.file_names import event_slug
 from arena.site.pages.frame import sheets_of
-from arena.site.pages.rules import rules
+from arena.site.pages.shared import rules
+from arena.site.view import event_slug
 from arena.site.words import asset_files
 from arena.system import clock
 

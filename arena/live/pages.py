@@ -18,22 +18,20 @@ from arena.live.event_state import EventSnapshot, RecentMatch, Status
 from arena.model import Table
 from arena.site import pictures
 from arena.site.clearance import Clearance
-from arena.site.file_names import event_slug
 from arena.site.markup import NOTHING, Content, Safe, join, long_text, tag
 from arena.site.pages.frame import (
     Site,
     event_head,
-    heading,
+    heads,
     name,
     page,
-    scroll,
+    table,
     title_of,
 )
-from arena.site.pages.matrix import cells
 from arena.site.pages.method import facts_of
-from arena.site.pages.ranking import notes, standings
-from arena.site.pages.replay import replay
-from arena.site.view import EventView, Point
+from arena.site.pages.ranking import cells, notes, standings
+from arena.site.pages.viewer import replay
+from arena.site.view import EventView, Point, event_slug
 from arena.site.words import english, label_attributes, number, say
 
 SITE = Site(
@@ -69,11 +67,9 @@ EN_DASH = " \u2013 "
 
 
 def view_of(now: EventSnapshot) -> EventView:
-    table = now.table or Table(event=now.event, rows=(), duels=(), matches=0, planned=0)
     event = now.event
-    return EventView(
-        slug=event_slug(event.commitment), name="", table=CLEARING.table(table), live=True
-    )
+    known = now.table or Table(event=event, rows=(), duels=(), matches=0, planned=0)
+    return EventView(slug=event_slug(event.commitment), name="", table=CLEARING.table(known))
 
 
 def slow_fragments(now: EventSnapshot) -> dict[str, str]:
@@ -104,9 +100,14 @@ def live_page(now: EventSnapshot, tab: str, held: Mapping[str, str], seen: str) 
         _connection(),
         *(tag("div", Safe(held.get(each, "")), data_live=each) for each in names),
         up="../../",
-        title=join(say(kind.tab), title_of(view), between=" · "),
+        title=title_of(view, kind.tab),
         game=now.event.settings.game,
-        about=_about(now, view, seen, names),
+        about={
+            "data_event": view.slug,
+            "data_commitment": now.event.commitment,
+            "data_seen": seen,
+            "data_parts": " ".join(names),
+        },
         styles=("live.css",),
     )
 
@@ -115,15 +116,6 @@ def replay_page(now: EventSnapshot) -> str:
     """The viewer of matches; its script asks for the one that the address names."""
     notice = tag("div", tag("p", say("live_not_yet")), id="unopened", class_="note", hidden=True)
     return replay(SITE, view_of(now), notice, scripts=("opened.js",))
-
-
-def _about(now: EventSnapshot, view: EventView, seen: str, names: list[str]) -> dict[str, object]:
-    return {
-        "data_event": view.slug,
-        "data_commitment": now.event.commitment,
-        "data_seen": seen,
-        "data_parts": " ".join(names),
-    }
 
 
 def _connection() -> Safe:
@@ -213,19 +205,10 @@ def _matches(now: EventSnapshot) -> Safe:
     title = tag("h2", say("live_last"))
     if not now.matches:
         return join(title, tag("p", say("live_none_yet")))
-    heads = [
-        heading("col_match", sort=None, text=True),
-        heading("col_table", sort=None, text=True),
-        heading("col_strokes_match", sort=None),
-        heading("col_faults", sort=None, text=True),
-    ]
+    columns = "col_match words, col_table words, col_strokes_match figures, col_faults words"
     rows = [_match(seen, open_=seen.id in now.open) for seen in now.matches]
-    table = tag(
-        "table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), id="last", class_="last"
-    )
-    return join(
-        title, tag("p", say("live_when_cards"), class_="quiet"), scroll(table, key="live_last")
-    )
+    last = table(heads(columns), rows, key="live_last", id="last", class_="last")
+    return join(title, tag("p", say("live_when_cards"), class_="quiet"), last)
 
 
 def _match(seen: RecentMatch, *, open_: bool) -> Safe:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import msgspec
 
-from arena.model import HostError, UserError
+from arena.model import UserError
 from arena.site.state import FILE, FORMAT, SiteIndex, decode_index, encode_index
 
 _NEW, _OLD = ".new", ".old"
@@ -176,7 +176,3 @@ def _refuse_links(path: Path) -> None:
 def _ours(name: str) -> bool:
     """Whether a killed publisher left this file in an otherwise empty folder."""
     return name == f".{FILE}{_NEW}"
-
-
-def write_failed(path: Path, error: OSError) -> HostError:
-    return HostError(f"{path}: can't be written: {error.strerror}")

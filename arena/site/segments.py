@@ -74,11 +74,6 @@ def match(steps: MatchSteps, names: Mapping[str, int], clearing: Clearance) -> d
     }
 
 
-def unshown(record: MatchRecord, clearing: Clearance) -> dict[str, Any]:
-    """In place of a match whose replay makes another record."""
-    return {"id": clearing.match(record.id), "unshown": True}
-
-
 def line(
     record: MatchRecord, names: Mapping[str, int], clearing: Clearance, *, counts: bool = True
 ) -> list[Any]:

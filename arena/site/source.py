@@ -26,7 +26,7 @@ from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
 from arena.site.clearance import Clearance
 from arena.site.view import Point
-from arena.store import damage, log_size, read_at, read_event, secret_of
+from arena.store import damage, log_size, read_event, secret_of
 
 MOMENTS = 12
 """At how many moments of an event its ratings are taken."""
@@ -57,10 +57,6 @@ class SiteSource(NamedTuple):
     missing: tuple[str, ...]
     why: str = ""
     """Why there is no table; for people."""
-
-    @property
-    def seats(self) -> int:
-        return self.event.settings.seats
 
 
 def read_source(folder: Path) -> SiteSource:
@@ -184,12 +180,6 @@ def _note(history: dict[str, list[Point]], now: Table) -> None:
             history.setdefault(row.entrant, []).append(point)
 
 
-def records(part: SourceLog, clearing: Clearance) -> Iterator[MatchRecord]:
-    """A log's records that count, annulled ones too, sorted by their published ids."""
-    places = ((clearing.match(match), start) for match, start in part.places)
-    return read_at(part.folder, places, part.event)
-
-
 def origin_of(source: SiteSource, clearing: Clearance, version: str) -> str:
     """A hash of everything that the files of an event's matches follow from."""
     found = hashlib.sha256(canonical([version, clearing.stderr, clearing.key.hex()]))
@@ -197,15 +187,3 @@ def origin_of(source: SiteSource, clearing: Clearance, version: str) -> str:
         found.update(canonical(part.event))
         found.update(part.counts.fingerprint())
     return found.hexdigest()
-
-
-def replayable(source: SiteSource, clearing: Clearance) -> bool:
-    """Whether cards may be shown. Not under aliases if the deals can be guessed: the deals of a
-    pairing reveal its names.
-    """
-    return not (clearing.anonymous and any(part.event.predictable for part in source.parts))
-
-
-def secret_of_log(part: SourceLog) -> bytes:
-    assert part.over, "the deals of an event are secret until its end"
-    return bytes.fromhex(part.event.secret)

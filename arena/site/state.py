@@ -7,10 +7,11 @@ The file marks a folder as a site of ours, and is its index for programs
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 
-from arena.model import Frozen
+from arena.model import Entrant, Frozen, Standing
 from arena.site.view import EventView
 
 FORMAT = 1
@@ -117,13 +118,14 @@ def encode_index(index: SiteIndex) -> bytes:
 def index_entry(view: EventView, made_from: str) -> Published:
     """An event's entry in the index."""
     table, event = view.table, view.table.event
+    settings = event.settings
     entrants = {entrant.id: entrant for entrant in event.entrants}
     return Published(
         slug=view.slug,
         name=view.name,
-        game=event.settings.game,
-        seats=event.settings.seats,
-        format=event.settings.format,
+        game=settings.game,
+        seats=settings.seats,
+        format=settings.format,
         matches=table.matches,
         planned=table.planned,
         finished=event.finished,
@@ -135,20 +137,9 @@ def index_entry(view: EventView, made_from: str) -> Published:
         missing=view.missing,
         bots=tuple(
             Placed(
-                id=row.entrant,
-                name=entrants[row.entrant].name,
-                version=entrants[row.entrant].version,
-                hash=entrants[row.entrant].hash,
                 page=f"e/{view.slug}/{page}" if (page := view.page_of(row.entrant)) else "",
-                rank=row.rank,
-                rank_last=row.rank_last,
-                mu=row.mu,
-                sigma=row.sigma,
-                sigma_field=row.sigma_field,
-                win=row.win,
-                strokes=row.strokes,
-                matches=row.matches,
-                note=row.note,
+                **_placed(entrants[row.entrant]),
+                **_placed(row),
             )
             for row in table.rows
             if row.entrant in entrants
@@ -157,11 +148,15 @@ def index_entry(view: EventView, made_from: str) -> Published:
     )
 
 
-def add_events(index: SiteIndex, events: Iterable[Published]) -> SiteIndex:
-    """The index with these events added or replaced, the latest first."""
-    known = {event.slug: event for event in index.events}
-    known.update((event.slug, event) for event in events)
-    order = sorted(known.values(), key=lambda event: (-event.ended, event.slug))
+def _placed(of: Entrant | Standing) -> dict[str, Any]:
+    """The fields that are called the same in the index."""
+    return {name: getattr(of, name) for name in Placed.__struct_fields__ if hasattr(of, name)}
+
+
+def add_event(index: SiteIndex, event: Published) -> SiteIndex:
+    """The index with this event added or replaced, the latest first."""
+    known = {each.slug: each for each in (*index.events, event)}
+    order = sorted(known.values(), key=lambda each: (-each.ended, each.slug))
     return msgspec.structs.replace(index, events=tuple(order))
 
 

@@ -1,16 +1,42 @@
-"""Data that an event's pages are rendered from: its table, and what the log adds to it.
+"""Data that an event's pages are rendered from: its table and what the log adds; their file names.
 
-Pure data. The live pages have a `Table` and nothing else: `EventView(slug=..., name=...,
-table=table)` is enough for ranking, matrix and method.
+The live pages have a `Table` and nothing else: `EventView(slug=..., name=..., table=table)` is
+enough for ranking, matrix and method.
 
-Invariant: nothing in a view is private; it has been through `clearance`. Bots are named by their
-place in `names` wherever there are many.
+Pure. Invariant: nothing in a view is private; it has been through `clearance`. Bots are named by
+their place in `names` wherever there are many. A file name has letters a to z, digits and hyphens,
+whatever a bot is called; two bots never share one; it reveals nothing that the page doesn't say.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
 from arena.model import Frozen, Standing, Table
-from arena.site.file_names import bot_slug
+
+_OTHER = re.compile(r"[^a-z0-9]+")
+_LONGEST = 40
+_TOLD_APART = 16
+"""Hex digits: with eight, a name that takes over another bot's page is found within an hour."""
+
+
+def bot_slug(entrant: str) -> str:
+    """A file name for a bot's id or name: readable, with a hash that makes it unique."""
+    simple = unicodedata.normalize("NFKD", entrant).encode("ascii", "ignore").decode().lower()
+    shown = _OTHER.sub("-", simple).strip("-")[:_LONGEST].strip("-")
+    told_apart = hashlib.sha256(entrant.encode("utf-8", "surrogatepass")).hexdigest()[:_TOLD_APART]
+    return f"{shown or 'bot'}-{told_apart}"
+
+
+def event_slug(commitment: str) -> str:
+    """A folder name for an event, from its commitment, which is unique."""
+    return commitment[:12] or "event"
 
 
 class Point(Frozen, frozen=True, kw_only=True):
@@ -23,7 +49,9 @@ class Point(Frozen, frozen=True, kw_only=True):
     """Standard deviation of mu against the field's mean."""
 
 
-class Spread(Frozen, frozen=True, kw_only=True):
+class Spread(msgspec.Struct):
+    """Strokes at a seat or a hole, as they are added up."""
+
     count: int = 0
     strokes: int = 0
 
@@ -54,20 +82,20 @@ class Notable(Frozen, frozen=True, kw_only=True):
     """Strokes less than the mean of its opponents."""
 
 
-class BotView(Frozen, frozen=True, kw_only=True):
-    """What the log shows of one bot."""
+class BotView(msgspec.Struct, kw_only=True):
+    """What the log shows of one bot; `Statistics` adds it up."""
 
-    history: tuple[Point, ...] = ()
-    strokes: tuple[tuple[int, int], ...] = ()
-    """(strokes of a hole, how often), sorted."""
-    seats: tuple[Spread, ...] = ()
-    holes: tuple[Spread, ...] = ()
+    history: Sequence[Point] = ()
+    strokes: Counter[int] = msgspec.field(default_factory=Counter)
+    """Strokes of a hole -> how often."""
+    seats: list[Spread] = []
+    holes: list[Spread] = []
     """The first nine; holes of a playoff count nowhere."""
     decisions: int = 0
     think_ms: float = 0.0
     max_ms: float = 0.0
     waited_ms: float = 0.0
-    faults: tuple[Failing, ...] = ()
+    faults: list[Failing] = []
     """The first of them."""
     failed: int = 0
     """All of them."""
@@ -85,7 +113,7 @@ class EventView(Frozen, frozen=True, kw_only=True):
     name: str
     """What people call it; empty: by its game and date."""
     table: Table
-    bots: tuple[tuple[str, BotView], ...] = ()
+    bots: Mapping[str, BotView] = {}
     """By entrant; empty: there are no pages of bots."""
     names: tuple[str, ...] = ()
     """Its entrants' ids in the order in which files of matches name them."""
@@ -98,8 +126,6 @@ class EventView(Frozen, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
     """Keys of what is missing and why, in the order of display."""
     anonymous: bool = False
-    live: bool = False
-    """Shown while it is played: numbers still change."""
 
     @property
     def place(self) -> dict[str, Standing]:
@@ -108,5 +134,4 @@ class EventView(Frozen, frozen=True, kw_only=True):
 
     def page_of(self, entrant: str) -> str | None:
         """A bot's page, relative to the event's folder."""
-        found = any(entrant == bot for bot, _ in self.bots)
-        return f"b/{bot_slug(entrant)}.html" if found else None
+        return f"b/{bot_slug(entrant)}.html" if entrant in self.bots else None

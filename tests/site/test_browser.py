@@ -11,7 +11,7 @@ import pytest
 from arena import registry
 from arena.replay.steps import unfold
 from arena.reports.cards import Face
-from arena.site.file_names import bot_slug
+from arena.site.view import bot_slug
 from arena.site.words import LANGUAGES, strings
 from arena.store import read_event, read_records, secret_of
 from arena.terminal.moments import Album

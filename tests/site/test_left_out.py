@@ -12,10 +12,11 @@ from arena.live.event_state import EventState
 from arena.live.pages import slow_fragments
 from arena.model import NotRun, Settings
 from arena.ratings.standings import table
-from arena.site import pages
-from arena.site.file_names import bot_slug
+from arena.site.pages import shared
+from arena.site.pages.frame import Site
 from arena.site.segments import unscript
 from arena.site.state import Placed, Published
+from arena.site.view import bot_slug
 from arena.store import read_records
 from arena.verify.whole import verify
 from tests.live.test_showing import pace
@@ -112,7 +113,7 @@ def test_a_career_shows_no_number_of_an_older_site_that_was_none():
         finished=True, predictable=False, commitment="", ended=0.0, replays=0, listed=0,
         bots=(placed,),
     )  # fmt: skip
-    text = pages.career(pages.Site(), "cyd", [(event, placed)], [])
+    text = shared.career(Site(), "cyd", [(event, placed)], [])
     assert "25.00" not in text
     assert text.count("<td>-</td>") == 3
 

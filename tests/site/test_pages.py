@@ -17,17 +17,18 @@ from arena.event.results import table_of
 from arena.model import Duel
 from arena.registry import GAMES
 from arena.replay.steps import unfold
-from arena.site import pages
 from arena.site.clearance import Clearance
 from arena.site.feed import badge
-from arena.site.file_names import bot_slug
 from arena.site.markup import attributes, escaped, tag
-from arena.site.pages.frame import POLICY
+from arena.site.pages import ranking, shared, viewer
+from arena.site.pages.bot import bot as bot_page
+from arena.site.pages.frame import POLICY, Site
+from arena.site.pages.method import method
 from arena.site.segments import A_SEGMENT, unscript
 from arena.site.source import read_source
 from arena.site.state import Published, SiteIndex
 from arena.site.statistics import Statistics
-from arena.site.view import BotView, EventView
+from arena.site.view import BotView, EventView, bot_slug
 from arena.site.words import LANGUAGES
 from arena.store import read_event, read_records, secret_of
 from tests.site.conftest import HOSTILE, everything, index_of, slug_of
@@ -92,13 +93,13 @@ def test_a_site_of_one_game_leads_to_its_rules_and_a_game_without_a_sheet_to_non
         slug="a", name="", game="four-card-golf", seats=2, format="round-robin", matches=2,
         planned=2, finished=True, predictable=False, commitment="", ended=0, replays=0, listed=0,
     )  # fmt: skip
-    index = pages.index(pages.Site(), SiteIndex(events=(event,)))
+    index = shared.index(Site(), SiteIndex(events=(event,)))
     assert 'href="rules/four-card-golf.en.html"' in index
     table = table_of(crowd)
     other = msgspec.structs.replace(table.event.settings, game="other")
     told = msgspec.structs.replace(table.event, settings=other)
     view = EventView(slug="x", name="", table=msgspec.structs.replace(table, event=told))
-    assert "rules/" not in pages.ranking(pages.Site(), view)
+    assert "rules/" not in ranking.ranking(Site(), view)
 
 
 HOLES_IN_ONE = {
@@ -246,24 +247,25 @@ def test_statistics_add_up(event):
     records = list(read_records(event))
     for record in records:
         gathered.add(record, over=True)
-    bots = dict(gathered.bots({}))
-    ann = bots["ann@1"]
+    ann = gathered.bots["ann@1"]
     whole = [r for r in records if "ann@1" in r.seats and not r.faults]
     holes = [r.holes[h].scores[r.seats.index("ann@1")] for r in whole for h in range(9)]
-    assert sum(count for _, count in ann.strokes) >= len(holes)
+    assert ann.strokes.total() >= len(holes)
     for spreads in (ann.seats, ann.holes):
-        assert sum(spread.count for spread in spreads) == sum(count for _, count in ann.strokes)
-        assert sum(spread.strokes for spread in spreads) == sum(k * n for k, n in ann.strokes)
+        assert sum(spread.count for spread in spreads) == ann.strokes.total()
+        assert sum(spread.strokes for spread in spreads) == sum(
+            k * n for k, n in ann.strokes.items()
+        )
     leads = [r.totals[1 - r.seats.index("ann@1")] - r.totals[r.seats.index("ann@1")] for r in whole]
     assert (ann.best.lead, ann.worst.lead) == (max(leads), min(leads))
-    assert sum(bot.failed for bot in bots.values()) == 1
+    assert sum(bot.failed for bot in gathered.bots.values()) == 1
 
 
 def test_an_event_without_a_log_has_pages_too(event):
     """A table in memory is enough for ranking, matrix and method: what a live server has."""
-    view = EventView(slug="live", name="", table=table_of(event), live=True)
-    site = pages.Site()
-    for made in (pages.ranking(site, view), pages.matrix(site, view), pages.method(site, view)):
+    view = EventView(slug="live", name="", table=table_of(event))
+    site = Site()
+    for made in (ranking.ranking(site, view), ranking.matrix(site, view), method(site, view)):
         assert made.startswith("<!doctype html>")
         assert "matches.html" not in made
         assert "replay.html" not in made
@@ -279,8 +281,8 @@ def test_the_command_that_verifies_is_whole(event):
         (found, f"arena verify FOLDER --commitment {found.event.commitment}<"),
         (several, "arena verify FOLDER<"),
     ):
-        view = EventView(slug="live", name="", table=table, live=True)
-        assert command in pages.method(pages.Site(), view)
+        view = EventView(slug="live", name="", table=table)
+        assert command in method(Site(), view)
 
 
 def test_pages_of_a_large_field_stay_small(event):
@@ -297,18 +299,18 @@ def test_pages_of_a_large_field_stay_small(event):
         rows=tuple(replace(table.rows[0], entrant=bot) for bot in ids),
         duels=tuple(Duel(row=ids[0], column=bot, wins=1, ties=0, losses=3) for bot in ids[1:]),
     )
-    bots = tuple((bot, BotView()) for bot in ids)
+    bots = {bot: BotView() for bot in ids}
     view = EventView(slug="x", name="", table=table, bots=bots, names=tuple(ids), listed=1)
-    site, rest = pages.Site(), 80_000  # more than all scripts, styles and strings of a page
-    first = pages.ranking(site, view)
-    assert first.count("<tr>") == pages.MOST_ROWS + 1
+    site, rest = Site(), 80_000  # more than all scripts, styles and strings of a page
+    first = ranking.ranking(site, view)
+    assert first.count("<tr>") == ranking.MOST + 1
     assert 'href="ranking.html"' in first
-    whole = pages.ranking(site, view, whole=True)
+    whole = ranking.ranking(site, view, whole=True)
     assert whole.count("<tr>") == 501
-    assert "500 bots are too many for a page" in pages.matrix(site, view)
-    one = pages.bot(site, view, ids[0])
+    assert "500 bots are too many for a page" in ranking.matrix(site, view)
+    one = bot_page(site, view, ids[0])
     assert one.count("../matches.html#") == 500
-    for text in (first, one, pages.matches(site, view), pages.method(site, view)):
+    for text in (first, one, viewer.matches(site, view), method(site, view)):
         assert len(text.encode()) + rest < FIRST_LOAD
 
 

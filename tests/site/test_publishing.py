@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from arena.cli import commands
 from arena.event.results import table_of
 from arena.model import Entrant, Machine, NotRun, UserError, pairing_id
-from arena.site import publish
+from arena.site import match_files, publish
 from arena.site.clearance import Clearance
 from arena.site.folder import SiteFolder
 from arena.site.segments import unscript
@@ -174,7 +174,7 @@ def test_no_event_takes_the_place_of_another(tmp_path, published, event, crowd, 
 
 def test_processes_change_nothing(tmp_path, published, play_event, monkeypatch):
     """Segments made by two processes are those of one."""
-    monkeypatch.setattr(publish, "_ALONE", 0)
+    monkeypatch.setattr(match_files, "ALONE", 0)
     event = play_event(tmp_path / "event", ("ann@1", "bob@1", "cat@1"), deals=8)
     for jobs in (1, 2):
         published(event, "--to", tmp_path / f"site{jobs}", "--jobs", jobs)
@@ -422,7 +422,7 @@ def test_what_is_wrong_with_the_arena_is_not_told_of_the_log(tmp_path, event, mo
     def no_measure(*_words, **_named):
         raise UserError("there is no measure of luck for 'bridge'")
 
-    monkeypatch.setattr("arena.site.unfolder.unfold", no_measure)
+    monkeypatch.setattr("arena.site.match_files.unfold", no_measure)
     folder = copy(event, tmp_path / "event")
     done = CliRunner().invoke(commands, ["publish", str(folder), "--to", str(tmp_path / "site")])
     assert done.exit_code == 2

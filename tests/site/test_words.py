@@ -15,9 +15,11 @@ FOLDER = Path(arena.site.__file__).parent
 VALUE = re.compile(r"\{(\w+)\}")
 # A key in a call of ours: say("key", t("key", fact("key", labelled("title", "key" …
 CALLS = re.compile(
-    r"""\b(?:say|said|english|fact|heading|words|t|labelled|scroll|_folded)\(\s*(?:"(?:aria_label|title)",\s*)?"(?!aria_label"|title")([a-z_]+)\""""
+    r"""\b(?:say|said|english|fact|words|t|labelled|_folded)\(\s*(?:"(?:aria_label|title)",\s*)?"(?!aria_label"|title")([a-z_]+)\""""
 )
 QUOTED = re.compile(r"""["']([a-z]+(?:_[a-z]+)*)["']""")
+# Of a row of heads: "KEY KIND ABOUT, KEY KIND ABOUT".
+HEADS = re.compile(r"\b((?:col|about)_[a-z_]+)\b")
 
 
 LIVE = FOLDER.parent / "live"
@@ -49,14 +51,16 @@ def test_a_language_is_no_copy_of_english(language):
 
 def test_every_key_that_is_asked_for_exists():
     """In the pages and in the scripts."""
-    asked = {key for path in sources() for key in CALLS.findall(path.read_text("utf-8"))}
+    texts = [path.read_text("utf-8") for path in sources()]
+    asked = {key for text in texts for found in (CALLS, HEADS) for key in found.findall(text)}
     assert len(asked) > 100
     assert asked <= strings("en").keys()
 
 
 def test_every_string_is_asked_for_somewhere():
     """None is left over: each stands in quotes in the code, or is a move's."""
-    quoted = {key for path in sources() for key in QUOTED.findall(path.read_text("utf-8"))}
+    texts = [path.read_text("utf-8") for path in sources()]
+    quoted = {key for text in texts for found in (QUOTED, HEADS) for key in found.findall(text)}
     moves = {f"move_{word}" for word in ("take", "tee", "draw", "swap", "flip", "skip", "knock")}
     moves |= {"move_draw_unseen", "move_swap_unseen", "move_discard"}
     assert strings("en").keys() - quoted - moves == set()

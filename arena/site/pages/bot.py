@@ -5,57 +5,53 @@ Pure. Invariant: as in `arena.site.pages`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlencode
 
 from arena.model import Duel, Standing
 from arena.reports.columns import share
 from arena.site import pictures
-from arena.site.file_names import bot_slug
 from arena.site.markup import Content, Safe, join, long_text, tag
 from arena.site.pages.frame import (
+    DOT,
     Site,
-    event_head,
-    heading,
+    event_page,
+    heads,
     name,
-    page,
-    plain_heads,
     rank_range,
     replay_link,
-    scroll,
+    results,
     table,
 )
 from arena.site.pages.ranking import rating, withdrawal_note
-from arena.site.view import BotView, EventView, Failing, Notable, Spread
+from arena.site.view import BotView, EventView, Failing, Notable, Spread, bot_slug
 from arena.site.words import english, number, say
 
 
 def bot(site: Site, view: EventView, entrant: str) -> str:
-    shown = dict(view.bots)[entrant]
+    shown = view.bots[entrant]
     row = view.place.get(entrant)
     known = next((e for e in view.table.event.entrants if e.id == entrant), None)
     author = known.author if known else ""
-    return page(
+    out = [each for each in view.table.withdrawn if each.entrant == entrant]
+    return event_page(
         site,
-        event_head(site, view, "", up="../"),
+        view,
+        "",
         tag("h2", name(entrant)),
         tag("p", say("by_author"), " ", tag("bdi", author), class_="quiet") if author else None,
-        *(
-            withdrawal_note(view, out, up="../")
-            for out in view.table.withdrawn
-            if out.entrant == entrant
-        ),
+        *(withdrawal_note(view, each, up="../") for each in out),
         _figures(row, shown) if row else None,
         _ways(view, entrant, known.name if known else entrant),
         *_history(shown),
         *_strokes(shown),
-        *_spreads(shown),
+        *_spread("by_seat", "col_seat", 0, shown.seats),
+        *_spread("by_hole", "col_hole", 1, shown.holes),
         *_notable(view, shown),
         *_opponents(view, entrant),
         *_faults(view, shown),
-        up="../../../",
+        up="../",
         title=entrant,
-        game=view.table.event.settings.game,
     )
 
 
@@ -68,7 +64,7 @@ def _figures(row: Standing, shown: BotView) -> Safe:
         ("col_rank", rank_range(row.rank, row.rank_last) if row.rank else None),
         ("col_mu", rating(row.mu, row.sigma_field)),
         ("col_win", None if row.win is None else join(number(100 * row.win, 1), " %")),
-        ("col_wtl", None if row.wins is None else f"{row.wins}\u2013{row.ties}\u2013{row.losses}"),
+        ("col_wtl", None if row.wins is None else results(row)),
         ("col_strokes", None if row.strokes is None else number(row.strokes, 2)),
         ("col_matches", matches),
     ]
@@ -90,53 +86,41 @@ def _ways(view: EventView, entrant: str, bare: str) -> Safe:
         links.append(tag("a", say("its_matches"), href=f"../matches.html#{wanted}"))
     links.append(tag("a", say("its_events"), href=f"../../../bots/{bot_slug(bare)}.html"))
     links.append(tag("a", say("its_badge"), href=f"{bot_slug(entrant)}.svg"))
-    return tag("p", join(*links, between=" \u00b7 "))
+    return tag("p", join(*links, between=DOT))
 
 
 def _history(shown: BotView) -> Iterator[Safe]:
-    if len(shown.history) < 2:
+    points = shown.history
+    if len(points) < 2:
         return
     yield tag("h2", say("rating_history"))
-    yield pictures.history(shown.history, english("rating_history"))
-    cells = [
-        tag("tr", tag("td", number(p.matches)), tag("td", rating(p.mu, p.error)))
-        for p in shown.history
-    ]
-    yield _folded("rating_history", ("col_matches", "col_mu"), cells)
-
-
-def _folded(key: str, heads: Sequence[str], rows: Sequence[Safe]) -> Safe:
-    """The numbers of a picture as a table."""
-    inside = scroll(table(plain_heads(*heads, text=False), rows), key=key, kind="narrow")
-    return tag("details", tag("summary", say("as_table")), inside)
+    yield pictures.history(points, english("rating_history"))
+    rows = ((number(point.matches), rating(point.mu, point.error)) for point in points)
+    yield _folded("rating_history", "col_matches figures, col_mu figures", rows)
 
 
 def _strokes(shown: BotView) -> Iterator[Safe]:
-    if not shown.strokes:
+    counts = sorted(shown.strokes.items())
+    if not counts:
         return
     yield tag("h2", say("strokes_spread"))
     yield tag("p", say("about_spread"), class_="quiet")
-    yield pictures.bars(shown.strokes, english("strokes_spread"))
-    cells = [
-        tag("tr", tag("td", number(value)), tag("td", number(count)))
-        for value, count in shown.strokes
-    ]
-    yield _folded("strokes_spread", ("col_strokes_hole", "col_count"), cells)
+    yield pictures.bars(counts, english("strokes_spread"))
+    rows = ((number(value), number(count)) for value, count in counts)
+    yield _folded("strokes_spread", "col_strokes_hole figures, col_count figures", rows)
 
 
-def _spreads(shown: BotView) -> Iterator[Safe]:
-    for key, column, spreads in (
-        ("by_seat", "col_seat", shown.seats),
-        ("by_hole", "col_hole", shown.holes),
-    ):
-        if any(spread.count for spread in spreads):
-            yield tag("h2", say(key))
-            yield _spread(key, column, spreads)
+def _folded(key: str, columns: str, cells: Iterable[Iterable[Content]]) -> Safe:
+    """The numbers of a picture as a table."""
+    rows = (tag("tr", *(tag("td", cell) for cell in row)) for row in cells)
+    inside = table(heads(columns), rows, key=key, kind="narrow")
+    return tag("details", tag("summary", say("as_table")), inside)
 
 
-def _spread(key: str, column: str, spreads: Sequence[Spread]) -> Safe:
-    first = 0 if key == "by_seat" else 1
-    most = max(spread.mean for spread in spreads)
+def _spread(key: str, column: str, first: int, spreads: list[Spread]) -> Iterator[Safe]:
+    most = max((spread.mean for spread in spreads), default=0.0)
+    if not any(spread.count for spread in spreads):
+        return
     rows = [
         tag(
             "tr",
@@ -147,13 +131,10 @@ def _spread(key: str, column: str, spreads: Sequence[Spread]) -> Safe:
         )
         for at, spread in enumerate(spreads, first)
     ]
-    heads = [
-        tag("th", say(column), scope="col", class_="text"),
-        tag("th", say("col_strokes"), scope="col"),
-        tag("td"),
-        tag("th", say("col_count"), scope="col"),
-    ]
-    return scroll(table(heads, rows), key=key, kind="narrow")
+    columns = heads(f"{column} words, col_strokes figures, col_count figures")
+    columns.insert(2, tag("td"))
+    yield tag("h2", say(key))
+    yield table(columns, rows, key=key, kind="narrow")
 
 
 def _notable(view: EventView, shown: BotView) -> Iterator[Safe]:
@@ -168,43 +149,38 @@ def _notable(view: EventView, shown: BotView) -> Iterator[Safe]:
         yield tag("dl", *found, class_="facts")
 
 
+def _match(view: EventView, match: Notable) -> Safe:
+    return join(
+        replay_link(view, match.match, up="../"),
+        say("strokes_n", n=match.strokes),
+        say("lead_n" if match.lead >= 0 else "behind_n", n=round(abs(match.lead), 1)),
+        between=DOT,
+    )
+
+
 def _opponents(view: EventView, entrant: str) -> Iterator[Safe]:
     met = {duel.column: duel for duel in view.table.duels if duel.row == entrant}
     rows = [
-        _opponent(view, met[row.entrant], entrant)
+        _opponent(view, met[row.entrant])
         for row in view.table.rows
         if row.entrant in met and row.entrant != entrant
     ]
     if rows:
-        heads = [
-            heading("col_bot", sort="text", text=True),
-            heading("col_win", sort="number"),
-            heading("col_wtl", sort=None),
-        ]
+        columns = heads("col_bot text, col_win number, col_wtl figures")
         yield tag("h2", say("opponents"))
-        yield scroll(table(heads, rows, data_sortable=True), key="opponents", kind="narrow")
+        yield table(columns, rows, key="opponents", kind="narrow", data_sortable=True)
 
 
-def _opponent(view: EventView, duel: Duel, entrant: str) -> Safe:
+def _opponent(view: EventView, duel: Duel) -> Safe:
     shown = name(duel.column)
     if view.listed:
-        wanted = urlencode({"bot": entrant, "with": duel.column})
+        wanted = urlencode({"bot": duel.row, "with": duel.column})
         shown = tag("a", shown, href=f"../matches.html#{wanted}")
     return tag(
         "tr",
         tag("th", shown, scope="row", class_="sticky", data_k=duel.column),
         tag("td", number(100 * share(duel), 1), data_k=share(duel)),
-        tag("td", f"{duel.wins}\u2013{duel.ties}\u2013{duel.losses}"),
-    )
-
-
-def _match(view: EventView, match: Notable) -> Safe:
-    return join(
-        replay_link(view, match.match, up="../"),
-        " \u00b7 ",
-        say("strokes_n", n=match.strokes),
-        " \u00b7 ",
-        say("lead_n" if match.lead >= 0 else "behind_n", n=round(abs(match.lead), 1)),
+        tag("td", results(duel)),
     )
 
 
@@ -215,8 +191,8 @@ def _faults(view: EventView, shown: BotView) -> Iterator[Safe]:
     if shown.failed > len(shown.faults):
         yield tag("p", say("faults_some", n=len(shown.faults), of=shown.failed), class_="quiet")
     rows = [_fault(view, each) for each in shown.faults]
-    heads = plain_heads("col_kind", "col_match", "col_where", "col_message")
-    yield scroll(table(heads, rows), key="its_faults", kind="stack")
+    columns = heads("col_kind words, col_match words, col_where words, col_message words")
+    yield table(columns, rows, key="its_faults", kind="stack")
 
 
 def _fault(view: EventView, each: Failing) -> Safe:

@@ -6,13 +6,14 @@ Pure. Invariant: as in `arena.site.pages`.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 from urllib.parse import urlencode
 
 import msgspec
 
 from arena import registry
-from arena.model import Frozen
+from arena.model import Duel, Frozen, Standing
 from arena.site.markup import NOTHING, Content, Safe, escaped, join, long_text, tag
 from arena.site.view import EventView
 from arena.site.words import LANGUAGES, english, label_attributes, moment, say
@@ -22,6 +23,7 @@ POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'none'"
 )
 """What a page may load: files beside it, and the events of a server that it came from itself."""
+DOT = " \u00b7 "
 
 TABS = (
     ("index.html", "tab_ranking"),
@@ -58,30 +60,20 @@ def page(
     are attributes for scripts.
     """
     home = escaped(site.title) if site.title else Safe(english("site_title"))
-    shown = title if isinstance(title, Safe) else escaped(title or "")
+    bare = Safe(re.sub("<[^>]*>", "", escaped(title or "")))
+    scripts, styles = ("site.js", *scripts, *site.scripts), ("style.css", *styles)
+    feed = {"type": "application/atom+xml", "title": home, "href": f"{up}feed.xml"}
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="referrer", content="no-referrer"),
-        tag("title", join(_bare(shown), home, between=" \u00b7 ")),
+        tag("title", join(bare, home, between=DOT)),
         tag("link", rel="icon", href="data:,"),
-        *(
-            tag("link", rel="stylesheet", href=f"{up}assets/{name}")
-            for name in ("style.css", *styles)
-        ),
-        tag(
-            "link",
-            rel="alternate",
-            type="application/atom+xml",
-            title=home,
-            href=f"{up}feed.xml",
-        ),
-        *(
-            tag("script", NOTHING, src=f"{up}assets/{name}", defer=True)
-            for name in ("site.js", *scripts, *site.scripts)
-        ),
+        *(tag("link", rel="stylesheet", href=f"{up}assets/{name}") for name in styles),
+        tag("link", rel="alternate", **feed),
+        *(tag("script", NOTHING, src=f"{up}assets/{name}", defer=True) for name in scripts),
     )
     body = tag(
         "body",
@@ -95,37 +87,19 @@ def page(
     return f"<!doctype html>\n{tag('html', head, body, lang=language)}\n"
 
 
-def _bare(text: str) -> Safe:
-    """A title without elements."""
-    kept, depth = [], 0
-    for char in text:
-        depth += (char == "<") - (char == ">")
-        if not depth and char != ">":
-            kept.append(char)
-    return Safe("".join(kept))
-
-
 def _bar(site: Site, up: str, game: str) -> Safe:
     home = escaped(site.title) if site.title else say("site_title")
     languages = [tag("option", name, value=code, lang=code) for code, name in LANGUAGES.items()]
-    return tag(
-        "header",
-        tag(
-            "div",
-            tag("a", home, class_="home", href=f"{up}index.html"),
-            tag(
-                "span",
-                _rules_link(up, game),
-                tag(
-                    "select", *languages, id="language", hidden=True,
-                    **label_attributes("aria_label", "language"),
-                ),
-                tag("button", say("theme"), id="theme", type="button", hidden=True),
-                class_="tools",
-            ),
-        ),
-        class_="bar",
-    )  # fmt: skip
+    labels = label_attributes("aria_label", "language")
+    tools = tag(
+        "span",
+        _rules_link(up, game),
+        tag("select", *languages, id="language", hidden=True, **labels),
+        tag("button", say("theme"), id="theme", type="button", hidden=True),
+        class_="tools",
+    )
+    link = tag("a", home, class_="home", href=f"{up}index.html")
+    return tag("header", tag("div", link, tools), class_="bar")
 
 
 def _rules_link(up: str, game: str) -> Safe | None:
@@ -133,10 +107,9 @@ def _rules_link(up: str, game: str) -> Safe | None:
     sheets = sheets_of(game)
     if not sheets:
         return None
-    return tag(
-        "a", say("rules"), href=f"{up}rules/{game}.{sheets[0]}.html", data_rules=game,
-        data_languages=" ".join(sheets) if len(sheets) < len(LANGUAGES) else None,
-    )  # fmt: skip
+    some = " ".join(sheets) if len(sheets) < len(LANGUAGES) else None
+    where = f"{up}rules/{game}.{sheets[0]}.html"
+    return tag("a", say("rules"), href=where, data_rules=game, data_languages=some)
 
 
 @functools.cache
@@ -166,18 +139,19 @@ def event_page(
     view: EventView,
     current: str,
     *parts: Content,
-    key: str,
+    title: Content,
+    up: str = "",
     scripts: tuple[str, ...] = (),
     styles: tuple[str, ...] = (),
     about: dict[str, object] | None = None,
 ) -> str:
-    """A page in an event's folder, under one of its tabs. `key`: of the string in its title."""
+    """A page of an event, under one of its tabs; `up` leads to the event's folder."""
     return page(
         site,
-        event_head(site, view, current),
+        event_head(site, view, current, up=up),
         *parts,
-        up="../../",
-        title=join(say(key), title_of(view), between=" \u00b7 "),
+        up=f"{up}../../",
+        title=title,
         game=view.table.event.settings.game,
         scripts=scripts,
         styles=styles,
@@ -187,29 +161,9 @@ def event_page(
 
 def event_head(site: Site, view: EventView, current: str, *, up: str = "") -> Safe:
     """What an event's pages begin with; `up` leads to the event's folder."""
-    event = view.table.event
+    event, ended = view.table.event, view.table.ended
     has = {"tab_replay": bool(view.replays), "tab_matches": bool(view.listed)}
-    notes = [note(say(key), warn=True) for key in view.missing]
-    if event.sandbox == "none":
-        notes.append(note(say("unconfined"), warn=True))
-    if view.table.ended:
-        notes.append(note(say("fact_ended"), ": ", long_text(view.table.ended)))
-    tabs = [
-        tag("a", say(key), href=f"{up}{name}", aria_current="page" if name == current else None)
-        for name, key in site.tabs
-        if has.get(key, True)
-    ]
-    return join(
-        tag("h1", title_of(view)),
-        tag("p", join(*_line(view), between=" \u00b7 "), class_="lead"),
-        *notes,
-        tag("nav", *tabs, class_="tabs", **label_attributes("aria_label", "event_pages")),
-    )
-
-
-def _line(view: EventView) -> list[Content]:
-    event = view.table.event
-    return [
+    lead = [
         tag("span", game_name(event.settings.game)) if view.name else None,
         say("seats_n", n=event.settings.seats),
         say("bots_n", n=len(event.entrants)),
@@ -217,10 +171,25 @@ def _line(view: EventView) -> list[Content]:
         moment(view.ended) or None,
         say("predictable_short") if event.predictable else None,
     ]
+    tabs = [
+        tag("a", say(key), href=f"{up}{name}", aria_current="page" if name == current else None)
+        for name, key in site.tabs
+        if has.get(key, True)
+    ]
+    return join(
+        tag("h1", title_of(view)),
+        tag("p", join(*lead, between=DOT), class_="lead"),
+        *(warning(say(key)) for key in view.missing),
+        warning(say("unconfined")) if event.sandbox == "none" else None,
+        warning(say("fact_ended"), ": ", long_text(ended), class_="note") if ended else None,
+        tag("nav", *tabs, class_="tabs", **label_attributes("aria_label", "event_pages")),
+    )
 
 
-def title_of(view: EventView) -> Safe:
-    return escaped(view.name or game_name(view.table.event.settings.game))
+def title_of(view: EventView, key: str = "") -> Safe:
+    """What the event is called; behind the string `key`, a page of it."""
+    shown = escaped(view.name or game_name(view.table.event.settings.game))
+    return join(say(key), shown, between=DOT) if key else shown
 
 
 def game_name(game: str) -> str:
@@ -228,9 +197,9 @@ def game_name(game: str) -> str:
     return registry.game(game).about.title if game in registry.GAMES else game
 
 
-def note(*parts: Content, warn: bool = False) -> Safe:
+def warning(*parts: Content, class_: str = "note warn") -> Safe:
     """A box that is read first."""
-    return tag("div", tag("p", *parts), class_="note warn" if warn else "note")
+    return tag("div", tag("p", *parts), class_=class_)
 
 
 def name(text: str) -> Safe:
@@ -238,28 +207,42 @@ def name(text: str) -> Safe:
     return tag("bdi", text, class_="name", title=escaped(text))
 
 
-def scroll(*parts: Content, key: str, kind: str = "", **values: object) -> Safe:
-    """Something wide that scrolls by itself, by keyboard too. `kind`: `narrow` has few columns,
-    `stack` has rows that are paragraphs on a phone.
+def table(
+    heads: Iterable[Content],
+    rows: Iterable[Content],
+    *,
+    key: str,
+    kind: str = "",
+    caption: Content = None,
+    **given: object,
+) -> Safe:
+    """A table that scrolls by itself, by keyboard too, with the string `key` as its label. `kind`:
+    `narrow` has few columns, `stack` has rows that are paragraphs on a phone.
     """
+    body = tag("table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows), **given)
     return tag(
         "div",
-        *parts,
+        body,
         class_=f"scroll {kind}".strip(),
         role="region",
         tabindex="0",
-        **label_attributes("aria_label", key, **values),
+        **label_attributes("aria_label", key),
     )
 
 
-def table(heads: Iterable[Content], rows: Iterable[Content], **given: object) -> Safe:
-    """A table with a row of heads."""
-    return tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), **given)
+def heads(columns: str) -> list[Safe]:
+    """Heads of columns from "KEY KIND, KEY KIND ABOUT", where ABOUT is the key of an explanation.
+    Kinds: `number` and `text`, by which rows are sorted; `figures` and `words`, by which they
+    aren't.
+    """
+    return [_head(*column.split(" ")) for column in columns.split(", ")]
 
 
-def plain_heads(*keys: str, text: bool = True) -> list[Safe]:
-    """Heads of columns that are not sorted."""
-    return [tag("th", say(key), scope="col", class_="text" if text else None) for key in keys]
+def _head(key: str, kind: str, about: str = "") -> Safe:
+    sort = kind if kind in {"number", "text"} else None
+    class_ = "text" if kind in {"text", "words"} else None
+    more = label_attributes("title", about) if about else {}
+    return tag("th", say(key), scope="col", data_sort=sort, class_=class_, **more)
 
 
 def rank_range(first: int | None, last: int | None) -> str:
@@ -267,11 +250,9 @@ def rank_range(first: int | None, last: int | None) -> str:
     return str(first) if first == last else f"{first}\u2013{last}"
 
 
-def heading(key: str, *, sort: str | None = "number", text: bool = False, about: str = "") -> Safe:
-    """The head of a column; `sort`: by number or text, or by its cells' data-k."""
-    more = label_attributes("title", about) if about else {}
-    kind = "text" if text else None
-    return tag("th", say(key), scope="col", data_sort=sort, class_=kind, **more)
+def results(of: Standing | Duel) -> str:
+    """Won, tied and lost."""
+    return f"{of.wins}\u2013{of.ties}\u2013{of.losses}"
 
 
 def fact(key: str, *parts: Content) -> Safe:

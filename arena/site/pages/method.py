@@ -7,16 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from arena.model import ADJUSTED, Event, Settings, Table
+from arena.model import ADJUSTED, Event, Settings
 from arena.site.markup import Content, Safe, join, long_text, tag
-from arena.site.pages.frame import Site, event_page, fact, name, note, plain_heads, scroll, table
+from arena.site.pages.frame import (
+    DOT,
+    Site,
+    event_page,
+    fact,
+    heads,
+    name,
+    table,
+    title_of,
+    warning,
+)
 from arena.site.pages.ranking import left_out
 from arena.site.view import EventView
 from arena.site.words import moment, number, say
 
 
 def method(site: Site, view: EventView) -> str:
-    return event_page(site, view, "method.html", facts_of(view), key="tab_method")
+    return event_page(site, view, "method.html", facts_of(view), title=title_of(view, "tab_method"))
 
 
 def facts_of(view: EventView) -> Safe:
@@ -70,17 +80,14 @@ def _run(view: EventView) -> Iterator[Safe]:
 
 
 def _deals(view: EventView) -> Iterator[Content]:
-    for each in _events(view.table):
+    events = [source.event for source in view.table.sources] or [view.table.event]
+    for each in events:
         if each.predictable:
-            yield note(say("predictable"), warn=True)
+            yield warning(say("predictable"))
         yield tag("dl", *_commitment(each), class_="facts")
     yield tag("p", say("deals_why"))
     if view.anonymous:
         yield tag("p", say("deals_anonymous"))
-
-
-def _events(found: Table) -> list[Event]:
-    return [source.event for source in found.sources] or [found.event]
 
 
 def _commitment(event: Event) -> Iterator[Safe]:
@@ -119,7 +126,7 @@ def _luck(settings: Settings) -> Iterator[Safe]:
 def _sandbox(event: Event) -> Iterator[Safe]:
     held = event.confinement
     if event.sandbox == "none":
-        yield note(say("unconfined"), warn=True)
+        yield warning(say("unconfined"))
         return
     if not event.sandbox:
         yield tag("p", say("sandbox_unknown"))
@@ -132,7 +139,7 @@ def _sandbox(event: Event) -> Iterator[Safe]:
     ):
         if names:
             yield tag("h3", say(key))
-            yield tag("p", join(*map(long_text, names), between=" \u00b7 "))
+            yield tag("p", join(*map(long_text, names), between=DOT))
 
 
 def _verify(view: EventView) -> Iterator[Safe]:
@@ -162,4 +169,5 @@ def _field(view: EventView) -> Safe:
         )
         for entrant in view.table.event.entrants
     ]
-    return scroll(table(plain_heads("col_bot", "col_author", "col_hash"), rows), key="method_bots")
+    columns = heads("col_bot words, col_author words, col_hash words")
+    return table(columns, rows, key="method_bots")

@@ -1,4 +1,4 @@
-"""The ranking: the table, with ranks and ratings drawn as intervals, and notes on reading it.
+"""The ranking, with ranks and ratings drawn as intervals, notes on reading it, and the win matrix.
 
 Pure. Invariant: as in `arena.site.pages`; the order is that of the table.
 """
@@ -7,53 +7,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from arena.model import Standing, Withdrawal
+from arena.model import Duel, Standing, Withdrawal
 from arena.registry import table_files
 from arena.reports import TableReport
-from arena.reports.columns import DEVIATIONS_95
+from arena.reports.columns import DEVIATIONS_95, Matrix, share
 from arena.reports.columns import NOTHING as NONE
 from arena.reports.cycles import SHOWN, cycles
 from arena.reports.rows import NOT_RUN, listed
 from arena.site import pictures
 from arena.site.markup import NOTHING, Content, Safe, escaped, join, long_text, tag
 from arena.site.pages.frame import (
+    DOT,
     Site,
-    event_head,
-    heading,
+    event_page,
+    heads,
     name,
-    page,
     rank_range,
     replay_link,
-    scroll,
+    results,
+    table,
     title_of,
 )
 from arena.site.view import EventView
 from arena.site.words import number, say
 
 _HEADS = (
-    ("col_rank", "number", "about_rank"),
-    ("col_bot", "text", ""),
-    ("col_rating", None, "about_rating"),
-    ("col_range", None, "about_range"),
-    ("col_mu", "number", "about_mu"),
-    ("col_sigma", "number", "about_sigma"),
-    ("col_next", "number", "about_next"),
-    ("col_delta", "number", "about_delta"),
-    ("col_adjusted", "number", "about_adjusted"),
-    ("col_luck", "number", "about_luck"),
-    ("col_win", "number", "about_win"),
-    ("col_wtl", None, "about_wtl"),
-    ("col_matches", "number", ""),
-    ("col_strokes", "number", "about_strokes"),
-    ("col_ms", "number", "about_ms"),
-    ("col_faults", "number", "about_faults"),
+    "col_rank number about_rank, col_bot text, col_rating words about_rating, "
+    "col_range words about_range, col_mu number about_mu, col_sigma number about_sigma, "
+    "col_next number about_next, col_delta number about_delta, {}col_win number about_win, "
+    "col_wtl figures about_wtl, col_matches number, col_strokes number about_strokes, "
+    "col_ms number about_ms, col_faults number about_faults"
 )
-_TEXTS = frozenset({"col_bot", "col_rating", "col_range"})
-_LEDGER = frozenset({"col_adjusted", "col_luck"})
-
+_LEDGER = "col_adjusted number about_adjusted, col_luck number about_luck, "
 
 MOST = 120
 """Rows of an event's first page; a page of its own has all."""
+WIDEST = 50
+"""A matrix of more bots is unreadable, and its page too large."""
 
 
 def ranking(site: Site, view: EventView, *, whole: bool = False) -> str:
@@ -63,23 +53,22 @@ def ranking(site: Site, view: EventView, *, whole: bool = False) -> str:
     if many > MOST and not whole:
         link = tag("a", say("ranking_all"), href="ranking.html")
         more = tag("p", say("ranking_first", n=MOST, of=many), " ", link)
-    return page(
+    links = [tag("a", file, href=file) for file in published_tables()]
+    return event_page(
         site,
-        event_head(site, view, "index.html"),
+        view,
+        "index.html",
         standings(view, most=None if whole else MOST) if many else tag("p", say("no_rows")),
         more,
         notes(view),
-        _downloads(),
-        up="../../",
+        tag("p", say("downloads"), " ", join(*links, between=DOT), class_="small"),
         title=title_of(view),
-        game=view.table.event.settings.game,
     )
 
 
 def standings(view: EventView, *, most: int | None = MOST) -> Safe:
     """The table alone; a live page replaces it as it changes."""
     rows = listed(view.table)
-    ledger = bool(view.table.event.settings.evaluator)
     ends = [
         row.mu + side * DEVIATIONS_95 * (row.sigma_field or 0.0)
         for row in rows
@@ -87,59 +76,45 @@ def standings(view: EventView, *, most: int | None = MOST) -> Safe:
         for side in (-1, 1)
     ]
     scale = pictures.Scale(min(ends, default=0.0), max(ends, default=0.0), 6, 154)
-    pages = {entrant for entrant, _ in view.bots}
-    heads = [
-        heading(key, sort=sort, text=key in _TEXTS, about=about)
-        for key, sort, about in _HEADS
-        if ledger or key not in _LEDGER
-    ]
-    last = len(view.table.rows)
-    body = [_row(view, row, scale, last=last, linked=row.entrant in pages) for row in rows[:most]]
-    return scroll(
-        tag(
-            "table",
-            tag("caption", say("caption_ranking")),
-            tag("thead", tag("tr", *heads)),
-            tag("tbody", *body),
-            id="ranking",
-            data_sortable=True,
-        ),
+    return table(
+        heads(_HEADS.format(_LEDGER if view.table.event.settings.evaluator else "")),
+        (_row(view, row, scale) for row in rows[:most]),
         key="tab_ranking",
+        caption=tag("caption", say("caption_ranking")),
+        id="ranking",
+        data_sortable=True,
     )
 
 
-def _row(view: EventView, row: Standing, scale: pictures.Scale, *, last: int, linked: bool) -> Safe:
-    shown = name(row.entrant)
-    if linked:
-        shown = tag("a", shown, href=view.page_of(row.entrant))
-    cells = [
-        _cell(row.rank, tag("span", rank_range(row.rank, row.rank_last)) if row.rank else None),
-        tag("th", join(shown, *_marks(row), between=" "), scope="row", class_="sticky",
-            data_k=escaped(row.entrant)),
-        tag("td", NONE if row.mu is None else pictures.interval(row.mu, row.sigma_field or 0.0,
-                                                                scale), class_="text"),
-        tag("td", pictures.ranks(row.rank, row.rank_last or row.rank, last) if row.rank else NONE,
-            class_="text"),
-        _cell(row.mu, rating(row.mu, row.sigma_field)),
+def _row(view: EventView, row: Standing, scale: pictures.Scale) -> Safe:
+    bot, mu, error, rank, last = name(row.entrant), row.mu, row.sigma_field, row.rank, row.rank_last
+    if page := view.page_of(row.entrant):
+        bot = tag("a", bot, href=page)
+    failed = sum(count for _, count in row.faults)
+    marked = join(bot, *_marks(row, failed), between=" ")
+    drawn = None if mu is None else pictures.interval(mu, error or 0.0, scale)
+    span = pictures.ranks(rank, last or rank, len(view.table.rows)) if rank else None
+    ledger = [
+        _cell(row.adjusted, _strokes(row.adjusted, row.adjusted_ci)),
+        _cell(row.luck, _number(row.luck, 1, sign=True)),
+    ]
+    return tag(
+        "tr",
+        _cell(rank, tag("span", rank_range(rank, last)) if rank else None),
+        tag("th", marked, scope="row", class_="sticky", data_k=escaped(row.entrant)),
+        _cell(None, drawn, "text"),
+        _cell(None, span, "text"),
+        _cell(mu, rating(mu, error)),
         _cell(row.sigma, _number(row.sigma, 2)),
         _cell(row.p_next, _next(row)),
         _cell(row.delta, _strokes(row.delta, row.delta_ci)),
-    ]  # fmt: skip
-    if view.table.event.settings.evaluator:
-        cells += [
-            _cell(row.adjusted, _strokes(row.adjusted, row.adjusted_ci)),
-            _cell(row.luck, _number(row.luck, 1, sign=True)),
-        ]
-    failed = sum(count for _, count in row.faults)
-    return tag(
-        "tr",
-        *cells,
+        *(ledger if view.table.event.settings.evaluator else ()),
         _cell(row.win, _win(row)),
-        tag("td", NONE if row.wins is None else f"{row.wins}\u2013{row.ties}\u2013{row.losses}"),
+        _cell(None, None if row.wins is None else results(row)),
         _cell(row.matches, number(row.matches)),
         _cell(row.strokes, _number(row.strokes, 2)),
         _cell(row.ms, _number(row.ms, 2)),
-        _cell(failed, tag("span", *_faults(row)) if failed else None, class_="text"),
+        _cell(failed, tag("span", *_faults(row)) if failed else None, "text"),
     )
 
 
@@ -149,11 +124,11 @@ def _cell(key: float | None, shown: Content, class_: str | None = None) -> Safe:
     return tag("td", NONE if shown is None else shown, data_k=sort, class_=class_)
 
 
-def _marks(row: Standing) -> Iterator[Safe]:
+def _marks(row: Standing, failed: int) -> Iterator[Safe]:
     """Tags beside a bot's name."""
     if row.disputed:
         yield tag("span", say("mark_disputed"), class_="tag warn")
-    if failed := sum(count for _, count in row.faults):
+    if failed:
         yield tag("span", say("mark_faults", n=failed), class_="tag bad")
     yield from marks(row.note)
 
@@ -216,10 +191,9 @@ def _faults(row: Standing) -> Iterator[Safe]:
 
 def notes(view: EventView) -> Safe:
     """What a ranking can't show, and how to read this one."""
-    table = view.table
-    found = cycles(table)
+    found = cycles(view.table)
     circles = [tag("li", say("cycle", one=a, two=b, three=c)) for a, b, c in found[:SHOWN]]
-    disputed = any(row.disputed for row in table.rows)
+    disputed = any(row.disputed for row in view.table.rows)
     return tag(
         "section",
         tag("h2", say("how_to_read")),
@@ -255,6 +229,40 @@ def published_tables() -> dict[str, TableReport]:
     return {name: report for name, report in table_files().items() if name != "table.txt"}
 
 
-def _downloads() -> Safe:
-    links = [tag("a", file, href=file) for file in published_tables()]
-    return tag("p", say("downloads"), " ", join(*links, between=" \u00b7 "), class_="small")
+# ------------------------------------------------------------------------------------- matrix
+
+
+def matrix(site: Site, view: EventView) -> str:
+    """How often each bot beat each other, with links to the matches of the two."""
+    many = len(view.table.rows)
+    if many < 2:
+        shown = tag("p", say("matrix_alone"))
+    elif many > WIDEST:
+        shown = tag("p", say("matrix_wide", n=many))
+    else:
+        shown = join(tag("p", say("read_matrix")), cells(view))
+    return event_page(site, view, "matrix.html", shown, title=title_of(view, "tab_matrix"))
+
+
+def cells(view: EventView) -> Safe:
+    """The matrix alone. The number stands in each cell, the colour only repeats it."""
+    found = Matrix(view.table)
+    corner = tag("th", say("col_bot"), scope="col", class_="text sticky")
+    columns, rows = [corner], []
+    for n, row in enumerate(found.entrants, 1):
+        columns.append(tag("th", tag("abbr", str(n), title=row), scope="col"))
+        head = tag("th", f"{n}. ", name(row), scope="row", class_="sticky")
+        duels = (found.duel(row, column) for column in found.entrants)
+        rows.append(tag("tr", head, *(_duel(view, duel) for duel in duels)))
+    return table(columns, rows, key="tab_matrix", class_="matrix", id="matrix")
+
+
+def _duel(view: EventView, duel: Duel | None) -> Safe:
+    if duel is None or duel.row == duel.column:
+        return tag("td", tag("span", "\u2013", class_="self"))
+    shown, where = f"{100 * share(duel):.0f}", None
+    if view.listed:
+        one, two = map(view.names.index, (duel.row, duel.column))
+        where = f"matches.html#{one}.{two}"
+    inside = tag("a" if where else "span", shown, href=where, title=results(duel))
+    return tag("td", inside, class_=f"w{round(10 * share(duel))}")

@@ -1,0 +1,214 @@
+"""The files of an event's matches: lists and segments, and the statistics of its bots.
+
+Theory of operation. One pass over the records. Unfolding them is most of the work of publishing,
+so several processes do it, a segment each; only a few segments are held at a time.
+
+Invariant: the same files whatever the number of processes; cards of an event that is not over are
+never unfolded.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from arena import registry
+from arena.executors.ordered_pool import map_ordered
+from arena.model import Event, Frozen, MatchRecord, UntrueError
+from arena.replay.steps import unfold
+from arena.site import segments
+from arena.site.clearance import Clearance
+from arena.site.source import SiteSource, SourceLog
+from arena.site.state import Published
+from arena.site.statistics import Statistics
+from arena.site.view import EventView
+from arena.store import read_at
+
+ALONE = 200
+"""Matches below which one process is as fast as several are with their start."""
+
+
+class MatchFiles:
+    """`kept`: what was published before of the same records; its lists and segments are not made
+    again.
+    """
+
+    def __init__(
+        self,
+        source: SiteSource,
+        clearing: Clearance,
+        slug: str,
+        folder: Path,
+        *,
+        kept: Published | None,
+    ) -> None:
+        self._source = source
+        self._clearing = clearing
+        self._slug = slug
+        self._folder = folder
+        self._kept = kept
+        events = (source.table.event, *(part.event for part in source.parts))
+        ids = clearing.ids(entrant for event in events for entrant in event.entrants)
+        self._names = sorted(set(ids.values()))
+        places = {shown: place for place, shown in enumerate(self._names)}
+        self._places = {own: places[shown] for own, shown in ids.items()}
+        self._statistics = Statistics(ids, source.event.settings.seats, clearing)
+        self._lists = segments.Lists(slug, len(self._names))
+        self._listed = 0
+        self._segment = 0
+        """The number of the next one."""
+        self._replays = kept.replays if kept else 0
+        self._unshown = 0
+        guessable = any(part.event.predictable for part in source.parts)
+        self._shows = not (clearing.anonymous and guessable)
+        """Under aliases no cards whose deals can be guessed: a pairing's reveal its names."""
+
+    def write(self, jobs: int) -> Iterator[int]:
+        """Yields how many matches are done."""
+        (self._folder / "m").mkdir()
+        parts = []
+        for part in self._source.parts:
+            firsts: list[str] = []
+            parts.append(firsts)
+            noted = self._noted(part)
+            if not self._kept and part.over and self._shows:
+                yield from self._segments(part, noted, firsts, jobs)
+                continue
+            for _ in noted:
+                if self._listed % segments.A_SEGMENT == 0:
+                    yield self._listed
+        if self._kept:
+            shutil.rmtree(self._folder / "m")
+            return
+        self._write(self._lists.rest())
+        index = segments.index(self._slug, self._names, self._lists.files, parts)
+        self._write([("m/index.js", index)])
+
+    def _noted(self, part: SourceLog) -> Iterator[MatchRecord]:
+        """The records of a part that count, annulled ones too, sorted by their published ids, each
+        added to statistics and lists.
+        """
+        clearing, annulled = self._clearing, part.counts.annulled
+        places = ((clearing.match(match), start) for match, start in part.places)
+        for record in read_at(part.folder, places, part.event):
+            counts = self._statistics.add(record, over=part.over, annulled=annulled)
+            self._listed += 1
+            if not self._kept:
+                told = segments.line(record, self._places, clearing, counts=counts)
+                self._write(self._lists.add(told))
+            yield record
+
+    def _segments(
+        self, part: SourceLog, noted: Iterator[MatchRecord], firsts: list[str], jobs: int
+    ) -> Iterator[int]:
+        context = SegmentContext(
+            event=part.event,
+            secret=bytes.fromhex(part.event.secret),
+            names=self._places,
+            clearing=self._clearing,
+        )
+        batches = enumerate(
+            iter(lambda: list(islice(noted, segments.A_SEGMENT)), []), self._segment
+        )
+        wanted = ((f"e/{self._slug}/m/s{number}", batch) for number, batch in batches)
+        jobs = jobs if self._source.table.matches > ALONE else 1
+        for each in _made(context, wanted, jobs):
+            self._write([(f"m/s{self._segment}.js", each.data)])
+            self._segment += 1
+            firsts.append(each.first)
+            self._replays += each.shown
+            self._unshown += each.matches - each.shown
+            yield self._replays + self._unshown
+
+    def _write(self, files: Iterable[tuple[str, bytes]]) -> None:
+        for name, data in files:
+            (self._folder / name).write_bytes(data)
+
+    def view(self, name: str) -> EventView:
+        """What the pages are made from."""
+        source, clearing = self._source, self._clearing
+        missing = list(source.missing)
+        if not self._shows and source.event.finished:
+            missing.append("missing_guessable")
+        if self._unshown or (self._kept and "missing_unshown" in self._kept.missing):
+            missing.append("missing_unshown")
+        table, bots = clearing.table(source.table), self._statistics.bots
+        for own, shown in clearing.ids(source.table.event.entrants).items():
+            bots[shown].history = source.history.get(own, ())
+        rows = {row.entrant for row in table.rows}
+        return EventView(
+            slug=self._slug,
+            name=name,
+            table=table,
+            bots={bot: bots[bot] for bot in bots if bot in rows} if source.parts else {},
+            names=tuple(self._names),
+            replays=self._replays,
+            listed=self._listed,
+            ended=self._statistics.ended,
+            missing=tuple(missing),
+            anonymous=clearing.anonymous,
+        )
+
+
+class SegmentContext(Frozen, frozen=True, kw_only=True):
+    """What unfolding needs besides the records."""
+
+    event: Event
+    secret: bytes
+    names: Mapping[str, int]
+    """Entrants' own ids -> their places."""
+    clearing: Clearance
+
+
+class Segment(NamedTuple):
+    """An encoded segment."""
+
+    first: str
+    """The id of its first match."""
+    data: bytes
+    shown: int
+    """Matches in it that were unfolded; the replay of the others makes another record."""
+    matches: int
+
+
+def _segment(context: SegmentContext, name: str, records: Iterable[MatchRecord]) -> Segment:
+    game = registry.game(context.event.settings.game)
+    found: list[dict[str, Any]] = []
+    shown = 0
+    for record in records:
+        try:
+            steps = unfold(record, context.event, game=game, secret=context.secret)
+        except UntrueError:
+            found.append({"id": context.clearing.match(record.id), "unshown": True})
+            continue
+        found.append(segments.match(steps, context.names, context.clearing))
+        shown += 1
+    return Segment(found[0]["id"], segments.script(name, found), shown, len(found))
+
+
+def _made(
+    context: SegmentContext, batches: Iterable[tuple[str, list[MatchRecord]]], jobs: int
+) -> Iterator[Segment]:
+    """A segment a batch, (its name, its records), in their order."""
+    if jobs == 1:
+        return (_segment(context, name, records) for name, records in batches)
+    calls = ((name, msgspec.msgpack.encode(records)) for name, records in batches)
+    return map_ordered(_in_process, calls, jobs=jobs, begin=_begin, about=context)
+
+
+_contexts: list[SegmentContext] = []
+"""In a process of the pool: its context."""
+_decode = msgspec.msgpack.Decoder(list[MatchRecord]).decode
+
+
+def _begin(context: SegmentContext) -> None:
+    _contexts.append(context)
+
+
+def _in_process(name: str, records: bytes) -> Segment:
+    return _segment(_contexts[0], name, _decode(records))
