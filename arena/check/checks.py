@@ -108,9 +108,9 @@ async def keeps_quiet(exam: Examination, game: str) -> str:
             exam.unplayed = game, error
             raise CheckSkipped(UNPLAYED) from None
         await talk.expect_silence(SETTLES_S)
-        before, began = talk.solo.cpu(), clock.monotonic()
+        before, began = talk.solo.bot.cpu(), clock.monotonic()
         await talk.expect_silence(IDLE_S)
-        exam.idle = (talk.solo.cpu() - before) / (clock.monotonic() - began)
+        exam.idle = (talk.solo.bot.cpu() - before) / (clock.monotonic() - began)
         return ""
 
 
@@ -366,13 +366,13 @@ async def leaves(exam: Examination, game: str) -> str:
             else:
                 talk.solo.close_input()
             ended = await talk.solo.left(LEAVES_S)
-            status = talk.solo.status
+            status = talk.solo.bot.status()
             await talk.solo.kill()
             if ended is None:
                 found = f"It was still running a second after {what}, and was killed."
                 raise CheckWarning(Mistake.STAYS, found)
             if ended.code != 0:
-                last = talk.solo.stderr.strip().rpartition("\n")[2]
+                last = talk.solo.bot.log_tail().strip().rpartition("\n")[2]
                 found = f"After {what}: {status}" + (f" ({last[:100]})." if last else ".")
                 raise CheckWarning(Mistake.LEAVES_BADLY, found)
     return ""

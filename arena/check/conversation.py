@@ -138,7 +138,7 @@ class Conversation:
         self.solo.send(self._sent)
         event = await self.solo.line(min(patience, allowed))
         if isinstance(event, Silence):
-            if early and self.solo.cpu() > SPINS * patience:
+            if early and self.solo.bot.cpu() > SPINS * patience:
                 raise StillSilentError(Trigger.NOTHING)
             event, probed = await self._probe(event, WAKES_S)
             if not early or (suspect is not Trigger.NOTHING and probed.trigger is suspect):
@@ -223,10 +223,10 @@ class Conversation:
     async def _probe(self, silence: Silence, grace: float) -> tuple[Output, Facts]:
         """Find out what makes a silent bot answer; with its standard error from before that."""
         solo = self.solo
-        began, before = clock.monotonic(), solo.cpu()
+        began, before = clock.monotonic(), solo.bot.cpu()
         event, tried = await solo.line(max(grace, self._alone_s, WAKES_S)), Trigger.TIME
-        busy = (solo.cpu() - before) / (clock.monotonic() - began)
-        stderr = solo.stderr
+        busy = (solo.bot.cpu() - before) / (clock.monotonic() - began)
+        stderr = solo.bot.log_tail()
         for trigger, data in ((Trigger.LINE, _LINE), (Trigger.BLOCK, _BLOCK)):
             if isinstance(event, Silence):
                 solo.send(data)
@@ -273,12 +273,12 @@ class Conversation:
             more.append(next_.data)
             pause = MORE_S
         exited = await solo.left(0)
-        status = solo.status if exited else ""
+        status = solo.bot.status() if exited else ""
         await solo.kill()
         # Without time to die after each line it may have died of any of them.
         several = ended and len(self._since) > 1 and not self._alone_s
         facts = replace(
-            probed or replace(self._facts, stderr=solo.stderr),
+            probed or replace(self._facts, stderr=solo.bot.log_tail()),
             expected=expected,
             after=self._after,
             line=line,

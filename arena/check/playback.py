@@ -165,10 +165,10 @@ class Feeder:
                     message += f"; {len(heard.held)} bytes without a newline were received"
                 return Failure(kind=kind, message=message)
             else:
-                return solo.contestant.end(starting=isinstance(step.message, Hello))
+                return solo.bot.end(starting=isinstance(step.message, Hello))
         if isinstance(event, WireFault):
             return Failure(
-                kind=event.kind, message=event.message, line=event.line, status=solo.status
+                kind=event.kind, message=event.message, line=event.line, status=solo.bot.status()
             )
         assert isinstance(event, Ready | Answer)
         return event
@@ -243,7 +243,7 @@ class Feeder:
         if isinstance(spoken.steps[-1].message, Bye):
             solo.close_input()
             await solo.left(BYE_S)
-        status = solo.status or "still running"
+        status = solo.bot.status() or "still running"
         others = f", {self._others} others, none illegal" if self._others else ""
         self._tell(
             f"{self._same} of {self._asked} answers as recorded{others}; at the end: {status}"

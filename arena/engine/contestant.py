@@ -1,7 +1,5 @@
 """Hold the state of one bot process: session, pipes, stderr, CPU meter and freezer.
 
-`arena.engine.pipes` reads and writes the descriptors; `arena.engine.match` judges what is said.
-
 Invariant: the memory used for a bot stays bounded, whatever it writes.
 """
 
@@ -10,7 +8,7 @@ from __future__ import annotations
 import signal
 from typing import NamedTuple
 
-from arena.engine.off_turn import Allowance
+from arena.engine.time_account import Allowance
 from arena.model import FaultKind, Limits
 from arena.referee import Failure
 from arena.sandbox import Exited
@@ -74,15 +72,13 @@ class Contestant:
         self.took = Took(0.0, 0.0)  # the last decision that was no brisk one
         self.heard = 0.0  # when its output was last read: lateness is judged by this
 
-    # ---- its processes
-
     @property
     def rooted(self) -> bool:
         """Whether the root of its process tree is known."""
         return self._meter is not None
 
     def take_root(self, pid: int) -> None:
-        """The root of its tree: all of it stays below this process of the sandbox's."""
+        """All of its tree stays below this process of the sandbox's."""
         self._meter = Meter(pid)
         self._freezer = Freezer(pid)
 
@@ -110,24 +106,17 @@ class Contestant:
         """Account for so much CPU time off turn since `book`. True: that is more than its
         allowance, and from now on it is stopped whenever it isn't asked.
         """
-        if self.rests:
-            self._keep_stopped()
-            return False
-        if not self._allowance.spend(off_turn, at):
-            return False
-        self.rests = True
-        self.freeze()
-        return True
-
-    def _keep_stopped(self) -> None:
-        """Stop it again if it was continued."""
-        if not self.frozen or self._freezer is None:
-            return
-        if self._still_cpu is not None and self.cpu() - self._still_cpu > STIRRED_S:
-            self._stirred += 1
-            self.restless = self._stirred >= STIRRED_TIMES
-            self._freezer.freeze()
-        self._still_cpu = self.cpu()
+        if not self.rests and self._allowance.spend(off_turn, at):
+            self.rests = True
+            self.freeze()
+            return True
+        if self.rests and self.frozen and self._freezer is not None:
+            if self._still_cpu is not None and self.cpu() - self._still_cpu > STIRRED_S:
+                self._stirred += 1
+                self.restless = self._stirred >= STIRRED_TIMES
+                self._freezer.freeze()  # it was continued
+            self._still_cpu = self.cpu()
+        return False
 
     def freeze(self) -> None:
         """Stop all its processes, if they weren't."""
@@ -143,13 +132,10 @@ class Contestant:
             self._freezer.thaw()
 
     def forget(self) -> None:
-        """Close what reads and stops its processes: they are gone."""
-        if self._meter is not None:
+        """Its processes are gone."""
+        if self._meter and self._freezer:
             self._meter.close()
-        if self._freezer is not None:
             self._freezer.close()
-
-    # ---- what it says
 
     def log(self, data: bytes) -> None:
         self.stderr += data
@@ -166,11 +152,14 @@ class Contestant:
         """The end of its stderr, for a fault."""
         return bytes(self.stderr[-STDERR_IN_FAULT:]).decode("utf-8", "backslashreplace")
 
+    def log_tail(self) -> str:
+        """Its stderr since it was last taken, capped."""
+        return bytes(self.stderr[-self.stderr_cap :]).decode("utf-8", "backslashreplace")
+
     def take_stderr(self) -> str:
-        """Its stderr since the last call, capped."""
-        kept = bytes(self.stderr[-self.stderr_cap :])
+        text = self.log_tail()
         self.stderr.clear()
-        return kept.decode("utf-8", "backslashreplace")
+        return text
 
     def failure(self, kind: FaultKind, message: str, line: str = "") -> Failure:
         return Failure(kind=kind, message=message, line=line, status=self.status())

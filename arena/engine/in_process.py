@@ -1,12 +1,10 @@
 """Play whole matches in this process, between Python functions instead of bot processes.
 
-Theory of operation. A table is named as an event names it: the ids of the entrants, the deal
-and the rotation. Names, seats, decks and order of play follow from these and from the event's
-secret as they do in a round robin, and the referee is the same, so the record has the digest that
-the same moves have in `arena run`.
+Names, seats, decks and order of play follow from ids, deal, rotation and secret as in a round
+robin, so the record has the digest that the same moves have in `arena run`.
 
-Invariant: pure; the same policies, if they are functions of what they are given, get the same
-record. A policy's mistake is an exception here: it is the caller's own code, not a contestant's.
+Invariant: pure. A policy's mistake is an exception here: it is the caller's own code, not a
+contestant's.
 """
 
 from __future__ import annotations
@@ -36,10 +34,8 @@ def play_match(
     turn_cap: int | None = None,
     playoff: bool = False,
 ) -> MatchRecord:
-    """One match of nine holes between `policies`, by entrant id, on a deal of their pairing.
-
-    Who sits where follows from the deal and the rotation (0 to seats - 1). IllegalMoveError if a
-    policy answers with a move that is not legal.
+    """One match between `policies`, by entrant id, on a deal of their pairing. IllegalMoveError if
+    a policy answers with a move that is not legal.
     """
     entrants = sorted(policies)
     seats = len(entrants)
@@ -75,13 +71,13 @@ def play_out(referee: Referee, seats: Sequence[str], policies: Sequence[Policy])
     referee.begin()
     while referee.asked:
         for seat in referee.asked:
-            answer_by_policy(referee, seat, seats[seat], policies[seat])
+            referee.answer(seat, move_by_policy(referee, seat, seats[seat], policies[seat]))
     record = referee.record()
     return msgspec.structs.replace(record, digest=record.computed_digest())
 
 
-def answer_by_policy(referee: Referee, seat: int, entrant: str, policy: Policy) -> None:
-    """Have a policy decide for a seat. IllegalMoveError if its answer is not legal."""
+def move_by_policy(referee: Referee, seat: int, entrant: str, policy: Policy) -> str:
+    """What a policy decides for a seat. IllegalMoveError if that is not legal."""
     question = referee.question(seat, bank_ms=0)  # a policy has no clock
     assert isinstance(question, Act)  # a policy does not ask for less
     move = policy(question.view, question.legal)
@@ -90,4 +86,4 @@ def answer_by_policy(referee: Referee, seat: int, entrant: str, policy: Policy) 
             f"{entrant} answered {move!r} on hole {question.hole}; legal there: "
             + ", ".join(question.legal)
         )
-    referee.answer(seat, move)
+    return move

@@ -1,12 +1,11 @@
 """Play one match, and series of them, against real bot processes.
 
-Theory of operation. `play_series` starts the bots of a series, plays its matches one after another,
-and yields each record when it is finished. A decision has one budget, from the moment its question
-is written to the moment its line is complete: writing counts as well as reading, and no byte
-restarts it. For decisions that take longer than `PATIENCE_S` a `Stopwatch` says what of that time
-is the bot's. Lateness is judged by the time of the read. Bots are started, and simultaneous
-questions asked, one after another: they share a core, and none may be charged for another's
-thinking; the referee judges when all answers are in.
+Theory of operation. A decision has one budget, from the moment its question is written to the
+moment its line is complete: writing counts as well as reading, and no byte restarts it. For
+decisions that take longer than `PATIENCE_S` a `Stopwatch` says what of that time is the bot's.
+Lateness is judged by the time of the read. Bots are started, and simultaneous questions asked, one
+after another: they share a core, and none may be charged for another's thinking; the referee judges
+when all answers are in.
 
 CPU time off turn is what a bot's tree used in a match less what it may have used on its turns.
 After a brisk decision the tree isn't read: the bot may have had one core all the time. In a longer
@@ -19,12 +18,15 @@ then on: else its processes would take the core from the bots that are asked.
 
 Invariant: a bot's fault never leaves here as an exception; the host's trouble always does, as
 HostError, and then no record of the match at hand exists.
+
+A seat without a bot belongs to a person, or to a function of this process: it has no process and no
+clock, and commits no fault. Bots beside it are frozen whenever they aren't asked.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -37,15 +39,7 @@ from arena.engine.time_account import TimeAccount
 from arena.games import Game
 from arena.games.observer import Observer
 from arena.luck import sums
-from arena.model import (
-    Bot,
-    FaultHost,
-    FaultKind,
-    MatchRecord,
-    MatchSpec,
-    Series,
-    Settings,
-)
+from arena.model import Bot, FaultHost, FaultKind, MatchRecord, MatchSpec, Series, Settings
 from arena.referee import Failure, Referee, hello
 from arena.sandbox import Backend
 from arena.sandbox.delays import Reading
@@ -59,12 +53,11 @@ BRISK_S = 0.001
 
 
 class MatchContext(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings and seams that every series of an event shares."""
-
     settings: Settings
     game: Game
     deals: Deals
     bots: Mapping[str, Bot]
+    """By entrant; other entrants are asked by `Match.ask_other`."""
     backend: Backend
     onlooker: Observer | None = None
     """Follows the match as it is played, but not what is computed from it afterwards."""
@@ -85,7 +78,7 @@ class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
 async def start_bot(
     pipes: Pipes, context: MatchContext, entrant: str
 ) -> tuple[Contestant, Failure | None]:
-    """Start a bot and wait until it is ready: its process, and why it isn't ready."""
+    """Start a bot and wait until it is ready."""
     limits = context.settings.limits
     contestant = pipes.start(
         context.bots[entrant], context.backend, limits, freeze=context.settings.freeze
@@ -109,11 +102,8 @@ async def start_bot(
 
 
 class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a bot can't start, and its output."""
-
     failure: Failure
     stderr: str
-    """Its last characters."""
     ended: bool
     """Whether it ended its output; else it was silent for too long."""
     unheard: bytes
@@ -123,20 +113,19 @@ class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
 async def try_start(pipes: Pipes, context: MatchContext, entrant: str) -> FailedStart | None:
     """Start a bot and dismiss it; None if it can start."""
     contestant, failure = await start_bot(pipes, context, entrant)
-    ended, held = contestant.session.ended, len(contestant.session.held)
+    session = contestant.session
+    ended, held = session.ended, len(session.held)
     await pipes.dismiss([contestant])
     if failure is None:
         return None
-    unheard = contestant.session.held[held:]
-    return FailedStart(
-        failure=failure, stderr=contestant.last_words(), ended=ended, unheard=unheard
-    )
+    stderr, unheard = contestant.last_words(), session.held[held:]
+    return FailedStart(failure=failure, stderr=stderr, ended=ended, unheard=unheard)
 
 
 async def start_bots(
     pipes: Pipes, context: MatchContext, entrants: Iterable[str]
 ) -> tuple[dict[str, Contestant], dict[str, Failure]]:
-    """Start the bots of a match: their processes, and why some of them can't start."""
+    """Start the bots of a match. Why some of them can't start comes second."""
     contestants: dict[str, Contestant] = {}
     unready: dict[str, Failure] = {}
 
@@ -166,70 +155,52 @@ async def start_bots(
 
 
 async def play_series(
-    pipes: Pipes, context: MatchContext, series: Series, attempt: int = 0
+    pipes: Pipes,
+    context: MatchContext,
+    series: Series,
+    attempt: int = 0,
+    match: Callable[..., Match] | None = None,
 ) -> AsyncIterator[FinishedMatch]:
     """Play the matches of a series; after a fault the rest of it is played by fresh processes.
 
     With two seats it ends early when a bot has faulted so many matches in a row that it is
-    withdrawn: what would follow can't count.
+    withdrawn: what would follow can't count. `match`: makes each match, a `Match` if None.
     """
     rest = list(series.matches)
     in_a_row = dict.fromkeys(series.entrants, 0)
-    withdrawn_after = context.settings.withdrawn_after
+    settings = context.settings
     while rest:
-        contestants, unready = await start_bots(pipes, context, rest[0].seats)
+        bots = [entrant for entrant in rest[0].seats if entrant in context.bots]
+        contestants, unready = await start_bots(pipes, context, bots)
         clean = True
         while rest and clean:
             spec = rest.pop(0)
-            seated = {seat: contestants[entrant] for seat, entrant in enumerate(spec.seats)}
+            seated = {s: contestants[e] for s, e in enumerate(spec.seats) if e in contestants}
             early = [(s, unready[e]) for s, e in enumerate(spec.seats) if e in unready]
-            record = await Match(pipes, context, spec, seated).play(early)
+            record = await (match or Match)(pipes, context, spec, seated).play(early)
             clean = not record.faults
             if not clean or not rest:
                 await pipes.dismiss(list(contestants.values()))
             else:
                 pipes.look(0)  # brisk answers are read past what was written to stderr before
-            played = finished(record, context, contestants, attempt=attempt)
-            record = played.record
-            yield played
+            luck: tuple[int, ...] = ()
+            if settings.evaluator:  # now, as no bot's time runs
+                luck = sums(record, game=context.game, deals=context.deals, settings=settings)
+            digest, ended = record.computed_digest(), clock.unix()
+            record = msgspec.structs.replace(
+                record, attempt=attempt, digest=digest, luck=luck, ended=ended
+            )
+            stderr = {e: text for e, c in contestants.items() if (text := c.take_stderr())}
+            yield FinishedMatch(record=record, stderr=stderr)
             fallen = record.fallen
             for entrant in in_a_row:
                 in_a_row[entrant] = in_a_row[entrant] + 1 if entrant in fallen else 0
-            if len(in_a_row) == 2 and max(in_a_row.values()) >= withdrawn_after:
+            if len(in_a_row) == 2 and max(in_a_row.values()) >= settings.withdrawn_after:
                 return
 
 
-def finished(
-    record: MatchRecord,
-    context: MatchContext,
-    contestants: Mapping[str, Contestant],
-    *,
-    attempt: int = 0,
-) -> FinishedMatch:
-    """Complete the record of a match that is over, with digest, luck and time."""
-    stderr = {e: text for e, c in contestants.items() if (text := c.take_stderr())}
-    record = msgspec.structs.replace(
-        record,
-        attempt=attempt,
-        digest=record.computed_digest(),
-        luck=_luck(record, context),
-        ended=clock.unix(),
-    )
-    return FinishedMatch(record=record, stderr=stderr)
-
-
-def _luck(record: MatchRecord, context: MatchContext) -> tuple[int, ...]:
-    """The luck of each seat if the event measures it: now, as no bot's time runs."""
-    if not context.settings.evaluator:
-        return ()
-    return sums(record, game=context.game, deals=context.deals, settings=context.settings)
-
-
 class Match:
-    """One match of bots that have been started.
-
-    `seated`: by seat. Where seats are missing from it: see `arena.engine.mixed_match`.
-    """
+    """One match of bots that have been started, by seat."""
 
     def __init__(
         self, pipes: Pipes, context: MatchContext, spec: MatchSpec, seated: Mapping[int, Contestant]
@@ -249,6 +220,11 @@ class Match:
         )
         self._fallen: dict[int, tuple[str, FaultHost]] = {}
         """By seat that has failed: the end of its stderr, and the host's state at that time."""
+        if not self._freeze:
+            for seat, contestant in seated.items():
+                if contestant.rests:
+                    self._accounts[seat].stop()
+            pipes.overseer = self._oversee
 
     async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
         """Play it. `early`: seats whose bots could not be started.
@@ -256,8 +232,6 @@ class Match:
         The path of a brisk decision is inlined here.
         """
         referee, pipes = self._referee, self._pipes
-        if not self._freeze:
-            self._begin_to_oversee()
         seated, accounts = self._seated, self._accounts
         now, exchange = clock.monotonic, pipes.exchange
         referee.begin(early)
@@ -267,6 +241,9 @@ class Match:
             if not referee.asked:
                 return self._record()
             for seat in referee.asked:
+                if seat not in seated:
+                    await self._settle(seat, await self.ask_other(seat))
+                    continue
                 contestant, account = seated[seat], accounts[seat]
                 session = contestant.session
                 bank_ms = int(account.bank * 1000)
@@ -287,17 +264,30 @@ class Match:
                     self._asked = seat
                     outcome = await self._hear(contestant, account, event, asked, None)
                 self._asked = -1
-                if isinstance(outcome, str):
-                    referee.answer(seat, outcome)
-                else:
-                    contestant.session.close()
-                    referee.fail(seat, outcome)
+                await self._settle(seat, outcome)
+
+    async def ask_other(self, seat: int) -> str:
+        """The move of a seat that is no bot's."""
+        raise NotImplementedError(f"seat {seat} has no bot")
+
+    def tell_other(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
+        """A notice for a seat that is no bot's."""
+
+    async def _settle(self, seat: int, outcome: str | Failure) -> None:
+        if isinstance(outcome, str):
+            self._referee.answer(seat, outcome)
+        else:
+            self._seated[seat].session.close()
+            self._referee.fail(seat, outcome)
 
     async def _pass_on(self) -> None:
         """Send the notices, and kill the bots that have failed."""
         referee, seated = self._referee, self._seated
         for seat, message in referee.take_notices():
-            self._tell(seat, message)
+            if seat not in seated:
+                self.tell_other(seat, message)
+            elif (session := seated[seat].session).state is SessionState.IDLE:
+                self._pipes.send(seated[seat], session.send(message))
         fallen = sorted(referee.failed - self._fallen.keys())
         if not fallen:
             return
@@ -308,14 +298,15 @@ class Match:
         await self._pipes.kill([seated[seat] for seat in fallen])
         # Only now all their stderr has been read, and their peak of memory is known.
         for seat in fallen:
-            host = self._host(seated[seat], self._accounts[seat].used, load)
-            self._fallen[seat] = seated[seat].last_words(), host
-
-    def _begin_to_oversee(self) -> None:
-        for seat, contestant in self._seated.items():
-            if contestant.rests:
-                self._accounts[seat].stop()
-        self._pipes.overseer = self._oversee
+            bot, used = seated[seat], self._accounts[seat].used
+            host = FaultHost(
+                memory_mb=round(bot.exited.memory_mb, 1) if bot.exited else 0.0,
+                cpu_ms=round((used or bot.known_cpu) * 1000, 3),  # of the start, if that failed
+                wall_ms=round(bot.took.wall * 1000, 3),
+                charged_ms=round(bot.took.charged * 1000, 3),
+                load=round(load, 2),
+            )
+            self._fallen[seat] = bot.last_words(), host
 
     def _oversee(self) -> None:
         """Read the CPU time of the bots that aren't asked, and stop those over their allowance."""
@@ -330,22 +321,6 @@ class Match:
             account.stop()
         elif contestant.restless and contestant.exited is None:
             self._pipes.give_up(contestant)
-
-    def _tell(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
-        contestant = self._seated[seat]
-        if contestant.session.state is SessionState.IDLE:
-            self._pipes.send(contestant, contestant.session.send(message))
-
-    @staticmethod
-    def _host(contestant: Contestant, used: float, load: float) -> FaultHost:
-        """The host's side of a fault: memory, times, load."""
-        return FaultHost(
-            memory_mb=round(contestant.exited.memory_mb, 1) if contestant.exited else 0.0,
-            cpu_ms=round((used or contestant.known_cpu) * 1000, 3),  # of the start, if that failed
-            wall_ms=round(contestant.took.wall * 1000, 3),
-            charged_ms=round(contestant.took.charged * 1000, 3),
-            load=round(load, 2),
-        )
 
     def _record(self) -> MatchRecord:
         self._pipes.overseer = None
@@ -379,9 +354,8 @@ class Match:
         else:
             asked = clock.monotonic()
             pipes.ask(contestant, line)
-        outcome = await self._hear(
-            contestant, account, contestant.session.next_event(), asked, first
-        )
+        event = contestant.session.next_event()
+        outcome = await self._hear(contestant, account, event, asked, first)
         if contestant.rests:
             contestant.freeze()
         return outcome

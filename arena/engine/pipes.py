@@ -10,14 +10,14 @@ stays bounded, and no other bot waits for it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing, suppress
 
 import trio
 
 from arena.engine.contestant import Contestant
 from arena.model import Bot, HostError, Limits
-from arena.sandbox import Backend, Launch, Started
+from arena.sandbox import Backend, Exited, Launch, Started
 from arena.sandbox.client import Spawner
 from arena.sandbox.delays import Reading
 from arena.sandbox.overload import Core
@@ -58,7 +58,7 @@ class Pipes:
         """When other trio tasks get their turn."""
         self.core = Core()
         self.waited = 0.0
-        """How long this thread had waited for its core at the last checkpoint."""
+        """What this thread had waited for its core at the last checkpoint."""
         self.overseer: Callable[[], None] | None = None
         """Called every OVERSEE_S while bots are waited for, and between two decisions."""
         self.aside = 0.0
@@ -83,18 +83,17 @@ class Pipes:
 
     def taken(self, contestant: Contestant) -> float:
         """Seconds of each core that the trees of all other bots have used so far."""
-        return sum(other.cpu() for other in self._others(contestant)) / self.core.count
+        others = (other for other in self._by_id.values() if other is not contestant)
+        return sum(other.cpu() for other in others) / self.core.count
 
     def most_taken(self, contestant: Contestant, at: float) -> float:
         """The most that `taken` can have been at `at`, by the last readings."""
         used, known_at = 0.0, at
-        for other in self._others(contestant):
-            used += other.known_cpu
-            known_at = min(known_at, other.known_at)
+        for other in self._by_id.values():
+            if other is not contestant:
+                used += other.known_cpu
+                known_at = min(known_at, other.known_at)
         return used / self.core.count + (at - known_at)
-
-    def _others(self, contestant: Contestant) -> Iterator[Contestant]:
-        return (other for other in self._by_id.values() if other is not contestant)
 
     # ---- processes
 
@@ -126,24 +125,16 @@ class Pipes:
 
     async def started(self, contestant: Contestant) -> None:
         """Wait until the spawner has reported the root of the bot's process tree."""
-        deadline = clock.monotonic() + STARTED_S
-        while not contestant.rooted and contestant.exited is None:
-            left = deadline - clock.monotonic()
-            if left <= 0:
-                raise HostError("the spawner did not say where a bot's processes are")
-            await self.wait(left)
+        if not await self.until(lambda: contestant.rooted or contestant.exited, STARTED_S):
+            raise HostError("the spawner did not say where a bot's processes are")
 
     async def kill(self, contestants: Sequence[Contestant]) -> None:
         """Kill whole trees and wait for their end."""
         for contestant in contestants:
             if contestant.exited is None:
                 self._spawner.kill(contestant.id)
-        deadline = clock.monotonic() + KILL_S
-        while any(contestant.exited is None for contestant in contestants):
-            left = deadline - clock.monotonic()
-            if left <= 0:
-                raise HostError("a killed bot's processes would not end")
-            await self.wait(left)
+        if not await self.until(lambda: all(each.exited for each in contestants), KILL_S):
+            raise HostError("a killed bot's processes would not end")
         for contestant in contestants:
             self._drain(contestant)
             self._forget(contestant)
@@ -155,15 +146,14 @@ class Pipes:
             if contestant.session.state is SessionState.IDLE:
                 self.send(contestant, contestant.session.send(Bye()))
             contestant.session.close()
-        deadline = clock.monotonic() + BYE_S
-        while True:
+
+        def gone() -> bool:
             for contestant in contestants:
                 if not contestant.out:
                     self._close(contestant.stdin)
-            left = deadline - clock.monotonic()
-            if left <= 0 or all(c.exited is not None for c in contestants):
-                break
-            await self.wait(left)
+            return all(contestant.exited for contestant in contestants)
+
+        await self.until(gone, BYE_S)
         await self.kill(contestants)
 
     def give_up(self, contestant: Contestant) -> None:
@@ -250,11 +240,16 @@ class Pipes:
         contestant.heard = clock.monotonic()
         self._take(contestant, data)
 
-    async def status(self, contestant: Contestant) -> None:
-        """Wait up to STATUS_GRACE_S for the end of a process whose output has ended."""
-        deadline = clock.monotonic() + STATUS_GRACE_S
-        while contestant.exited is None and (left := deadline - clock.monotonic()) > 0:
+    async def status(self, contestant: Contestant, seconds: float = STATUS_GRACE_S) -> None:
+        """Wait for the end of a process whose output has ended."""
+        await self.until(lambda: contestant.exited, seconds)
+
+    async def until(self, over: Callable[[], object], seconds: float) -> bool:
+        """Move bytes until something is true; False: it isn't, and the time is over."""
+        deadline = clock.monotonic() + seconds
+        while not (found := over()) and (left := deadline - clock.monotonic()) > 0:
             await self.wait(left)
+        return bool(found)
 
     async def wait(self, seconds: float) -> None:
         """Move bytes; returns after at least one event, or when the time is over."""
@@ -316,7 +311,6 @@ class Pipes:
             self._close(fd)
 
     def _logged(self, contestant: Contestant, data: bytes) -> None:
-        """Handle what was read of its stderr."""
         contestant.log(data)
 
     def _flush(self, contestant: Contestant) -> None:
@@ -326,8 +320,7 @@ class Pipes:
         except BlockingIOError:
             return
         except BrokenPipeError:
-            contestant.out.clear()
-            self._close(fd)
+            self.end_input(contestant)
             return
         del contestant.out[:written]
         if not contestant.out:
@@ -336,14 +329,13 @@ class Pipes:
     def _reap(self) -> None:
         for message in self._spawner.receive():
             contestant = self._by_id.get(message.id)
-            if isinstance(message, Started):
-                if contestant is not None:
+            if contestant is not None:
+                if isinstance(message, Started):
                     contestant.take_root(message.tree)
-            else:
-                if contestant is not None:
+                else:
                     contestant.exited = message
-                if message.host_error:
-                    raise HostError(f"the sandbox could not run a bot: {message.host_error}")
+            if isinstance(message, Exited) and message.host_error:
+                raise HostError(f"the sandbox could not run a bot: {message.host_error}")
 
     def _drain(self, contestant: Contestant) -> None:
         """Read what a dead process left in its stderr."""
@@ -369,11 +361,7 @@ class Pipes:
 
 
 @asynccontextmanager
-async def open_pipes() -> AsyncIterator[Pipes]:
+async def open_pipes(kind: Callable[[Spawner], Pipes] = Pipes) -> AsyncIterator[Pipes]:
     """Pipes with a spawner of their own; no process that it starts outlives it."""
-    with Spawner() as spawner:
-        pipes = Pipes(spawner)
-        try:
-            yield pipes
-        finally:
-            pipes.close()
+    with Spawner() as spawner, closing(kind(spawner)) as pipes:
+        yield pipes

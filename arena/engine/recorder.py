@@ -1,24 +1,22 @@
 """Record all bytes between the arena and its bots, in both directions, and the bots' stderr.
 
-`TappedPipes` are pipes that call a `Tap` for all that passes; `Recorder` is the tap that writes it
-to files, a transcript a bot (see `arena.replay.transcripts`) and its stderr beside it. A match that
-isn't recorded uses plain `Pipes` and pays nothing.
+`Recorder` is a `Tap` that writes a transcript a bot (`arena.replay.transcripts`) and its stderr. A
+match that isn't recorded uses plain `Pipes` and pays nothing.
 
 Invariant: what has passed is in the file before anything else happens, but for an unfinished line
-of a bot, which is there once it is finished, the next line is sent, or the bot is gone; and for the
-end of a long stderr, which is there when the recorder is closed. Control characters are escaped:
-the files can be printed to a terminal.
+of a bot, and for the end of a long stderr, which is there when the recorder is closed. Control
+characters are escaped: the files can be printed to a terminal.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import BinaryIO
 
 from arena.engine.contestant import Contestant
-from arena.engine.pipes import LOOK_S, Pipes
+from arena.engine.pipes import LOOK_S, Pipes, open_pipes
 from arena.model import Bot, Fault, HostError, Limits, UserError
 from arena.replay.transcripts import comment_line, failure_lines, received_line, sent_line
 from arena.reports.escape import Legible
@@ -52,8 +50,6 @@ class Tap:
 
 
 class TappedPipes(Pipes):
-    """Pipes with a tap."""
-
     def __init__(self, spawner: Spawner, tap: Tap) -> None:
         super().__init__(spawner)
         self._tap = tap
@@ -90,20 +86,11 @@ class TappedPipes(Pipes):
         super()._logged(contestant, data)
 
 
-@asynccontextmanager
-async def open_tapped_pipes(tap: Tap) -> AsyncIterator[TappedPipes]:
-    """Tapped pipes with a spawner of their own; no process that it starts outlives it."""
-    with Spawner() as spawner:
-        pipes = TappedPipes(spawner, tap)
-        try:
-            yield pipes
-        finally:
-            pipes.close()
+def open_tapped_pipes(tap: Tap) -> AbstractAsyncContextManager[Pipes]:
+    return open_pipes(lambda spawner: TappedPipes(spawner, tap))
 
 
 class _Stderr:
-    """The file of what a bot writes to its standard error."""
-
     def __init__(self, path: Path) -> None:
         self._file = files.open_file(path, "wb", buffering=0)
         self._room = STDERR_BEGIN

@@ -1,13 +1,9 @@
 """Talk to one bot in the sandbox line by line, without judging what it says.
 
-Theory of operation. `open_solo` starts a bot by `arena.engine.pipes`, so it is confined, read and
-killed as in a match. `send()` writes bytes as they are; `line()` waits, up to a time, for what
-comes next: a line, silence, more than a line may have, or the end. `close_input()` is what a bot
-sees at the end of a series; `left()` waits for the end of its process. There is no session, no
-referee and no match clock.
+It is confined, read and killed as in a match, without session, referee and match clock.
 
-Invariant: the memory used for the bot stays bounded, whatever it writes; when the context is left,
-none of its processes is.
+Invariant: the memory used for the bot stays bounded, whatever it writes; when the context of
+`open_solo` is left, none of its processes is.
 """
 
 from __future__ import annotations
@@ -17,7 +13,6 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from arena.engine.contestant import Contestant
 from arena.engine.pipes import Pipes
 from arena.model import Bot, Limits
 from arena.sandbox import Backend, Exited
@@ -29,15 +24,13 @@ class BotLine(msgspec.Struct, frozen=True):
     """A whole line, without its newline but with whatever stands before it (a carriage return)."""
 
     data: bytes
-    at: float
-    """When it was read, as clock.monotonic() tells."""
+    at: float  # when it was read, as clock.monotonic() tells
 
 
 class Silence(msgspec.Struct, frozen=True):
     """No whole line within the time."""
 
-    held: bytes
-    """The unfinished line."""
+    held: bytes  # the unfinished line
 
 
 class Flood(msgspec.Struct, frozen=True):
@@ -47,12 +40,8 @@ class Flood(msgspec.Struct, frozen=True):
 
 
 class OutputEnd(msgspec.Struct, frozen=True):
-    """Its output has ended."""
-
-    rest: bytes
-    """Output after the last newline."""
-    status: str
-    """How its process ended: "exit 1", "signal SIGSEGV"; empty while it runs on."""
+    rest: bytes  # output after the last newline
+    status: str  # how its process ended: "exit 1", "signal SIGSEGV"; empty while it runs on
     exited: Exited | None
 
 
@@ -60,8 +49,6 @@ Output = BotLine | Silence | Flood | OutputEnd
 
 
 class _Unjudged(BotSession):
-    """Holds what a bot writes, as it is."""
-
     __slots__ = ("_limit", "came", "heard")
 
     def __init__(self, line_bytes: int) -> None:
@@ -78,7 +65,6 @@ class _Unjudged(BotSession):
 
     @property
     def full(self) -> bool:
-        """True when more is held than any legal line needs: leave the rest in the pipe."""
         return len(self.came) > self._limit
 
     @property
@@ -100,31 +86,22 @@ class Solo:
     def __init__(self, pipes: Pipes, bot: Bot, backend: Backend, limits: Limits) -> None:
         self.began = clock.monotonic()
         self._pipes = pipes
-        self._bot = pipes.start(bot, backend, limits)
-        self._heard = _Unjudged(limits.line_bytes)
-        self._bot.session = self._heard
-
-    @property
-    def contestant(self) -> Contestant:
-        return self._bot
-
-    # ---- towards the bot
+        self.bot = pipes.start(bot, backend, limits)
+        self.bot.session = self._heard = _Unjudged(limits.line_bytes)
 
     def send(self, data: bytes) -> None:
         """Write these bytes, which needn't be one line. What the pipe can't take follows later."""
-        self._pipes.send(self._bot, data)
+        self._pipes.send(self.bot, data)
 
     def close_input(self) -> None:
         """End its standard input; it can still read what is in the pipe."""
-        self._pipes.end_input(self._bot)
+        self._pipes.end_input(self.bot)
 
     @property
     def unread(self) -> bool:
         """Whether something sent is not read yet."""
-        bot = self._bot
+        bot = self.bot
         return bool(bot.out) or (bot.stdin >= 0 and processes.unread(bot.stdin) > 0)
-
-    # ---- from the bot
 
     async def line(self, seconds: float) -> Output:
         """Wait for its next line, or for what came instead of one, at most so many seconds."""
@@ -133,9 +110,9 @@ class Solo:
             if (line := self._heard.take()) is not None:
                 return line
             if self._heard.ended:
-                await self._pipes.status(self._bot)
-                return OutputEnd(self._heard.held, self._bot.status(), self._bot.exited)
-            self._pipes.ask(self._bot, b"")  # listen again, where it was full
+                await self._pipes.status(self.bot)
+                return OutputEnd(self._heard.held, self.bot.status(), self.bot.exited)
+            self._pipes.ask(self.bot, b"")  # listen again, where it was full
             left = deadline - clock.monotonic()
             if left <= 0:
                 return Silence(self._heard.held)
@@ -143,38 +120,18 @@ class Solo:
 
     async def rest(self, seconds: float) -> None:
         """Let time pass; what comes meanwhile is kept for `line`."""
-        deadline = clock.monotonic() + seconds
-        while (left := deadline - clock.monotonic()) > 0:
-            await self._pipes.wait(left)
-
-    # ---- its process
+        await self._pipes.until(lambda: False, seconds)
 
     async def left(self, seconds: float) -> Exited | None:
         """Wait for the end of its process; None: it is still there."""
-        deadline = clock.monotonic() + seconds
-        while self._bot.exited is None and (left := deadline - clock.monotonic()) > 0:
-            await self._pipes.wait(left)
-        return self._bot.exited
+        await self._pipes.status(self.bot, seconds)
+        return self.bot.exited
 
     async def kill(self) -> Exited:
         """Kill its processes, if they are still there, and read the rest of its stderr."""
-        await self._pipes.kill([self._bot])
-        assert self._bot.exited is not None
-        return self._bot.exited
-
-    @property
-    def stderr(self) -> str:
-        """The end of what it has written to stderr, capped."""
-        return bytes(self._bot.stderr[-self._bot.stderr_cap :]).decode("utf-8", "backslashreplace")
-
-    @property
-    def status(self) -> str:
-        """How its process ended, if it did."""
-        return self._bot.status()
-
-    def cpu(self) -> float:
-        """Seconds of CPU that all its processes have used so far."""
-        return self._bot.cpu()
+        await self._pipes.kill([self.bot])
+        assert self.bot.exited is not None
+        return self.bot.exited
 
 
 @asynccontextmanager

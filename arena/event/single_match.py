@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,9 +14,8 @@ from arena import registry
 from arena.bots import Roster, default_cache, in_use
 from arena.deals import Deals, secret_from_seed
 from arena.engine.contestant import Contestant
-from arena.engine.in_process import Policy, answer_by_policy, play_out
-from arena.engine.match import FinishedMatch, MatchContext, play_series
-from arena.engine.mixed_match import MixedMatch, play_mixed
+from arena.engine.in_process import Policy, move_by_policy, play_out
+from arena.engine.match import FinishedMatch, Match, MatchContext, play_series
 from arena.engine.pipes import Pipes, open_pipes
 from arena.engine.recorder import Recorder, open_tapped_pipes
 from arena.event.commands import command_line
@@ -167,24 +167,18 @@ def _play(
 ) -> MatchRecord:
     """Play it; what is wrong with a bot is in the record."""
 
-    async def played(recorder: Recorder | None) -> FinishedMatch:
+    async def main(recorder: Recorder | None) -> FinishedMatch:
         async with open_pipes() if recorder is None else open_tapped_pipes(recorder) as table:
             with watch(spec.seats, table.look) if watch else nullcontext() as onlooker:
                 watched = msgspec.structs.replace(context, onlooker=onlooker)
-                if policies:
-                    return await play_mixed(
-                        table,
-                        watched,
-                        spec,
-                        policies,
-                        lambda seated: _PolicyMatch(table, watched, spec, seated, policies),
-                    )
                 series = Series(id=PAIRING, matches=(spec,))
-                (match,) = [one async for one in play_series(table, watched, series)]
-                return match
+                match = partial(_PolicyMatch, policies=policies)
+                games = play_series(table, watched, series, match=match)
+                (played,) = [one async for one in games]
+                return played
 
     with _recorder(talk, context, spec.deal) as recorder, one_core():
-        record = trio.run(played, recorder).record
+        record = trio.run(main, recorder).record
         if recorder is not None:
             for fault in record.faults:
                 recorder.fault(spec.seats[fault.seat], fault)
@@ -208,7 +202,7 @@ def _recorder(talk: Path | None, context: MatchContext, deal: int) -> Iterator[R
         recorder.close()
 
 
-class _PolicyMatch(MixedMatch):
+class _PolicyMatch(Match):
     """A match in which functions of this process have some of the seats."""
 
     def __init__(
@@ -223,5 +217,5 @@ class _PolicyMatch(MixedMatch):
         self._names = spec.seats
         self._policies = policies
 
-    async def ask_other(self, seat: int) -> None:
-        answer_by_policy(self._referee, seat, self._names[seat], self._policies[seat])
+    async def ask_other(self, seat: int) -> str:
+        return move_by_policy(self._referee, seat, self._names[seat], self._policies[seat])

@@ -1,7 +1,7 @@
 """Play a match with a person in one seat; for the bots it is a match like any other.
 
-Theory of operation. `PersonMatch` is a `MixedMatch` that puts the questions of one seat to a
-`Person`. While a person decides, the pipes are polled, so that the sandbox's watchdog is heard.
+Theory of operation. `PersonMatch` puts the questions of one seat to a `Person`. While a person
+decides, the pipes are polled, so that the sandbox's watchdog is heard.
 
 A `Person` decides by what is on the desk, and is asked again until the move is legal. A person who
 leaves raises `PersonLeft`, and there is no record.
@@ -12,17 +12,18 @@ Invariant: a person can't commit a fault; what a bot is asked, and when, depends
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import trio
 
 from arena.engine.contestant import Contestant
-from arena.engine.match import FinishedMatch, MatchContext
-from arena.engine.mixed_match import MixedMatch, play_mixed
+from arena.engine.match import FinishedMatch, Match, MatchContext, play_series
 from arena.engine.pipes import Pipes
-from arena.model import MatchRecord, MatchSpec
+from arena.model import MatchRecord, MatchSpec, Series
 from arena.play.desk import Desk
+from arena.referee import Failure
 from arena.wire.messages import Act, HoleEnd, MatchEnd, MatchStart
 
 # How long the pipes are left alone when nothing comes while a person thinks.
@@ -52,7 +53,7 @@ class Person(Protocol):
         """The match is over and logged; whether another one is wanted. `kept`: its folder."""
 
 
-class PersonMatch(MixedMatch):
+class PersonMatch(Match):
     def __init__(
         self,
         table: Pipes,
@@ -68,15 +69,18 @@ class PersonMatch(MixedMatch):
         self._desk = desk
         self._ended: list[HoleEnd] = []
 
-    async def _ask_bot(self, seat: int) -> None:
-        await super()._ask_bot(seat)
+    async def _settle(self, seat: int, outcome: str | Failure) -> None:
+        await super()._settle(seat, outcome)
         if not self._referee.news:
-            self._desk.update(*self._referee.sight(self._desk.seat))
-            await self._person.follow(self._desk)
+            await self._show()
 
-    async def ask_other(self, seat: int) -> None:
-        referee, desk = self._referee, self._desk
-        question = referee.question(seat, bank_ms=0)  # a person has no bank
+    async def _show(self) -> None:
+        self._desk.update(*self._referee.sight(self._desk.seat))
+        await self._person.follow(self._desk)
+
+    async def ask_other(self, seat: int) -> str:
+        desk = self._desk
+        question = self._referee.question(seat, bank_ms=0)  # a person has no bank
         assert isinstance(question, Act)
         desk.ask(question)
         move = ""
@@ -87,10 +91,7 @@ class PersonMatch(MixedMatch):
             nursery.cancel_scope.cancel()
         desk.close_question()
         self._accounts[seat].charge(0.0)
-        referee.answer(seat, move)
-        if not referee.news:
-            desk.update(*referee.sight(desk.seat))
-            await self._person.follow(desk)
+        return move
 
     async def _pass_on(self) -> None:
         """Bots first; then the person, who has time at each hole's end."""
@@ -106,8 +107,7 @@ class PersonMatch(MixedMatch):
             nursery.cancel_scope.cancel()
         self._ended.clear()
         if self._referee.asked:
-            self._desk.update(*self._referee.sight(self._desk.seat))
-            await self._person.follow(self._desk)
+            await self._show()
 
     def tell_other(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
         assert seat == self._desk.seat
@@ -125,10 +125,7 @@ async def play_with_person(
     table: Pipes, context: MatchContext, spec: MatchSpec, *, person: Person, desk: Desk
 ) -> FinishedMatch:
     """Play a match with a person in the desk's seat."""
-    return await play_mixed(
-        table,
-        context,
-        spec,
-        {desk.seat},
-        lambda seated: PersonMatch(table, context, spec, seated, person=person, desk=desk),
-    )
+    series = Series(id=spec.series, matches=(spec,))
+    match = partial(PersonMatch, person=person, desk=desk)
+    (played,) = [each async for each in play_series(table, context, series, match=match)]
+    return played

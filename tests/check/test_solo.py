@@ -64,7 +64,7 @@ def test_the_end_has_what_was_left_unsaid_and_the_status(alone):
         assert (await solo.left(10)).code == 3
 
     solo = alone("import sys\nsys.stdin.read()\nprint('rest', end='')\nsys.exit('said'and 3)", talk)
-    assert "exit 3" == solo.status
+    assert "exit 3" == solo.bot.status()
 
 
 def test_a_flood_is_no_more_than_is_kept(alone):
@@ -88,7 +88,7 @@ def test_a_bot_that_closed_its_input_can_be_written_to(alone):
         assert await solo.left(0) is None
 
     solo = alone("import os, time\nos.close(0)\nprint('closed', flush=True)\ntime.sleep(60)", talk)
-    assert "signal SIGKILL" == solo.status
+    assert "signal SIGKILL" == solo.bot.status()
 
 
 def test_what_is_not_read_waits_and_is_dropped_with_the_input(alone):
@@ -99,9 +99,9 @@ def test_what_is_not_read_waits_and_is_dropped_with_the_input(alone):
         await solo.rest(0.01)
         solo.close_input()
         assert isinstance(await solo.line(0.01), Silence)
-        assert solo.cpu() >= 0
+        assert solo.bot.cpu() >= 0
 
     solo = alone(
         "import sys, time\nsys.stderr.write('here')\nsys.stderr.flush()\ntime.sleep(60)", talk
     )
-    assert solo.stderr in ("here", "")
+    assert solo.bot.log_tail() in ("here", "")

@@ -1,6 +1,6 @@
 """What a bot may compute off turn: seconds that are made up."""
 
-from arena.engine.off_turn import BURST_S, SHARE, Allowance
+from arena.engine.time_account import BURST_S, SHARE, Allowance
 
 
 def test_a_burst_is_allowed_and_no_more():

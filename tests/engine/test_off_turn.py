@@ -6,7 +6,7 @@ import pytest
 from msgspec import UNSET
 
 from arena import registry
-from arena.engine import contestant, off_turn
+from arena.engine import contestant, time_account
 from arena.engine.match import Match, start_bots
 from arena.engine.pipes import open_pipes
 from arena.model import FaultKind, Limits
@@ -104,8 +104,8 @@ DECISIONS = 9
 @pytest.fixture
 def played(ways, bots, monkeypatch):
     """The records of some matches, with an allowance that is soon used up."""
-    monkeypatch.setattr(off_turn, "BURST_S", BURST_S)
-    monkeypatch.setattr(off_turn, "SHARE", 0.0)
+    monkeypatch.setattr(time_account, "BURST_S", BURST_S)
+    monkeypatch.setattr(time_account, "SHARE", 0.0)
 
     async def play(*kinds, matches=1, **how):
         return await ways(bots(*kinds, program=PROGRAM), GAME, matches, **how).by_table()

@@ -27,7 +27,7 @@ import run
 from stage import BITS
 
 from arena.bots import snapshot
-from arena.engine import off_turn as allowance
+from arena.engine import time_account as allowance
 from arena.engine.contestant import STIRRED_S, STIRRED_TIMES, Contestant
 from arena.engine.pipes import OVERSEE_S
 from arena.model import Limits
