@@ -41,13 +41,11 @@ def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int
     """
     import arena
     from arena.terminal.audit_report import audit_lines
-    from arena.terminal.screen import colour, json_line, say
+    from arena.terminal.screen import colour, echo_json, say
 
     report = arena.audit_results(folder, notify=say)
     if as_json:
-        import msgspec
-
-        click.echo(json_line(msgspec.json.encode(report)))
+        echo_json(report)
     else:
         for line in audit_lines(report, str(folder), paint=colour(), everything=everything):
             click.echo(line)

@@ -70,7 +70,7 @@ def check(
     """
     import arena
     from arena.terminal.check_report import CheckDisplay
-    from arena.terminal.screen import columns
+    from arena.terminal.screen import columns, echo_json
 
     display = CheckDisplay(
         None if as_json else click.echo,
@@ -93,11 +93,7 @@ def check(
     )
     reports = arena.check_bots(bots, chosen, progress=display)
     if as_json:
-        import msgspec
-
-        from arena.reports.escape import json_line
-
-        click.echo(json_line(msgspec.json.encode(reports)))
+        echo_json(reports)
     if not reports.entered:
         return 2
     warned = any(report.status == "warned" for report in reports.bots)

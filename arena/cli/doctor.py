@@ -29,15 +29,11 @@ def doctor(*, as_json: bool) -> int:
     """
     from arena.machine.doctor import examine
     from arena.terminal.doctor_report import checkup_lines
-    from arena.terminal.screen import colour, columns
+    from arena.terminal.screen import colour, columns, echo_json
 
     found = examine()
     if as_json:
-        import msgspec
-
-        from arena.reports.escape import json_line
-
-        click.echo(json_line(msgspec.json.encode(found)))
+        echo_json(found)
     else:
         for line in checkup_lines(found, min(columns(), WIDEST), paint=colour()):
             click.echo(line)

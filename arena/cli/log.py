@@ -53,7 +53,7 @@ def log(
     import sys
 
     import arena
-    from arena.terminal.match_faults import show_faults
+    from arena.terminal.replay import show_faults
     from arena.terminal.screen import json_line, say
 
     results = arena.open_results(folder, notify=say)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,8 +93,7 @@ def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
 def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
     """The person's page, keys or lines."""
     from arena import UserError
-    from arena.terminal.replay import can_step, style
-    from arena.terminal.screen import say
+    from arena.terminal.screen import can_draw, say, style
 
     if browser is not None:
         if lines:
@@ -101,7 +101,7 @@ def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
         from arena.play.browser import BrowserSeat
 
         return BrowserSeat(browser, delay, say)
-    if not lines and can_step():
+    if not lines and can_draw(sys.stdin, sys.stdout):
         from arena.terminal.seat_keys import at_the_keys
 
         return lambda: at_the_keys(style(), delay)

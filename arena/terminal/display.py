@@ -21,6 +21,7 @@ from typing import Self, TextIO
 from arena.reports.cards import Picture, Style, picture
 from arena.reports.escape import sentence
 from arena.terminal.keyboard import Keyboard, status_line
+from arena.terminal.screen import can_draw, style
 
 Look = Callable[[float], object]
 """Moves bytes between the bots and us for at most so many seconds."""
@@ -205,12 +206,9 @@ def _pass(seconds: float, look: Look) -> None:
 
 def display(*, hidden: bool, delay: float | None) -> PictureDisplay | LineDisplay:
     """The display that stdout can show; `delay` as it was asked for."""
-    out = sys.stdout
+    out, shown = sys.stdout, style(hidden=hidden)
     assert isinstance(out, TextIOWrapper)
-    out.reconfigure(errors="backslashreplace")  # a name may be in any script
-    if not out.isatty() or os.environ.get("TERM", "") in ("", "dumb"):
+    if not can_draw(out):
         return LineDisplay(out, delay or 0.0)
-    encoding = (out.encoding or "").lower().replace("-", "")
-    style = Style(lines=encoding == "utf8", colour=not os.environ.get("NO_COLOR"), hidden=hidden)
     delay = DELAY_S if delay is None else delay
-    return PictureDisplay(out, style, delay, keys=sys.stdin.isatty())
+    return PictureDisplay(out, shown, delay, keys=sys.stdin.isatty())

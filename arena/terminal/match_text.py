@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from arena.model import Fault, Limits, MatchRecord, UserError
+import msgspec
+
+from arena.model import Fault, MatchRecord, UserError
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.escape import plain
-from arena.reports.faults import feed_command, whole_fault
 from arena.reports.layout import clip, width, wrap
 from arena.terminal.moments import Album
 
@@ -15,21 +17,6 @@ SHORTEST = 8
 """Columns that a name is cut down to at most."""
 _ENDLESS = 10_000
 """Lines that a picture may have where nothing scrolls away."""
-
-
-class FaultTexts:
-    """The faults of a match in lines, each with the command that repeats it."""
-
-    def __init__(self, record: MatchRecord, folder: str, limits: Limits) -> None:
-        self._record = record
-        self._folder = folder
-        self._limits = limits
-
-    def lines(self, fault: Fault) -> list[str]:
-        return list(whole_fault(self._record, fault, self._folder, self._limits))
-
-    def feed_command(self, fault: Fault) -> str:
-        return feed_command(self._record, fault, self._folder, self._limits)
 
 
 def listing(
@@ -77,56 +64,81 @@ def _listed(parts: Mapping[int, str], kept: Sequence[int], many: int) -> int:
     return sum(width(parts[seat]) + 2 for seat in kept) - 2 + more
 
 
-def match_lines(
-    album: Album, faults: FaultTexts, style: Style, *, room: int, watcher: int | None
-) -> Iterator[str]:
-    """Each hole's moves in words, and its cards at the end."""
-    yield from _head(album, room)
-    for at, moment in enumerate(album.moments):
-        last = at + 1 == len(album.moments) or album.moments[at + 1].hole != moment.hole
-        if not last:
-            continue
-        yield ""
-        if moment.hole:
-            yield album.opening(album.match.holes[moment.hole - 1])
-        yield from _moment(album, at, style, room, watcher)
-        for fault in album.match.faults:
-            if fault.hole == moment.hole:
-                yield from faults.lines(fault)
+class MatchText:
+    """A recorded match in lines, as far as a watching seat could know it; None: all of it.
 
+    `tell`: a fault in lines.
+    """
 
-def hole_lines(
-    album: Album, faults: FaultTexts, style: Style, hole: int, *, room: int, watcher: int | None
-) -> Iterator[str]:
-    """Every moment of a hole."""
-    _there(album, hole)
-    yield album.opening(album.match.holes[hole - 1])
-    for at, moment in enumerate(album.moments):
-        if moment.hole == hole:
+    def __init__(
+        self,
+        album: Album,
+        tell: Callable[[Fault], Iterable[str]],
+        style: Style,
+        room: int,
+        watcher: int | None,
+    ) -> None:
+        self._album = album
+        self._tell = tell
+        self._style = style
+        self._room = room
+        self._watcher = watcher
+
+    def whole(self) -> Iterator[str]:
+        """Each hole's moves in words, and its cards at the end."""
+        album, match = self._album, self._album.match
+        yield (
+            f"{plain(match.id)}: {match.settings.game}, deal {match.deal}, "
+            f"rotation {match.rotation}"
+        )
+        yield from wrap(album.result(), self._room, indent="  ")
+        if match.holes:
+            scores = album.picture(len(album.moments) - 1).scores
             yield ""
-            *_, latest = ["The cards are dealt.", *album.news(at, watcher)]
-            yield latest.strip()
-            yield from _cards(album, at, style, room, watcher)
-            if moment.fault is not None:
-                yield from faults.lines(moment.fault)
+            yield from scorecard(album.names, scores, match.totals, room=self._room)
+        for hole, moments in itertools.groupby(enumerate(album.moments), lambda at: at[1].hole):
+            *_, (last, _) = moments
+            yield ""
+            if hole:
+                yield album.opening(match.holes[hole - 1])
+            yield from self._moment(last)
+            for fault in match.faults:
+                if fault.hole == hole:
+                    yield from self._tell(fault)
 
+    def hole(self, hole: int) -> Iterator[str]:
+        """Every moment of a hole."""
+        album = self._album
+        _there(album, hole)
+        yield album.opening(album.match.holes[hole - 1])
+        for at, moment in enumerate(album.moments):
+            if moment.hole == hole:
+                yield ""
+                *_, latest = ["The cards are dealt.", *album.news(at, self._watcher)]
+                yield latest.strip()
+                yield from self._cards(at)
+                if moment.fault is not None:
+                    yield from self._tell(moment.fault)
 
-def moment_lines(
-    album: Album,
-    faults: FaultTexts,
-    style: Style,
-    hole: int,
-    move: int,
-    *,
-    room: int,
-    watcher: int | None,
-) -> Iterator[str]:
-    """The table after so many moves of a hole, with what was played until then."""
-    at = moment_of(album, hole, move)
-    yield from _moment(album, at, style, room, watcher)
-    fault = album.moments[at].fault
-    if fault is not None:
-        yield from faults.lines(fault)
+    def move(self, hole: int, move: int) -> Iterator[str]:
+        """The table after so many moves of a hole, with what was played until then."""
+        at = moment_of(self._album, hole, move)
+        yield from self._moment(at)
+        fault = self._album.moments[at].fault
+        if fault is not None:
+            yield from self._tell(fault)
+
+    def _moment(self, at: int) -> Iterator[str]:
+        for told in self._album.news(at, self._watcher):
+            yield from wrap(told, self._room, indent="     ")
+        if self._album.moments[at].hole:
+            yield from self._cards(at)
+
+    def _cards(self, at: int) -> list[str]:
+        """The table alone."""
+        shown = self._album.picture(at, self._watcher)
+        bare = msgspec.structs.replace(shown, title="", news=(), scores=())
+        return picture(bare, self._style, room=self._room, height=_ENDLESS)[2:]
 
 
 def moment_of(album: Album, hole: int, move: int | None) -> int:
@@ -148,35 +160,3 @@ def _there(album: Album, hole: int) -> None:
         raise UserError(f"{plain(album.match.id)} ended before its first hole")
     if not 1 <= hole <= holes:
         raise UserError(f"{plain(album.match.id)} has holes 1 to {holes}, not {hole}")
-
-
-def _head(album: Album, room: int) -> Iterator[str]:
-    match = album.match
-    yield f"{plain(match.id)}: {match.settings.game}, deal {match.deal}, rotation {match.rotation}"
-    yield from wrap(album.result(), room, indent="  ")
-    if match.holes:
-        scores = album.picture(len(album.moments) - 1).scores
-        yield ""
-        yield from scorecard(album.names, scores, match.totals, room=room)
-
-
-def _moment(album: Album, at: int, style: Style, room: int, watcher: int | None) -> Iterator[str]:
-    for told in album.news(at, watcher):
-        yield from wrap(told, room, indent="     ")
-    if album.moments[at].hole:
-        yield from _cards(album, at, style, room, watcher)
-
-
-def _cards(album: Album, at: int, style: Style, room: int, watcher: int | None) -> list[str]:
-    """The table alone."""
-    shown = album.picture(at, watcher)
-    bare = type(shown)(
-        title="",
-        players=shown.players,
-        acting=shown.acting,
-        pile=shown.pile,
-        piled=shown.piled,
-        stock=shown.stock,
-        drawn=shown.drawn,
-    )
-    return picture(bare, style, room=room, height=_ENDLESS)[2:]

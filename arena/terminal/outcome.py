@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -17,13 +18,14 @@ from arena.event.dry_run import Forecast
 from arena.event.progress import Outcome
 from arena.event.single_match import SingleMatch, check_line
 from arena.machine import Notify
-from arena.model import ADJUSTED, Event, MatchRecord, Table
+from arena.model import ADJUSTED, Event, Table
 from arena.ratings.intervals import most_likely_share
 from arena.referee import HOLES
 from arena.reports.cards import scorecard
-from arena.reports.escape import json_line, plain
+from arena.reports.escape import plain
 from arena.reports.faults import match_fault_lines
-from arena.terminal.screen import colour, columns, say
+from arena.terminal.moments import strokes_of
+from arena.terminal.screen import colour, columns, echo_json, say
 from arena.terminal.table import details_of, print_table
 
 # The version of the JSON lines.
@@ -152,7 +154,7 @@ def show_match(
 ) -> None:
     """Print a match. `bots`: as they were named; `talk`: where every line was recorded."""
     if as_json:
-        click.echo(json_line(_match_as_json(played)))
+        echo_json(_match_as_json(played))
         return
     for line in match_lines(played):
         click.echo(line)
@@ -169,11 +171,7 @@ def match_lines(played: SingleMatch) -> Iterator[str]:
     shown = _red(sandbox) if sandbox == "none" else sandbox
     yield f"{options.game}, deal {options.deal} of the seed {options.seed!r}, sandbox {shown}"
     yield ""
-    holes: list[tuple[int | None, ...]] = [
-        tuple(score if seat in hole.order else None for seat, score in enumerate(hole.scores))
-        for hole in record.holes
-        if hole.scores
-    ]
+    holes = [strokes_of(hole.order, hole.scores) for hole in record.holes if hole.scores]
     yield from scorecard(record.seats, holes, record.totals, room=columns())
     yield ""
     for seat in sorted(range(len(record.seats)), key=lambda seat: (record.places[seat], seat)):
@@ -185,41 +183,34 @@ def match_lines(played: SingleMatch) -> Iterator[str]:
             f"{', forfeited' if seat in record.forfeits else ''}"
         )
     if len(record.holes) > HOLES:
-        yield f"a tie for first after {HOLES} holes: played off on {_extra(record)}"
+        more = f"s {HOLES + 1} to {last}" if (last := len(record.holes)) > HOLES + 1 else f" {last}"
+        yield f"a tie for first after {HOLES} holes: played off on hole{more}"
     for text in match_fault_lines(record):
         yield _red(text)
 
 
-def _match_as_json(played: SingleMatch) -> bytes:
-    """A match as one JSON line."""
+def _match_as_json(played: SingleMatch) -> dict[str, Any]:
     record, options = played.record, played.options
-    return msgspec.json.encode(
-        {
-            "v": JSON_VERSION,
-            "event": "match",
-            "game": options.game,
-            "deal": options.deal,
-            "seed": options.seed,
-            "id": record.id,
-            "seats": record.seats,
-            "holes": record.holes,
-            "totals": record.totals,
-            "places": record.places,
-            "faults": [
-                {"bot": record.seats[fault.seat], **msgspec.to_builtins(fault)}
-                for fault in record.faults
-            ],
-            "use": record.use,
-            "digest": record.digest,
-            "sandbox": played.sandbox,
-        }
-    )
+    return {
+        "v": JSON_VERSION,
+        "event": "match",
+        "game": options.game,
+        "deal": options.deal,
+        "seed": options.seed,
+        "id": record.id,
+        "seats": record.seats,
+        "holes": record.holes,
+        "totals": record.totals,
+        "places": record.places,
+        "faults": [
+            {"bot": record.seats[fault.seat], **msgspec.to_builtins(fault)}
+            for fault in record.faults
+        ],
+        "use": record.use,
+        "digest": record.digest,
+        "sandbox": played.sandbox,
+    }
 
 
 def _red(text: str) -> str:
     return click.style(text, fg="red", bold=True) if colour() else text
-
-
-def _extra(record: MatchRecord) -> str:
-    last = len(record.holes)
-    return f"hole {last}" if last == HOLES + 1 else f"holes {HOLES + 1} to {last}"

@@ -34,7 +34,7 @@ from arena.terminal.outcome import (
     show_result,
     suspect_lines,
 )
-from arena.terminal.screen import warn
+from arena.terminal.screen import can_draw, warn
 
 if TYPE_CHECKING:
     from arena.ratings.online import OnlineRatings
@@ -302,7 +302,7 @@ def progress(*, as_json: bool, quiet: bool) -> Progress:
         return JsonProgress(quiet=quiet)
     if quiet:
         return QuietProgress()
-    if sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
+    if can_draw(sys.stderr):
         return BarProgress(sys.stderr)
     return LineProgress(sys.stderr)
 

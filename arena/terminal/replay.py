@@ -1,11 +1,10 @@
-"""Find the match that `arena replay` names, and show it: with keys, as text, or as JSON."""
+"""Find the match that `arena replay` names, and show it with keys, as text, or as JSON; faults."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
-from io import TextIOWrapper
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +13,14 @@ import msgspec
 
 from arena import registry
 from arena.api.results import EventResults, open_results
-from arena.event.search import (
-    ANY,
-    Bound,
-    Search,
-    SearchResult,
-    no_matches,
-    seat_of,
-)
+from arena.event.search import ANY, Bound, Search, SearchResult, no_matches, seat_of
 from arena.luck import evaluator_name
 from arena.model import Event, FaultKind, MatchRecord, UserError
-from arena.reports.cards import Style
 from arena.reports.escape import json_line, plain, shell
-from arena.terminal.match_text import (
-    FaultTexts,
-    hole_lines,
-    listing,
-    match_lines,
-    moment_lines,
-    moment_of,
-)
+from arena.reports.faults import fault_lines, feed_command, whole_fault
+from arena.terminal.match_text import MatchText, listing, moment_of
 from arena.terminal.moments import Album
-from arena.terminal.screen import columns, say
+from arena.terminal.screen import can_draw, columns, echo_json, say, style
 
 LISTED = 20
 KINDS = (ANY, *FaultKind)
@@ -127,8 +112,8 @@ def _list(folder: Path, found: SearchResult, bots: Sequence[str]) -> None:
 
 def _list_as_json(folder: Path, event: Event, found: SearchResult) -> None:
     """A line a match, with the command for each fault."""
+    limits = event.settings.limits
     for record, counts in found.records:
-        faults = FaultTexts(record, str(folder), event.settings.limits)
         line = {
             "id": record.id,
             "attempt": record.attempt,
@@ -137,11 +122,14 @@ def _list_as_json(folder: Path, event: Event, found: SearchResult) -> None:
             "totals": record.totals,
             "places": record.places,
             "faults": [
-                {**msgspec.to_builtins(fault), "again": faults.feed_command(fault)}
+                {
+                    **msgspec.to_builtins(fault),
+                    "again": feed_command(record, fault, str(folder), limits),
+                }
                 for fault in record.faults
             ],
         }
-        click.echo(json_line(msgspec.json.encode(line)))
+        echo_json(line)
 
 
 def _tell_of_unlike_luck(event: Event) -> None:
@@ -175,7 +163,7 @@ def _show(
         _export(json_line(msgspec.json.encode(steps)) + b"\n", export or "-")
         return
     album = Album(steps)
-    faults = FaultTexts(record, str(folder), event.settings.limits)
+    tell = partial(whole_fault, record, folder=str(folder), limits=event.settings.limits)
     seat = None if watcher is None else _seat(record, event, watcher)
     at = 0 if hole is None else moment_of(album, hole, move)
     if fault is not None and hole is None:
@@ -183,19 +171,17 @@ def _show(
         if found is None:
             raise UserError(f"{plain(record.id)}: no bot failed in it")
         at = found
-    if not as_text and can_step():
+    if not as_text and can_draw(sys.stdin, sys.stdout):
         from arena.terminal.viewer import Stepper, step_through
 
-        stepper = Stepper(album, faults, style(), at=at, watcher=seat)
+        stepper = Stepper(album, tell, style(), at=at, watcher=seat)
         step_through(stepper, sys.stdin.fileno(), sys.stdout.fileno(), sys.stdout.encoding)
         return
-    as_shown, room = style(), max(20, columns() - 1)
-    if move is not None and hole is not None:
-        lines = moment_lines(album, faults, as_shown, hole, move, room=room, watcher=seat)
-    elif hole is not None:
-        lines = hole_lines(album, faults, as_shown, hole, room=room, watcher=seat)
+    text = MatchText(album, tell, style(), max(20, columns() - 1), seat)
+    if hole is None:
+        lines = text.whole()
     else:
-        lines = match_lines(album, faults, as_shown, room=room, watcher=seat)
+        lines = text.hole(hole) if move is None else text.move(hole, move)
     for line in lines:
         click.echo(line)
 
@@ -221,20 +207,23 @@ def _export(data: bytes, where: str) -> None:
         raise UserError(f"{path}: can't write there: {error.strerror}") from None
 
 
-def can_step() -> bool:
-    """Whether there is a terminal for keys and pictures."""
-    return (
-        sys.stdin.isatty()
-        and sys.stdout.isatty()
-        and os.environ.get("TERM", "") not in ("", "dumb")
-    )
-
-
-def style() -> Style:
-    """What stdout can show."""
-    out = sys.stdout
-    if isinstance(out, TextIOWrapper):
-        out.reconfigure(errors="backslashreplace")  # a name may be in any script
-    encoding = (out.encoding or "").lower().replace("-", "")
-    colour = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Style(lines=encoding == "utf8", colour=colour)
+def show_faults(results: EventResults, *, as_json: bool) -> None:
+    """`arena log --faults`: a line or a JSON object each."""
+    folder, limits = str(results.folder), results.settings.limits
+    found = False
+    for record in results.matches(everything=True):
+        found = found or bool(record.faults)
+        if not as_json:
+            for text in fault_lines(record, folder, limits):
+                click.echo(text)
+            continue
+        for fault in record.faults:
+            line = {
+                "match": record.id,
+                "bot": record.seats[fault.seat],
+                **msgspec.to_builtins(fault),
+                "again": feed_command(record, fault, folder, limits),
+            }
+            echo_json(line)
+    if not found:
+        say(f"no faults in {folder}")

@@ -6,22 +6,20 @@ import contextlib
 import os
 import shutil
 import sys
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, TextIO
 
 import click
+import msgspec
 
 from arena.event.commands import command_line, resume_line
 from arena.reports.escape import json_line, plain
 
-__all__ = [
-    "colour",
-    "columns",
-    "command_line",
-    "json_line",
-    "plain",
-    "resume_line",
-    "say",
-    "warn",
-]
+if TYPE_CHECKING:
+    from arena.reports.cards import Style
+
+# For commands, which import nothing beneath this room.
+__all__ = ["command_line", "json_line", "plain", "resume_line"]
 
 
 def columns() -> int:
@@ -32,6 +30,29 @@ def columns() -> int:
 def colour() -> bool:
     """Whether stdout is a terminal that wants colour (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def can_draw(*streams: TextIO) -> bool:
+    """Whether these are a terminal whose cursor can be moved."""
+    able = os.environ.get("TERM", "") not in ("", "dumb")
+    return able and all(stream.isatty() for stream in streams)
+
+
+def style(*, hidden: bool = False) -> Style:
+    """What stdout can show."""
+    from arena.reports.cards import Style
+
+    out = sys.stdout
+    if isinstance(out, TextIOWrapper):
+        out.reconfigure(errors="backslashreplace")  # a name may be in any script
+    encoding = (out.encoding or "").lower().replace("-", "")
+    painted = colour() and os.environ.get("TERM") != "dumb"
+    return Style(lines=encoding == "utf8", colour=painted, hidden=hidden)
+
+
+def echo_json(value: object) -> None:
+    """Print a value as one line, with everything escaped that a terminal would obey."""
+    click.echo(json_line(msgspec.json.encode(value)))
 
 
 def say(text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import click
 import msgspec
@@ -13,15 +13,11 @@ import msgspec
 from arena import __version__
 from arena.api.proof import Verification
 from arena.model import DERIVATION, Event, UserError
-from arena.reports.escape import json_line, plain
+from arena.reports.escape import plain
 from arena.reports.layout import wrap
-from arena.terminal.screen import say
+from arena.terminal.screen import echo_json, say
 from arena.verify.findings import LOG
 from arena.verify.tables import OLDER
-from arena.verify.whole import FolderVerdict
-
-if TYPE_CHECKING:
-    from arena.verify.rerun_bots import Rerun
 
 VERSION = 1
 """Of what --json prints."""
@@ -33,10 +29,11 @@ _LABEL = 14
 def show_verification(found: Sequence[Verification], *, as_json: bool) -> int:
     """Print what came of verifying an event and its epochs; the exit code."""
     if as_json:
-        click.echo(json_line(msgspec.json.encode(_all_as_json(found))))
+        echo_json(_all_as_json(found))
     else:
         for each in found:
-            _print_verdict(each)
+            for line in _lines(each):
+                (say if each.verdict.difference else click.echo)(line)
     if any(each.verdict.difference for each in found):
         return DIFFERS
     for each in found:
@@ -46,15 +43,6 @@ def show_verification(found: Sequence[Verification], *, as_json: bool) -> int:
                 "verified, nor anything that follows from them; try again when the event is over"
             )
     return 0
-
-
-def _print_verdict(found: Verification) -> None:
-    folder, verdict, seconds, played = found.folder, found.verdict, found.seconds, found.rerun
-    if verdict.difference is not None:
-        _print_difference(folder, verdict, played)
-        return
-    for line in _lines(folder, verdict, seconds, played):
-        click.echo(line)
 
 
 class LogBar:
@@ -81,45 +69,37 @@ class LogBar:
             click.echo("\r" + " " * 20 + "\r", nl=False, err=True)
 
 
-def _print_difference(folder: Path, verdict: FolderVerdict, played: Rerun | None) -> None:
-    found = verdict.difference
-    assert found is not None
-    say(f"arena: {plain(str(folder))} is not as it should be:")
-    for line in wrap(found.where, WIDTH - 2, indent=""):
-        say(f"  {line}")
-    for line in wrap(found.text, WIDTH - 4, indent=""):
-        say(f"    {line}")
-    if played is not None:
-        say(
-            f"  of {played.played} matches played again, {len(played.differences)} came out "
-            f"otherwise; the same ones again: --rerun {played.matches} --seed {played.seed}"
-        )
-    if verdict.differing > 1:
-        say(f"  lines of the log that differ: {verdict.differing:,}")
-
-
-def _lines(
-    folder: Path, verdict: FolderVerdict, seconds: float, played: Rerun | None
-) -> Iterator[str]:
+def _lines(found: Verification) -> Iterator[str]:
+    folder, verdict, again = plain(str(found.folder)), found.verdict, found.rerun
+    if (difference := verdict.difference) is not None:
+        yield f"arena: {folder} is not as it should be:"
+        yield from (f"  {line}" for line in wrap(difference.where, WIDTH - 2, indent=""))
+        yield from (f"    {line}" for line in wrap(difference.text, WIDTH - 4, indent=""))
+        if again is not None:
+            yield (
+                f"  of {again.played} matches played again, {len(again.differences)} came out "
+                f"otherwise; the same ones again: --rerun {again.matches} --seed {again.seed}"
+            )
+        if verdict.differing > 1:
+            yield f"  lines of the log that differ: {verdict.differing:,}"
+        return
     event = verdict.event
     assert event is not None
     if verdict.proven and event.finished:
-        yield f"verified: {plain(str(folder))}"
+        yield f"verified: {folder}"
     elif verdict.proven:
-        yield f"verified as far as it has been played: {plain(str(folder))}"
+        yield f"verified as far as it has been played: {folder}"
     else:
-        yield f"checksums and digests are right: {plain(str(folder))}"
-    for label, text in _facts(verdict, event, seconds, played):
+        yield f"checksums and digests are right: {folder}"
+    for label, text in _facts(found, event):
         first, *rest = wrap(text, WIDTH - _LABEL - 2, indent="") or [""]
         yield f"  {label:{_LABEL}}{first}"
         for line in rest:
             yield f"  {'':{_LABEL}}{line}"
 
 
-def _facts(
-    verdict: FolderVerdict, event: Event, seconds: float, played: Rerun | None
-) -> Iterator[tuple[str, str]]:
-    settings = event.settings
+def _facts(found: Verification, event: Event) -> Iterator[tuple[str, str]]:
+    verdict, seconds, again, settings = found.verdict, found.seconds, found.rerun, event.settings
     if not verdict.proven:
         yield "records", f"{verdict.records:,}"
         return
@@ -139,11 +119,8 @@ def _facts(
     yield "deals", deals
     yield "commitment", event.commitment + (" as published" if verdict.published else "")
     if event.finished:
-        text = ", ".join(verdict.tables) or "none"
-        yield (
-            "tables",
-            text + (f"; not there: {', '.join(verdict.absent)}" if verdict.absent else ""),
-        )
+        absent = f"; not there: {', '.join(verdict.absent)}" if verdict.absent else ""
+        yield "tables", (", ".join(verdict.tables) or "none") + absent
     if verdict.tables and (older := OLDER.get(settings.rule)):
         true = f"the tables were derived by rule {settings.rule}, and are true to it: {older}; "
         yield "older rule", true + f"`arena table` shows those of rule {DERIVATION}"
@@ -155,48 +132,45 @@ def _facts(
     rate = verdict.records / seconds if seconds else 0.0
     by = "1 process" if verdict.processes == 1 else f"{verdict.processes} processes"
     yield "rate", f"{rate:,.0f} matches a second, by {by}"
-    if played is not None:
+    if again is not None:
         text = (
-            f"{played.matches} matches drawn by the seed {plain(played.seed)}, and "
-            f"{played.played - played.matches} before them in their series: as recorded"
+            f"{again.matches} matches drawn by the seed {plain(again.seed)}, and "
+            f"{again.played - again.matches} before them in their series: as recorded"
         )
         yield "played again", text
-    yield "not proven", "; ".join(_unproven(verdict, played))
+    yield "not proven", "; ".join(_unproven(found, settings.rule))
 
 
-def _unproven(verdict: FolderVerdict, played: Rerun | None) -> Iterator[str]:
+def _unproven(found: Verification, rule: int) -> Iterator[str]:
     """What no folder can prove, or this one does not."""
-    if played is None:
+    if found.rerun is None:
         yield "that the bots made these moves (--rerun N)"
     yield "faults, times, order of play, sandbox, machine and who could not run: the host's word"
-    if verdict.event is not None and verdict.event.settings.rule == 1:
+    if rule == 1:
         yield "whether the secret came from a seed, and what an arena doesn't read in a line"
-    if not verdict.published:
+    if not found.verdict.published:
         yield "that this is the commitment published before the event (--commitment HEX)"
 
 
 def _all_as_json(found: Sequence[Verification]) -> dict[str, Any]:
     """The event's verdict, with those on its epochs; it is verified if all are."""
-    first, *epochs = (
-        _as_json(each.verdict, each.seconds, each.rerun) | {"folder": str(each.folder)}
-        for each in found
-    )
+    first, *epochs = (_as_json(each) | {"folder": str(each.folder)} for each in found)
     del first["folder"]
     verified = first["verified"] and all(epoch["verified"] for epoch in epochs)
     return {**first, "verified": verified, "epochs": epochs}
 
 
-def _as_json(verdict: FolderVerdict, seconds: float, played: Rerun | None) -> dict[str, Any]:
+def _as_json(found: Verification) -> dict[str, Any]:
+    verdict = msgspec.structs.asdict(found.verdict)
+    event = verdict.pop("event")
     return {
         "v": VERSION,
-        "verified": verdict.difference is None and verdict.proven,
+        "verified": found.verified,
         "arena": __version__,
-        **msgspec.to_builtins(
-            {name: getattr(verdict, name) for name in verdict.__struct_fields__ if name != "event"}
-        ),
-        "commitment": verdict.event.commitment if verdict.event else None,
-        "rule": verdict.event.settings.rule if verdict.event else None,
-        "finished": verdict.event.finished if verdict.event else None,
-        "seconds": round(seconds, 3),
-        "rerun": msgspec.to_builtins(played),
+        **verdict,
+        "commitment": event.commitment if event else None,
+        "rule": event.settings.rule if event else None,
+        "finished": event.finished if event else None,
+        "seconds": round(found.seconds, 3),
+        "rerun": found.rerun,
     }

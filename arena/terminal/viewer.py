@@ -7,12 +7,12 @@ from a real one and writes each frame in one piece, so nothing flickers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
+from arena.model import Fault
 from arena.reports.cards import Style, picture
 from arena.reports.layout import clip, wrap
 from arena.terminal.keyboard import Keyboard, status_line
-from arena.terminal.match_text import FaultTexts
 from arena.terminal.moments import Album
 
 _PACES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05)
@@ -41,17 +41,19 @@ _ARROWS = str.maketrans({"→": ">", "←": "<", "↑": "^", "↓": "v"})
 
 
 class Stepper:
+    """`tell`: a fault in lines."""
+
     def __init__(
         self,
         album: Album,
-        faults: FaultTexts,
+        tell: Callable[[Fault], Iterable[str]],
         style: Style,
         *,
         at: int = 0,
         watcher: int | None = None,
     ) -> None:
         self._album = album
-        self._faults = faults
+        self._tell = tell
         self._style = style
         self._last = len(album.moments) - 1
         self.at = at
@@ -82,8 +84,8 @@ class Stepper:
                 ("v", self._watch),
                 ("up k", lambda: self._scrolled(-1)),
                 ("down j", lambda: self._scrolled(1)),
-                ("?", self._help),
-                ("q", self._quit),
+                ("?", lambda: setattr(self, "_helping", True)),
+                ("q", lambda: setattr(self, "done", True)),
             )
             for key in names.split()
         }
@@ -151,7 +153,7 @@ class Stepper:
         moment = self._album.moments[self.at]
         told = [
             style.red(part)
-            for line in (self._faults.lines(moment.fault) if moment.fault else ())
+            for line in (self._tell(moment.fault) if moment.fault else ())
             for part in wrap(line.replace("    ", "  ", 1), columns, indent="    ")
         ]
         shown = self._album.picture(self.at, self._watcher)
@@ -222,12 +224,6 @@ class Stepper:
 
     def _scrolled(self, by: int) -> None:
         self._scroll = max(0, self._scroll + by)
-
-    def _help(self) -> None:
-        self._helping = True
-
-    def _quit(self) -> None:
-        self.done = True
 
 
 def step_through(stepper: Stepper, source: int, out: int, encoding: str) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,10 @@ import pytest
 from arena import registry
 from arena.replay.steps import unfold
 from arena.reports.cards import Style
+from arena.reports.faults import whole_fault
 from arena.reports.layout import width
 from arena.store import read_event, read_records
 from arena.terminal.keyboard import keys_of
-from arena.terminal.match_text import FaultTexts
 from arena.terminal.moments import Album
 from arena.terminal.viewer import Stepper
 
@@ -59,7 +60,7 @@ def stepper(events):
     def make(event, *, style=None, at=0, watcher=None, **how):
         record = events.play(event, next(events.specs(event)), **how)
         match = unfold(record, event, game=registry.game(event.settings.game), secret=events.secret)
-        faults = FaultTexts(record, "friday", event.settings.limits)
+        faults = partial(whole_fault, record, folder="friday", limits=event.settings.limits)
         return Stepper(Album(match), faults, style or Style(), at=at, watcher=watcher)
 
     return make
@@ -190,7 +191,7 @@ def test_the_pages_screen_is_one():
     match = unfold(
         record, event, game=registry.game("play-nine"), secret=bytes.fromhex(event.secret)
     )
-    faults = FaultTexts(record, "friday", event.settings.limits)
+    faults = partial(whole_fault, record, folder="friday", limits=event.settings.limits)
     shown = Stepper(Album(match), faults, Style(), at=9)
     screen = "\n".join(line.rstrip() for line in shown.frame(79, 18))
     assert f"```\n{screen}\n```" in (REPOSITORY / "docs" / "table.md").read_text(encoding="utf-8")
