@@ -40,7 +40,6 @@ from arena.ratings.pool import (
     aliases_of,
     common_event,
     excluded_entrants,
-    nothing_left_out,
     pooled_field,
     refuse_unlike,
 )
@@ -215,7 +214,7 @@ def _take(
         counted,
         counting.complete(),
         aliases=aliases,
-        unwanted=late or nothing_left_out,
+        unwanted=late,
         damaged=len(damaged),
         before=tuple(withdrawn),
     )

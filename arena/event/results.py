@@ -15,7 +15,6 @@ from arena.formats import Format
 from arena.formats.shards import Shard
 from arena.model import Event, Table, UserError
 from arena.ratings.archive import DIGEST_HEX
-from arena.ratings.counts import WithdrawalRule
 from arena.ratings.evidence import Evidence
 from arena.ratings.incremental import Counting
 from arena.ratings.outcomes import RatedOutcome
@@ -67,10 +66,6 @@ def counting_of(
     """A count of an event, or of a shard of it, with nothing counted yet."""
     schedule = schedule or schedule_of(event, secret)
     settings = event.settings
-    rating, rule = (
-        settings.rating,
-        WithdrawalRule(settings.withdrawn_after, settings.annulled_below),
-    )
     if shard:
         if schedule.adaptive:
             raise UserError(
@@ -78,11 +73,9 @@ def counting_of(
                 "part can be played without the others; play the event on one machine"
             )
         part = wave_of(functools.partial(shard.blocks, first_wave(schedule).blocks))
-        return Counting(at_once(part), rating=rating, rule=rule, rated=rated, apart=True)
+        return Counting(at_once(part), settings, rated=rated, apart=True)
     judge = functools.partial(Evidence, event) if schedule.adaptive else None
-    return Counting(
-        schedule.wave, rating=rating, rule=rule, judge=judge, rated=rated, decided=decided
-    )
+    return Counting(schedule.wave, settings, judge=judge, rated=rated, decided=decided)
 
 
 def left_of(folder: Path, event: Event, secret: bytes) -> int:

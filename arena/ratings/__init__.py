@@ -2,11 +2,8 @@
 
 On the way of a record: `archive` keeps the part of it that ratings need, `counts` decides which
 matches count and which bots are withdrawn (`incremental` does so while the event is played),
-`outcomes` turns counted matches into rated events and their sums, `fit` and `stroke_fit` find the
+`outcomes` turns counted matches into rated deals and their sums, `fit` and `stroke_fit` find the
 skills that explain the sums, `intervals` says how sure averages are, `standings` makes the `Table`.
-
-Besides: `evidence` is what adaptive formats decide from, `pool` rates several events together,
-`online` rates for the progress display.
 
 Invariant of the whole package: a table is a pure function of the event, its schedule and the
 *set* of its records. Sums are of whole numbers, or run in an order that is fixed by ids.

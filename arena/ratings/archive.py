@@ -1,8 +1,8 @@
 """Summarize match records for the ratings, and keep the summaries of a whole log in memory.
 
-A record carries every move; the ratings need 80 bytes of it. Records arrive in the order in
-which matches finished, and which of them count is known only in the order of the schedule. So
-the archive keeps those 80 bytes of every match, packed, by series.
+Records arrive in the order in which matches finished, and which of them count is known only in the
+order of the schedule. So the archive keeps of every match, by series, the 80 bytes that the ratings
+need.
 
 Invariant: the order of `add` calls changes the order in which `Archive.of` yields, nothing else.
 """
@@ -99,19 +99,15 @@ class Archive:
         self._open.setdefault(series, []).append(playing)
 
     def of(self, series: str) -> Iterable[MatchSummary]:
-        """Every playing of the matches of a series, in no particular order."""
+        """Every playing of the matches of a series."""
         if sealed := self._sealed.get(series):
             return self._unpack_all(zlib.decompress(sealed))
         return map(self._unpack, self._open.get(series, ()))
 
     def seal(self, series: str) -> None:
         """Compress a series of which no more is expected."""
-        playings = self._open.pop(series, None)
-        if playings is None:
-            self._sealed[series] = b""
-        else:
-            together = _pack([msgspec.Raw(one) for one in playings])
-            self._sealed[series] = zlib.compress(together, 1)
+        together = _pack(list(map(msgspec.Raw, self._open.pop(series, ()))))
+        self._sealed[series] = zlib.compress(together, 1)
 
     def sealed(self, series: str) -> bool:
         return series in self._sealed

@@ -3,57 +3,35 @@
 Theory of operation. The schedule is walked in the order of the specs, series by series. A
 series *counts whole*: its first complete attempt counts, by number; others are only compared,
 and a match that was played twice with different digests marks the bots at its table as not
-reproducible. A bot with three faulted matches in a row, among its own in the order of the
-specs, is withdrawn after the third. A match with a withdrawn bot is void from then on, whether
+reproducible. A bot with too many faulted matches in a row, among its own in the order of the
+specs, is withdrawn after the last. A match with a withdrawn bot is void from then on, whether
 it was played or not (which is an accident of timing): it does not count, breaks no
 row of faults, and an attempt is complete without it. At tables of more than two the
 others need the match, so it is played, by the bot or by the game's fallback, and it counts for
 them; the withdrawn bot has forfeited it whatever it did.
 
-If the last of those faults is in the first half of a bot's planned matches, all its results are
-annulled: they vanish from the sums of all opponents, and what these did against each other stays.
-Else the rest of its matches are forfeits. Faults are counted in any case.
+If the last of those faults comes early in a bot's planned matches, all its results are annulled:
+they vanish from the sums of all opponents, and what these did against each other stays. Else the
+rest of its matches are forfeits. Faults are counted in any case.
 
 While an event is unfinished there are gaps: series without a complete attempt. A gap counts
 for nothing and breaks a row. What is found before the first gap is final.
 
-Invariant: `count` is a pure function of the schedule and the set of records. The order of the
+Invariant: a count is a pure function of the schedule and the set of records. The order of the
 records, repeated records and records of void matches change nothing.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from arena.model import (
-    FAULTS_IN_A_ROW,
-    HALF,
-    Block,
-    MatchSpec,
-    RatingSettings,
-    Series,
-    UserError,
-    Withdrawal,
-)
+from arena.model import MatchSpec, Series, Settings, UserError, Withdrawal
 from arena.ratings.archive import MatchSummary
 from arena.ratings.outcomes import Tally
 from arena.schedule import ScheduleEnd, Wave
-
-Blocks = Callable[[], Iterable[Block]]
-"""Yields the blocks of the event that have been decided, from the first, at each call."""
-
-Lookup = Callable[[str], Iterable[MatchSummary]]
-"""From a series to the summaries of all attempts at its matches, in any order."""
-
-
-class WithdrawalRule(msgspec.Struct, frozen=True):
-    after: int = FAULTS_IN_A_ROW
-    """Faulted matches in a row."""
-    below: float = HALF
-    """The share of its planned matches before which all its results are annulled."""
 
 
 class PlannedMatches(msgspec.Struct):
@@ -110,13 +88,13 @@ class ScheduleWalk:
         self,
         plan: PlannedMatches,
         tally: Tally,
+        settings: Settings,
         annulled: frozenset[str] = frozenset(),
         *,
-        rule: WithdrawalRule = WithdrawalRule(),  # noqa: B008 - frozen
         apart: bool = False,
     ) -> None:
-        """`apart`: take each series by itself. In a shard no bot can be withdrawn, since it lacks
-        the series between its own.
+        """`annulled`: bots of which nothing is counted but their faults. `apart`: take each series
+        by itself. In a shard no bot can be withdrawn, since it lacks the series between its own.
         """
         self.withdrawn: dict[str, Withdrawal] = {}
         self.not_reproducible: set[str] = set()
@@ -125,26 +103,24 @@ class ScheduleWalk:
         """Matches passed, gaps included."""
         self._plan = plan
         self._tally = tally
+        self._settings = settings
         self._annulled = annulled
-        self._rule = rule
         self._apart = apart
-        self._rows: Counter[str] = Counter()
+        self._rows: defaultdict[str, int] = defaultdict(int)
         """Faulted matches in a row, by entrant."""
         self._passed: Counter[str] = Counter()
         """Matches passed, by entrant."""
 
     def take(self, series: Series, playings: Iterable[MatchSummary]) -> CountedSeries | None:
         """Count a series; None, and no change, if no attempt is complete."""
-        attempts = self._attempts(series, playings)
-        for number in sorted(attempts) or [0]:
-            before = {entrant: self._rows[entrant] for entrant in series.entrants}
-            judged = self._judge(series, number, attempts.get(number, {}), before)
+        before = {entrant: self._rows[entrant] for entrant in series.entrants}
+        for number, attempt in sorted(self._attempts(series, playings).items()):
+            judged = self._judge(series, number, attempt, before)
             if judged is not None:
                 chosen, rows, withdrawn = judged
                 if not self._apart:
-                    for entrant, row in rows.items():
-                        self._rows[entrant] = row
-                    self.withdrawn.update(withdrawn)
+                    self._rows.update(rows)
+                    self.withdrawn |= withdrawn
                 self._pass_by(series)
                 count_in(self._tally, chosen, self._annulled)
                 return chosen
@@ -171,11 +147,11 @@ class ScheduleWalk:
             attempts.setdefault(played.attempt, {})[played.id] = played
         no_faults = dict.fromkeys(series.entrants, 0)
         return any(
-            self._judge(series, number, attempts.get(number, {}), no_faults) is not None
-            for number in attempts or [0]
+            self._judge(series, number, attempt, no_faults) is not None
+            for number, attempt in (attempts or {0: {}}).items()
         )
 
-    def result(self, tally: Tally, end: ScheduleEnd = ScheduleEnd()) -> EventCount:  # noqa: B008 - frozen
+    def result(self, tally: Tally, end: ScheduleEnd) -> EventCount:
         return EventCount(
             plan=self._plan,
             tally=tally,
@@ -197,7 +173,7 @@ class ScheduleWalk:
     def _attempts(
         self, series: Series, playings: Iterable[MatchSummary]
     ) -> dict[int, dict[str, MatchSummary]]:
-        """Sort the playings by attempt, and compare those of the same match."""
+        """The playings by attempt, of which there is one at least; compares those of a match."""
         specs = {spec.id: spec for spec in series.matches}
         attempts: dict[int, dict[str, MatchSummary]] = {}
         digests: dict[str, str] = {}
@@ -215,7 +191,7 @@ class ScheduleWalk:
             known = matches.get(played.id)
             if known is None or _encoded(played) < _encoded(known):
                 matches[played.id] = played
-        return attempts
+        return attempts or {0: {}}
 
     def _judge(
         self,
@@ -233,11 +209,7 @@ class ScheduleWalk:
         for spec in series.matches:
             for entrant in spec.seats:
                 passed[entrant] += 1
-            out = frozenset(
-                entrant
-                for entrant in spec.seats
-                if entrant in self.withdrawn or entrant in withdrawn
-            )
+            out = frozenset(e for e in spec.seats if e in self.withdrawn or e in withdrawn)
             if out and len(spec.seats) == 2:
                 void.append((spec, out))
                 continue
@@ -248,57 +220,13 @@ class ScheduleWalk:
             fell = {spec.seats[forfeit.seat] for forfeit in played.forfeits}
             for entrant in spec.seats:
                 rows[entrant] = rows[entrant] + 1 if entrant in fell else 0
-                if rows[entrant] == self._rule.after and entrant not in out:
-                    planned = self._plan.by_entrant.get(entrant, 0)
-                    annulled = passed[entrant] < self._rule.below * planned
+                if rows[entrant] == self._settings.withdrawn_after and entrant not in out:
+                    early = self._settings.annulled_below * self._plan.by_entrant.get(entrant, 0)
                     withdrawn[entrant] = Withdrawal(
-                        entrant=entrant, after=spec.id, annulled=annulled
+                        entrant=entrant, after=spec.id, annulled=passed[entrant] < early
                     )
         chosen = CountedSeries(series, attempt, tuple(matches), tuple(void))
         return chosen, rows, withdrawn
 
 
 _encoded = msgspec.msgpack.Encoder().encode
-
-
-def reachable_series(
-    blocks: Blocks, recorded: Collection[str] | None, walk: ScheduleWalk
-) -> Iterator[Series]:
-    """The series of a schedule up to the last that can count; the walk stops there.
-
-    Behind the last record only matches of withdrawn bots count.
-    """
-    ahead = set(recorded or ())
-    for block in blocks():
-        for series in block.series:
-            if recorded is not None and not ahead and not walk.withdrawn:
-                walk.leave()
-                return
-            ahead.discard(series.id)
-            yield series
-
-
-def count(
-    blocks: Blocks,
-    lookup: Lookup,
-    *,
-    plan: PlannedMatches,
-    rating: RatingSettings,
-    rule: WithdrawalRule = WithdrawalRule(),  # noqa: B008 - frozen
-    annulled: frozenset[str] = frozenset(),
-    recorded: Collection[str] | None = None,
-) -> EventCount:
-    """Count an event. Keeps sums and one series at a time, however long the log is.
-
-    Walks again if it finds other bots annulled than the given ones. `recorded`: the series that
-    have records, if known; then it goes no further.
-    """
-    while True:
-        tally = Tally(margin=rating.forfeit_margin)
-        walk = ScheduleWalk(plan, tally, annulled, rule=rule)
-        for series in reachable_series(blocks, recorded, walk):
-            if walk.take(series, lookup(series.id)) is None:
-                walk.skip(series)
-        if walk.annulled == annulled:
-            return walk.result(tally)
-        annulled = walk.annulled

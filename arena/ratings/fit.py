@@ -1,19 +1,17 @@
-"""Fit skills to wins, ties and losses: TrueSkill's model, over all rated events at once.
+"""Fit skills to wins, ties and losses: TrueSkill's model, over all rated deals at once.
 
-The model. An entrant's skill s has the prior N(mu, sigma²). In an event its performance is
+The model. An entrant's skill s has the prior N(mu, sigma²). In a rated deal its performance is
 N(s, beta²). Of two, the one whose performance is higher by more than the draw margin wins;
 otherwise they tie. The margin follows from the draw probability between equals. tau is 0.
 
 The fit. Newton's method finds the peak of the posterior, which is log-concave. From there
 expectation propagation goes on until every pair's marginal has the moments that its counts give
-it. Covariances are kept, since two bots that met the same field are more surely apart than either
-is sure of itself. Of tables of k > 2 every pair counts with the weight 3/(k+1), since comparisons
-share performances. docs/design/ratings.md has the reasons.
+it. Of tables of k > 2 every pair counts with the weight 3/(k+1), since comparisons share
+performances. docs/design/ratings.md has the reasons.
 
 Invariant: entrants in the order of their ids, sums in that order, so the same counts give the
-same ratings to the last bit, on one build of Python. On another the last bits may differ (`sum` is
-compensated from 3.12 on, and the C library's `exp` is its own): what is published, and the order of
-the table, go by rounded numbers.
+same ratings to the last bit on one build of Python. On another the last bits may differ: what is
+published, and the order of the table, go by rounded numbers.
 """
 
 from __future__ import annotations
@@ -64,10 +62,8 @@ class Fit(msgspec.Struct, frozen=True):
         return math.sqrt(self.covariance[index][index])
 
     def against(self, field: Sequence[int]) -> dict[int, float]:
-        """The standard deviation of each skill less the mean skill of these.
-
-        Results only tell of differences. Where all of them lie together only the prior says, and
-        that is in every sigma: the prior's over the root of their number, whatever is played.
+        """The standard deviation of each skill less the mean skill of these: results only tell of
+        differences.
         """
         covariance, many = self.covariance, len(field)
         shared = {one: math.fsum(covariance[one][two] for two in field) / many for one in field}

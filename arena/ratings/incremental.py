@@ -4,43 +4,32 @@ Theory of operation. Records come in any order and go into the archive. A walk a
 schedule, the *front*, stands at the first series that is not complete and moves on as soon as
 it is; all before it is counted, once. When it comes to the end of the decided waves, the schedule
 decides the next wave from the sums. So the cost of a match does not depend on how many there are,
-and when the front has reached the end its sums are the result. `ahead` yields the blocks from the
-front on, made once for both.
+and when the front has reached the end its sums are the result.
 
 A record of a series before the front (one that was in play when it became void; merged logs) can
 change the count there: before the next result or round of playing, the front then starts
-again from the first series. It reports no rated event twice.
+again from the first series. It reports no rated deal twice.
 
 The sums of the front hold the results of annulled bots, counted before they were annulled. For
-`so_far` there are second sums without them: made from the archive when another bot is annulled
-(some 40 microseconds a match), and kept up by the front after that.
+`so_far` there are second sums without them: made from the archive when another bot is annulled,
+and kept up by the front after that.
 
 Withdrawals are only known before the front, so a match that is skipped for one is not missed
 later; if a late record changes that, the next round plays it.
 
-Invariant: `counted` is what `arena.ratings.counts.count` finds in the whole schedule with the
-same set of records.
+Invariant: `counted` is what a walk along the whole schedule finds in the same set of records.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from arena.model import Block, MatchRecord, RatingSettings, Series, UserError, Withdrawal
-from arena.ratings.archive import Archive, MatchSummary, pack_summary
-from arena.ratings.counts import (
-    CountedSeries,
-    EventCount,
-    PlannedMatches,
-    ScheduleWalk,
-    WithdrawalRule,
-    count,
-    count_in,
-    reachable_series,
-)
+from arena.model import Block, MatchRecord, Series, Settings, UserError, Withdrawal
+from arena.ratings.archive import Archive, pack_summary
+from arena.ratings.counts import CountedSeries, EventCount, PlannedMatches, ScheduleWalk, count_in
 from arena.ratings.outcomes import RatedOutcome, Tally
 from arena.schedule import NoResults, Schedule, ScheduleEnd, Wave, WaveResults, all_blocks
 
@@ -51,21 +40,19 @@ class Counting:
     def __init__(
         self,
         schedule: Schedule,
+        settings: Settings,
         *,
-        rating: RatingSettings,
-        rule: WithdrawalRule = WithdrawalRule(),  # noqa: B008 - frozen
         judge: Callable[[Tally, Mapping[str, Withdrawal]], WaveResults] | None = None,
         rated: Callable[[RatedOutcome], None] | None = None,
         decided: Callable[[Wave], None] | None = None,
         apart: bool = False,
     ) -> None:
         """`judge` makes the results that the schedule decides from. `rated` is called for each
-        rated event as soon as all before it have been counted, `decided` for each wave. `apart`:
+        rated deal as soon as all before it have been counted, `decided` for each wave. `apart`:
         the schedule is a shard, of which only the matches left to play are known.
         """
         self._schedule = schedule
-        self._rating = rating
-        self._rule = rule
+        self._settings = settings
         self._judge = judge
         self._rated = rated
         self._decided = decided
@@ -76,14 +63,15 @@ class Counting:
 
     def _begin(self) -> None:
         self._late = False
-        self._rated_events = 0
+        self._rated_deals = 0
         self._tally = Tally(
-            margin=self._rating.forfeit_margin, rated=self._report if self._rated else None
+            margin=self._settings.rating.forfeit_margin,
+            rated=self._report if self._rated else None,
         )
         self.plan = PlannedMatches()
         self._end = ScheduleEnd()
         """Why nothing more is played, once that is so, where it follows from results."""
-        self._front = ScheduleWalk(self.plan, self._tally, rule=self._rule, apart=self._apart)
+        self._front = self._walk(self._tally)
         self._annulled = frozenset[str]()
         """Bots whose results `_without` leaves out."""
         self._without = self._tally
@@ -95,6 +83,9 @@ class Counting:
         self._at: Series | None = None
         self._unread = self._decide()
         """No block has been made yet: the first one is when it is asked for."""
+
+    def _walk(self, tally: Tally, annulled: frozenset[str] = frozenset()) -> ScheduleWalk:
+        return ScheduleWalk(self.plan, tally, self._settings, annulled, apart=self._apart)
 
     @property
     def _next(self) -> Series | None:
@@ -132,9 +123,6 @@ class Counting:
                 self._decided(wave)
         return True
 
-    def _known(self) -> Iterator[Block]:
-        return all_blocks(self._waves)
-
     def _advance(self) -> None:
         if self._unread and not self._archive.open:
             return
@@ -155,9 +143,9 @@ class Counting:
         self._advance()
 
     def _report(self, rated: RatedOutcome) -> None:
-        self._rated_events += 1
-        if self._rated_events > self._reported:
-            self._reported = self._rated_events
+        self._rated_deals += 1
+        if self._rated_deals > self._reported:
+            self._reported = self._rated_deals
             assert self._rated is not None
             self._rated(rated)
 
@@ -226,54 +214,57 @@ class Counting:
         """
         self._settle()
         if self._front.annulled != self._annulled:
-            self._leave_out(self._front.annulled)
+            self._annulled = self._front.annulled
+            self._without, walk = self._counted_without(self._annulled)
+            for chosen in self._again(walk):
+                if chosen is None:  # the front
+                    break
         counted = self._front.result(self._without.copied(), self._end)
         plan = PlannedMatches(self.plan.matches, dict(self.plan.by_entrant))
         missing = plan.matches - self._front.passed
         return msgspec.structs.replace(counted, plan=plan, missing=missing)
 
-    def _leave_out(self, annulled: frozenset[str]) -> None:
-        """Count again up to the front, without these bots."""
-        self._annulled = annulled
-        self._without = Tally(margin=self._rating.forfeit_margin)
-        walk = ScheduleWalk(self.plan, self._without, annulled, rule=self._rule)
-        for series in (series for block in self._known() for series in block.series):
-            if self._next is not None and series.id == self._next.id:
-                return
-            walk.take(series, self._archive.of(series.id))
+    def _counted_without(self, annulled: frozenset[str]) -> tuple[Tally, ScheduleWalk]:
+        """New sums without these bots, and the walk that makes them."""
+        tally = Tally(margin=self._settings.rating.forfeit_margin)
+        return tally, self._walk(tally, annulled)
 
     def counted(self) -> EventCount:
         """Count all records: the published table derives from this."""
         self._settle()
-        if self._next is None:
+        annulled = self._front.annulled
+        if self._next is None and not annulled:
             self._refuse(self._archive.open)
-            annulled = self._front.annulled
-            if not annulled:
-                return self._front.result(self._tally, self._end)
-            return self._count(self._archive.of, annulled)
-        strange = self._archive.series
+            return self._front.result(self._tally, self._end)
+        while True:
+            strange = self._archive.series
+            tally, walk = self._counted_without(annulled)
+            for _ in self._again(walk, strange):
+                pass
+            self._refuse(strange)
+            if walk.annulled == annulled:
+                return walk.result(tally, self._end)
+            annulled = walk.annulled
 
-        def lookup(series: str) -> Iterable[MatchSummary]:
-            strange.discard(series)
-            return self._archive.of(series)
+    def _again(
+        self, walk: ScheduleWalk, ahead: set[str] | None = None
+    ) -> Iterator[CountedSeries | None]:
+        """Take every series from the first to the last that can count; None for each gap.
 
-        counted = self._count(lookup, self._front.annulled)
-        self._refuse(strange)
-        return counted
-
-    def _count(
-        self, lookup: Callable[[str], Iterable[MatchSummary]], annulled: frozenset[str]
-    ) -> EventCount:
-        counted = count(
-            self._known,
-            lookup,
-            plan=self.plan,
-            rating=self._rating,
-            rule=self._rule,
-            annulled=annulled,
-            recorded=self._archive.series,
-        )
-        return msgspec.structs.replace(counted, end=self._end)
+        Behind the last record only matches of withdrawn bots count. `ahead` keeps the series that
+        have records and were not met.
+        """
+        ahead = self._archive.series if ahead is None else ahead
+        for block in all_blocks(self._waves):
+            for series in block.series:
+                if not ahead and not walk.withdrawn:
+                    walk.leave()
+                    return
+                ahead.discard(series.id)
+                chosen = walk.take(series, self._archive.of(series.id))
+                if chosen is None:
+                    walk.skip(series)
+                yield chosen
 
     @property
     def strange(self) -> set[str]:
@@ -306,10 +297,5 @@ class Counting:
         annulled bots.
         """
         self._settle()
-        walk = ScheduleWalk(self.plan, Tally(margin=self._rating.forfeit_margin), rule=self._rule)
-        for series in reachable_series(self._known, self._archive.series, walk):
-            chosen = walk.take(series, self._archive.of(series.id))
-            if chosen is None:
-                walk.skip(series)
-            else:
-                yield chosen
+        _, walk = self._counted_without(frozenset())
+        return (chosen for chosen in self._again(walk) if chosen is not None)

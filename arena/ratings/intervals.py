@@ -1,14 +1,13 @@
-"""Averages over rated events, and their 95 % intervals.
+"""Averages over rated deals, and their 95 % intervals.
 
-The matches of a rated event share a deal, so the unit is the event and never the match. An
-event contributes a value out of a weight (half points of those at stake, strokes of so many
-comparisons); the average of a pairing is the sum of values over the sum of weights, and that of
-all is the mean of the pairings'. So every opponent counts alike: in a race close ones meet many
-times as often.
+The unit is the rated deal and never the match. It contributes a value out of a weight (half points
+of those at stake, strokes of so many comparisons); the average of a pairing is the sum of values
+over the sum of weights, and that of all is the mean of the pairings'. So every opponent counts
+alike: in a race close ones meet many times as often.
 
 Opponents are not chance, only the deals are. So the variance is taken within each pairing around
-that pairing's own average and summed up (stratified). A pairing with a single event has no variance
-of its own; its event is compared with the overall average instead, which is wider on average.
+that pairing's own average and summed up (stratified). A pairing with a single rated deal has no
+variance of its own; it is compared with the overall average instead, which is wider on average.
 
 - Strokes: value ± t · se, with Student's t for the degrees of freedom that were left; they are
   fewer where some have met much less often than others, since these make most of the error.
@@ -30,7 +29,7 @@ Z95 = 1.959963984540054
 
 
 class Moments(msgspec.Struct):
-    """Sums over the rated events of one entrant in one pairing; all whole numbers."""
+    """Sums over the rated deals of one entrant in one pairing; all whole numbers."""
 
     events: int = 0
     weight: int = 0
@@ -64,7 +63,7 @@ class Moments(msgspec.Struct):
         ) / (weight * weight)
 
     def skewness(self) -> float:
-        """Skewness of the mean, for events of equal weight."""
+        """Of the mean, for deals of equal weight."""
         n = self.events
         spread = n * self.value2 - self.value**2
         if not spread:
@@ -82,7 +81,7 @@ class Average(msgspec.Struct, frozen=True):
 
 
 def average(strata: Iterable[Moments]) -> Average | None:
-    """The mean over all events, and its error from within the strata; None without events."""
+    """The mean over all, and its error from within the strata; None without any."""
     strata = [stratum for stratum in strata if stratum.weight]
     if not strata:
         return None
@@ -90,7 +89,7 @@ def average(strata: Iterable[Moments]) -> Average | None:
     common = math.lcm(*(stratum.weight for stratum in strata))
     value = sum(stratum.value * (common // stratum.weight) for stratum in strata)
     weight = common * many
-    # What a single event keeps of its variance when it is held against an average that it is in.
+    # What a single deal keeps of its variance when it is held against an average that it is in.
     kept = 1 - 2 / many + math.fsum(1 / stratum.events for stratum in strata) / many**2
     variance = 0.0
     for stratum in strata:
@@ -114,10 +113,8 @@ def _freedom(strata: Sequence[Moments]) -> int:
 
 
 def half_width(found: Average, *, unknown: float) -> float:
-    """Half of the 95 % interval of a mean; `unknown` when one event is all there is."""
-    if found.freedom < 1:
-        return unknown
-    return student95(found.freedom) * found.error
+    """Half of the 95 % interval of a mean; `unknown` when one rated deal is all there is."""
+    return unknown if found.freedom < 1 else student95(found.freedom) * found.error
 
 
 def win_interval(found: Average) -> tuple[float, float]:
@@ -139,28 +136,19 @@ def most_likely_share(count: int, of: int) -> float:
     """The exact one-sided 95 % bound of Clopper and Pearson on a share."""
     if count >= of:
         return 1.0
+    ways = [
+        math.lgamma(of + 1) - math.lgamma(n + 1) - math.lgamma(of - n + 1) for n in range(count + 1)
+    ]
     low, high = count / of, 1.0
     for _ in range(60):
         share = (low + high) / 2
-        if _at_most(count, of, share) > _RARE:
-            low = share
-        else:
-            high = share
+        odds, none = math.log(share / (1 - share)), of * math.log1p(-share)
+        at_most = math.fsum(math.exp(some + none + n * odds) for n, some in enumerate(ways))
+        low, high = (share, high) if at_most > _RARE else (low, share)
     return high
 
 
-def _at_most(count: int, of: int, share: float) -> float:
-    """P(at most `count` of so many)."""
-    odds = math.log(share / (1 - share))
-    whole = math.lgamma(of + 1) + of * math.log1p(-share)
-    return math.fsum(
-        math.exp(whole - math.lgamma(n + 1) - math.lgamma(of - n + 1) + n * odds)
-        for n in range(count + 1)
-    )
-
-
 _RARE = 0.05
-
 # Student's t at 97.5 %, for the few degrees of freedom where the expansion below is off.
 _T975 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469)
 

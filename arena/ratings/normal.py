@@ -54,7 +54,7 @@ def log_between(low: float, high: float) -> float:
 
 
 def quantile(p: float) -> float:
-    """The x with Φ(x) = p, by bisection: called once an event."""
+    """The x with Φ(x) = p, by bisection: seldom called."""
     low, high = -40.0, 40.0
     for _ in range(200):
         middle = (low + high) / 2

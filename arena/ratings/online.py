@@ -1,7 +1,7 @@
 """Online ratings for the progress display; the only module that imports `trueskill`.
 
-They depend on the order of events and are never published; the published ones are those of `fit`,
-and tests check the two against each other. Known traps of the package, and how they are avoided:
+They depend on the order of rated deals and are never published; tests check them against `fit`.
+Known traps of the package, and how they are avoided:
 
 - Its own erfc is good to 1e-7, and a big upset raises FloatingPointError: the truncation
   functions are replaced by exact ones that hold in the tails.
@@ -106,7 +106,7 @@ class OnlineRatings:
         )
 
     def rating(self, entrant: str) -> tuple[float, float]:
-        """The mu and sigma of an entrant; the prior's before its first event."""
+        """The mu and sigma of an entrant; the prior's before its first deal."""
         return self._ratings.get(entrant, self._prior)
 
     def ranking(self) -> list[tuple[str, float, float]]:

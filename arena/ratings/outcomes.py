@@ -1,6 +1,6 @@
-"""Turn counted matches into rated events, and rated events into sums.
+"""Turn counted matches into rated deals, and rated deals into sums.
 
-A *rated event* is one deal of one pairing in all its seat rotations. Its rules:
+A *rated deal* is one deal of one pairing in all its seat rotations. Its rules:
 
 - Entrants rank by the sum of their strokes over the rotations; equal sums tie. For W-T-L alone a
   tie goes to the one that won more of the playoffs between the two. Only a playoff gives two with
@@ -9,7 +9,7 @@ A *rated event* is one deal of one pairing in all its seat rotations. Its rules:
 - An entrant that forfeited in any rotation ranks behind all that did not. Among forfeiters fewer
   forfeits come first, then a later latest forfeit in its match (hole, then its own decision within
   the match); the same decision is a tie.
-- An event with a rotation that is missing is left out.
+- One with a rotation that is missing is left out.
 - A match of two that was not to be played because one had been withdrawn is *void*: a forfeit
   of the withdrawn before its first decision.
 - At a table of more than two such a match is played: a forfeit of the withdrawn, whatever it
@@ -21,16 +21,15 @@ published margin when one of them forfeited that match; nothing when both did. S
 forfeit an entrant's mean is its strokes less its opponents' mean.
 
 Skills may be fitted to strokes less luck. A match that a withdrawn bot forfeits says nothing of its
-opponent but that it came late in the schedule; it is left out there, or bots that still had to meet
-the withdrawn one would be rated a hundred strokes above the others.
+opponent; it is left out there.
 
 Invariant: sums are of whole numbers (strokes in thousandths), so they don't depend on the
-order of the calls. Besides the sums only events that lack a rotation are kept.
+order of the calls. Besides the sums only rated deals that lack a rotation are kept.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from copy import copy
 from itertools import combinations
@@ -44,13 +43,14 @@ from arena.ratings.intervals import Moments
 
 THOUSANDTHS = 1000
 _Key = TypeVar("_Key")
+_Sums = TypeVar("_Sums")
 
 # The moment of a forfeit by withdrawal: before any that a bot can commit itself.
 _BEFORE_THE_MATCH = (-1, -1)
 
 
 class RatedOutcome(msgspec.Struct, frozen=True):
-    """Places of a complete rated event: for online ratings."""
+    """Places of a complete rated deal: for online ratings."""
 
     entrants: tuple[str, ...]
     """Sorted by id."""
@@ -65,7 +65,7 @@ class RatedOutcome(msgspec.Struct, frozen=True):
 
 
 class PairCount(msgspec.Struct):
-    """Rated events of a pair; the first is the smaller id."""
+    """Rated deals of a pair; the first is the smaller id."""
 
     first: int = 0
     ties: int = 0
@@ -79,15 +79,19 @@ class PairCount(msgspec.Struct):
 
 
 class ForfeitSums(msgspec.Struct):
-    """Rated events of a pair in which either forfeited a match; the first is the smaller id."""
+    """Rated deals of a pair in which either forfeited a match; the first is the smaller id."""
 
     first: int = 0
     """Matches that the first alone forfeited."""
     second: int = 0
     whole: Moments = msgspec.field(default_factory=Moments)
-    """These events as they stand among `Tally.gaps`."""
+    """These deals as they stand among `Tally.gaps`."""
     rest: Moments = msgspec.field(default_factory=Moments)
     """What is left of them without the matches that were forfeited."""
+
+
+def _moments() -> defaultdict[str, Moments]:
+    return defaultdict(Moments)
 
 
 class Account(msgspec.Struct):
@@ -99,11 +103,11 @@ class Account(msgspec.Struct):
     think_us: int = 0
     off_turn_us: int = 0
     faults: Counter[str] = msgspec.field(default_factory=Counter)
-    beaten: dict[str, Moments] = msgspec.field(default_factory=dict)
+    beaten: dict[str, Moments] = msgspec.field(default_factory=_moments)
     """By pairing: half points against opponents' half points at stake."""
-    margin: dict[str, Moments] = msgspec.field(default_factory=dict)
+    margin: dict[str, Moments] = msgspec.field(default_factory=_moments)
     """By pairing: thousandths of a stroke, against comparisons made."""
-    adjusted: dict[str, Moments] = msgspec.field(default_factory=dict)
+    adjusted: dict[str, Moments] = msgspec.field(default_factory=_moments)
     """The same, less luck."""
 
 
@@ -120,7 +124,7 @@ class _Rotation(msgspec.Struct):
 
 
 class _Showing(msgspec.Struct):
-    """One entrant in a rated event."""
+    """One entrant in a rated deal."""
 
     strokes: int = 0
     forfeits: int = 0
@@ -141,27 +145,22 @@ class Tally:
     def __init__(
         self, *, margin: float, rated: Callable[[RatedOutcome], None] | None = None
     ) -> None:
-        self.pairs: dict[tuple[str, str], PairCount] = {}
-        self.gaps: dict[tuple[str, str], Moments] = {}
+        self.pairs: dict[tuple[str, str], PairCount] = defaultdict(PairCount)
+        self.gaps: dict[tuple[str, str], Moments] = defaultdict(Moments)
         """By pair, the smaller id first: by how many thousandths of a stroke, luck taken off, that
         was above the other, against comparisons made; while neither was withdrawn.
         """
-        self.forfeited: dict[tuple[str, str], ForfeitSums] = {}
-        """By pair, of the events in `gaps`; of a pair that never forfeited there is nothing."""
-        self.accounts: dict[str, Account] = {}
+        self.forfeited: dict[tuple[str, str], ForfeitSums] = defaultdict(ForfeitSums)
+        """By pair, of the deals in `gaps`; of a pair that never forfeited there is nothing."""
+        self.accounts: dict[str, Account] = defaultdict(Account)
         self.matches = 0
         self._margin = round(margin * THOUSANDTHS)
         self._rated = rated
         self._parts: dict[tuple[str, int], list[_Rotation]] = {}
 
-    def account(self, entrant: str) -> Account:
-        if entrant not in self.accounts:
-            self.accounts[entrant] = Account()
-        return self.accounts[entrant]
-
     def fault(self, entrant: str, kind: str) -> None:
         """Count a fault; apart from matches, since a fault outlives an annulment."""
-        self.account(entrant).faults[kind] += 1
+        self.accounts[entrant].faults[kind] += 1
 
     def match(
         self,
@@ -179,7 +178,7 @@ class Tally:
         for seat, entrant in enumerate(spec.seats):
             if entrant in out or entrant in gone:
                 continue
-            account = self.account(entrant)
+            account = self.accounts[entrant]
             account.matches += 1
             account.strokes += played.strokes[seat]
             account.holes += played.holes[seat]
@@ -193,28 +192,23 @@ class Tally:
 
     def copied(self) -> Tally:
         """A copy that doesn't change when more is counted."""
-        tally = Tally(margin=0)
-        tally._margin, tally.matches = self._margin, self.matches
-        tally.pairs = {pair: copy(count) for pair, count in self.pairs.items()}
-        tally.gaps = _copied(self.gaps)
+        tally = Tally(margin=self._margin / THOUSANDTHS)
+        tally.matches = self.matches
+        tally.pairs, tally.gaps = _copied(self.pairs), _copied(self.gaps)
         tally.forfeited = {
             pair: ForfeitSums(each.first, each.second, copy(each.whole), copy(each.rest))
             for pair, each in self.forfeited.items()
         }
-        tally.accounts = {
-            entrant: msgspec.structs.replace(
-                account,
-                faults=account.faults.copy(),
-                beaten=_copied(account.beaten),
-                margin=_copied(account.margin),
-                adjusted=_copied(account.adjusted),
-            )
-            for entrant, account in self.accounts.items()
-        }
+        tally.accounts = _copied(self.accounts)
+        for account in tally.accounts.values():
+            account.faults = account.faults.copy()
+            account.beaten = _copied(account.beaten)
+            account.margin = _copied(account.margin)
+            account.adjusted = _copied(account.adjusted)
         return tally
 
     def close(self) -> None:
-        """Drop rated events that lack a rotation, so that matches of another event can follow,
+        """Drop rated deals that lack a rotation, so that matches of another event can follow,
         whatever its pairings and deals are called.
         """
         self._parts.clear()
@@ -251,9 +245,9 @@ class Tally:
             at_stake[one] += 2
             at_stake[two] += 2
         for entrant, stake in at_stake.items():
-            account = self.account(entrant)
+            account = self.accounts[entrant]
             account.deals += 1
-            account.beaten.setdefault(pairing, Moments()).add(points[entrant], stake)
+            account.beaten[pairing].add(points[entrant], stake)
 
     def _count_strokes(self, pairing: str, parts: list[_Rotation]) -> None:
         """By how many, for every pair and match: as played, and less luck."""
@@ -272,13 +266,13 @@ class Tally:
                     sums[2] += 1
                 gap += adjusted
             if out.isdisjoint((one, two)):
-                self.gaps.setdefault((one, two), Moments()).add(gap, len(parts))
+                self.gaps[one, two].add(gap, len(parts))
                 if not fell.isdisjoint((one, two)):
                     self._set_apart(one, two, parts, gap)
         for entrant, (played, adjusted, comparisons) in lead.items():
-            account = self.account(entrant)
-            account.margin.setdefault(pairing, Moments()).add(played, comparisons)
-            account.adjusted.setdefault(pairing, Moments()).add(adjusted, comparisons)
+            account = self.accounts[entrant]
+            account.margin[pairing].add(played, comparisons)
+            account.adjusted[pairing].add(adjusted, comparisons)
 
     def _compared(self, part: _Rotation, one: str, two: str) -> tuple[int, int]:
         """Thousandths of strokes of the first above the second: as played, and less luck."""
@@ -294,8 +288,8 @@ class Tally:
         return strokes, strokes - played.luck[first] + played.luck[second]
 
     def _set_apart(self, one: str, two: str, parts: list[_Rotation], gap: int) -> None:
-        """Of an event in which either forfeited, sum up forfeits and strokes apart."""
-        apart = self.forfeited.setdefault((one, two), ForfeitSums())
+        """Of a deal in which either forfeited, sum up forfeits and strokes apart."""
+        apart = self.forfeited[one, two]
         apart.whole.add(gap, len(parts))
         strokes = matches = 0
         for part in parts:
@@ -313,8 +307,6 @@ class Tally:
         self, one: str, two: str, parts: list[_Rotation], showings: dict[str, _Showing]
     ) -> int:
         """Count a pair's result; returns the half points of the first."""
-        if (one, two) not in self.pairs:
-            self.pairs[one, two] = PairCount()
         count = self.pairs[one, two]
         first, second = showings[one], showings[two]
         if first.key < second.key:
@@ -340,8 +332,8 @@ def _forfeiters(part: _Rotation) -> frozenset[str]:
     return frozenset(part.seats[forfeit.seat] for forfeit in part.played.forfeits)
 
 
-def _copied(moments: Mapping[_Key, Moments]) -> dict[_Key, Moments]:
-    return {key: copy(sums) for key, sums in moments.items()}
+def _copied(sums: Mapping[_Key, _Sums]) -> dict[_Key, _Sums]:
+    return {key: copy(each) for key, each in sums.items()}
 
 
 def _playoffs_won(parts: list[_Rotation], one: str, two: str) -> int:
@@ -361,23 +353,17 @@ def _showings(parts: list[_Rotation]) -> dict[str, _Showing]:
     for part in parts:
         for entrant in part.out:
             showings[entrant].forfeits += 1
-        if part.played is not None:
-            _show(showings, part, part.played)
+        if (played := part.played) is None:
+            continue
+        # A seat forfeits a match once, however many faults its record has.
+        first = {forfeit.seat: forfeit for forfeit in reversed(played.forfeits)}
+        for seat, entrant in enumerate(part.seats):
+            showing = showings[entrant]
+            showing.strokes += played.totals[seat]
+            showing.places += played.places[seat]
+            if seat in first and entrant not in part.out:
+                showing.forfeits += 1
+                showing.latest = max(showing.latest, (first[seat].hole, first[seat].turn))
     for entrant in parts[0].gone:
         del showings[entrant]
     return showings
-
-
-def _show(showings: dict[str, _Showing], part: _Rotation, played: MatchSummary) -> None:
-    seats = part.seats
-    for seat, entrant in enumerate(seats):
-        showings[entrant].strokes += played.totals[seat]
-        showings[entrant].places += played.places[seat]
-    # A seat forfeits a match once, however many faults its record has.
-    first = {forfeit.seat: forfeit for forfeit in reversed(played.forfeits)}
-    for seat, forfeit in first.items():
-        if seats[seat] in part.out:
-            continue
-        showing = showings[seats[seat]]
-        showing.forfeits += 1
-        showing.latest = max(showing.latest, (forfeit.hole, forfeit.turn))

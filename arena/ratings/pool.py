@@ -5,7 +5,7 @@ same id with another content is another bot, and refused; the same content under
 with the smaller id. Only if an event has both ids side by side do they stay two bots, everywhere.
 
 Each event is counted by itself, with its own withdrawals: a bot that is annulled in one keeps its
-results in the others. Then its series go into one tally, which keeps no rated event open between
+results in the others. Then its series go into one tally, which keeps no rated deal open between
 two events. Pairings of the same bots are one stratum of the intervals, whichever event they met in.
 
 Invariant: pure; events are taken in the order of their commitments, so the order in which they are
@@ -14,6 +14,7 @@ given changes nothing.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -72,20 +73,15 @@ def refuse_unlike(events: Sequence[NamedEvent], rate_on: RateOn | None) -> None:
                 f"{other.event.settings.rate_on}; say what counts here: --rate-on"
             )
         first = other
-    if rate_on is None:
-        _refuse_unlike_evaluators(events)
-
-
-def _refuse_unlike_evaluators(events: Sequence[NamedEvent]) -> None:
-    """Luck by two evaluators can't be added. A caller that says --rate-on results needs none."""
+    # Luck by two evaluators can't be added. A caller that says --rate-on results needs none.
     known: dict[str, str] = {}
-    for name, event in events:
-        if event.settings.evaluator:
-            known.setdefault(event.settings.evaluator, name)
-    if len(known) > 1:
-        (one, mine), (other, theirs), *_ = known.items()
+    for each in events:
+        known.setdefault(each.event.settings.evaluator, each.name)
+    known.pop("", None)
+    if rate_on is None and len(known) > 1:
+        (one, mine), (two, theirs), *_ = known.items()
         raise UserError(
-            f"{mine} and {theirs} can't be rated together: luck was measured by {one} and {other}; "
+            f"{mine} and {theirs} can't be rated together: luck was measured by {one} and {two}; "
             "to leave it out: --rate-on results"
         )
 
@@ -168,12 +164,9 @@ def excluded_entrants(
 ) -> frozenset[str]:
     """The ids of bots that are not rated, from names and ids of any event."""
     calls: dict[str, set[str]] = {}
-    for entrant in field:
-        calls.setdefault(entrant.id, set()).add(entrant.id)
-        calls.setdefault(entrant.name, set()).add(entrant.id)
-    for other in aliases:
-        for old, new in other.items():
-            calls.setdefault(old, set()).add(new)
+    called = [(name, each.id) for each in field for name in (each.id, each.name)]
+    for name, entrant in itertools.chain(called, *(other.items() for other in aliases)):
+        calls.setdefault(name, set()).add(entrant)
     every = {entrant.id for entrant in field}
     kept = _called(calls, only, "--only") if only else every
     kept = kept - _called(calls, without, "--without")
@@ -229,10 +222,6 @@ def _common_settings(all_of_them: Sequence[Settings]) -> Settings:
     return Settings(**shared)
 
 
-def nothing_left_out(_: MatchSpec) -> bool:
-    return False
-
-
 class Pool:
     """The counts of several events in one; results of bots in `gone` are left out."""
 
@@ -251,7 +240,7 @@ class Pool:
         series: Iterable[CountedSeries],
         *,
         aliases: Aliases,
-        unwanted: Callable[[MatchSpec], bool] = nothing_left_out,
+        unwanted: Callable[[MatchSpec], bool] | None = None,
         damaged: int = 0,
         before: Iterable[str] = (),
     ) -> None:
@@ -313,22 +302,25 @@ class Pool:
 
 
 def _as_wanted(
-    chosen: CountedSeries, aliases: Aliases, unwanted: Callable[[MatchSpec], bool]
+    chosen: CountedSeries, aliases: Aliases, unwanted: Callable[[MatchSpec], bool] | None
 ) -> CountedSeries:
     """A series with the ids of the table, less unwanted matches."""
 
     def ids(entrants: Iterable[str]) -> frozenset[str]:
         return frozenset(aliases.get(entrant, entrant) for entrant in entrants)
 
+    def wanted(spec: MatchSpec) -> bool:
+        return unwanted is None or not unwanted(spec)
+
     return msgspec.structs.replace(
         chosen,
         matches=tuple(
             (_renamed(spec, aliases), played, ids(out))
             for spec, played, out in chosen.matches
-            if not unwanted(spec)
+            if wanted(spec)
         ),
         void=tuple(
-            (_renamed(spec, aliases), ids(out)) for spec, out in chosen.void if not unwanted(spec)
+            (_renamed(spec, aliases), ids(out)) for spec, out in chosen.void if wanted(spec)
         ),
     )
 

@@ -2,7 +2,7 @@
 
 Rows are sorted by the fitted mu, rounded to the three published decimals, then by id. A row's range
 of ranks begins behind all that are separated from it above and ends before all that are separated
-below: bots that can't be told apart share ranks. Bots of which no rated event counts come last,
+below: bots that can't be told apart share ranks. Bots of which no rated deal counts come last,
 behind them those whose results were annulled; neither have a rank or a rating, and a number that
 was not measured is None. Every entrant of the event has a row.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -20,7 +21,6 @@ from arena.model import (
     RESULTS,
     Duel,
     Event,
-    RatingSettings,
     Settings,
     Standing,
     Table,
@@ -29,7 +29,7 @@ from arena.model import (
 from arena.ratings.counts import EventCount
 from arena.ratings.evidence import fitted, lead_of, separation
 from arena.ratings.fit import DECIMALS, Fit
-from arena.ratings.intervals import Z95, Moments, average, half_width, win_interval
+from arena.ratings.intervals import Z95, Average, Moments, average, half_width, win_interval
 from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount, Tally
 from arena.schedule import step_down
 
@@ -59,11 +59,10 @@ def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table
             found.entrants[index],
         ),
     )
-    measured = _Measured(event, counted, found, [n for n in order if found.entrants[n] in rated])
+    measured = _measured(event, counted, found, [n for n in order if found.entrants[n] in rated])
     results = _results(duels)
     rows: list[Standing] = []
-    for index in order:
-        entrant = found.entrants[index]
+    for entrant in (found.entrants[index] for index in order):
         account = tally.accounts.get(entrant, Account())
         row = Standing(
             entrant=entrant,
@@ -75,7 +74,7 @@ def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table
         if entrant in rated:
             wins, ties, losses = results.get(entrant, (0, 0, 0))
             row = msgspec.structs.replace(
-                measured.of(row, index, account), wins=wins, ties=ties, losses=losses
+                row, wins=wins, ties=ties, losses=losses, **measured[entrant]
             )
         rows.append(row)
     return Table(
@@ -92,7 +91,7 @@ def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table
 
 
 def _of_matches(row: Standing, account: Account) -> Standing:
-    """A row with what its counted matches show, whether or not their rated events are whole."""
+    """A row with what its counted matches show, whether or not their rated deals are whole."""
     return msgspec.structs.replace(
         row,
         deals=account.deals,
@@ -103,56 +102,50 @@ def _of_matches(row: Standing, account: Account) -> Standing:
     )
 
 
-class _Measured:
-    def __init__(self, event: Event, counted: EventCount, found: Fit, order: Sequence[int]) -> None:
-        """`order`: the indices of the rated bots, the best first."""
-        settings, names = event.settings, found.entrants
-        self._settings = settings
-        self._found = found
-        withdrawn = {out.entrant for out in counted.withdrawn}
-        errors = _errors(found, len(order), withdrawn, settings)
-        self._ranks = _ranks(found, order, errors)
-        self._next = dict(itertools.pairwise(order))
-        self._against = found.against(order)
-        # A trial ends when things are clear, so its interval has to be wider.
-        self._wider = errors / Z95 if settings.trial else 1.0
-        ranks = {names[index]: range_ for index, range_ in self._ranks.items()}
-        self._disputed = _disputed(event, counted.tally, ranks)
+def _measured(
+    event: Event, counted: EventCount, found: Fit, order: Sequence[int]
+) -> dict[str, dict[str, Any]]:
+    """The measured fields of each rated bot; `order`: their indices, the best first."""
+    settings, names = event.settings, found.entrants
+    errors = _errors(found, len(order), {out.entrant for out in counted.withdrawn}, settings)
+    ranks = _ranks(found, order, errors)
+    disputed = _disputed(event, counted.tally, {names[index]: ranks[index] for index in order})
+    against = found.against(order)
+    # A trial ends when things are clear, so its interval has to be wider.
+    wider = errors / Z95 if settings.trial else 1.0
+    unknown = settings.rating.forfeit_margin * THOUSANDTHS
 
-    def of(self, row: Standing, index: int, account: Account) -> Standing:
-        found, settings = self._found, self._settings
-        win, win_low, win_high = _win(account)
-        delta, delta_ci = self._delta(account.margin, settings.rating)
-        adjusted, adjusted_ci = self._delta(account.adjusted, settings.rating)
-        rank, rank_last = self._ranks[index]
-        below = self._next.get(index)
-        row = msgspec.structs.replace(
-            row,
-            rank=rank,
-            rank_last=rank_last,
-            mu=_rounded(found.mu[index]),
-            sigma=_rounded(found.sigma(index)),
-            sigma_field=_rounded(self._against[index]) if len(self._against) > 1 else None,
-            p_next=None if below is None else round(found.better(index, below), SHARE_DECIMALS),
-            win=win,
-            win_low=win_low,
-            win_high=win_high,
-            delta=delta,
-            delta_ci=delta_ci,
-            disputed=found.entrants[index] in self._disputed,
-        )
-        if not settings.evaluator:
-            return row
-        return msgspec.structs.replace(
-            row, adjusted=adjusted, adjusted_ci=adjusted_ci, luck=_rounded(delta - adjusted)
-        )
-
-    def _delta(self, margins: Mapping[str, Moments], rating: RatingSettings) -> tuple[float, float]:
+    def difference(margins: Mapping[str, Moments]) -> tuple[float, float]:
         """Strokes a match against an opponent, and half the interval."""
-        found = average(_strata(margins))
-        assert found is not None, "it is rated"
-        half = self._wider * half_width(found, unknown=rating.forfeit_margin * THOUSANDTHS)
-        return _rounded(found.mean / THOUSANDTHS), _rounded(half / THOUSANDTHS)
+        mean = _average(margins)
+        half = wider * half_width(mean, unknown=unknown)
+        return _rounded(mean.mean / THOUSANDTHS), _rounded(half / THOUSANDTHS)
+
+    rows: dict[str, dict[str, Any]] = {}
+    for index, below in itertools.zip_longest(order, order[1:]):
+        account = counted.tally.accounts[names[index]]
+        wins = _average(account.beaten)
+        low, high = win_interval(wins)
+        delta, delta_ci = difference(account.margin)
+        rows[names[index]] = row = {
+            "rank": ranks[index][0],
+            "rank_last": ranks[index][1],
+            "mu": _rounded(found.mu[index]),
+            "sigma": _rounded(found.sigma(index)),
+            "sigma_field": _rounded(against[index]) if len(against) > 1 else None,
+            "p_next": None if below is None else round(found.better(index, below), SHARE_DECIMALS),
+            "win": round(wins.mean, SHARE_DECIMALS),
+            "win_low": round(low, SHARE_DECIMALS),
+            "win_high": round(high, SHARE_DECIMALS),
+            "delta": delta,
+            "delta_ci": delta_ci,
+            "disputed": names[index] in disputed,
+        }
+        if settings.evaluator:
+            adjusted, adjusted_ci = difference(account.adjusted)
+            luck = _rounded(delta - adjusted)
+            row |= {"adjusted": adjusted, "adjusted_ci": adjusted_ci, "luck": luck}
+    return rows
 
 
 def _ranks(found: Fit, placed: Sequence[int], errors: float) -> dict[int, tuple[int, int]]:
@@ -209,19 +202,11 @@ def _disputed(event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]]) 
     }
 
 
-def _win(account: Account) -> tuple[float, float, float]:
-    found = average(_strata(account.beaten))
+def _average(moments: Mapping[str, Moments]) -> Average:
+    """Of a rated bot, over its pairings."""
+    found = average(stratum for _, stratum in sorted(moments.items()))
     assert found is not None, "it is rated"
-    low, high = win_interval(found)
-    return (
-        round(found.mean, SHARE_DECIMALS),
-        round(low, SHARE_DECIMALS),
-        round(high, SHARE_DECIMALS),
-    )
-
-
-def _strata(moments: Mapping[str, Moments]) -> list[Moments]:
-    return [stratum for _, stratum in sorted(moments.items())]
+    return found
 
 
 def _duels(
@@ -232,11 +217,10 @@ def _duels(
     for (one, two), count in pairs.items():
         if one in annulled or two in annulled:
             continue
-        broken = (count.first_playoffs, count.second_playoffs)
+        mine, theirs = count.first_playoffs, count.second_playoffs
         if by_places:
-            broken = (count.first_places, count.second_places)
-        first, second = count.first + broken[0], count.second + broken[1]
-        ties = count.ties - sum(broken)
+            mine, theirs = count.first_places, count.second_places
+        first, second, ties = count.first + mine, count.second + theirs, count.ties - mine - theirs
         duels.append(Duel(row=one, column=two, wins=first, ties=ties, losses=second))
         duels.append(Duel(row=two, column=one, wins=second, ties=ties, losses=first))
     return tuple(sorted(duels, key=lambda duel: (duel.row, duel.column)))

@@ -1,18 +1,18 @@
 """Fit skills to differences of strokes: TrueSkill's model, with performances that can be seen.
 
 The model. As in `fit`, a skill has the prior N(mu, sigma²). But where `fit` sees only wins, this
-sees by how many strokes a match one was ahead of the other over a rated event: the difference of
+sees by how many strokes a match one was ahead of the other over a rated deal: the difference of
 their skills, in strokes, and noise of unknown width. The unit of skill is the same: a lead of
-`event_sd` strokes, one standard deviation of a rated event between equals as played, is worth
-what makes one win a rated event with the probability of one standard deviation.
+`event_sd` strokes, one standard deviation of a rated deal between equals as played, is worth
+what makes one win it with the probability of one standard deviation.
 
 The fit. Everything is Gaussian, so there is one solution and it is exact. The variance of a pair's
-differences is estimated from its own events; with few of them the median of other pairs' counts as
-up to `borrowed` events more. An estimate is not the truth, so it is widened by the square of
-Student's 95 % quantile over the Gaussian one (bench/calibration.py: without that, five deals a pair
-cover 92 to 93 %). Where no pair has a second event, it is the variance of events as played.
+differences is estimated from its own rated deals; with few of them the median of other pairs'
+counts as up to `borrowed` more. An estimate is not the truth, so it is widened by the square of
+Student's 95 % quantile over the Gaussian one (bench/calibration.py). Where no pair has a second
+rated deal, it is the variance of those as played.
 
-Tables of k > 2. Of the k(k-1)/2 differences of an event only k-1 are independent, so every pair
+Tables of k > 2. Of the k(k-1)/2 differences of a deal only k-1 are independent, so every pair
 counts with the weight 2/k.
 
 Invariant: entrants in the order of their ids, sums in that order.
@@ -21,7 +21,7 @@ Invariant: entrants in the order of their ids, sums in that order.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from arena.model import RatingSettings
 from arena.ratings.cholesky import add_difference, factor, inverse, solve
@@ -43,21 +43,21 @@ def fit_strokes(
     settings: RatingSettings,
 ) -> Fit:
     """Rate the entrants. A pair's key holds the smaller id first, its moments are thousandths of
-    strokes by which that was above the other, by rated event.
+    strokes by which that was above the other, by rated deal.
     """
     names = sorted(entrants)
     if not names:
         return Fit((), (), ())
     index = {name: number for number, name in enumerate(names)}
     pairs = [(index[one], index[two], gap) for (one, two), gap in sorted(gaps.items())]
-    noise = _Noise([gap for _, _, gap in pairs], settings)
     unit = skill_of_a_stroke(settings) / THOUSANDTHS
     precision = [[0.0] * len(names) for _ in names]
     shift = [0.0] * len(names)
     for number in range(len(names)):
         precision[number][number] = 1 / settings.sigma**2
-    for one, two, gap in pairs:
-        sure = 2 / seats * gap.events / (noise.variance(gap) * unit * unit)
+    variances = _variances([gap for _, _, gap in pairs], settings)
+    for (one, two, gap), variance in zip(pairs, variances, strict=True):
+        sure = 2 / seats * gap.events / (variance * unit * unit)
         ahead = -unit * gap.value / gap.weight
         add_difference(precision, shift, (one, two), weight=sure, pull=sure * ahead)
     root = factor(precision)
@@ -66,30 +66,26 @@ def fit_strokes(
     return Fit(tuple(names), mu, tuple(map(tuple, inverse(root))))
 
 
-class _Noise:
-    """Variance of a rated event's difference, in thousandths squared."""
-
-    def __init__(self, gaps: Sequence[Moments], settings: RatingSettings) -> None:
-        self._played = (THOUSANDTHS * settings.event_sd) ** 2
-        self._least = settings.least_spread**2 * self._played
-        self._borrowed = settings.borrowed
-        self._freedom = sum(gap.events - 1 for gap in gaps)
-        found = sorted(_middle(gap) for gap in gaps if gap.events > 1)
-        self._usual = found[len(found) // 2] if found else 0.0
-
-    def variance(self, gap: Moments) -> float:
-        """The variance of one pair, widened for being an estimate."""
-        freedom = gap.events - 1
-        borrowed = min(self._borrowed, self._freedom - freedom)
-        if not freedom + borrowed:
-            return self._played
-        variance = (_spread(gap) + borrowed * self._usual) / (freedom + borrowed)
-        unknown = (student95(freedom + borrowed) / Z95) ** 2
-        return unknown * max(variance, self._least)
+def _variances(gaps: Sequence[Moments], settings: RatingSettings) -> Iterator[float]:
+    """By pair, of a rated deal's difference: thousandths squared, widened for being estimates."""
+    played = (THOUSANDTHS * settings.event_sd) ** 2
+    whole = sum(gap.events - 1 for gap in gaps)
+    found = sorted(_middle(gap) for gap in gaps if gap.events > 1)
+    usual = found[len(found) // 2] if found else 0.0
+    for gap in gaps:
+        own = gap.events - 1
+        borrowed = min(settings.borrowed, whole - own)
+        freedom = own + borrowed
+        if not freedom:
+            yield played
+            continue
+        variance = (_spread(gap) + borrowed * usual) / freedom
+        unknown = (student95(freedom) / Z95) ** 2
+        yield unknown * max(variance, settings.least_spread**2 * played)
 
 
 def _spread(gap: Moments) -> float:
-    """The sum of squared distances of the events' differences from their mean."""
+    """The sum of squared distances of the deals' differences from their mean."""
     mean_weight = gap.weight / gap.events
     return gap.spread(gap.value, gap.weight) / mean_weight**2
 

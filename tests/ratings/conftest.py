@@ -16,7 +16,6 @@ from arena.model import (
     HoleRecord,
     MatchRecord,
     MatchSpec,
-    RatingSettings,
     SeatUse,
     Series,
     Settings,
@@ -141,7 +140,7 @@ class Lab:
 
     def count(self, blocks: Sequence[Block], records: Iterable[MatchRecord]) -> Counting:
         """Everything fed."""
-        counting = Counting(at_once(wave_of(lambda: blocks)), rating=RatingSettings())
+        counting = Counting(at_once(wave_of(lambda: blocks)), Settings(game="play-nine"))
         for record in records:
             counting.add(record)
         return counting

@@ -11,7 +11,7 @@ import pytest
 from msgspec import Meta
 from msgspec.structs import fields, replace
 
-from arena.model import ADJUSTED, RESULTS, RatingSettings
+from arena.model import ADJUSTED, RESULTS, RatingSettings, Settings
 from arena.ratings.fit import fit
 from arena.ratings.incremental import Counting
 from arena.ratings.intervals import Moments
@@ -84,7 +84,9 @@ def test_every_sound_constant_has_a_table(lab):
         "failed": {"fell": {"c@1": (1, 1)}},
     }
     for rating, rate_on, how in itertools.product(sound, (RESULTS, ADJUSTED), kinds.values()):
-        counting = Counting(at_once(wave_of(lambda: blocks)), rating=rating)
+        counting = Counting(
+            at_once(wave_of(lambda: blocks)), Settings(game="play-nine", rating=rating)
+        )
         for spec in lab.specs(blocks):
             counting.add(lab.record(spec, **(how if "c@1" in spec.seats else {})))
         found = table(event(lab, rating, rate_on=rate_on), counting.counted())

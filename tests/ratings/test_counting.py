@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.model import FaultKind, RatingSettings, Settings, UserError, Withdrawal
-from arena.ratings.counts import PlannedMatches, WithdrawalRule
+from arena.model import FaultKind, Settings, UserError, Withdrawal
+from arena.ratings.counts import PlannedMatches
 from arena.ratings.incremental import Counting
 from arena.schedule import at_once, wave_of
 
@@ -225,7 +225,7 @@ def test_rated_events_are_told_in_the_order_of_the_schedule(lab):
     blocks = lab.schedule(["ab", "bc"], deals=1)
     told = []
     counting = Counting(
-        at_once(wave_of(lambda: blocks)), rating=RatingSettings(), rated=told.append
+        at_once(wave_of(lambda: blocks)), Settings(game="play-nine"), rated=told.append
     )
     records = [
         lab.record(spec, {"a": 70, "b": 80, "c": 80}, kind=FaultKind.EXIT)
@@ -249,11 +249,8 @@ def test_when_a_bot_is_withdrawn_is_the_events_to_say(lab):
         (4, 0.5, True),
         (5, 0.5, False),
     ):
-        counting = Counting(
-            at_once(wave_of(lambda: blocks)),
-            rating=RatingSettings(),
-            rule=WithdrawalRule(after, below),
-        )
+        settings = Settings(game="play-nine", withdraw_after=after, annul_below=below)
+        counting = Counting(at_once(wave_of(lambda: blocks)), settings)
         for record in records:
             counting.add(record)
         out = Withdrawal(entrant="a", after=records[after - 1].id, annulled=annulled)

@@ -8,7 +8,7 @@ import pytest
 from arena.deals import Deals, secret_from_seed
 from arena.formats.race import Race
 from arena.formats.trial import SequentialTrial
-from arena.model import ADJUSTED, RatingSettings, TrialSettings, TrialVerdict
+from arena.model import ADJUSTED, TrialSettings, TrialVerdict
 from arena.model import RaceSettings as Rules
 from arena.ratings.evidence import Evidence
 from arena.ratings.incremental import Counting
@@ -31,7 +31,7 @@ class Waves:
         self.told = []
         return Counting(
             self.format.wave,
-            rating=RatingSettings(),
+            self.event.settings,
             judge=functools.partial(Evidence, self.event),
             decided=self.told.append,
         )

@@ -7,13 +7,15 @@ import random
 import msgspec
 import pytest
 
-from arena.model import FaultKind, RatingSettings
+from arena.model import FaultKind, Settings
 from arena.ratings.archive import Archive, pack_summary, summarize
-from arena.ratings.counts import PlannedMatches, count
+from arena.ratings.counts import PlannedMatches, ScheduleWalk
 from arena.ratings.incremental import Counting
-from arena.schedule import at_once, wave_of
+from arena.ratings.outcomes import Tally
+from arena.schedule import ScheduleEnd, at_once, wave_of
 
 CRASH = (3, 12)
+SETTINGS = Settings(game="play-nine")
 
 
 class Watched:
@@ -46,12 +48,16 @@ def afresh(blocks, records):
     played = {}
     for record in records:
         played.setdefault(record.series, []).append(summarize(record))
-    return count(
-        lambda: blocks,
-        lambda series: played.get(series, ()),
-        plan=planned(blocks),
-        rating=RatingSettings(),
-    )
+    annulled = frozenset()
+    while True:
+        tally = Tally(margin=SETTINGS.rating.forfeit_margin)
+        walk = ScheduleWalk(planned(blocks), tally, SETTINGS, annulled)
+        for series in (series for block in blocks for series in block.series):
+            if walk.take(series, played.get(series.id, ())) is None:
+                walk.skip(series)
+        if walk.annulled == annulled:
+            return walk.result(tally, ScheduleEnd())
+        annulled = walk.annulled
 
 
 def same(found, expected):
@@ -69,7 +75,7 @@ def test_a_whole_event_walks_the_schedule_once(lab, names):
     """Handing out, counting, what is left and the table: each block is made a single time."""
     blocks = lab.round_robin(names, deals=3)
     schedule = Watched(blocks)
-    counting = Counting(watched(schedule), rating=RatingSettings())
+    counting = Counting(watched(schedule), SETTINGS)
     assert counting.plan.matches == counting.left
     for block in counting.ahead():
         for series in block.series:
@@ -114,7 +120,7 @@ def test_resuming_looks_no_further_than_the_records_reach(lab):
     """What is left after half an event is known without walking the other half."""
     blocks = lab.round_robin("abcdefghij", deals=2)
     schedule = Watched(blocks)
-    counting = Counting(watched(schedule), rating=RatingSettings())
+    counting = Counting(watched(schedule), SETTINGS)
     half = blocks[:20] + blocks[21:24]
     for spec in lab.specs(half):
         counting.add(lab.record(spec))
@@ -127,7 +133,7 @@ def test_a_table_in_between_walks_no_further_than_the_records_reach(lab):
     """The rest is missing, and isn't walked along."""
     blocks = lab.round_robin("abcdefghij", deals=2)
     schedule = Watched(blocks)
-    counting = Counting(watched(schedule), rating=RatingSettings())
+    counting = Counting(watched(schedule), SETTINGS)
     for spec in lab.specs(blocks[1:4]):
         counting.add(lab.record(spec))
     schedule.made = 0
@@ -200,9 +206,7 @@ def test_a_late_record_is_counted_and_nothing_is_told_twice(lab):
     """A lower attempt that turns up behind the front takes the place of the higher one."""
     blocks = lab.round_robin("abc", deals=2)
     told = []
-    counting = Counting(
-        at_once(wave_of(lambda: blocks)), rating=RatingSettings(), rated=told.append
-    )
+    counting = Counting(at_once(wave_of(lambda: blocks)), SETTINGS, rated=told.append)
     late = []
     for number, spec in enumerate(lab.specs(blocks)):
         late += [lab.record(spec, {"a": 70}, attempt=0)] if number < 2 else []
@@ -223,9 +227,7 @@ def test_a_deal_that_a_late_record_has_dealt_again_was_not_told_as_settled(lab):
     blocks = lab.schedule(["ab"], deals=6)
     one, two = blocks[0].series
     told = []
-    counting = Counting(
-        at_once(wave_of(lambda: blocks)), rating=RatingSettings(), rated=told.append
-    )
+    counting = Counting(at_once(wave_of(lambda: blocks)), SETTINGS, rated=told.append)
     failing = (*one.matches[-2:], two.matches[0])
     for spec in (*one.matches, two.matches[0]):
         fell = {"a": (1, 1)} if spec in failing else {}
@@ -269,7 +271,7 @@ def test_in_a_part_of_an_event_nobody_is_withdrawn(lab):
     blocks = lab.round_robin("abc", deals=4)
     part = wave_of(lambda: blocks)
     for apart in (True, False):
-        counting = Counting(at_once(part), rating=RatingSettings(), apart=apart)
+        counting = Counting(at_once(part), SETTINGS, apart=apart)
         for spec in lab.specs(blocks):
             counting.add(lab.record(spec, fell={"a": CRASH} if "a" in spec.seats else {}))
         assert apart == (not counting.counted().withdrawn)
