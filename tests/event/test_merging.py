@@ -18,6 +18,7 @@ from arena.event.tournament import Tournament
 from arena.formats.round_robin import RoundRobin
 from arena.formats.shards import Shard
 from arena.model import (
+    FAULTS_IN_A_ROW,
     Entrant,
     Event,
     Fault,
@@ -28,7 +29,6 @@ from arena.model import (
     Settings,
     canonical,
 )
-from arena.ratings.counts import FAULTS_IN_A_ROW
 from arena.store import (
     Private,
     Store,
