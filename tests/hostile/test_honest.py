@@ -232,8 +232,13 @@ def outcomes(request, ground, places, backends):
 QUICK = ("children.py", "native.c", "shell.sh")
 
 
-@pytest.mark.parametrize("name", CORPUS)
-@pytest.mark.parametrize("backend", BACKENDS)
+EVERYWHERE = [
+    *((backend, name) for backend in ("bwrap", "landlock") for name in CORPUS),
+    *(("none", name) for name in QUICK),
+]
+
+
+@pytest.mark.parametrize(("backend", "name"), EVERYWHERE)
 @pytest.mark.long(
     "every honest program",
     quick=tuple(f"{backend}-{name}" for backend in ("bwrap", "landlock") for name in QUICK),
@@ -252,8 +257,15 @@ def test_honest_program(outcomes, backend, name):
     assert run.exited.host_error == "", told
 
 
-@pytest.mark.parametrize("bomb", BOMBS)
-@pytest.mark.parametrize("backend", BACKENDS)
+BESIDE = [
+    *(("bwrap", bomb) for bomb in BOMBS),
+    *(("landlock", bomb) for bomb in ("forks", "memory")),
+    ("none", "threads"),
+]
+"""What holds a bomb there: limits and the watch, which all have, and what the sandbox adds."""
+
+
+@pytest.mark.parametrize(("backend", "bomb"), BESIDE)
 @pytest.mark.long("every honest program", quick=("bwrap-forks",))
 def test_innocent_neighbour(ground, places, backends, backend, bomb):
     """While one program has taken all that it may, another runs as if it were alone."""
