@@ -97,14 +97,14 @@ def build(
     bots: list[Bot] = []
     issues = Issues()
     for candidate in candidates:
-        with issues.of(candidate, "after its build: " if candidate.build else ""):
+        with issues.of(candidate, "after its build: " if candidate.stated.build else ""):
             root = Path(candidate.snapshot)
             packages = find(candidate, cache=cache, toolbox=toolbox)
-            if candidate.build or packages:
+            if candidate.stated.build or packages:
                 most = limits or BuildLimits()
                 work = _Build(candidate, packages, cache, backend, spawner, most, toolbox)
                 root = work.result(report)
-            command = resolve(candidate.run, root, toolbox)
+            command = resolve(candidate.stated.run, root, toolbox)
             bots.append(
                 Bot(
                     entrant=candidate.entrant,
@@ -112,7 +112,7 @@ def build(
                     run=command.argv,
                     expose=command.expose,
                     env=packages.env if packages else (),
-                    scratch_mb=min(candidate.asked.scratch_mb or 0, scratch_mb),
+                    scratch_mb=min(candidate.stated.asked.scratch_mb or 0, scratch_mb),
                     source=candidate.source,
                 )
             )
@@ -135,7 +135,7 @@ class _Build:
         """The folder that this build, or an earlier one, made."""
         final = self.cache / BUILDS / self._key()
         if not in_cache(final):
-            doing = "building" if self.candidate.build else "preparing the packages of"
+            doing = "building" if self.candidate.stated.build else "preparing the packages of"
             report(f"{doing} {self.candidate.entrant.id}")
             self._make(final)
         freeze_times(final)
@@ -151,7 +151,7 @@ class _Build:
                 [
                     _FORMAT,
                     self.candidate.entrant.hash,
-                    self.candidate.build,
+                    self.candidate.stated.build,
                     self.packages.key if self.packages else "",
                     tools,
                     # Unconfined, a build may have fetched what another one can't.
@@ -164,7 +164,7 @@ class _Build:
 
     def _existing_commands(self, folder: Path) -> Iterator[Command]:
         """The commands whose program exists before the build."""
-        for argv in self.candidate.build:
+        for argv in self.candidate.stated.build:
             # A later command may be a program that an earlier one makes.
             with contextlib.suppress(CommandError):
                 yield resolve(argv, folder, self.toolbox)
@@ -193,7 +193,7 @@ class _Build:
                 # It may fail: some sources (templates, other versions') can't be compiled.
                 self._run_command(self.packages.compile, made, deadline)
                 self._check_tree(made)
-            for argv in self.candidate.build:
+            for argv in self.candidate.stated.build:
                 self._build_step(argv, made, deadline)
             # Also after exit 0: a result that a full disk has cut off must not be kept.
             self._check_room(made)

@@ -13,9 +13,9 @@ import shlex
 import stat
 from pathlib import Path
 
-from arena.bots.folder import Folder, SnapshotError, open_folder, read_errors
+from arena.bots.folder import Folder, open_folder, read_errors
 from arena.bots.interpreters import MissingToolError, Toolbox
-from arena.bots.plain_text import did_you_mean, printable, split_words, toml_array
+from arena.bots.plain_text import BotError, did_you_mean, printable, split_words, toml_array
 from arena.model import Frozen
 
 INSIDE = "/bot"
@@ -44,8 +44,8 @@ _MARK = b"\xef\xbb\xbf"
 _KERNEL = ("/proc", "/dev", "/sys")
 
 
-class CommandError(Exception):
-    """Why a command can't be run: one line."""
+class CommandError(BotError):
+    """A command can't be run."""
 
 
 class Command(Frozen, frozen=True, kw_only=True):
@@ -58,11 +58,8 @@ class Command(Frozen, frozen=True, kw_only=True):
 
 def head(path: Path) -> bytes:
     """The beginning of a file of a snapshot or of a finished build."""
-    try:
-        with read_errors(path.name), path.open("rb") as file:
-            return file.read(HEAD)
-    except SnapshotError as e:
-        raise CommandError(str(e)) from e
+    with read_errors(path.name), path.open("rb") as file:
+        return file.read(HEAD)
 
 
 def is_program(beginning: bytes) -> bool:
@@ -102,13 +99,12 @@ def shebang(beginning: bytes, shown: str) -> tuple[str, ...]:
 def entry_file(folder: Folder) -> str | None:
     """The obvious file to run in a folder: bot.* before main.*; None if there is none."""
     for stem in _STEMS:
-        try:
-            names = [stem + suffix for suffix in LANGUAGES]
-            found = [name for name in names if (at := folder.find(name)) and at.is_file]
-            if stem == "bot" and _is_own_program(stem, folder):
+        names = [stem + suffix for suffix in LANGUAGES]
+        found = [name for name in names if (at := folder.find(name)) and at.is_file]
+        if stem == "bot" and (own := folder.find(stem)) and own.is_file:
+            beginning = folder.read(own, HEAD)
+            if is_program(beginning) or is_script(beginning):
                 found.append(stem)
-        except SnapshotError as e:
-            raise CommandError(str(e)) from e
         if len(found) > 1:
             raise CommandError(f"has {' and '.join(found)}; say in bot.toml which one: run = [...]")
         if found:
@@ -118,14 +114,6 @@ def entry_file(folder: Folder) -> str | None:
 
 def _suffix(name: str) -> str:
     return posixpath.splitext(name)[1]
-
-
-def _is_own_program(name: str, folder: Folder) -> bool:
-    found = folder.find(name)
-    if found is None or not found.is_file:
-        return False
-    beginning = folder.read(found, HEAD)
-    return is_program(beginning) or is_script(beginning)
 
 
 def resolve(run: tuple[str, ...] | None, folder: Path, toolbox: Toolbox) -> Command:
@@ -140,11 +128,8 @@ def resolve(run: tuple[str, ...] | None, folder: Path, toolbox: Toolbox) -> Comm
 
 
 def _resolve_entry(folder: Path, toolbox: Toolbox) -> Command:
-    try:
-        with open_folder(folder) as inside:
-            name = entry_file(inside)
-    except SnapshotError as e:
-        raise CommandError(str(e)) from e
+    with open_folder(folder) as inside:
+        name = entry_file(inside)
     if name is None:
         raise CommandError("has neither `run` in bot.toml nor an entry file such as bot.py")
     suffix = _suffix(name)

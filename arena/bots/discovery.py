@@ -35,8 +35,7 @@ from arena.bots.folder import Folder, FolderEntry, SnapshotError, open_folder, o
 from arena.bots.hints import folder_hint, hint
 from arena.bots.interpreters import Toolbox
 from arena.bots.locks import LEFT_OUT
-from arena.bots.manifest import Manifest, ManifestError
-from arena.bots.plain_text import did_you_mean, printable
+from arena.bots.plain_text import BotError, did_you_mean, printable
 from arena.bots.roster import Candidate, Issues, Roster
 from arena.bots.snapshot import (
     IGNORED,
@@ -55,8 +54,6 @@ from arena.scaffolds.shipped import EXAMPLES
 
 VERSION_DIGITS = 8
 """Digits of the content hash that stand for a version."""
-_HASH_SHOWN = 12
-"""And of a content hash in a message."""
 _SHOWN = 6
 """Names listed in a note before it says how many more there are."""
 _NEAR = 500
@@ -72,10 +69,6 @@ _MARKS = ("event.json", "arena-site.json")
 _LIBRARIES = (".so", ".o", ".a", ".dylib")
 
 
-class PathError(Exception):
-    """Why a path names no bot: one line."""
-
-
 class _StrayError(Exception):
     """A file of another kind in a glob: left out with a note."""
 
@@ -89,7 +82,7 @@ class _Content(NamedTuple):
 
 def load(paths: Sequence[Path], *, cache: Path) -> Roster:
     """Take a snapshot of every path that is a bot; collect the problems of the others."""
-    # A text with a zero byte is no path; it becomes a problem below.
+    # A text with a zero byte is no path, which becomes a problem below.
     loader = _Loader(cache, [_absolute(path) for path in paths if "\0" not in str(path)])
     for path in paths:
         loader.load(path)
@@ -97,14 +90,12 @@ def load(paths: Sequence[Path], *, cache: Path) -> Roster:
 
 
 def count_bots(paths: Sequence[Path]) -> int:
-    """Count the bots that the paths hold at least, if nothing is wrong with one of them.
-
-    Reads manifests alone, before anything is copied: folders of different names, none of which may
-    be left out for a missing tool.
+    """Count the bots that the paths hold at least, if nothing is wrong with one of them: by
+    manifests alone, folders of different names that may not be left out for a missing tool.
     """
     names = set()
     for path in paths:
-        with contextlib.suppress(ManifestError, SnapshotError, OSError, ValueError):
+        with contextlib.suppress(BotError, OSError, ValueError):
             with open_folder(path) as folder:
                 stated = manifest.read(folder)
             if stated and not stated.optional:
@@ -143,10 +134,8 @@ class _Loader:
         notes = list(self.notes)
         if self.strays:
             more = len(self.strays) - _SHOWN
-            notes.append(
-                f"left out, not bots: {', '.join(self.strays[:_SHOWN])}"
-                + (f" and {more} more" if more > 0 else "")
-            )
+            others = f" and {more} more" if more > 0 else ""
+            notes.append(f"left out, not bots: {', '.join(self.strays[:_SHOWN])}{others}")
         return Roster(
             candidates=tuple(c for c in self.found.values() if c.entrant.id not in self.out),
             notes=tuple(notes),
@@ -161,7 +150,7 @@ class _Loader:
             with self._collect(printable(_absolute(path).name), shown):
                 with _open_bot(path) as content:
                     snapshot = take(content.files, self.cache)
-                candidate = _candidate(content.name, snapshot, path)
+                candidate = _candidate(snapshot, path, default=content.name)
                 with self._collect(candidate.entrant.id, shown):
                     if self._enter(candidate):
                         self._check_tools(candidate)
@@ -174,21 +163,18 @@ class _Loader:
         try:
             with self._collect(entrant.id, shown):
                 snapshot = find(self.cache, entrant.hash) or self._retake(entrant, source)
-                stated = manifest.of_folder(snapshot.folder)
-                candidate = _candidate_of(
-                    entrant, stated, snapshot, Path(source or snapshot.folder)
-                )
-                self.found[entrant.id] = candidate
-                self._check_tools(candidate)
+                found = _candidate(snapshot, Path(source or snapshot.folder), entrant)
+                self.found[entrant.id] = found
+                self._check_tools(found)
         except _StrayError:
             self.issues.add(entrant.id, shown, "is no longer a bot")
 
     def _retake(self, entrant: Entrant, source: str) -> Snapshot:
         """Take the snapshot of a known entrant again."""
         if not source:
-            raise PathError(
-                f"its snapshot ({entrant.hash[:_HASH_SHOWN]}…) is no longer in the cache, and its "
-                "path is not known"
+            raise BotError(
+                f"its snapshot ({entrant.hash[:12]}…) is no longer in the cache, and its path is "
+                "not known"
             )
         with _open_bot(Path(source)) as content:
             # Nothing else is copied: a stranger's folder may name any path.
@@ -197,7 +183,7 @@ class _Loader:
                 snapshot = take(content.files, self.cache)
                 now = snapshot.hash
             if now != entrant.hash:
-                raise PathError(
+                raise BotError(
                     f"its content is not what was entered: entered {entrant.hash}, now {now}; put "
                     "the old content back"
                 )
@@ -208,75 +194,55 @@ class _Loader:
         """Turn an error of reading a bot into a problem."""
         try:
             yield
-        except ManifestError as e:
+        except BotError as e:
             self.issues.add(name, shown, *e.lines)
-        except (PathError, SnapshotError, CommandError) as e:
-            self.issues.add(name, shown, str(e))
         except OSError as e:
             self.issues.add(name, shown, _unreadable(e))
 
     def _enter(self, candidate: Candidate) -> bool:
         """Add a candidate, unless it is there already."""
-        entrant = candidate.entrant
-        earlier = self.found.setdefault(entrant.id, candidate)
+        name, path = candidate.entrant.id, candidate.path
+        earlier = self.found.setdefault(name, candidate)
         if earlier is candidate:
             return True
-        if earlier.entrant.hash == entrant.hash:
-            self.notes.append(
-                f"{entrant.id} was given twice ({earlier.path}, {candidate.path}); taken once"
-            )
-        else:
-            self.out.add(entrant.id)
-            self.issues.add(
-                entrant.id,
-                candidate.path,
-                f"is also {entrant.id}, like {earlier.path}, but has different content; "
-                "give one of them another version",
-            )
-        return False
+        if earlier.entrant.hash == candidate.entrant.hash:
+            self.notes.append(f"{name} was given twice ({earlier.path}, {path}); taken once")
+            return False
+        self.out.add(name)
+        raise BotError(
+            f"is also {name}, like {earlier.path}, but has different content; give one of them "
+            "another version"
+        )
 
     def _check_tools(self, candidate: Candidate) -> None:
-        """Check that this machine has the candidate's tools. Programs that its build makes, or that
-        come with its packages (node_modules/.bin/tsc), can't be checked yet.
+        """Check that this machine has the candidate's tools, but for programs that its build makes,
+        or that come with its packages (node_modules/.bin/tsc).
         """
         snapshot = Path(candidate.snapshot)
-        field = "build" if candidate.build else "run" if candidate.run else ""
+        field = "build" if candidate.stated.build else "run" if candidate.stated.run else ""
         self.out.add(candidate.entrant.id)
         with self.issues.of(candidate, manifest.location(snapshot, field) if field else ""):
-            if candidate.lock:
-                locks.read(candidate.lock, snapshot)
-            first = candidate.build[0] if candidate.build else candidate.run
-            unknown = contextlib.suppress(CommandError) if candidate.lock else nullcontext()
+            if candidate.stated.lock:
+                locks.read(candidate.stated.lock, snapshot)
+            first = candidate.stated.build[0] if candidate.stated.build else candidate.stated.run
+            unknown = contextlib.suppress(CommandError) if candidate.stated.lock else nullcontext()
             with unknown:
                 resolve(first, snapshot, self.toolbox)
             self.out.remove(candidate.entrant.id)
 
 
-def _candidate(default_name: str, snapshot: Snapshot, path: Path) -> Candidate:
+def _candidate(
+    snapshot: Snapshot, path: Path, known: Entrant | None = None, *, default: str = ""
+) -> Candidate:
     stated = manifest.of_folder(snapshot.folder)
-    name = stated.name or _default_name(default_name, path)
-    version = stated.version or snapshot.hash[:VERSION_DIGITS]
-    entrant = Entrant(
-        id=f"{name}@{version}",
-        name=name,
-        version=version,
-        author=stated.author,
-        hash=snapshot.hash,
-    )
-    return _candidate_of(entrant, stated, snapshot, path)
-
-
-def _candidate_of(entrant: Entrant, stated: Manifest, snapshot: Snapshot, path: Path) -> Candidate:
+    if known is None:
+        name = stated.name or _default_name(default, path)
+        version = stated.version or snapshot.hash[:VERSION_DIGITS]
+        id_, author, content = f"{name}@{version}", stated.author, snapshot.hash
+        known = Entrant(id=id_, name=name, version=version, author=author, hash=content)
+    folder, source = str(snapshot.folder), str(_absolute(path))
     return Candidate(
-        entrant=entrant,
-        snapshot=str(snapshot.folder),
-        run=stated.run,
-        build=stated.build,
-        lock=stated.lock,
-        optional=stated.optional,
-        asked=stated.asked,
-        source=str(_absolute(path)),
-        path=printable(path),
+        entrant=known, stated=stated, snapshot=folder, source=source, path=printable(path)
     )
 
 
@@ -288,7 +254,7 @@ def _default_name(text: str, path: Path) -> str:
     remedy = "set `name` in its bot.toml"
     if path.is_file():
         remedy = "rename the file, or put it into a folder with a bot.toml that sets `name`"
-    raise PathError(f"'{printable(name)}' can't be a bot's name: {fault}; {remedy}")
+    raise BotError(f"'{printable(name)}' can't be a bot's name: {fault}; {remedy}")
 
 
 # ------------------------------------------------------------------------- what a path is
@@ -301,14 +267,14 @@ def _absolute(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _open_bot(path: Path) -> Iterator[_Content]:
-    """Open a bot and list its files; PathError or _StrayError when the path holds none."""
+    """Open a bot and list its files; BotError or _StrayError when the path holds none."""
     whole = _absolute(path)
     with contextlib.ExitStack() as stack:
         try:
             reached = stack.enter_context(open_path(whole))
         except (OSError, ValueError) as e:
             examples = EXAMPLES if len(path.parts) == 1 else ()
-            raise PathError(_missing_path(whole, e, examples)) from e
+            raise BotError(_missing_path(whole, e, examples)) from e
         if stat.S_ISDIR(reached.info.st_mode):
             if whole.name in IGNORED or (whole.name.startswith(".") and path.name == whole.name):
                 raise _StrayError
@@ -317,7 +283,7 @@ def _open_bot(path: Path) -> Iterator[_Content]:
             found = FolderEntry(reached.name, reached.info)
             yield _file_content(whole, Folder(reached.parent), found)
         else:
-            raise PathError("is neither a file nor a folder")
+            raise BotError("is neither a file nor a folder")
 
 
 def _unreadable(error: OSError) -> str:
@@ -348,9 +314,9 @@ def _folder_content(path: Path, folder: Folder) -> _Content:
     if stated is None and entry_file(folder) is None:
         if _holds_results(path, folder):
             raise _StrayError("results")
-        raise PathError(_no_bot(path, folder))
+        raise BotError(_no_bot(path, folder))
     if stated and stated.run is None and not stated.build and entry_file(folder) is None:
-        raise PathError("its bot.toml has no `run`, and there is no entry file such as bot.py")
+        raise BotError("its bot.toml has no `run`, and there is no entry file such as bot.py")
     left_out = LEFT_OUT.get(stated.lock, frozenset()) if stated else frozenset()
     return _Content(listing(folder, left_out), path.name)
 
@@ -405,7 +371,7 @@ def _looks_like_bot(name: str, folder: Folder) -> bool:
         with folder.subfolder(found) as inner:
             stated = inner.find(manifest.NAME)
             return bool(stated and stated.is_file) or entry_file(inner) is not None
-    except (CommandError, SnapshotError):
+    except BotError:
         return True
 
 
@@ -415,9 +381,9 @@ def _file_content(path: Path, folder: Folder, found: FolderEntry) -> _Content:
         raise _StrayError
     suffix = path.suffix
     if path.name == manifest.NAME:
-        raise PathError(f"is the manifest of a bot; name its folder, {printable(path.parent)}")
+        raise BotError(f"is the manifest of a bot; name its folder, {printable(path.parent)}")
     if found.info.st_size > MAX_BYTES:
-        raise PathError(f"is larger than {MAX_BYTES >> 20} MB")
+        raise BotError(f"is larger than {MAX_BYTES >> 20} MB")
     if suffix in LANGUAGES:
         shebang(folder.read(found, HEAD), printable(path.name))
         return _Content([File(f"bot{suffix}", folder, found, executable=False)], path.stem)
@@ -429,9 +395,9 @@ def _file_content(path: Path, folder: Folder, found: FolderEntry) -> _Content:
         shebang(beginning, printable(path.name))
     elif is_program(beginning):
         if not executable:
-            raise PathError(f"has no execute permission: chmod +x {printable(path)}")
+            raise BotError(f"has no execute permission: chmod +x {printable(path)}")
     elif executable and not suffix and path.name not in _LITTER:
-        raise PathError("is executable, but neither a program nor a script with a #! line")
+        raise BotError("is executable, but neither a program nor a script with a #! line")
     else:
         raise _StrayError(*filter(None, [hint(path.name)]))
     return _Content([File("bot", folder, found, executable=True)], path.name)

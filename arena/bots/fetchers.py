@@ -28,7 +28,7 @@ from arena.bots.interpreters import Toolbox
 from arena.bots.locks import CARGO_LOCK, PACKAGE_LOCK, REQUIREMENTS, Locked, canonical_name
 from arena.bots.plain_text import printable
 from arena.bots.roster import Candidate, FailedError
-from arena.bots.tools import ToolError, ask, run
+from arena.bots.tools import ask, run
 
 HOME = ".arena-home"
 """A build's home in the bot's folder; it is no part of the result."""
@@ -46,7 +46,7 @@ def _python(candidate: Candidate, toolbox: Toolbox) -> str:
     program = ""
     # It may come from the bot's build or from its packages.
     with contextlib.suppress(CommandError):
-        program = resolve(candidate.run, Path(candidate.snapshot), toolbox).argv[0]
+        program = resolve(candidate.stated.run, Path(candidate.snapshot), toolbox).argv[0]
     named = Path(program).name.startswith(("python", "pypy"))
     if not named or program.startswith(f"{INSIDE}/"):
         return toolbox.find("python3").path
@@ -107,7 +107,7 @@ class _Pip:
                     work,
                     {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore"},
                 )
-            except ToolError as e:
+            except FailedError as e:
                 absent = re.search(rb"No matching distribution found for (\S+)", e.output)
                 if absent is None:
                     raise
@@ -227,9 +227,9 @@ Fetcher = _Pip | _Npm | _Cargo
 
 def choose(candidate: Candidate, toolbox: Toolbox) -> Fetcher:
     """The tool for a bot's lock file; MissingToolError if there is no python3."""
-    if candidate.lock == REQUIREMENTS:
+    if candidate.stated.lock == REQUIREMENTS:
         return _Pip(_python(candidate, toolbox))
-    if candidate.lock == PACKAGE_LOCK:
+    if candidate.stated.lock == PACKAGE_LOCK:
         return _Npm(toolbox)
-    assert candidate.lock == CARGO_LOCK
+    assert candidate.stated.lock == CARGO_LOCK
     return _Cargo(toolbox)

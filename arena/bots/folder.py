@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.bots.plain_text import printable
+from arena.bots.plain_text import BotError, printable
 from arena.exhaustion import ran_out
 from arena.model import HostError
 
@@ -43,8 +43,8 @@ _LINKS = 40
 """As many as the kernel follows."""
 
 
-class SnapshotError(Exception):
-    """Why a folder can't be a bot's content: one line."""
+class SnapshotError(BotError):
+    """A folder can't be a bot's content."""
 
 
 class FolderEntry(NamedTuple):

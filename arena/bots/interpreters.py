@@ -26,7 +26,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from arena.bots.plain_text import printable
+from arena.bots.plain_text import BotError, printable
 from arena.exhaustion import ran_out_at_start
 from arena.model import Frozen, HostError
 from arena.sandbox.installations import (
@@ -60,15 +60,15 @@ _OWN_PYTHON = Path(getattr(sys, "_base_executable", "") or sys.executable)
 """The Python that runs this, if there is none on PATH."""
 
 
-class MissingToolError(Exception):
+class MissingToolError(BotError):
     """This machine doesn't have a program."""
 
     def __init__(self, program: str, reason: str) -> None:
         super().__init__(f"needs '{printable(program)}', which {reason}")
 
 
-class HiddenToolError(Exception):
-    """A program can't be shown without showing too much: one line."""
+class HiddenToolError(BotError):
+    """A program can't be shown without showing too much."""
 
 
 class Tool(Frozen, frozen=True, kw_only=True):

@@ -11,12 +11,12 @@ import re
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from arena.bots import toml
 from arena.bots.folder import Folder, open_folder
 from arena.bots.locks import LOCKS
-from arena.bots.plain_text import did_you_mean, printable, split_words, toml_array
+from arena.bots.plain_text import BotError, did_you_mean, printable, split_words, toml_array
 from arena.bots.toml import BoundsError, Key, Toml
 from arena.model import LONGEST_LABEL, Frozen, label_fault
 
@@ -30,9 +30,8 @@ MOST = 10**9
 MISTAKES = 20
 """Reported of one file: a screen's worth."""
 
-_FIELDS = ("name", "version", "author", "run", "build", "lock", "optional", "limits")
-_LIMITS = ("memory_mb", "tasks", "start_ms", "scratch_mb")
-_KINDS = {str: "a string", bool: "true or false", int: "an integer", float: "a number"}
+_WORDS = {"str": "a string", "bool": "true or false", "int": "an integer", "float": "a number"}
+_WORDS |= {"list": "an array", "dict": "a table"}
 _MARKED = re.compile(
     r"(?P<text>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of .*)\)"
 )
@@ -45,12 +44,8 @@ _UNCLOSED = (
 )
 
 
-class ManifestError(Exception):
+class ManifestError(BotError):
     """The author's mistakes, one line each."""
-
-    def __init__(self, *lines: str) -> None:
-        super().__init__(*lines)
-        self.lines = lines
 
 
 class Asked(Frozen, frozen=True, kw_only=True):
@@ -61,6 +56,9 @@ class Asked(Frozen, frozen=True, kw_only=True):
     start_ms: int | None = None
     scratch_mb: int | None = None
     """None: no scratch space."""
+
+
+_LIMITS = Asked.__struct_fields__
 
 
 class Manifest(Frozen, frozen=True, kw_only=True):
@@ -155,18 +153,11 @@ def location(folder: Path, field: str) -> str:
 
 
 def _kind(value: object) -> str:
-    if isinstance(value, list):
-        return "an array"
-    if isinstance(value, dict):
-        return "a table"
-    return _KINDS.get(type(value), "a date or time")
+    return _WORDS.get(type(value).__name__, "a date or time")
 
 
 class _WrongError(Exception):
     """Mistakes in a field, one text each."""
-
-
-T = TypeVar("T")
 
 
 class _Reader:
@@ -180,34 +171,31 @@ class _Reader:
 
     def manifest(self) -> Manifest:
         """Check everything; raise all mistakes together."""
-        self._unknown((), self.document, _FIELDS)
-        result = Manifest(
-            name=self._field("name", self._label, None),
-            version=self._field("version", self._label, None),
-            author=self._field("author", self._author, ""),
-            run=self._field("run", _run, None),
-            build=self._field("build", _build, ()),
-            lock=self._field("lock", self._lock, ""),
-            optional=self._field("optional", _flag, default=False),
-            asked=self._field("limits", self._limits, Asked()),
-        )
+        fields: dict[str, Callable[[str, Any], object]] = {
+            "name": self._label,
+            "version": self._label,
+            "author": self._author,
+            "run": lambda field, value: _command(_array(field, value)),
+            "build": _build,
+            "lock": self._lock,
+            "optional": _flag,
+            "limits": self._limits,
+        }
+        self._unknown((), self.document, tuple(fields))
+        valid: dict[str, Any] = {}
+        for field, parse in fields.items():
+            try:
+                if field in self.document:
+                    valid[field] = parse(field, self.document[field])
+            except _WrongError as e:
+                self.mistakes += [((field,), f"{field}: {what}") for what in e.args]
         if self.mistakes:
             found = sorted((self.lines.get(key, 1), what) for key, what in self.mistakes)
             shown = [f"{NAME}:{line}: {what}" for line, what in found[:MISTAKES]]
             if len(found) > MISTAKES:
                 shown.append(f"{NAME}: and {len(found) - MISTAKES} more mistakes")
             raise ManifestError(*shown)
-        return result
-
-    def _field(self, field: str, parse: Callable[[str, Any], T], default: T) -> T:
-        value = self.document.get(field)
-        if value is None:
-            return default
-        try:
-            return parse(field, value)
-        except _WrongError as e:
-            self.mistakes += [((field,), f"{field}: {what}") for what in e.args]
-            return default
+        return Manifest(asked=valid.pop("limits", Asked()), **valid)
 
     def _unknown(
         self, above: tuple[str, ...], table: dict[str, Any], known: tuple[str, ...]
@@ -246,12 +234,9 @@ class _Reader:
 
     def _author(self, field: str, value: object) -> str:
         text = unicodedata.normalize("NFC", self._string(field, value)).strip()
-        wrong = []
-        if len(text) > AUTHOR:
-            wrong.append(f"may have {AUTHOR} characters, not {len(text)}")
-        if not text.isprintable():
-            wrong.append("holds characters that can't be printed")
-        if wrong:
+        too_long = f"may have {AUTHOR} characters, not {len(text)}" if len(text) > AUTHOR else ""
+        odd = "" if text.isprintable() else "holds characters that can't be printed"
+        if wrong := [what for what in (too_long, odd) if what]:
             raise _WrongError(*wrong)
         return text
 
@@ -269,11 +254,10 @@ class _Reader:
             raise _WrongError(f"must be a table, not {_kind(table)}")
         self._unknown((field,), table, _LIMITS)
         asked = {name: table[name] for name in _LIMITS if name in table}
-        wrong = {name: what for name, value in asked.items() if (what := _wrong_limit(value))}
-        self.mistakes += [
-            ((field, name), f"{field}.{name}: {what}") for name, what in wrong.items()
-        ]
-        return Asked(**{name: value for name, value in asked.items() if name not in wrong})
+        for name, value in asked.items():
+            if what := _wrong_limit(value):
+                self.mistakes.append(((field, name), f"{field}.{name}: {what}"))
+        return Asked(**asked)
 
 
 def _wrong_limit(value: object) -> str:
@@ -290,10 +274,6 @@ def _flag(_: str, value: object) -> bool:
     return value
 
 
-def _run(field: str, value: object) -> tuple[str, ...]:
-    return _command(_array(field, value))
-
-
 def _build(field: str, value: object) -> tuple[tuple[str, ...], ...]:
     """One command, or an array of commands."""
     items = _array(field, value)
@@ -303,10 +283,8 @@ def _build(field: str, value: object) -> tuple[tuple[str, ...], ...]:
     wrong: list[str] = []
     for place, item in enumerate(items, 1):
         if not isinstance(item, list):
-            wrong.append(
-                f"must be one array of strings or an array of such arrays, but item {place} is "
-                f"{_kind(item)}"
-            )
+            what = "must be one array of strings or an array of such arrays, but item"
+            wrong.append(f"{what} {place} is {_kind(item)}")
             break
         try:
             commands.append(_command(item, f" of command {place}"))

@@ -24,9 +24,9 @@ from arena.bots import locks
 from arena.bots.cache import PACKAGES, cache_errors, in_cache, publish, scratch
 from arena.bots.disk_space import full_disk, missing_room
 from arena.bots.fetchers import HOME, PYTHON, Fetcher, choose
-from arena.bots.interpreters import HiddenToolError, MissingToolError, Toolbox
-from arena.bots.locks import Locked, LockError
-from arena.bots.plain_text import printable
+from arena.bots.interpreters import Toolbox
+from arena.bots.locks import Locked
+from arena.bots.plain_text import BotError, printable
 from arena.bots.roster import Candidate, FailedError, Issues
 from arena.bots.snapshot import make_plain
 from arena.bots.trees import ShapeError, measure
@@ -52,7 +52,7 @@ class Packages(Frozen, frozen=True, kw_only=True):
 
 def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | None:
     """The packages of a bot; None if it needs none; FailedError if they were not fetched."""
-    if not candidate.lock:
+    if not candidate.stated.lock:
         return None
     wanted = _Wanted(candidate, cache, toolbox)
     if not in_cache(wanted.folder):
@@ -74,8 +74,8 @@ def missing_packages(candidates: Sequence[Candidate], *, cache: Path) -> tuple[s
     toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
     names = set()
     for candidate in candidates:
-        if candidate.lock:
-            with suppress(FailedError, LockError, HiddenToolError, MissingToolError):
+        if candidate.stated.lock:
+            with suppress(BotError):
                 wanted = _Wanted(candidate, cache, toolbox)
                 if not in_cache(wanted.folder):
                     names.add(f"{PACKAGES}/{wanted.folder.name}")
@@ -88,7 +88,7 @@ def fetch(candidates: Sequence[Candidate], *, cache: Path, report: Callable[[str
     issues = Issues()
     for candidate in candidates:
         name = candidate.entrant.id
-        if not candidate.lock:
+        if not candidate.stated.lock:
             report(f"{name}: names no lock file in bot.toml, nothing to fetch")
             continue
         with issues.of(candidate):
@@ -97,7 +97,7 @@ def fetch(candidates: Sequence[Candidate], *, cache: Path, report: Callable[[str
                 report(f"{name}: already here")
                 continue
             wanted.fetcher.find(wanted.locked)
-            report(f"{name}: fetching what {candidate.lock} names")
+            report(f"{name}: fetching what {candidate.stated.lock} names")
             files, size = wanted.fetch()
             count = "1 file" if files == 1 else f"{files} files"
             report(f"{name}: fetched, {size / 1e6:.1f} MB in {count}")
@@ -109,8 +109,8 @@ class _Wanted:
 
     def __init__(self, candidate: Candidate, cache: Path, toolbox: Toolbox) -> None:
         self.cache = cache
-        self.lock = candidate.lock
-        self.locked: Locked = locks.read(candidate.lock, Path(candidate.snapshot))
+        self.lock = candidate.stated.lock
+        self.locked: Locked = locks.read(candidate.stated.lock, Path(candidate.snapshot))
         self.fetcher: Fetcher = choose(candidate, toolbox)
         files = sorted((path, sha256_hex(data)) for path, data in self.locked.files.items())
         key = sha256_hex(canonical([_FORMAT, self.lock, files, self.fetcher.identity]))

@@ -23,6 +23,14 @@ _WORD, _WORDS = 80, 500
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 
 
+class BotError(Exception):
+    """Why a bot can't take part: lines fit for a terminal, the most important one first."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__(lines[0])
+        self.lines = lines
+
+
 def printable(text: object, limit: int = LINE) -> str:
     """Strip escape sequences, replace unprintable characters by `?`, shorten."""
     line = _ESCAPE.sub("", str(text)[: 16 * limit])

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from arena.bots.commands import CommandError
+from arena.bots.folder import SnapshotError
 from arena.bots.interpreters import HiddenToolError, MissingToolError
-from arena.bots.locks import LockError
-from arena.bots.manifest import NAME, Asked
-from arena.bots.plain_text import last_lines
+from arena.bots.manifest import NAME, Manifest
+from arena.bots.plain_text import BotError, last_lines
 from arena.model import Bot, Entrant, Frozen, NotRun
 
 
@@ -45,15 +45,9 @@ class Candidate(Frozen, frozen=True, kw_only=True):
     """An entrant whose content is in the cache; not yet built."""
 
     entrant: Entrant
+    stated: Manifest
     snapshot: str
     """Folder with its files."""
-    run: tuple[str, ...] | None
-    """As in the manifest; None: the folder's obvious entry file."""
-    build: tuple[tuple[str, ...], ...] = ()
-    lock: str = ""
-    """Name of the lock file with its packages, if it needs any."""
-    optional: bool = False
-    asked: Asked = Asked()
     source: str
     """Absolute path of what the user named; `restore` reads it when the cache is gone."""
     path: str
@@ -77,12 +71,12 @@ class Built(Frozen, frozen=True, kw_only=True):
     skipped: tuple[NotRun, ...] = ()
 
 
-class FailedError(Exception):
+class FailedError(BotError):
     """A program that was run for a bot has failed: a line, and the end of its output."""
 
     def __init__(self, line: str, output: bytes = b"") -> None:
-        super().__init__(line)
-        self.lines = (line, *last_lines(output))
+        super().__init__(line, *last_lines(output))
+        self.output = output
 
 
 @dataclass
@@ -104,14 +98,11 @@ class Issues:
         try:
             yield
         except MissingToolError as e:
-            if candidate.optional:
+            if candidate.stated.optional:
                 self.skipped += (NotRun(name=name, reason=f"optional, and {e}"),)
             else:
                 remedy = "or set optional = true in bot.toml to leave the bot out without it"
                 self.add(name, path, f"{e}; {remedy}")
-        except FailedError as e:
-            self.add(name, path, *e.lines)
-        except LockError as e:
-            self.add(name, path, str(e))
-        except (CommandError, HiddenToolError) as e:
-            self.add(name, path, f"{where}{e}")
+        except BotError as e:
+            of_command = isinstance(e, CommandError | HiddenToolError | SnapshotError)
+            self.add(name, path, f"{where if of_command else ''}{e}", *e.lines[1:])

@@ -34,12 +34,6 @@ CONFIG_BYTES = 1 << 20
 """Most that cargo writes for its configuration: a few lines for each registry."""
 
 
-class ToolError(FailedError):
-    def __init__(self, line: str, output: bytes) -> None:
-        super().__init__(line, output)
-        self.output = output
-
-
 def ask(argv: Sequence[str]) -> str:
     """The one line that a program of this machine prints."""
     try:
@@ -77,10 +71,10 @@ def run(argv: Sequence[str], work: Path, env: Mapping[str, str], seconds: float 
     with contextlib.suppress(OSError):  # it is removed with its folder
         remove(temporary)
     if status is None:
-        raise ToolError(f"{name} did not get its packages within {seconds:g} s", output)
+        raise FailedError(f"{name} did not get its packages within {seconds:g} s", output)
     if code := os.waitstatus_to_exitcode(status):
         ended = f"exit {code}" if code > 0 else f"signal {-code}"
-        raise ToolError(f"{name} could not get its packages ({ended})", output)
+        raise FailedError(f"{name} could not get its packages ({ended})", output)
     return written
 
 
@@ -132,7 +126,7 @@ def _run_under_keeper(
         error = OSError(report["errno"], os.strerror(report["errno"]))
         if what := ran_out_at_start(error):
             raise HostError(f"{printable(argv[0])} can't be started: {what}") from error
-        raise ToolError(f"{printable(argv[0])} can't be run: {error.strerror}", b"") from error
+        raise FailedError(f"{printable(argv[0])} can't be run: {error.strerror}") from error
     return int(report["status"])
 
 

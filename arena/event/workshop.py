@@ -190,7 +190,7 @@ class Workshop:
         for note in roster.notes:
             self.notify(f"note: {note}")
         for candidate in roster.candidates:
-            asked = candidate.asked
+            asked = candidate.stated.asked
             for needs, allowed, flag in (
                 (asked.memory_mb, limits.memory_mb, "MB of memory (--memory)"),
                 (asked.tasks, limits.tasks, "tasks (--tasks)"),

@@ -4,6 +4,7 @@ from arena.bots import commands
 from arena.bots.commands import CommandError, entry_file, resolve, shebang
 from arena.bots.folder import open_folder
 from arena.bots.interpreters import MissingToolError, Toolbox
+from arena.bots.plain_text import BotError
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def the_entry(path):
 
 
 def why(run, folder, toolbox):
-    with pytest.raises(CommandError) as e:
+    with pytest.raises(BotError) as e:
         resolve(run, folder, toolbox)
     return str(e.value)
 

@@ -37,8 +37,8 @@ def test_folder_with_manifest(make, look):
     (candidate,) = roster.candidates
     content = candidate.entrant.hash
     assert candidate.entrant == Entrant(id="x@1", name="x", version="1", author="Ada", hash=content)
-    assert candidate.run == ("sh", "-c", "true")
-    assert candidate.asked.memory_mb == 64
+    assert candidate.stated.run == ("sh", "-c", "true")
+    assert candidate.stated.asked.memory_mb == 64
     assert candidate.source == str(path)
     assert Path(candidate.snapshot, "bot.toml").read_text().startswith(TOML)
     assert (roster.notes, roster.problems, roster.skipped) == ((), (), ())
@@ -49,7 +49,7 @@ def test_folder_with_entry_file(make, look):
     roster = look(make("random", {"bot.sh": ""}))
     (candidate,) = roster.candidates
     assert candidate.entrant.id == f"random@{candidate.entrant.hash[:8]}"
-    assert candidate.run is None
+    assert candidate.stated.run is None
 
 
 def test_single_files(make, look):

@@ -17,6 +17,7 @@ import pytest
 
 from arena.bots import build, fetch, load, packages, tools
 from arena.bots.build_process import run
+from arena.bots.roster import FailedError
 from arena.sandbox import Launch
 
 pytestmark = pytest.mark.process
@@ -491,7 +492,7 @@ def test_a_tool_that_hangs_is_ended(program, tmp_path):
     tool = program(tmp_path / "cargo", "#!/bin/sh\necho waiting\nsleep 100 & wait\n")
     work = tmp_path / "in" / "work"
     work.mkdir(parents=True)
-    with pytest.raises(tools.ToolError) as e:
+    with pytest.raises(FailedError) as e:
         tools.run([str(tool)], work, {}, seconds=0.2)
     assert e.value.lines == ("cargo did not get its packages within 0.2 s", "| waiting")
 
@@ -512,5 +513,5 @@ def test_a_tool_that_can_not_be_run(tmp_path):
     """A file that isn't a program is named."""
     work = tmp_path / "in" / "work"
     work.mkdir(parents=True)
-    with pytest.raises(tools.ToolError, match="/nowhere can't be run"):
+    with pytest.raises(FailedError, match="/nowhere can't be run"):
         tools.run(["/nowhere"], work, {})

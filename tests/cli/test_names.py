@@ -137,6 +137,7 @@ def test_a_mistyped_example_bot_is_guessed(tmp_path, monkeypatch):
 def test_an_example_bot_may_lie_where_every_bot_sees_it(monkeypatch):
     """A package installed for all users has them in such a folder; they are public."""
     from arena.bots import Candidate
+    from arena.bots.manifest import Manifest
     from arena.event import secrecy
     from arena.model import Entrant, UserError
 
@@ -144,7 +145,10 @@ def test_an_example_bot_may_lie_where_every_bot_sees_it(monkeypatch):
     entrant = Entrant(id="greedy@1", name="greedy", version="1", hash="")
 
     def candidate(path):
-        return Candidate(entrant=entrant, source=str(path), snapshot="", path="greedy", run=None)
+        stated = Manifest()
+        return Candidate(
+            entrant=entrant, stated=stated, source=str(path), snapshot="", path="greedy"
+        )
 
     secrecy.refuse_shown_bots([candidate(example_bot("greedy"))])
     with pytest.raises(UserError, match="which every bot sees"):

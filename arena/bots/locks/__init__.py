@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from arena.bots.folder import Folder, SnapshotError, open_folder
+from arena.bots.folder import Folder, open_folder
 from arena.bots.locks.cargo import CARGO_LOCK, read_cargo
 from arena.bots.locks.npm import PACKAGE_LOCK, read_npm
 from arena.bots.locks.requirements import REQUIREMENTS, canonical_name, read_requirements
@@ -57,8 +57,5 @@ LOCKS = tuple(_READERS)
 
 def read(lock: str, snapshot: Path) -> Locked:
     """Read a bot's lock file and the files that belong to it; LockError if one is refused."""
-    try:
-        with open_folder(snapshot) as folder:
-            return _READERS[lock](folder)
-    except SnapshotError as e:
-        raise LockError(str(e)) from e
+    with open_folder(snapshot) as folder:
+        return _READERS[lock](folder)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from arena.bots import toml
 from arena.bots.folder import Folder
-from arena.bots.plain_text import printable
+from arena.bots.plain_text import BotError, printable
 from arena.bots.toml import BoundsError, Toml
 
 LOCK_BYTES = 1 << 20
@@ -22,7 +22,7 @@ OWN_BYTES = 64 << 20
 """All that is handed to a tool, kept in memory: lock, manifests and the bot's own archives."""
 
 
-class LockError(Exception):
+class LockError(BotError):
     """A lock file is refused: one line with its name."""
 
 
