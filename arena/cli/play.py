@@ -98,9 +98,13 @@ def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
     if browser is not None:
         if lines:
             raise UserError("--browser and --lines are two ways to play: leave one of them out")
-        from arena.play.browser import BrowserSeat
-
-        return BrowserSeat(browser, delay, say)
+        try:
+            from arena.play.page import browser_seat
+        except ModuleNotFoundError as error:
+            raise UserError(
+                f"--browser needs {error.name}, of the extra `live`: pip install 'nine-arena[live]'"
+            ) from None
+        return browser_seat(browser, delay, say)
     if not lines and can_draw(sys.stdin, sys.stdout):
         from arena.terminal.seat_keys import at_the_keys
 

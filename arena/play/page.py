@@ -12,22 +12,26 @@ accepted is a legal move.
 
 from __future__ import annotations
 
+import functools
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import trio
 from starlette.responses import PlainTextResponse, Response
 
+from arena import registry
 from arena.live.http import Receive, Scope, Send
+from arena.live.server import LOOPBACK, Server, guard_app, listen, url_of
 from arena.model import MatchRecord
 from arena.play.desk import Desk
 from arena.play.hints import move_of, refusal
-from arena.play.seat import PersonLeft
-from arena.play.state import state_of
-from arena.registry import GAMES
+from arena.play.seat import Person, PersonLeft
+from arena.referee import HOLES
 from arena.site.pages.frame import sheets_of
 from arena.site.words import LANGUAGES
 
@@ -35,6 +39,7 @@ from arena.site.words import LANGUAGES
 ALIVE_S = 15.0
 # For the last state to reach the page, which then no longer reports a lost connection.
 FAREWELL_S = 1.0
+_METHODS = frozenset({"GET", "HEAD", "POST"})
 _JSON = "application/json"
 _TYPES = {
     "html": "text/html",
@@ -53,7 +58,7 @@ _FILES: Mapping[str, tuple[str, str]] = {
     **{f"site/{name}.json": ("arena.site", f"assets/strings/{name}.json") for name in LANGUAGES},
     **{
         f"rules/{game}.{name}.html": ("arena.games", f"sheets/{game}.{name}.html")
-        for game in GAMES
+        for game in registry.GAMES
         for name in sheets_of(game)
     },
 }
@@ -69,6 +74,30 @@ class _Asked(msgspec.Struct, frozen=True):
 
 
 _decode = msgspec.json.Decoder(_Asked).decode
+
+
+def browser_seat(
+    port: int, delay: float, say: Callable[[str], None]
+) -> Callable[[], AbstractAsyncContextManager[Person]]:
+    """Open a port at once, so that one in use is reported; serve it while a person plays."""
+    listening = listen(port)
+    page = Page(delay, told=say)
+    server = Server(guard_app(page, listening, LOOPBACK, _METHODS), listening)
+
+    @asynccontextmanager
+    async def guest() -> AsyncIterator[Person]:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(server.serve)
+            say(f"play here: {url_of(listening)}{page.token}/")
+            say("the address is for you alone; Ctrl-C ends it")
+            try:
+                yield page
+            finally:
+                with trio.CancelScope(shield=True):
+                    await page.farewell()
+                nursery.cancel_scope.cancel()
+
+    return guest
 
 
 class Page:
@@ -157,12 +186,13 @@ class Page:
         self._state = _encode(
             state_of(
                 self._desk,
-                number=self._number,
-                match=self._match,
+                number=self._number,  # each state has a higher one than that before it
+                match=self._match,  # of the evening's matches, from 1
                 commitment=self._commitment,
+                # move, hole (all cards are turned: go on?), over (another match?), gone, or nothing
                 wanted=self._wanted,
-                turn=self._turn,
-                kept=self._kept,
+                turn=self._turn,  # identifies the question: an answer has to name it
+                kept=self._kept,  # where the match is, once it is over
             )
         )
         self._wake()
@@ -256,3 +286,49 @@ class Page:
             return {"key": "too-late", "values": {}}
         self._wake()
         return None
+
+
+def state_of(desk: Desk, **of_page: str | int) -> dict[str, Any]:
+    """All that a page is sent: what it states itself, and the desk."""
+    cards = [desk.cards(seat) for seat in range(len(desk.names))]
+    view = desk.view
+    piles = None if desk.grids or desk.places else view
+    return {
+        **of_page,
+        "game": desk.game,
+        "about": _about(desk.game),
+        "names": desk.names,
+        "seat": desk.seat,  # the person's
+        "hole": desk.hole,
+        "holes": HOLES,
+        "order": tuple(desk.order),
+        "phase": desk.phase if view else "",
+        "legal": desk.legal,
+        "cards": [[value for value, _ in row] for row in cards],
+        # A letter a position: a all know it, o the person alone, h the person doesn't.
+        "known": ["".join(map(_letter, row)) for row in cards],
+        "discard": piles.discard if piles else None,
+        "pile": len(piles.pile) if piles else 0,
+        "stock": piles.stock if piles else 0,
+        "drawn": desk.drawn,
+        "acting": next(iter(desk.acting()), None),
+        "ended_by": piles.ended_by if piles else None,
+        "plays": desk.plays,
+        "totals": desk.totals,
+        "scores": desk.scores,
+        "fallen": {seat: kind.value for seat, kind in desk.fallen.items()},
+        "places": desk.places,
+    }
+
+
+@functools.cache
+def _about(game: str) -> dict[str, Any]:
+    """What the page has to know of the game, and the languages of its rules."""
+    rules = registry.game(game)
+    about = rules.about.for_scripts(rules.pack(rules.max_seats))
+    return {**about, "sheets": sheets_of(game)}
+
+
+def _letter(card: tuple[int | None, bool]) -> str:
+    value, public = card
+    return "h" if value is None else "a" if public else "o"

@@ -12,16 +12,15 @@ Invariant: a person can't commit a fault; what a bot is asked, and when, depends
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import trio
 
 from arena.engine.contestant import Contestant
-from arena.engine.match import FinishedMatch, Match, MatchContext, play_series
+from arena.engine.match import Match, MatchContext
 from arena.engine.pipes import Pipes
-from arena.model import MatchRecord, MatchSpec, Series
+from arena.model import MatchRecord, MatchSpec
 from arena.play.desk import Desk
 from arena.referee import Failure
 from arena.wire.messages import Act, HoleEnd, MatchEnd, MatchStart
@@ -119,13 +118,3 @@ class PersonMatch(Match):
     async def _mind(self) -> None:
         while True:
             await self._pipes.wait(MINDED_S)
-
-
-async def play_with_person(
-    table: Pipes, context: MatchContext, spec: MatchSpec, *, person: Person, desk: Desk
-) -> FinishedMatch:
-    """Play a match with a person in the desk's seat."""
-    series = Series(id=spec.series, matches=(spec,))
-    match = partial(PersonMatch, person=person, desk=desk)
-    (played,) = [each async for each in play_series(table, context, series, match=match)]
-    return played

@@ -11,6 +11,8 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -19,7 +21,7 @@ import trio
 from arena import registry
 from arena.bots import default_cache, in_use
 from arena.deals import commitment, secret_from_seed
-from arena.engine.match import FinishedMatch, MatchContext
+from arena.engine.match import FinishedMatch, play_series
 from arena.engine.pipes import open_pipes
 from arena.event.commands import command_line
 from arena.event.options import MatchOptions
@@ -35,13 +37,13 @@ from arena.model import (
     Bot,
     Entrant,
     Event,
-    MatchSpec,
+    Series,
     Settings,
     UserError,
     label_fault,
 )
 from arena.play.desk import Desk
-from arena.play.seat import Person, PersonLeft, play_with_person
+from arena.play.seat import Person, PersonLeft, PersonMatch
 from arena.reports.escape import plain
 from arena.sandbox import Backend
 from arena.store import Private, Store, claim_folder, staged_folder
@@ -53,6 +55,8 @@ LEFT = "left: the match isn't counted, and nothing of it is kept"
 
 Guest = Callable[[], AbstractAsyncContextManager[Person]]
 """A person at a terminal or a page, which is theirs within the context."""
+Place = Callable[[int], AbstractContextManager[Path]]
+"""From the number of a match to its folder."""
 
 
 def play_against(
@@ -68,8 +72,10 @@ def play_against(
     sandbox: str,
 ) -> bool:
     """Play match after match, until the person leaves. False: the person interrupted it."""
-    person = _person(name)
-    _seatable(len(bots), seat, registry.game(options.game))
+    if fault := label_fault(name):
+        raise UserError(f"--name {plain(name)}: {fault}")
+    person = person_named(name)
+    _check_seat(len(bots), seat, registry.game(options.game))
     cache = default_cache()
     with ExitStack() as stack:
 
@@ -97,17 +103,15 @@ def play_against(
             raise UserError("a match needs all the bots that were named")
         session = PlaySession(settings, ready, workshop.backend, person, seat=seat, seed=seed)
         workshop.way_out = SKIP
-        workshop.start(session.context(bytes(32)))
+        workshop.start(context_of(session.settings, bytes(32), ready, workshop.backend))
         return _play(session, guest, place, say)
 
 
-def _person(name: str) -> Entrant:
-    if fault := label_fault(name):
-        raise UserError(f"--name {plain(name)}: {fault}")
+def person_named(name: str) -> Entrant:
     return Entrant(id=f"{name}@{PERSON}", name=name, version=PERSON, hash="")
 
 
-def _seatable(bots: int, seat: int, rules: Game) -> None:
+def _check_seat(bots: int, seat: int, rules: Game) -> None:
     if not bots:
         raise UserError("name the bots to play against, for instance: arena play bots/a")
     if not rules.min_seats <= bots + 1 <= rules.max_seats:
@@ -123,9 +127,6 @@ def _renamed(entrant: Entrant, number: int) -> Entrant:
     """Name a bot that is at the table a second time."""
     name = f"{entrant.name[: LONGEST_LABEL - 4]}-{number}"
     return msgspec.structs.replace(entrant, id=f"{name}@{entrant.version}", name=name)
-
-
-# ------------------------------------------------------------------------------------- the match
 
 
 class PlaySession:
@@ -144,70 +145,72 @@ class PlaySession:
         others = [bot.entrant for bot in bots]
         self.entrants = (*others[:seat], person, *others[seat:])
         """By seat."""
-        self.settings = msgspec.structs.replace(
-            settings,
-            heroes=tuple(entrant.id for entrant in self.entrants),
-            predictable=seed is not None,
-        )
-        self.seat = seat
-        self.backend = backend
-        entrants = tuple(sorted(self.entrants, key=lambda entrant: entrant.id))
-        self._event = played_here(
-            Event(
-                settings=self.settings,
-                entrants=entrants,
-                commitment="",
-                predictable=seed is not None,
-            ),
-            backend,
-        )
-        self._bots = bots
-        self._seed = seed
+        heroes, predictable = tuple(entrant.id for entrant in self.entrants), seed is not None
+        self.settings = msgspec.structs.replace(settings, heroes=heroes, predictable=predictable)
         self.playing = False
         """Whether a match has begun that is not written yet."""
+        self._seat = seat
+        self._backend = backend
+        entrants = tuple(sorted(self.entrants, key=lambda entrant: entrant.id))
+        event = Event(
+            settings=self.settings, entrants=entrants, commitment="", predictable=predictable
+        )
+        self._event = played_here(event, backend)
+        self._bots = bots
+        self._seed = seed
 
-    def context(self, secret: bytes) -> MatchContext:
-        return context_of(self.settings, secret, self._bots, self.backend)
-
-    def secret(self, number: int) -> bytes:
-        if self._seed is None:
-            return secrets.token_bytes(32)
-        return secret_from_seed(self._seed if number == 1 else f"{self._seed}/{number}")
-
-    def event(self, secret: bytes) -> Event:
+    def prepare(self, number: int) -> tuple[Event, bytes, Series]:
+        """The event of a match, its secret, and the series of that match alone."""
+        secret = secrets.token_bytes(32)
+        if self._seed is not None:
+            secret = secret_from_seed(self._seed if number == 1 else f"{self._seed}/{number}")
         bound = commitment(secret, self.settings, self._event.entrants)
-        return msgspec.structs.replace(self._event, commitment=bound)
+        event = msgspec.structs.replace(self._event, commitment=bound)
+        (block,) = first_wave(schedule_of(event, secret)).blocks()
+        return event, secret, block.series[0]
 
-    def desk(self) -> Desk:
+    async def play(self, number: int, person: Person, place: Place) -> bool:
+        """Play a match and keep it; returns whether the person wants another one."""
+        event, secret, series = self.prepare(number)
         names = Counter(entrant.name for entrant in self.entrants)
         shown = [plain(e.name if names[e.name] == 1 else e.id) for e in self.entrants]
-        return Desk(self.settings.game, shown, self.seat)
-
-    def keep(self, folder: Path, event: Event, secret: bytes, played: FinishedMatch) -> None:
-        """Make a finished match a results folder, with the secret revealed."""
-        private = Private(secret=secret.hex(), sources={}, cache="")
-        with staged_folder(folder) as fresh, Store.create(fresh, event, private) as store:
-            store.append(played.record)
-            for entrant, text in played.stderr.items():
-                failed = entrant in played.record.fallen
-                store.add_stderr(entrant, played.record.id, text, failed=failed)
-            store.conclude(msgspec.structs.replace(event, finished=True, secret=secret.hex()))
-
-    def spec(self, event: Event, secret: bytes) -> MatchSpec:
-        """The only match of an event."""
-        (block,) = first_wave(schedule_of(event, secret)).blocks()
-        return block.series[0].matches[0]
+        desk = Desk(self.settings.game, shown, self._seat)
+        self.playing = True
+        await person.begin(desk, event.commitment)
+        context = context_of(self.settings, secret, self._bots, self._backend)
+        match = partial(PersonMatch, person=person, desk=desk)
+        async with open_pipes() as table:
+            [played] = [each async for each in play_series(table, context, series, match=match)]
+        with place(number) as folder:
+            _keep(folder, event, secret, played)
+        self.playing = False
+        return await person.over(desk, played.record, folder)
 
 
-Place = Callable[[int], AbstractContextManager[Path]]
-"""From the number of a match to its folder."""
+def _keep(folder: Path, event: Event, secret: bytes, played: FinishedMatch) -> None:
+    """Make a finished match a results folder, with the secret revealed."""
+    private = Private(secret=secret.hex(), sources={}, cache="")
+    with staged_folder(folder) as fresh, Store.create(fresh, event, private) as store:
+        store.append(played.record)
+        for entrant, text in played.stderr.items():
+            failed = entrant in played.record.fallen
+            store.add_stderr(entrant, played.record.id, text, failed=failed)
+        store.conclude(msgspec.structs.replace(event, finished=True, secret=secret.hex()))
 
 
 def _play(session: PlaySession, guest: Guest, place: Place, say: Notify) -> bool:
+    async def matches() -> None:
+        async with guest() as person:
+            for number in count(1):
+                with place(number):
+                    pass  # before there is anything to lose
+                if not await session.play(number, person, place):
+                    break
+
     interrupted = False
     try:
         with one_core():
-            trio.run(_matches, session, guest, place)
+            trio.run(matches)
     except* PersonLeft:
         pass
     except* KeyboardInterrupt:
@@ -215,29 +218,3 @@ def _play(session: PlaySession, guest: Guest, place: Place, say: Notify) -> bool
     if session.playing:
         say(LEFT)
     return not interrupted
-
-
-async def _matches(session: PlaySession, guest: Guest, place: Place) -> None:
-    async with guest() as person:
-        number, again = 1, True
-        while again:
-            with place(number):
-                pass  # before there is anything to lose
-            secret = session.secret(number)
-            event = session.event(secret)
-            desk = session.desk()
-            session.playing = True
-            await person.begin(desk, event.commitment)
-            async with open_pipes() as table:
-                played = await play_with_person(
-                    table,
-                    session.context(secret),
-                    session.spec(event, secret),
-                    person=person,
-                    desk=desk,
-                )
-            with place(number) as folder:
-                session.keep(folder, event, secret, played)
-            session.playing = False
-            again = await person.over(desk, played.record, folder)
-            number += 1

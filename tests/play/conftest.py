@@ -2,18 +2,17 @@
 
 import json
 import random
+from contextlib import nullcontext
 
 import msgspec
 import pytest
 
 from arena import registry
 from arena.bots import build
-from arena.engine.pipes import open_pipes
 from arena.event.options import MatchOptions
 from arena.event.workshop import find_sandbox, seat_bots
 from arena.model import Limits
-from arena.play.seat import play_with_person
-from arena.play.session import PlaySession, _person, _renamed
+from arena.play.session import PlaySession, _renamed, person_named
 from arena.sandbox.client import Spawner
 
 BOT = """
@@ -76,7 +75,7 @@ def session(bot_folder, cache, backend):
     def make(game, *kinds, seat=0, seed="play", turn_cap=None, **limits):
         options = MatchOptions(game=game, freeze=True, turn_cap=turn_cap, limits=_limits(**limits))
         settings = msgspec.structs.replace(options.settings(len(kinds) + 1), format="single")
-        person = _person("ann")
+        person = person_named("ann")
         roster = seat_bots([bot_folder(*kind) for kind in kinds], cache, _renamed, [person])
         with Spawner() as spawner:
             built = build(roster.candidates, cache=cache, backend=backend, spawner=spawner)
@@ -99,7 +98,7 @@ class Anybody:
         self.decided, self.followed, self.holes, self.ended = [], 0, [], []
 
     async def begin(self, desk, commitment):
-        self.commitment = commitment
+        self.desk, self.commitment = desk, commitment
 
     async def decide(self, desk):
         move = self.choose(desk)
@@ -129,20 +128,11 @@ def played(tmp_path_factory):
     """Play the first match of an session and keep it: (record, desk, folder)."""
 
     async def play(session, person):
-        secret = session.secret(1)
-        event = session.event(secret)
-        desk = session.desk()
-        async with open_pipes() as table:
-            done = await play_with_person(
-                table,
-                session.context(secret),
-                session.spec(event, secret),
-                person=person,
-                desk=desk,
-            )
         folder = tmp_path_factory.mktemp("kept") / "match"
-        session.keep(folder, event, secret, done)
-        return done.record, desk, folder
+        await session.play(1, person, lambda _: nullcontext(folder))
+        [(record, kept)] = person.ended
+        assert kept == folder
+        return record, person.desk, folder
 
     return play
 

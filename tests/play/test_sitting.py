@@ -164,10 +164,9 @@ def stubborn(phase, legal):
 def playoff(table, seed):
     """The seats of each hole of the playoff that a match of stubborn players comes to."""
     table._seed = f"tie-{seed}"
-    secret = table.secret(1)
-    event = table.event(secret)
+    event, secret, series = table.prepare(1)
     referee = Referee(
-        table.spec(event, secret),
+        series.matches[0],
         game=registry.game(event.settings.game),
         deals=Deals(secret),
         settings=event.settings,
