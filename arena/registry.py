@@ -40,7 +40,7 @@ SANDBOXES: Mapping[str, str] = MappingProxyType(
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
         "round-robin": "arena.formats.round_robin:RoundRobin",
-        "gauntlet": "arena.formats.gauntlet:Gauntlet",
+        "gauntlet": "arena.formats.round_robin:Gauntlet",
         "racing": "arena.formats.race:Race",
         "trial": "arena.formats.trial:SequentialTrial",
         "single": "arena.formats.single:Single",

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET
 
 from arena import registry
-from arena.formats.options import settings_members
+from arena.formats import settings_members
 from arena.games import Game
 from arena.luck import evaluator_name
 from arena.machine import Notify, ignore_notes

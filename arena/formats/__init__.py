@@ -3,22 +3,34 @@
 A format (a schedule) is a module here with a class that does what `Format` says, and a line of
 `arena.registry.FORMATS`: then `--schedule` offers it, and its options with it. What several share:
 `tables` (which bots sit together), `blocks` (from tables and deals to series).
+
+A format names the type of its own options. They are stored in `Settings.options`, under the
+commitment, so that the same matches can be planned again from event.json. The options of `racing`
+and `trial` are older: each has a member of the settings for itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import msgspec
+from msgspec import UNSET
 
 from arena.deals import Deals
-from arena.model import Entrant, Frozen, MatchSpec, Settings
+from arena.model import Entrant, Frozen, MatchSpec, Settings, UserError
 from arena.schedule import ScheduleEnd, Wave, WaveResults
 
+if TYPE_CHECKING:
+    from arena.formats.blocks import Dealing
 
-class Format(Protocol):
+T = TypeVar("T", bound=Frozen)
+
+
+class Format:
     """A way to run an event. UserError from `__init__` if it can't be run so."""
 
-    adaptive: ClassVar[bool]
+    adaptive: ClassVar[bool] = False
     """Whether later waves follow from results: then its parts can't be played apart, and unless
     the event says otherwise it rates on strokes less luck, which tell sooner."""
 
@@ -28,12 +40,53 @@ class Format(Protocol):
     options_member: ClassVar[str] = "options"
     """Where the settings hold them. If that is `options`, the format reads them by `options_of`."""
 
+    _dealing: Dealing
+    _all: Wave
+    """The only wave, if it is not adaptive."""
+    _most_deals: int
+    """Of a table."""
+
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None: ...
 
     def wave(self, before: Sequence[Wave], results: WaveResults) -> Wave | ScheduleEnd:
         """The wave after those `before`, from what they have shown."""
+        del results
+        return ScheduleEnd() if before else self._all
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
         """A match that may be in the schedule, and a number that is its alone; None if there
         can be no such match.
         """
+        return self._dealing.find(pairing, deal, rotation, most=self._most_deals)
+
+
+def settings_members(kind: type[Format], name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of an event's settings that hold a format's options, checked and complete.
+
+    Numbers may be texts, as they come from a command line.
+    """
+    if kind.Options is None:
+        if given:
+            raise UserError(f"the schedule {name} has no option {min(given)!r}, and no other")
+        return {}
+    known = kind.Options.__struct_fields__
+    for option in sorted(given):
+        if option not in known:
+            raise UserError(
+                f"the schedule {name} has no option {option!r}; it has: {', '.join(known)}"
+            )
+    try:
+        options = msgspec.convert(dict(given), kind.Options, strict=False)
+    except msgspec.ValidationError as error:
+        raise UserError(f"options of the schedule {name}: {error}") from None
+    if kind.options_member == "options":
+        return {"options": msgspec.to_builtins(options)}
+    return {kind.options_member: options}
+
+
+def options_of(settings: Settings, kind: type[T]) -> T:
+    """The options that an event states; what it leaves out has its default."""
+    try:
+        return msgspec.convert({} if settings.options is UNSET else settings.options, kind)
+    except msgspec.ValidationError as error:
+        raise UserError(f"options of the schedule {settings.format}: {error}") from None

@@ -25,7 +25,7 @@ from arena.deals import Deals
 from arena.formats import Format
 from arena.formats.blocks import MOST_MATCHES, Dealing
 from arena.formats.tables import all_tables, field_of
-from arena.model import Entrant, MatchSpec, RaceSettings, Settings, UserError
+from arena.model import Entrant, RaceSettings, Settings, UserError
 from arena.schedule import ScheduleEnd, Wave, WaveResults, step_down
 
 MOST_DEALS = 100_000
@@ -68,6 +68,7 @@ class Race(Format):
             raise UserError("a race is between pairs: leave --seats out")
         if settings.tables is not None:
             raise UserError("--tables goes with a round robin; in a race every pair meets")
+        self._most_deals = MOST_DEALS
         self._racing = settings.racing or RaceSettings()
         if settings.deals > MOST_DEALS:
             raise UserError(
@@ -110,9 +111,6 @@ class Race(Format):
         likely = standing.likely(pairs, {pair: played[n] for pair, n in self._seated.items()})
         more = min(likely, left) - 2 * sum(map(len, deals.values()))
         return self._dealing.wave(deals, more=max(0, more), note=standing.open_note())
-
-    def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
-        return self._dealing.find(pairing, deal, rotation, most=MOST_DEALS)
 
     def _through(self, pair: tuple[str, str], order: Sequence[str]) -> list[str]:
         """The pairings that tell two apart: their own, or theirs with a third bot."""

@@ -15,12 +15,10 @@ from arena.deals import Deals
 from arena.formats import Format
 from arena.formats.tables import field_of
 from arena.model import Block, Entrant, MatchSpec, Series, Settings, UserError, match_id, pairing_id
-from arena.schedule import ScheduleEnd, Wave, WaveResults, wave_of
+from arena.schedule import wave_of
 
 
 class Single(Format):
-    adaptive = False
-
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
         del deals
         field = [entrant.id for entrant in field_of(settings, entrants)]
@@ -43,9 +41,6 @@ class Single(Format):
         )
         block = Block(id=f"{pairing}-000000", series=(Series(id=series, matches=(self._spec,)),))
         self._all = wave_of(lambda: (block,))
-
-    def wave(self, before: Sequence[Wave], results: WaveResults) -> Wave | ScheduleEnd:  # noqa: ARG002 - the contract's
-        return ScheduleEnd() if before else self._all
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
         spec = self._spec

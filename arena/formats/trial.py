@@ -30,7 +30,6 @@ from arena.formats.tables import all_tables, field_of
 from arena.model import (
     ADJUSTED,
     Entrant,
-    MatchSpec,
     Settings,
     TrialSettings,
     TrialVerdict,
@@ -86,6 +85,7 @@ class SequentialTrial(Format):
     adaptive = True
     Options = TrialSettings
     options_member = "trial"
+    _most_deals = MOST_DEALS
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
         field = field_of(settings, entrants)
@@ -171,6 +171,3 @@ class SequentialTrial(Format):
         """Matches after the next wave, if the trial takes `far` times as many again."""
         deals = played * far - self._step
         return max(0, min(math.ceil(2 * deals), self._most - 2 * (played + self._step)))
-
-    def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
-        return self._dealing.find(pairing, deal, rotation, most=MOST_DEALS)

@@ -2,8 +2,8 @@
 
 `http` speaks HTTP on a connection, `server` listens, `guard` decides which requests pass and sets
 security headers; the three know nothing of events and serve any ASGI app. `event_state` follows the
-event, `pages` renders it, `hub` and `broadcast` send changes to viewers, `app` maps addresses,
-`open_match` opens a match, `event` joins all of it to an event.
+event, `pages` renders it, `hub` and `broadcast` send changes to viewers, `app` maps addresses
+and opens matches, `event` joins all of it to an event.
 
 Needs the extra `live` (h11, Starlette), imported only when a page is asked for.
 """

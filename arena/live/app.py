@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import functools
 import mimetypes
+import re
 from collections.abc import Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import trio
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -27,14 +30,19 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
+from arena import registry
 from arena.live import pages
-from arena.live.open_match import MatchOpener
+from arena.live.event_state import EventState
+from arena.model import Event
 from arena.registry import table_files
+from arena.replay.steps import unfold
 from arena.reports import View
+from arena.site import segments
 from arena.site.pages.frame import sheets_of
 from arena.site.pages.shared import rules
 from arena.site.view import event_slug
 from arena.site.words import asset_files
+from arena.store import records_of_match
 from arena.system import clock
 
 if TYPE_CHECKING:
@@ -45,6 +53,8 @@ _KEPT = 64
 # Pause after opening a match, in multiples of the time that it took.
 _REST = 4
 _PAGES = frozenset({*pages.LAYOUTS, pages.REPLAY, *table_files()})
+_ID = re.compile(r"([0-9a-f]{12})-([0-9]{6})-([0-7])")
+_encode = msgspec.json.Encoder().encode
 _LIVE = ("live.js", "live.css", "opened.js")
 
 
@@ -53,6 +63,42 @@ def assets() -> Mapping[str, bytes]:
     """Files that don't depend on the event."""
     own = files("arena.live") / "assets"
     return {**dict(asset_files()), **{name: (own / name).read_bytes() for name in _LIVE}}
+
+
+class MatchOpener:
+    """Opens a match: its cards, if they may be shown. Keeps the event's secret to itself.
+    Invariant: a match that `EventState.shows` does not allow is never read.
+    """
+
+    def __init__(self, folder: Path, event: Event, secret: bytes) -> None:
+        self._folder = folder
+        self._event = event
+        self._secret = secret
+        entrants = sorted(entrant.id for entrant in event.entrants)
+        self._names = {entrant: place for place, entrant in enumerate(entrants)}
+
+    def index(self) -> bytes:
+        """The index that the viewer's script loads first; there is a single segment."""
+        return _encode({"names": list(self._names), "files": [], "parts": [[""]]})
+
+    @staticmethod
+    def allowed(match: str, show: EventState) -> bool | None:
+        """Whether a match may be shown; None for what is no match id."""
+        found = _ID.fullmatch(match)
+        return None if found is None else show.shows(found[1], int(found[2]))
+
+    def match(self, match: str) -> bytes | None:
+        """A match as the viewer's script loads it; None if there is none. Reads the log and replays
+        the match, so it runs in a thread.
+        """
+        records = records_of_match(self._folder, match, self._event)
+        if not records:
+            return None
+        # The attempt that counts is the first complete one: none was begun after that.
+        record = max(records, key=lambda each: each.attempt)
+        game = registry.game(self._event.settings.game)
+        steps = unfold(record, self._event, game=game, secret=self._secret)
+        return _encode([segments.match(steps, self._names, pages.CLEARING)])
 
 
 class App:

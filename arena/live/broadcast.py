@@ -19,10 +19,10 @@ from typing import TypeVar
 
 import trio
 
-from arena.live.app import App
-from arena.live.event_state import EventSnapshot, EventState, ProgressCounts, Status
+from arena.event.progress import Progress
+from arena.live.app import App, MatchOpener
+from arena.live.event_state import EventSnapshot, EventState, Status
 from arena.live.hub import RETRY_MS, Hub
-from arena.live.open_match import MatchOpener
 from arena.live.pages import quick_fragments, slow_fragments
 from arena.live.server import Server, guard_app
 from arena.model import Table
@@ -47,7 +47,7 @@ class Broadcast:
     def __init__(
         self,
         show: EventState,
-        pace: ProgressCounts,
+        pace: Progress,
         opening: MatchOpener,
         ranking: Ranking | None,
         *,
@@ -92,7 +92,7 @@ class Broadcast:
             self._pause = 0.0
             if table is not None:
                 self._ranking = lambda: lambda: table
-            await self._try_to_make()
+            await self._make()
         self.hub.end()
 
     async def finish(self, state: Status, table: Table | None) -> None:
@@ -106,7 +106,7 @@ class Broadcast:
         self.hub.wake()
         async with self._one:
             if clock.monotonic() - self._refreshed >= EVERY_S and not self.hub.over:
-                await self._try_to_make()
+                await self._make()
 
     @property
     def snapshot(self) -> EventSnapshot:
@@ -138,29 +138,32 @@ class Broadcast:
             await self.refresh()
             await trio.sleep(EVERY_S)
 
-    async def _try_to_make(self) -> None:
+    async def _make(self) -> None:
         try:
-            await self._make()
+            self._refreshed = clock.monotonic()
+            made: dict[str, str] = {}
+            if self._ranking is None:
+                if not self.hub.number:  # a shard has no ranking: once is enough
+                    made, _ = await self._in_thread(
+                        functools.partial(slow_fragments, self.snapshot)
+                    )
+            elif self._refreshed - self._ranked >= self._pause:
+                made = await self._rank(self._ranking)
+            self.hub.put({**made, **quick_fragments(self.snapshot)})
         except Exception as error:  # noqa: BLE001 - as in `run`
             self._fail(error)
 
-    async def _make(self) -> None:
-        self._refreshed = clock.monotonic()
-        made: dict[str, str] = {}
-        if self._ranking is None:
-            if not self.hub.number:  # a shard has no ranking: once is enough
-                made, _ = await self._in_thread(functools.partial(slow_fragments, self.snapshot))
-        elif self._refreshed - self._ranked >= self._pause:
-            begun = clock.thread_cpu()
-            table = self._ranking()
-            copied = clock.thread_cpu() - begun
-            ranked, took = await self._in_thread(table)
-            self.show.note_ranking(ranked)
-            self._table = ranked
-            self._ranked = self._refreshed
-            made, drawing = await self._in_thread(functools.partial(slow_fragments, self.snapshot))
-            self._pause = max(RANKING_EVERY_S, RARELY * (copied + took + drawing))
-        self.hub.put({**made, **quick_fragments(self.snapshot)})
+    async def _rank(self, ranking: Ranking) -> dict[str, str]:
+        begun = clock.thread_cpu()
+        table = ranking()
+        copied = clock.thread_cpu() - begun
+        ranked, took = await self._in_thread(table)
+        self.show.note_ranking(ranked)
+        self._table = ranked
+        self._ranked = self._refreshed
+        made, drawing = await self._in_thread(functools.partial(slow_fragments, self.snapshot))
+        self._pause = max(RANKING_EVERY_S, RARELY * (copied + took + drawing))
+        return made
 
     async def _in_thread(self, make: Callable[[], T]) -> tuple[T, float]:
         """(result, CPU seconds); a cancelled caller does not wait."""

@@ -23,14 +23,13 @@ from arena.ratings.outcomes import RatedOutcome
 from arena.schedule import Wave
 
 if TYPE_CHECKING:
+    from arena.live.app import MatchOpener
     from arena.live.broadcast import Broadcast
     from arena.live.event_state import EventState
-    from arena.live.open_match import MatchOpener
 
 
 @contextmanager
 def open_page(wanted: LiveOptions | None) -> Iterator[LivePage | None]:
-    """Open the port of the pages, if they are wanted."""
     if wanted is None:
         yield None
         return
@@ -59,8 +58,8 @@ class LivePage:
 
     def join(self, watcher: Watcher, event: Event, folder: Path, secret: bytes) -> Watcher:
         """A watcher that passes everything on to another one and to the pages."""
+        from arena.live.app import MatchOpener
         from arena.live.event_state import EventState
-        from arena.live.open_match import MatchOpener
 
         self._show = EventState(event)
         self._opening = MatchOpener(folder, event, secret)

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
+from arena.event.progress import Progress
 from arena.model import Event, MatchRecord, Table
 from arena.ratings.outcomes import RatedOutcome
 from arena.schedule import Wave
-from arena.system import clock
 
 # On the page of an event; the log has the others.
 SHOWN = 25
@@ -33,18 +33,6 @@ SHOWN = 25
 POINTS = 128
 
 Status = Literal["playing", "stopped", "over"]
-
-
-class ProgressCounts(Protocol):
-    """An event's counts, as its progress display keeps them."""
-
-    planned: int
-    more: int
-    done: int
-    faults: int
-
-    def rate(self) -> float:
-        """Matches a second, lately."""
 
 
 class RecentMatch(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +69,6 @@ class EventSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     done: int
     faults: int
     rate: float
-    elapsed: float
     waves: int
     note: str
     """What the last wave is about."""
@@ -106,7 +93,6 @@ class EventState:
         self.event = event
         self.state: Status = "playing"
         self.planned = 0
-        self._since = clock.monotonic()
         self._waves = 0
         self._note = ""
         self._voids = 0
@@ -170,7 +156,7 @@ class EventState:
             del self._history[1::2]
         self._history.append(Uncertainty(matches=table.matches, error=error, apart=apart))
 
-    def snapshot(self, pace: ProgressCounts, table: Table | None) -> EventSnapshot:
+    def snapshot(self, pace: Progress, table: Table | None) -> EventSnapshot:
         return EventSnapshot(
             event=self.event,
             state=self.state,
@@ -179,7 +165,6 @@ class EventState:
             done=pace.done,
             faults=pace.faults,
             rate=pace.rate() if self.state == "playing" else 0.0,
-            elapsed=clock.monotonic() - self._since,
             waves=self._waves,
             note=self._note,
             voids=self._voids,

@@ -31,7 +31,8 @@ class Hub:
 
     def __init__(self, run: str) -> None:
         self._run = run
-        self._number = 0
+        self.number = 0
+        """That of the last change."""
         self._held: dict[str, tuple[int, str]] = {}
         self._made: dict[tuple[int, frozenset[str]], bytes] = {}
         self._changed = trio.Event()
@@ -42,15 +43,12 @@ class Hub:
 
     def put(self, fragments: Mapping[str, str]) -> None:
         """Set the text of fragments, and wake the viewers if any changed."""
-        changed = {
-            name: text
-            for name, text in fragments.items()
-            if name not in self._held or self._held[name][1] != text
-        }
+        held = self.fragments()
+        changed = {name: text for name, text in fragments.items() if held.get(name) != text}
         if changed:
-            self._number += 1
+            self.number += 1
             for name, text in changed.items():
-                self._held[name] = (self._number, str(text))  # not a kind of its own: it is encoded
+                self._held[name] = (self.number, str(text))  # not a kind of its own: it is encoded
             self._tell()
 
     def end(self) -> None:
@@ -63,11 +61,6 @@ class Hub:
         self._changed.set()
         self._changed = trio.Event()
 
-    @property
-    def number(self) -> int:
-        """The number of the last change."""
-        return self._number
-
     def fragments(self) -> dict[str, str]:
         return {name: text for name, (_, text) in self._held.items()}
 
@@ -77,7 +70,7 @@ class Hub:
         # More digits than any number of ours would be work for nothing.
         if run != self._run or not (number.isascii() and number.isdigit()) or len(number) > 15:
             return 0
-        return min(int(number), self._number)
+        return min(int(number), self.number)
 
     def id_of(self, number: int) -> str:
         """The id of a message that completes everything up to a number."""
@@ -95,14 +88,14 @@ class Hub:
                 if number > seen and name in names
             }
             data = _encode(new).decode()  # JSON has no line breaks within
-            made = f"id: {self.id_of(self._number)}\ndata: {data}\n\n".encode() if new else b""
+            made = f"id: {self.id_of(self.number)}\ndata: {data}\n\n".encode() if new else b""
             if len(self._made) < FEW:
                 self._made[seen, names] = made
         return made
 
     async def changed(self, seen: int) -> None:
         """Wait for a change after a number, or for the end."""
-        while self._number <= seen and not self.over:
+        while self.number <= seen and not self.over:
             await self._changed.wait()
 
     @contextmanager

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from arena.model import Table
-from arena.reports.first_rule import as_first_rule
+from arena.reports.rows import as_first_rule
 
 
 class View(NamedTuple):

@@ -135,15 +135,11 @@ def faults(row: Standing) -> str:
     return "; ".join(part for part in (counts, row.note) if part) or NOTHING
 
 
-class Matrix:
-    """Results of each pair: rated events that the row won against the column."""
-
-    def __init__(self, table: Table) -> None:
-        self._duels = {(duel.row, duel.column): duel for duel in table.duels}
-        self.entrants = [row.entrant for row in table.rows]
-
-    def duel(self, row: str, column: str) -> Duel | None:
-        return self._duels.get((row, column))
+def matrix(table: Table) -> list[tuple[str, list[Duel | None]]]:
+    """Each entrant with its results against all, in the order of the table."""
+    duels = {(duel.row, duel.column): duel for duel in table.duels}
+    entrants = [row.entrant for row in table.rows]
+    return [(row, [duels.get((row, column)) for column in entrants]) for row in entrants]
 
 
 def share(duel: Duel) -> float:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from arena.model import Standing, Table
 from arena.reports import TableReport, View
 from arena.reports.escape import cell
-from arena.reports.first_rule import LATER
-from arena.reports.rows import listed, reasons
+from arena.reports.rows import LATER, listed, reasons
 
 COLUMNS: Mapping[str, Callable[[Standing, str, str], str | float | None]] = {
     "rank": lambda row, _a, _w: row.rank,

@@ -13,8 +13,7 @@ import msgspec
 
 from arena.model import Table
 from arena.reports import TableReport, View
-from arena.reports.first_rule import LATER
-from arena.reports.rows import listed, reasons
+from arena.reports.rows import LATER, listed, reasons
 
 FORMAT = 1
 

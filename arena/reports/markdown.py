@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tabulate import tabulate
 
-from arena.model import Table
+from arena.model import Duel, Table
 from arena.reports import TableReport, View
-from arena.reports.columns import BOT, NOTHING, WIDEST_MATRIX, Matrix, columns, share
+from arena.reports.columns import BOT, NOTHING, WIDEST_MATRIX, columns, matrix, share
 from arena.reports.escape import markdown_name, markdown_sentence
 from arena.reports.footer import UNCONFINED, facts, unconfined
 from arena.reports.rows import listed
@@ -35,41 +35,38 @@ def _standings(table: Table, *, canonical: bool) -> str:
         ]
         for row in listed(table, canonical=canonical)
     ]
-    return tabulate(
-        rows,
-        headers=[column.heading for column in found],
-        tablefmt="pipe",
-        disable_numparse=True,
-        colalign=["left" if column.left else "right" for column in found] if rows else None,
-    )
+    aligned = ["left" if column.left else "right" for column in found]
+    return _table([column.heading for column in found], rows, aligned)
 
 
 def _matrix(table: Table) -> str:
-    matrix = Matrix(table)
-    entrants = matrix.entrants
-    if len(entrants) < 2:
+    found = matrix(table)
+    if len(found) < 2:
         return ""
-    if len(entrants) > WIDEST_MATRIX:
-        return f"Win matrix: {len(entrants)} bots are too many for a page; it is in the JSON."
-    rows = []
-    for number, row in enumerate(entrants, 1):
-        line = [str(number), markdown_name(row)]
-        for column in entrants:
-            duel = matrix.duel(row, column)
-            if duel is None:
-                line.append(NOTHING)
-            else:
-                won = f"{100 * share(duel):.0f}"
-                line.append(f"{won} ({duel.wins}-{duel.ties}-{duel.losses})")
-        rows.append(line)
-    made = tabulate(
+    if len(found) > WIDEST_MATRIX:
+        return f"Win matrix: {len(found)} bots are too many for a page; it is in the JSON."
+    rows = [
+        [str(n), markdown_name(row), *map(_duel, duels)] for n, (row, duels) in enumerate(found, 1)
+    ]
+    numbers = [row[0] for row in rows]
+    made = _table(["", BOT, *numbers], rows, ["right", "left", *["right"] * len(numbers)])
+    return f"Rated events won by the row against the column, % (W-T-L):\n\n{made}"
+
+
+def _duel(duel: Duel | None) -> str:
+    if duel is None:
+        return NOTHING
+    return f"{100 * share(duel):.0f} ({duel.wins}-{duel.ties}-{duel.losses})"
+
+
+def _table(heads: list[str], rows: list[list[str]], aligned: list[str]) -> str:
+    return tabulate(
         rows,
-        headers=["", BOT, *map(str, range(1, len(entrants) + 1))],
+        headers=heads,
         tablefmt="pipe",
         disable_numparse=True,
-        colalign=["right", "left", *["right"] * len(entrants)],
+        colalign=aligned if rows else None,
     )
-    return f"Rated events won by the row against the column, % (W-T-L):\n\n{made}"
 
 
 REPORT = TableReport(render, file="table.md", for_people=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabulate import tabulate
 
-from arena.model import Standing, Table
+from arena.model import Table
 from arena.reports import TableReport, View
 from arena.reports.columns import (
     BOT,
@@ -12,9 +12,9 @@ from arena.reports.columns import (
     NOTHING,
     WIDEST_MATRIX,
     Column,
-    Matrix,
     columns,
     faults,
+    matrix,
     share,
 )
 from arena.reports.escape import plain, sentence
@@ -32,9 +32,8 @@ _RESET = "\x1b[0m"
 def render(table: Table, view: View) -> str:
     room, canonical, color, more = view
     lines = _standings(table, room=room, canonical=canonical)
-    matrix = _matrix(table, room=room)
-    if matrix:
-        lines += ["", *matrix]
+    if won := _matrix(table, room=room):
+        lines += ["", *won]
     lines.append("")
     if unconfined(table, canonical=canonical):
         warning = wrap(UNCONFINED, room, indent="  ")
@@ -57,50 +56,49 @@ def _summary(table: Table, more: str, room: int | None) -> tuple[str, str]:
 
 
 def _standings(table: Table, *, room: int | None, canonical: bool) -> list[str]:
-    found = columns(table, canonical=canonical)
     rows = listed(table, canonical=canonical)
-    failed = any(faults(row) != NOTHING for row in rows)
-    if not failed:
-        found = [column for column in found if column.heading != FAULTS]
-    shown, name_room = _fitting(found, rows, room)
-    lines = _grid(shown, rows, name_room)
+    failed = [row for row in rows if faults(row) != NOTHING]
+    found = [
+        column
+        for column in columns(table, canonical=canonical)
+        if failed or column.heading != FAULTS
+    ]
+    cells = {column.heading: [column.heading, *map(column.cell, rows)] for column in found}
+    cells[BOT] = [plain(name) for name in cells[BOT]]
+    shown, name_room = _fitting(found, {name: _width(cells[name]) for name in cells}, room)
+    cells[BOT] = [clip(name, name_room) for name in cells[BOT]]
+    for texts in cells.values():
+        texts.insert(1, "-" * _width(texts))
+    lines = _table(
+        [list(line) for line in zip(*(cells[column.heading] for column in shown), strict=True)],
+        ["left" if column.left else "right" for column in shown],
+    )
     dropped = [column.heading for column in found if column not in shown]
-    if failed and FAULTS in dropped:
+    if FAULTS in dropped:
         dropped.remove(FAULTS)
-        for row in rows:
-            if faults(row) != NOTHING:
-                note = f"faults: {plain(row.entrant)}: {faults(row)}"
-                lines += wrap(note, room, indent="  ")
+        for row in failed:
+            lines += wrap(f"faults: {plain(row.entrant)}: {faults(row)}", room, indent="  ")
     if dropped:
         note = f"not shown in {room} columns: {', '.join(dropped)} (wider terminal: more; "
         lines += wrap(f"{note}--format md: all)", room, indent="  ")
     return lines
 
 
-def _cell(column: Column, row: Standing, name_room: int) -> str:
-    value = column.cell(row)
-    return clip(plain(value), name_room) if column.heading == BOT else value
-
-
-def _width(column: Column, rows: tuple[Standing, ...], name_room: int) -> int:
-    cells = [column.heading, *(_cell(column, row, name_room) for row in rows)]
+def _width(cells: list[str]) -> int:
     return max(map(width, cells))
 
 
 def _fitting(
-    found: list[Column], rows: tuple[Standing, ...], room: int | None
+    found: list[Column], wide: dict[str, int], room: int | None
 ) -> tuple[list[Column], int]:
     """The columns that there is room for, and the room for names.
 
     From the most important down each column is taken that still fits beside cut names.
     """
-    longest = max([len(BOT), *(width(plain(row.entrant)) for row in rows)])
+    longest = wide[BOT]
     if room is None:
         return found, longest
-    needs = {
-        column.heading: _GAP + (0 if column.heading == BOT else _width(column, rows, longest))
-        for column in found
-    }
+    needs = {name: _GAP + (0 if name == BOT else columns) for name, columns in wide.items()}
     spare = room + _GAP - sum(needs[column.heading] for column in found if not column.dropped)
     taken = []
     for column in sorted(found, key=lambda column: -column.dropped):
@@ -111,14 +109,6 @@ def _fitting(
     return shown, min(longest, max(spare, SHORTEST_NAME))
 
 
-def _grid(shown: list[Column], rows: tuple[Standing, ...], name_room: int) -> list[str]:
-    heads = [column.heading for column in shown]
-    body = [[_cell(column, row, name_room) for column in shown] for row in rows]
-    rules = ["-" * _width(column, rows, name_room) for column in shown]
-    aligned = ["left" if column.left else "right" for column in shown]
-    return _table([heads, rules, *body], aligned)
-
-
 def _table(lines: list[list[str]], aligned: list[str]) -> list[str]:
     # Numbers stay as they were formatted: a bot called 007 is not 7.
     made = tabulate(lines, tablefmt="plain", disable_numparse=True, colalign=aligned)
@@ -127,30 +117,25 @@ def _table(lines: list[list[str]], aligned: list[str]) -> list[str]:
 
 def _matrix(table: Table, *, room: int | None) -> list[str]:
     """Row against column; columns are named by the row's number."""
-    matrix = Matrix(table)
-    entrants = matrix.entrants
-    if len(entrants) < 3:
+    found = matrix(table)
+    many = len(found)
+    if many < 3:
         return []
-    if len(entrants) > WIDEST_MATRIX and (table.rule > 1 or room is not None):
-        note = f"win matrix: {len(entrants)} bots are too many to show; --format json has it"
+    if many > WIDEST_MATRIX and (table.rule > 1 or room is not None):
+        note = f"win matrix: {many} bots are too many to show; --format json has it"
         return wrap(note, room, indent="  ")
-    numbers = [str(number) for number in range(1, len(entrants) + 1)]
-    heads = ["", "", *numbers]
-    longest = max(width(plain(entrant)) for entrant in entrants)
-    cells = len(numbers) * (3 + _GAP) + len(numbers[-1]) + _GAP
+    longest = _width([plain(entrant) for entrant, _ in found])
+    cells = many * (3 + _GAP) + len(str(many)) + _GAP
     if room is not None and cells + min(longest, SHORTEST_NAME) > room:
         note = f"win matrix: needs {cells + min(longest, SHORTEST_NAME)} columns, there are {room}"
         return wrap(f"{note} (wider terminal, or --format md)", room, indent="  ")
     name_room = longest if room is None else min(longest, room - cells)
-    body = []
-    for number, row in zip(numbers, entrants, strict=True):
-        line = [number, clip(plain(row), name_room)]
-        for column in entrants:
-            duel = matrix.duel(row, column)
-            line.append(NOTHING if duel is None else f"{100 * share(duel):.0f}")
-        body.append(line)
+    lines = [["", "", *(str(number) for number in range(1, many + 1))]]
+    for number, (entrant, duels) in enumerate(found, 1):
+        won = [NOTHING if duel is None else f"{100 * share(duel):.0f}" for duel in duels]
+        lines.append([str(number), clip(plain(entrant), name_room), *won])
     title = wrap("rated events won by the row against the column, %:", room, indent="  ")
-    return [*title, *_table([heads, *body], ["right", "left", *["right"] * len(numbers)])]
+    return [*title, *_table(lines, ["right", "left", *["right"] * many])]
 
 
 REPORT = TableReport(render, file="table.txt", for_people=True)

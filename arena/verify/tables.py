@@ -1,7 +1,7 @@
 """Compare the published tables with those that follow from the log, byte for byte.
 
 An event names, under its commitment, the rule by which its tables are derived; tables of an older
-rule are derived by that rule again (`reports.first_rule`), so nothing in them is taken on trust.
+rule are derived by that rule again (`reports.rows`), so nothing in them is taken on trust.
 What such a rule got wrong is printed (`OLDER`), and is no difference.
 """
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.formats.gauntlet import Gauntlet
+from arena.formats.round_robin import Gauntlet
 from arena.model import Settings, UserError
 from arena.schedule import NoResults, ScheduleEnd
 

@@ -5,7 +5,7 @@ import pytest
 from msgspec import UNSET
 
 from arena import registry
-from arena.formats.options import options_of, settings_members
+from arena.formats import options_of, settings_members
 from arena.formats.round_robin import RoundRobin
 from arena.model import Frozen, RaceSettings, Settings, UserError
 

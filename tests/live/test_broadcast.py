@@ -7,9 +7,9 @@ import trio
 
 from arena.event.results import table_of
 from arena.live import broadcast as module
+from arena.live.app import MatchOpener
 from arena.live.broadcast import Broadcast
 from arena.live.event_state import EventState
-from arena.live.open_match import MatchOpener
 from arena.live.server import LOOPBACK, listen
 from arena.store import read_event, secret_of
 

@@ -1,7 +1,7 @@
 """King: one entrant meets all others, on a part of the deals. A format of a test's own."""
 
 from arena.deals import Deals
-from arena.formats.options import options_of
+from arena.formats import options_of
 from arena.formats.round_robin import RoundRobin
 from arena.formats.tables import all_tables
 from arena.model import Entrant, Frozen, Settings, UserError

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from arena.model import Duel, Standing, Withdrawal
 from arena.registry import table_files
 from arena.reports import TableReport
-from arena.reports.columns import DEVIATIONS_95, Matrix, share
+from arena.reports.columns import DEVIATIONS_95, share
 from arena.reports.columns import NOTHING as NONE
+from arena.reports.columns import matrix as duel_matrix
 from arena.reports.cycles import SHOWN, cycles
 from arena.reports.rows import NOT_RUN, listed
 from arena.site import pictures
@@ -246,13 +247,11 @@ def matrix(site: Site, view: EventView) -> str:
 
 def cells(view: EventView) -> Safe:
     """The matrix alone. The number stands in each cell, the colour only repeats it."""
-    found = Matrix(view.table)
     corner = tag("th", say("col_bot"), scope="col", class_="text sticky")
     columns, rows = [corner], []
-    for n, row in enumerate(found.entrants, 1):
+    for n, (row, duels) in enumerate(duel_matrix(view.table), 1):
         columns.append(tag("th", tag("abbr", str(n), title=row), scope="col"))
         head = tag("th", f"{n}. ", name(row), scope="row", class_="sticky")
-        duels = (found.duel(row, column) for column in found.entrants)
         rows.append(tag("tr", head, *(_duel(view, duel) for duel in duels)))
     return table(columns, rows, key="tab_matrix", class_="matrix", id="matrix")
 
