@@ -27,9 +27,7 @@ STIRRED_S = 0.001
 def stopwatch(pipes: Pipes, contestant: Contestant, limit: float) -> Stopwatch:
     taken = pipes.taken(contestant)
     first, core = pipes.reading(contestant), pipes.core
-    return Stopwatch(
-        limit, first.at, first, taken=taken, counted=core.own.counted, alone=core.alone
-    )
+    return Stopwatch(limit, first.at, first, taken=taken, counted=core.counted, alone=core.alone)
 
 
 async def hear(

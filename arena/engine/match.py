@@ -391,7 +391,7 @@ class Match:
             own=own,
             used=used,
             taken=taken,
-            counted=core.own.counted,
+            counted=core.counted,
             alone=core.alone,
         )
         heard = await hear(pipes, contestant, watch, event)

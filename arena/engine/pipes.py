@@ -19,8 +19,7 @@ from arena.engine.contestant import Contestant
 from arena.model import Bot, HostError, Limits
 from arena.sandbox import Backend, Exited, Launch, Started
 from arena.sandbox.client import Spawner
-from arena.sandbox.delays import Reading
-from arena.sandbox.overload import Core
+from arena.sandbox.delays import Core, Reading
 from arena.system import clock, processes
 from arena.wire.messages import Bye
 from arena.wire.session import SessionState, WireEvent
@@ -78,13 +77,13 @@ class Pipes:
     def reading(self, contestant: Contestant, at: float | None = None) -> Reading:
         """What its processes have used and waited; dated `at`, if that is given."""
         cpu, tasks = contestant.cpu(), contestant.tasks()
-        self.waited = self.core.own.waited()
+        self.waited = self.core.waited()
         return Reading(clock.monotonic() if at is None else at, cpu, self.waited, tasks)
 
     def taken(self, contestant: Contestant) -> float:
         """Seconds of each core that the trees of all other bots have used so far."""
         others = (other for other in self._by_id.values() if other is not contestant)
-        return sum(other.cpu() for other in others) / self.core.count
+        return sum(other.cpu() for other in others) / self.core.cores
 
     def most_taken(self, contestant: Contestant, at: float) -> float:
         """The most that `taken` can have been at `at`, by the last readings."""
@@ -93,7 +92,7 @@ class Pipes:
             if other is not contestant:
                 used += other.known_cpu
                 known_at = min(known_at, other.known_at)
-        return used / self.core.count + (at - known_at)
+        return used / self.core.cores + (at - known_at)
 
     # ---- processes
 
@@ -290,7 +289,7 @@ class Pipes:
         self._go_on()
 
     def _go_on(self) -> None:
-        self.waited = self.core.own.waited()
+        self.waited = self.core.waited()
         now = clock.monotonic()
         if self.overseer is not None and now > self._oversee_at:
             self.overseer()

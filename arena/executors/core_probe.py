@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import msgspec
 
 from arena.model import Frozen
-from arena.sandbox.overload import SHARE
+from arena.sandbox.delays import SHARE
 from arena.system import clock
 
 TRIAL_S = 0.05

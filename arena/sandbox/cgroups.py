@@ -111,11 +111,8 @@ class Group:
 
     def _event(self, wanted: str) -> int:
         """How often something has happened in it; 0 if the kernel doesn't count that."""
-        for line in self._read(self.events).splitlines():
-            name, _, count = line.partition(" ")
-            if name == wanted:
-                return int(count)
-        return 0
+        found = _counted(self._read(self.events), wanted)
+        return int(found[1]) if found else 0
 
     def _read(self, name: str) -> str:
         """One of its files; empty if the kernel or the group doesn't have it."""
@@ -257,6 +254,33 @@ class Hierarchy2(Hierarchy):
     def _switch(self, folder: Path, sign: str, names: list[str]) -> None:
         if names:
             self.calls.write(folder / SUBTREE, " ".join(sign + name for name in names))
+
+
+class OomKills:
+    """The kernel's OOM kills in our own control group, or on the machine; 0 where none are counted.
+
+    A program without a control group of its own runs in ours. If that or the machine runs out of
+    memory, the kernel kills the largest process: that looks like a crash of the bot.
+    """
+
+    def __init__(self, proc: Path = PROC, machine: Path = Path("/proc/vmstat")) -> None:
+        self._places = [machine]
+        with contextlib.suppress(NoGroupsError):
+            ours = membership(proc)
+            name = "memory.oom_control" if ours.version == 1 else "memory.events"
+            self._places.insert(0, ours.own / name)
+
+    def count(self) -> int:
+        for place in self._places:
+            with contextlib.suppress(OSError):
+                if found := _counted(place.read_text(), "oom_kill"):
+                    return int(found[1])
+        return 0
+
+
+def _counted(text: str, event: str) -> re.Match[str] | None:
+    """The count of an event; since Linux 4.13 for `oom_kill`."""
+    return re.search(rf"^{event} (\d+)$", text, re.MULTILINE)
 
 
 class GroupSupport(NamedTuple):

@@ -19,7 +19,6 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -54,21 +53,17 @@ class BotProcess(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spawner:
-    """A running spawner process, to be used as a context manager or with start() and close()."""
+    """A running spawner process, to be closed."""
 
     def __init__(self) -> None:
         self._last_id = 0
-        self._process: subprocess.Popen[bytes] | None = None
-        self._socket: socket.socket | None = None
         self._residence = Residence()
         self.memory = ""
         """What limits memory: "cgroup v2", "cgroup v1" or "watchdog"; empty before `receive`."""
         self.groupless = ""
         """Why no control groups limit it, and what to do about it; empty if they do."""
-
-    def start(self) -> None:
         try:
-            ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self._socket, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         except OSError as error:
             raise HostError(f"no socket for the spawner: {why_not(error)}") from error
         # It ignores the environment, PYTHONDONTWRITEBYTECODE too, so that is passed on as a flag.
@@ -86,20 +81,19 @@ class Spawner:
                 start_new_session=True,
             )
         except OSError as error:
-            ours.close()
-            raise HostError(
-                f"the spawner could not be started: {why_not_started(error)}"
-            ) from error
+            self._socket.close()
+            reason = why_not_started(error)
+            raise HostError(f"the spawner could not be started: {reason}") from error
         finally:
             its.close()
         assert self._process.stderr is not None
-        os.set_blocking(self._process.stderr.fileno(), False)
-        ours.setblocking(False)  # noqa: FBT003 - its only signature
-        self._socket = ours
+        self._stderr = self._process.stderr
+        os.set_blocking(self._stderr.fileno(), False)
+        self._socket.setblocking(False)  # noqa: FBT003 - its only signature
 
     def fileno(self) -> int:
         """Readable when `receive` has something."""
-        return self._connection().fileno()
+        return self._socket.fileno()
 
     def spawn(self, plan: SpawnPlan) -> BotProcess:
         """Request a program; `receive` says what becomes of it. Returns at once, except the first
@@ -138,7 +132,7 @@ class Spawner:
         news: list[Started | Exited] = []
         while True:
             try:
-                data = self._connection().recv(ANSWER_BYTES)
+                data = self._socket.recv(ANSWER_BYTES)
             except BlockingIOError:
                 return news
             except OSError:
@@ -157,50 +151,30 @@ class Spawner:
     def close(self) -> None:
         """Kill everything, and wait until nothing is left. HostError: something is left."""
         self._residence.release()
-        process, self._process = self._process, None
-        connection, self._socket = self._socket, None
-        if connection is not None:
-            connection.close()
-        if process is None:
-            return
-        assert process.stderr is not None
-        process.stderr.close()
-        in_time = _ended(process)
+        self._socket.close()
+        self._stderr.close()
+        in_time = self._ended()
         if not in_time:
-            process.kill()
-        if process.wait():
+            self._process.kill()
+        if self._process.wait():
             cgroups.sweep()  # it could not do so itself
         if not in_time:
             raise HostError("the spawner did not end when its socket was closed, and was killed")
 
     def __enter__(self) -> Self:
-        self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _connection(self) -> socket.socket:
-        assert self._socket is not None, "a spawner must be started before it is used"
-        return self._socket
 
     def _send(self, request: dict[str, Any], descriptors: list[int]) -> None:
         data = json.dumps(request).encode()
-        connection = self._connection()
         while True:
             try:
-                if descriptors:
-                    socket.send_fds(connection, [data], descriptors)
-                else:
-                    connection.send(data)
+                socket.send_fds(self._socket, [data], descriptors)
             except BlockingIOError:
                 # Some twenty requests are queued, each a millisecond's work.
-                if not select.select([], [connection], [], SEND_S)[1]:
+                if not select.select([], [self._socket], [], SEND_S)[1]:
                     raise HostError("the spawner does not answer") from None
             except (BrokenPipeError, ConnectionResetError) as error:
                 raise self._death() from error
@@ -209,26 +183,22 @@ class Spawner:
 
     def _death(self) -> HostError:
         """Why the spawner has closed its end."""
-        process = self._process
-        assert process is not None
-        assert process.stderr is not None
-        if not _ended(process):
+        if not self._ended():
             return HostError("the spawner has closed its connection without ending")
-        code = process.wait()
+        code = self._process.wait()
         ended = f"signal {-code}" if code < 0 else f"exit {code}"
         text = ""
         with contextlib.suppress(OSError):
-            text = os.read(process.stderr.fileno(), STDERR_BYTES).decode(errors="backslashreplace")
+            text = os.read(self._stderr.fileno(), STDERR_BYTES).decode(errors="backslashreplace")
         last = text.strip().rpartition("\n")[2]
         return HostError(f"the spawner died ({ended})" + (f": {last}" if last else ""))
 
-
-def _ended(process: subprocess.Popen[bytes]) -> bool:
-    """Wait for its end. Not by wait() with a timeout, which polls, and is late by up to 50 ms."""
-    if process.poll() is not None:
-        return True
-    handle = os.pidfd_open(process.pid)
-    try:
-        return bool(select.select([handle], [], [], CLOSE_S)[0])
-    finally:
-        os.close(handle)
+    def _ended(self) -> bool:
+        """Wait for its end. A wait() with a timeout polls, and is late by up to 50 ms."""
+        if self._process.poll() is not None:
+            return True
+        handle = os.pidfd_open(self._process.pid)
+        try:
+            return bool(select.select([handle], [], [], CLOSE_S)[0])
+        finally:
+            os.close(handle)

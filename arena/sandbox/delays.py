@@ -1,4 +1,4 @@
-"""Read from /proc how long tasks have waited for a core.
+"""Read from /proc how long tasks have waited for a core, and try whether others have ours.
 
 A task's `schedstat` has three numbers: how long it ran, how long it was runnable and waited, how
 often it was scheduled. The kernel adds a wait when it ends. Tasks with a lower priority than ours,
@@ -10,11 +10,22 @@ waits, they are all 0.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from arena.sandbox.meter import PROC, read, stat_fields
+
+TRIAL_S = 0.01
+"""Some time slices of the scheduler, of three or four milliseconds each."""
+
+SHARE = 0.75
+"""With less of the core than this, we aren't alone on it. One other busy task leaves a half."""
+
+KNOWN_S = 1.0
+"""How long a trial's result may be used where no charge depends on it."""
 
 _NS = 1e-9
 _RUNNABLE = b"R"
@@ -29,8 +40,7 @@ class Task(NamedTuple):
     ran: float
     waited: float
     turns: int  # how often it was scheduled
-    waiting: bool
-    """Whether it is runnable: on the core that we share it waits, since we run."""
+    waiting: bool  # it is runnable: on the core that we share it waits, since we run
 
 
 class Reading(NamedTuple):
@@ -67,27 +77,47 @@ def tasks(pids: Iterable[int], *, proc: str = PROC) -> dict[int, Task]:
     return found
 
 
-class OwnWait:
-    """How long this thread has waited for a core. Its file is kept open, as it is read often."""
+class Core:
+    """The core of this thread: how long it has waited for it, and whether others use it.
 
-    __slots__ = ("_file", "counted")
+    Nothing that a bot shows proves the latter: many busy threads of its own look like starvation
+    too. So while its tree is stopped, this process spins for a moment. If it doesn't get the core,
+    another program has it, and that isn't the bot.
+    """
 
     def __init__(self, proc: str = PROC) -> None:
-        self.counted = False
-        """Whether this kernel counts waits; some have the file and leave it at zero."""
-        try:
+        self.cores = len(os.sched_getaffinity(0))
+        """How many we may use; our children inherit them."""
+        self.alone = self.cores == 1
+        self._tried = float("-inf")
+        self._overloaded = False
+        self._file = -1  # kept open, as it is read often
+        with contextlib.suppress(OSError):
             self._file = os.open(f"{proc}/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            self._file = -1
-        else:
-            self.counted = self._read()[0] > 0
-
-    def waited(self) -> float:
-        return self._read()[1] * _NS if self.counted else 0.0
+        self.counted = self._file >= 0 and self._read()[0] > 0
+        """Whether this kernel counts waits; some have the file and leave it at zero."""
 
     def _read(self) -> tuple[int, int]:
         ran, waited, _ = os.pread(self._file, 128, 0).split()
         return int(ran), int(waited)
+
+    def waited(self) -> float:
+        return self._read()[1] * _NS if self.counted else 0.0
+
+    @property
+    def recent(self) -> bool | None:
+        """The result of the last trial; None: it is too old."""
+        return self._overloaded if time.monotonic() - self._tried < KNOWN_S else None
+
+    def overloaded(self) -> bool:
+        """Spin until we have had TRIAL_S of CPU, or it takes too long."""
+        begun, used = time.monotonic(), time.thread_time()
+        while (got := time.thread_time() - used) < TRIAL_S:
+            if time.monotonic() - begun > TRIAL_S / SHARE:
+                break
+        self._tried = time.monotonic()
+        self._overloaded = got < SHARE * (self._tried - begun)
+        return self._overloaded
 
     def close(self) -> None:
         self.counted = False
@@ -98,8 +128,5 @@ class OwnWait:
 
 def counts_waits() -> bool:
     """Whether this kernel counts how long tasks wait for a core."""
-    own = OwnWait()
-    try:
-        return own.counted
-    finally:
-        own.close()
+    with contextlib.closing(Core()) as core:
+        return core.counted

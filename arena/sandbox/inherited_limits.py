@@ -5,7 +5,7 @@ container or a batch system has set for the arena holds for every bot as well: o
 its own limits would fail by a limit that it doesn't know of. `read_limits` reads them; the rest is
 arithmetic. `lack` names a promise that can't be kept for one bot; `check_capacity` says how many
 matches fit at a time. A memory limit of a control group above us is no lack as long as one bot has
-its share: few bots use all of it, and one that the kernel kills for it is not blamed (oom.py).
+its share: few bots use all of it, and one that the kernel kills for it is not blamed.
 
 Invariant: only `raise_open_files` changes anything; what can't be read limits nothing.
 """

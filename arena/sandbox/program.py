@@ -11,7 +11,7 @@ import os
 import signal
 from typing import Any
 
-from arena.sandbox import cgroups, child, oom, removal, watch
+from arena.sandbox import cgroups, child, removal, watch
 
 STATUS_BYTES = 4096  # bwrap's two lines take 300; the program itself can't write there
 
@@ -35,7 +35,7 @@ class Program:
         """Why the sandbox, or the machine, could not run it."""
         self.group: cgroups.Group | None = None
         self.overstepped = ""
-        self.kills: oom.OomKills | None = None
+        self.kills: cgroups.OomKills | None = None
         """Of the group that it shares with us, if it has none of its own."""
         self.cpu_ms = 0.0
         self.memory_mb = 0.0

@@ -45,7 +45,7 @@ if __name__ == "__main__":
         sys.modules[_name] = types.ModuleType(_name)
         sys.modules[_name].__path__ = [str(_folder)]
 
-from arena.sandbox import cgroups, child, meter, mounts, oom, subreaper, uids
+from arena.sandbox import cgroups, child, meter, mounts, subreaper, uids
 from arena.sandbox.program import Program
 
 REQUEST_BYTES = 1 << 18
@@ -78,7 +78,7 @@ class SpawnerProcess:
         self.closing = 0.0
         self.checked = 0.0
         self.groups, self.groupless = cgroups.find()
-        self.kills = oom.OomKills()
+        self.kills = cgroups.OomKills()
         self.uids = uids.SpareUids()
         self.poll = select.poll()
         self.news = subreaper.become()

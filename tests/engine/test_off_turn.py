@@ -176,7 +176,7 @@ async def test_what_others_have_used_is_bounded_by_what_was_last_read(ways, bots
         at_table, _ = await start_bots(table, way.context, way.series.matches[0].seats)
         one, *others = at_table.values()
         taken = table.taken(one)
-        assert 0 < taken == sum(other.known_cpu for other in others) / table.core.count
+        assert 0 < taken == sum(other.known_cpu for other in others) / table.core.cores
         at = min(other.known_at for other in others)
         assert taken == table.most_taken(one, at)
         assert taken + 0.5 == pytest.approx(table.most_taken(one, at + 0.5))

@@ -9,7 +9,7 @@ import pytest
 from arena.executors import worker
 from arena.executors.core_probe import CoreTrial, try_cores
 from arena.executors.cores import cores
-from arena.sandbox.overload import SHARE
+from arena.sandbox.delays import SHARE
 
 BUSY = "import os; os.sched_setaffinity(0, {%d}); print(flush=True)\nwhile True: pass"
 

@@ -472,7 +472,6 @@ if sys.argv[1] == "plain":
     print(0, child.pid, flush=True)
 else:
     spawner = Spawner()
-    spawner.start()
     bot = spawner.spawn(plan)
     pid = 0
     while not pid:

@@ -133,7 +133,6 @@ class Host:
 
     def __init__(self, folder):
         self.spawner = Spawner()
-        self.spawner.start()
         self.folder = folder
         self.bots = {}
         self.ended = {}

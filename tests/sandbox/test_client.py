@@ -250,7 +250,6 @@ def test_a_stopped_spawner_is_killed_in_the_end(monkeypatch):
     """close() of a spawner that hangs kills it and says so."""
     monkeypatch.setattr("arena.sandbox.client.CLOSE_S", 0.05)
     spawner = Spawner()
-    spawner.start()
     process = spawner._process
     process.send_signal(signal.SIGSTOP)
     with pytest.raises(HostError, match="did not end"):

@@ -290,7 +290,6 @@ import msgspec
 from arena.sandbox import SpawnPlan
 from arena.sandbox.client import Spawner
 spawner = Spawner()
-spawner.start()
 bot = spawner.spawn(msgspec.json.decode(sys.argv[1], type=SpawnPlan))
 select.select([bot.stdout], [], [], 30)
 print(spawner._process.pid, os.read(bot.stdout, 100).decode(), flush=True)

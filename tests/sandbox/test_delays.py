@@ -7,9 +7,8 @@ import threading
 
 import pytest
 
-from arena.sandbox import overload
-from arena.sandbox.delays import OwnWait, Task, counts_waits, tasks
-from arena.sandbox.overload import Core
+from arena.sandbox import delays
+from arena.sandbox.delays import Core, Task, counts_waits, tasks
 
 BUSY = """
 import os, sys
@@ -65,7 +64,7 @@ def test_a_kernel_that_does_not_count(tmp_path, text):
     if text is not None:
         (tmp_path / "thread-self").mkdir()
         (tmp_path / "thread-self" / "schedstat").write_text(text)
-    own = OwnWait(str(tmp_path))
+    own = Core(str(tmp_path))
     assert not own.counted
     assert 0.0 == own.waited()
     own.close()
@@ -96,19 +95,19 @@ def core():
 def test_who_shares_a_core_waits(core):
     """We, and whoever wants it beside us; and the trial sees it."""
     mine, pid = core
-    before, own = tasks([pid]), mine.own.waited()
+    before, own = tasks([pid]), mine.waited()
     assert mine.overloaded()
     assert mine.recent
     assert mine.alone
     assert before[pid].waiting
-    while mine.own.waited() == own or tasks([pid])[pid].waited == before[pid].waited:
+    while mine.waited() == own or tasks([pid])[pid].waited == before[pid].waited:
         pass
 
 
 @pytest.mark.process
 def test_a_thread_is_told_from_another():
     """Our own wait is this thread's."""
-    own = OwnWait()
+    own = Core()
     ran = []
     thread = threading.Thread(target=lambda: ran.append(tasks([os.getpid()])))
     thread.start()
@@ -135,7 +134,7 @@ class Clocks:
 def test_a_core_is_overloaded_when_others_have_a_part_of_it(monkeypatch, share, overloaded):
     """Known for a second; one that others have takes no longer to try than one that is free."""
     clocks = Clocks(share)
-    monkeypatch.setattr(overload, "time", clocks)
+    monkeypatch.setattr(delays, "time", clocks)
     core = Core()
     assert core.recent is None
     begun = clocks.now

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from arena.sandbox import Launch, inherited_limits
+from arena.sandbox.client import Spawner
 from arena.sandbox.inherited_limits import (
     OVERHEAD,
     OWN,
@@ -179,7 +180,7 @@ def test_a_default_that_may_be_raised_is_no_limit_for_a_bot(host, name):
     resource.setrlimit(number, (8 << 30, hard))
     try:
         host.spawner.close()
-        host.spawner.start()
+        host.spawner = Spawner()
         code = f"import resource; print(resource.getrlimit(resource.RLIMIT_{name})[0], flush=True)"
         assert str(hard) == host.python(Unconfined(), code).line()
     finally:

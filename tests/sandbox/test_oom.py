@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.sandbox import oom
+from arena.sandbox import cgroups
 
 MB = 1 << 20
 MEMORY = "memory.limit_in_bytes"
@@ -101,11 +101,11 @@ def test_kills_are_counted_by_our_group_or_the_machine(tmp_path):
     (proc / "cgroup").write_text("0::/\n")
     (proc / "mountinfo").write_text(f"41 31 0:38 / {own} rw - cgroup2 cgroup2 rw\n")
     machine = tmp_path / "vmstat"
-    kills = oom.OomKills(proc, machine)
+    kills = cgroups.OomKills(proc, machine)
     assert 0 == kills.count()
     machine.write_text("pgfault 8\noom_kill 3\n")
     assert 3 == kills.count()
     (own / "memory.events").write_text("oom 1\noom_kill 2\n")
     assert 2 == kills.count()
     (proc / "cgroup").write_text("")
-    assert 3 == oom.OomKills(proc, machine).count()
+    assert 3 == cgroups.OomKills(proc, machine).count()

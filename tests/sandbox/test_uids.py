@@ -85,7 +85,6 @@ def test_programs_of_many_spawners_run_as_different_users(tmp_path):
     users = []
     try:
         for spawner in spawners:
-            spawner.start()
             for _ in range(2):
                 spawner.spawn(plan)
         for spawner in spawners:
