@@ -186,37 +186,29 @@ def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
     It kills the tree when the program has ended or the gate closes, and ends when nothing is left.
     It isn't confined itself; what confines the program keeps it from signalling the keeper.
     """
-    news = subreaper.become()
-    keeper = os.getpid()
     scratch = ""
     if plan["options"].get("scratch"):
-        scratch = f"{mounts.STAGE}/arena-scratch-{keeper}-{os.urandom(8).hex()}"
+        scratch = f"{mounts.STAGE}/arena-scratch-{os.getpid()}-{os.urandom(8).hex()}"
         os.mkdir(scratch, 0o700)  # noqa: PTH102 - no Path here
-    ready, failed = os.pipe2(os.O_CLOEXEC)
-    program = os.fork()
-    if program == 0:
+
+    def begun(pid: int) -> None:
+        for end in (_STDIN, _STDOUT, _STDERR):
+            os.close(end)
+        _report({"child-pid": pid, "scratch": scratch})
+
+    def program(keeper: int, failed: int) -> NoReturn:
         _become(plan, keeper, failed, uid=uid, join=join, scratch=scratch)
-    for end in (_STDIN, _STDOUT, _STDERR, failed):
-        os.close(end)
-    ended: dict[int, int] = {}
-    if failure := os.read(ready, ERROR_BYTES):  # else it is closed by the start of the program
-        os.write(_ERRORS, failure)
-    else:
-        _report({"child-pid": program, "scratch": scratch})
-        subreaper.wait_for(program, news, _GATE, ended)
-    subreaper.kill_all(program, news, ended)
+
+    failure, status = subreaper.keep(program, _GATE, begun)
     if scratch:
         with contextlib.suppress(OSError):  # the spawner tries again
             removal.remove(scratch)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if not failure:
-        _report(
-            {
-                "exit": ended[program],
-                "cpu_ms": (used.ru_utime + used.ru_stime) * 1000,
-                "memory_mb": used.ru_maxrss / 1024,
-            }
-        )
+    if failure:
+        os.write(_ERRORS, failure)
+    else:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_ms = (used.ru_utime + used.ru_stime) * 1000
+        _report({"exit": status, "cpu_ms": cpu_ms, "memory_mb": used.ru_maxrss / 1024})
     os._exit(0)
 
 

@@ -1,13 +1,9 @@
 """Find the files and folders that an interpreter or a compiler outside the system's folders needs.
 
-Only reads the file system. An installation is recognised by one of a closed list of shapes, and
-only the parts that its shape names are exposed, never the folder that contains it: a prefix such as
-~/.local or a home contains much that belongs to no runtime. A program that isn't one of a shape's
-programs exposes nothing, whatever lies beside it.
-
-Parts are chosen by their names alone. Whether a folder may be exposed at all (a home, the cache) is
-up to the caller; `generic` says that the parts have names that any prefix could have.
-`private_file` finds files in them that only their owner may read.
+An installation is recognised by one of a closed list of shapes, and only the parts that its shape
+names are exposed, never the folder that contains it: a prefix such as ~/.local or a home contains
+much that belongs to no runtime. A program that isn't one of a shape's programs exposes nothing.
+Whether a folder may be exposed at all (a home, the cache) is up to the caller.
 """
 
 from __future__ import annotations
@@ -24,16 +20,46 @@ from typing import NamedTuple
 
 SHAPES = "Python, node, a JDK, Go or Rust"  # for messages
 _PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)?)?[a-z]*")
-_NODE_PARTS = ("bin/node", "include/node", "lib/node_modules/npm", "lib/node_modules/corepack")
 _JDK = ("jar", "java", "javac", "javap", "jdeps", "jlink", "jmod", "jshell")
-_JDK_PARTS = (
-    *(f"bin/{name}" for name in _JDK), "conf", "include", "jmods", "jre", "lib", "release",
-)  # fmt: skip
-_GO = ("go", "gofmt")
-_GO_PARTS = (*(f"bin/{name}" for name in _GO), "VERSION", "go.env", "lib", "pkg", "src")
-_RUST_PARTS = (
-    "bin/cargo", "bin/rustc", "bin/rustdoc", "lib/rustlib",
-    "lib/libLLVM*", "lib/librustc_driver*", "lib/libstd*", "lib/libtest*",
+
+
+class _Shape(NamedTuple):
+    programs: tuple[str, ...]
+    marks: tuple[tuple[str, ...], ...]
+    """Of each, one has to be there."""
+    parts: tuple[str, ...]
+    generic: bool
+
+
+_NODE_LIBRARIES = ("include/node", "lib/node_modules/npm", "lib/node_modules/corepack")
+_SHAPES = (
+    _Shape(
+        ("node",),
+        (("bin/node",), _NODE_LIBRARIES),
+        ("bin/node", *_NODE_LIBRARIES),
+        generic=False,
+    ),
+    _Shape(
+        _JDK,
+        (("bin/java",), ("lib/modules", "lib/rt.jar", "jre/lib/rt.jar")),
+        (*(f"bin/{name}" for name in _JDK), "conf", "include", "jmods", "jre", "lib", "release"),
+        generic=True,
+    ),
+    _Shape(
+        ("go", "gofmt"),
+        (("VERSION",), ("src/runtime",)),
+        ("bin/go", "bin/gofmt", "VERSION", "go.env", "lib", "pkg", "src"),
+        generic=True,
+    ),
+    _Shape(
+        ("cargo", "rustc", "rustdoc"),
+        (("lib/rustlib",),),
+        (
+            "bin/cargo", "bin/rustc", "bin/rustdoc", "lib/rustlib",
+            "lib/libLLVM*", "lib/librustc_driver*", "lib/libstd*", "lib/libtest*",
+        ),
+        generic=False,
+    ),
 )  # fmt: skip
 _ENVIRONMENT_PARTS = ("bin/py*", "lib/python3*", "lib/pypy3*", "pyvenv.cfg")
 
@@ -101,10 +127,15 @@ def _public(info: os.stat_result) -> bool:
 def find_installation(program: Path) -> Installation | None:
     """The installation of a program, given by its real path; None: it has no known shape."""
     if program.parent.name == "bin":
-        prefix = program.parent.parent
-        for shape in (_python, _node, _jdk, _go, _rust):
-            if found := shape(prefix, program):
-                return found
+        prefix, name = program.parent.parent, program.name
+        if _PYTHON.fullmatch(name):
+            return _python(prefix, program)
+        if program.parts[-5:-2] == ("lib", "node_modules", "npm"):  # what bin/npm links to
+            prefix, name = program.parents[4], "node"
+        for shape in _SHAPES:
+            present = (any(_present(prefix, mark)) for mark in shape.marks)
+            if name in shape.programs and all(present):
+                return Installation(prefix, tuple(_present(prefix, shape.parts)), shape.generic)
     return None
 
 
@@ -119,8 +150,6 @@ def own_python() -> tuple[str, ...]:
 
 
 def _python(prefix: Path, program: Path) -> Installation | None:
-    if not _PYTHON.fullmatch(program.name):
-        return None
     folders = [prefix / "lib", prefix / "lib64"]
     libraries = [
         library
@@ -152,40 +181,6 @@ def _of_version(library: str, program: str) -> bool:
     """Whether lib/python3.11 is for python3.11; for a program called python3 any may be."""
     number = re.search(r"\d+\.\d+", program)
     return number is None or re.search(rf"{re.escape(number[0])}(?!\d)", library) is not None
-
-
-def _node(prefix: Path, program: Path) -> Installation | None:
-    if program.parts[-5:-2] == ("lib", "node_modules", "npm"):  # what bin/npm links to
-        prefix = program.parents[4]
-    elif program.name != "node":
-        return None
-    parts = tuple(_present(prefix, _NODE_PARTS))
-    if len(parts) < 2 or parts[0] != prefix / "bin/node":  # a mark besides the program
-        return None
-    return Installation(prefix, parts, generic=False)
-
-
-def _jdk(prefix: Path, program: Path) -> Installation | None:
-    libraries = ("lib/modules", "lib/rt.jar", "jre/lib/rt.jar")
-    if program.name not in _JDK or not (
-        (prefix / "bin/java").is_file() and any((prefix / each).is_file() for each in libraries)
-    ):
-        return None
-    return Installation(prefix, tuple(_present(prefix, _JDK_PARTS)), generic=True)
-
-
-def _go(prefix: Path, program: Path) -> Installation | None:
-    marks = (prefix / "VERSION").is_file() and (prefix / "src/runtime").is_dir()
-    if program.name not in _GO or not marks:
-        return None
-    return Installation(prefix, tuple(_present(prefix, _GO_PARTS)), generic=True)
-
-
-def _rust(prefix: Path, program: Path) -> Installation | None:
-    parts = tuple(_present(prefix, _RUST_PARTS))
-    if program not in parts or not (prefix / "lib/rustlib").is_dir():
-        return None
-    return Installation(prefix, parts, generic=False)
 
 
 def _present(prefix: Path, patterns: Iterable[str]) -> Iterator[Path]:

@@ -1,8 +1,7 @@
 """Keep a process tree from outliving its program: wait for that, then kill all that is left.
 
 A subreaper inherits every orphan below it, so nothing of the tree escapes by having its parent die.
-`become` makes this process one; `wait_for` waits for the program at the top of the tree; `kill_all`
-kills the rest. Standard library only, one thread: loaded into the spawner and into keepers.
+Standard library only, one thread: loaded into the spawner and into keepers.
 """
 
 from __future__ import annotations
@@ -11,6 +10,8 @@ import contextlib
 import os
 import select
 import signal
+from collections.abc import Callable
+from typing import NoReturn
 
 from arena.sandbox import kernel, meter
 
@@ -34,13 +35,31 @@ def drain(news: int) -> None:
             pass
 
 
-def wait_for(program: int, news: int, gate: int, ended: dict[int, int]) -> None:
-    """Reap until the program has ended, its status in `ended`, or the gate was closed."""
-    poll = select.poll()
-    poll.register(news, select.POLLIN)
-    poll.register(gate, select.POLLIN)
-    while program not in ended and gate not in dict(poll.poll()):
-        _reap(program, news, ended)
+def keep(
+    program: Callable[[int, int], NoReturn], gate: int, begun: Callable[[int], None]
+) -> tuple[bytes, int]:
+    """Be the parent of a program; kill its tree when it has ended or the gate was closed.
+
+    `program(keeper, failed)` becomes it in a child, or writes to `failed` why not. If it could,
+    `begun(pid)` is called. Returns what was written, and the program's wait status.
+    """
+    news, keeper = become(), os.getpid()
+    ready, failed = os.pipe2(os.O_CLOEXEC)
+    pid = os.fork()
+    if pid == 0:
+        program(keeper, failed)
+    os.close(failed)
+    ended: dict[int, int] = {}
+    failure = os.read(ready, 4096)  # empty: exec has closed it
+    if not failure:
+        begun(pid)
+        poll = select.poll()
+        poll.register(news, select.POLLIN)
+        poll.register(gate, select.POLLIN)
+        while pid not in ended and gate not in dict(poll.poll()):
+            _reap(pid, news, ended)
+    _kill_all(pid, news, ended)
+    return failure, ended[pid]
 
 
 def _reap(program: int, news: int, ended: dict[int, int]) -> bool:
@@ -56,7 +75,7 @@ def _reap(program: int, news: int, ended: dict[int, int]) -> bool:
     return False
 
 
-def kill_all(program: int, news: int, ended: dict[int, int]) -> None:
+def _kill_all(program: int, news: int, ended: dict[int, int]) -> None:
     """Kill and reap until no child is left; orphans have become children.
 
     Found by the lists of children, which take microseconds: a process that forks and exits would
@@ -70,14 +89,10 @@ def kill_all(program: int, news: int, ended: dict[int, int]) -> None:
         # Stopped first: what is stopped can't fork while its neighbours are killed.
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in found:
-                _signal(pid, number)
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
         if not _reap(program, news, ended):
             return
         if found <= killed:  # the dying need the core more than we do
             select.select([news], [], [], _RESCAN_S)
         killed |= found
-
-
-def _signal(pid: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, number)

@@ -34,25 +34,17 @@ REPORT_BYTES = 4096  # above the longest message
 
 
 def main(argv: list[str]) -> None:
-    news = subreaper.become()
     connection = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-    keeper = os.getpid()
-    ended: dict[int, int] = {}
     try:
-        ready, failed = os.pipe2(os.O_CLOEXEC)
-        tool = os.fork()
+        failure, status = subreaper.keep(
+            lambda keeper, failed: _become(argv, keeper, null, failed),
+            connection.fileno(),
+            lambda _: None,
+        )
+        report: dict[str, int | None] = {"errno": int(failure)} if failure else {"status": status}
     except OSError as error:
         report = {"errno": error.errno}
-    else:
-        if tool == 0:
-            _become(argv, keeper, null, failed)
-        os.close(failed)
-        failure = os.read(ready, REPORT_BYTES)  # empty: exec has closed it
-        if not failure:
-            subreaper.wait_for(tool, news, connection.fileno(), ended)
-        subreaper.kill_all(tool, news, ended)
-        report = {"errno": int(failure)} if failure else {"status": ended[tool]}
     with contextlib.suppress(OSError):  # the arena is gone
         connection.send(json.dumps(report).encode(), socket.MSG_NOSIGNAL)
 
