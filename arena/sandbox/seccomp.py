@@ -3,8 +3,7 @@
 A deny-list: what ordinary runtimes need stays allowed, and each rule closes something that
 namespaces, Landlock and resource limits leave open. But only calls that are named in syscalls.py
 are allowed: what is newer than that table is refused. Three calls with hundreds of meanings (fcntl,
-ioctl, prctl) have allow-lists instead. To change what a program may do, edit `RULES` and the tables
-`_REFUSED` and `_CONDITIONAL`.
+ioctl, prctl) have allow-lists instead. To change what a program may do, edit RULES and _REFUSED.
 
 The errno depends on the caller. ENOSYS, EAFNOSUPPORT, EINVAL, ENOTTY and EOPNOTSUPP say "not on
 this machine": runtimes fall back on something else. EPERM says "not for you", where there is no
@@ -94,167 +93,114 @@ RULES: Mapping[str, str] = {
 """Each rule and what it closes, in order. `program` can leave out any by name."""
 
 _PRETEND = 0  # instead of an errno: the call returns 0 and does nothing
-_THIS_PROCESS = 0
-
-# ------------------------------------------------------------------------- constants of the kernel
-
-_AF_UNIX, _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 1, 5, 0xF
-_SOL_SOCKET = 1
-# SO_SNDBUF, SO_RCVBUF, both FORCE, SO_ZEROCOPY, SO_RESERVE_MEM
-_SO_BUFFERS = (7, 8, 32, 33, 60, 73)
-_SO_FILTERS = (26, 50, 51, 52)  # SO_ATTACH_FILTER, _BPF, _REUSEPORT_CBPF, _REUSEPORT_EBPF
-
-# MAP_TYPE covers MAP_SHARED and the MAP_SHARED_VALIDATE that the kernel refuses for no file.
-_MAP_SHARED, _MAP_TYPE, _MAP_ANONYMOUS, _MAP_HUGETLB = 0x01, 0x0F, 0x20, 0x4_0000
-_MADV_MERGEABLE, _MADV_PAGEOUT = 12, 21
-_FADV_DONTNEED = 4
-_RWF_CACHE = 0x08 | 0x80  # RWF_NOWAIT tells what is cached, RWF_DONTCACHE drops it
-
-# NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. NEWTIME's bit is clone's signal.
-_CLONE_NEW = 0x7E02_0000
-_CLONE_PARENT = 0x8000
-
-_F_LOCKS = (5, 6, 7, 36, 37, 38, 1029)  # F_GETLK, SETLK, SETLKW, the same F_OFD_*, CANCELLK
-_F_WATCHES = (1024, 1025, 1026, 1039, 1040)  # F_SETLEASE, GETLEASE, NOTIFY, GETDELEG, SETDELEG
-_F_OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
-_F_SETFL, _O_ASYNC = 4, 0x2000
-_F_SETPIPE_SZ = 1031
-_O_TRUNC, _O_ACCMODE = 0o1000, 0o3
-_EMPTYING = (_O_TRUNC, _O_TRUNC | _O_ACCMODE)  # for reading, and for neither reading nor writing
-_F_HARMLESS = (
-    3, _F_SETFL, 1, 2, 0, 1030,  # F_GETFL, SETFL, GETFD, SETFD, DUPFD, DUPFD_CLOEXEC
-    1027, 1028, 1032, 1034, 1033,  # F_DUPFD_QUERY, CREATED_QUERY, GETPIPE_SZ, GET_SEALS, ADD_SEALS
-    9, 11, 16, 17,  # F_GETOWN, GETSIG, GETOWN_EX, GETOWNER_UIDS
-)  # fmt: skip
-
-_TERMINAL_TYPE, _TERMINAL = 0xFF00, 0x5400  # the second byte of every request to terminals
-_TIO = (0x5412, 0x541C, 0x541D, 0x5423)  # TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD
-_FIOASYNC = 0x5452
-_OWNER_REQUESTS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
-# FICLONE, FICLONERANGE (they need a target open for writing), FS_IOC_FIEMAP, FS_IOC_GETFLAGS,
-# FS_IOC_FSGETXATTR, RNDGETENTCNT.
-_FILE_REQUESTS = (
-    0x4004_9409, 0x4020_940D, 0xC020_660B, 0x8008_6601, 0x801C_581F, 0x8004_5200,
-)  # fmt: skip
-
-_PR_SET_DUMPABLE, _PR_SET_MM, _PR_SCHED_CORE, _PR_SET_MEMORY_MERGE = 4, 35, 62, 67
-_PR_FUTEX_HASH = 78  # 2**20 slots are 64 MiB of the kernel's memory, and more can be asked for
-_PR_UNKNOWN = 79
-_PR_NAMED = (0x5356_4D41, 0x4155_5856)  # PR_SET_VMA, PR_GET_AUXV: numbers that spell a name
-
-# PER_LINUX, PER_LINUX32, with UNAME26 or without randomised addresses, and the question.
-_PERSONALITIES = (0, 8, 0x2_0000, 0x2_0008, 0x4_0000, 0xFFFF_FFFF)
 
 # More than any pid can be: a filter in which this was not replaced lets no process be signalled.
 _MAIN_PROCESS = 0x7FFF_FF11
 _MAIN_GROUP = -_MAIN_PROCESS & bpf.ALL_BITS
 
-
-class _Denial(NamedTuple):
-    rule: str
-    call: str
-    errno: int
-    tests: tuple[Test, ...] = ()  # the call is refused if all of them hold
-    pretend: bool = False  # with `metadata="pretend"` the call seems to succeed
-
-
-def _if(rule: str, call: str, number: int, *tests: Test, pretend: bool = False) -> _Denial:
-    return _Denial(rule, call, number, tests, pretend)
-
-
-def _is(argument: int, *values: int, mask: int = bpf.ALL_BITS) -> Test:
-    return Test(argument, values, mask=mask)
-
-
-def _is_not(argument: int, *values: int, mask: int = bpf.ALL_BITS) -> Test:
-    return Test(argument, values, inside=False, mask=mask)
-
-
-_CONDITIONAL = (
-    _if("socketpair", "socketpair", errno.EAFNOSUPPORT, _is_not(0, _AF_UNIX)),
-    # Seqpacket counts as a stream here: once connected it can't send elsewhere. Of all types that
-    # the kernel takes for a unix socket, RAW is DGRAM by another name: so only these two.
-    _if(
-        "socketpair",
-        "socketpair",
-        errno.ESOCKTNOSUPPORT,
-        _is_not(1, _SOCK_STREAM, _SOCK_SEQPACKET, mask=_SOCK_TYPE),
+_VALUES: Mapping[str, tuple[int, ...]] = {
+    "0": (0,),
+    "AF_UNIX": (1,),
+    "SOCK_TYPE": (0xF,),
+    "SOCK_STREAM": (1,),
+    "SOCK_SEQPACKET": (5,),
+    "SOL_SOCKET": (1,),
+    # SO_SNDBUF, SO_RCVBUF, both FORCE, SO_ZEROCOPY, SO_RESERVE_MEM
+    "SO_BUFFERS": (7, 8, 32, 33, 60, 73),
+    "SO_FILTERS": (26, 50, 51, 52),  # SO_ATTACH_FILTER, _BPF, _REUSEPORT_CBPF, _REUSEPORT_EBPF
+    # MAP_TYPE covers MAP_SHARED and the MAP_SHARED_VALIDATE that the kernel refuses for no file.
+    "MAP_TYPE|ANONYMOUS": (0x2F,),
+    "MAP_SHARED|ANONYMOUS": (0x21,),
+    "MAP_HUGETLB": (0x4_0000,),
+    "MADV_MERGEABLE": (12,),
+    "MADV_PAGEOUT": (21,),
+    "FADV_DONTNEED": (4,),
+    "RWF_CACHE": (0x08 | 0x80,),  # RWF_NOWAIT tells what is cached, RWF_DONTCACHE drops it
+    # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. NEWTIME's bit is clone's signal.
+    "CLONE_NEW": (0x7E02_0000,),
+    "CLONE_PARENT": (0x8000,),
+    "F_LOCKS": (5, 6, 7, 36, 37, 38, 1029),  # F_GETLK, SETLK, SETLKW, the same F_OFD_*, CANCELLK
+    "F_WATCHES": (1024, 1025, 1026, 1039, 1040),  # F_SETLEASE, GETLEASE, NOTIFY, two _DELEG
+    "F_OWNERS": (8, 10, 15),  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+    "F_SETFL": (4,),
+    "O_ASYNC": (0x2000,),
+    "F_SETPIPE_SZ": (1031,),
+    "F_HARMLESS": (
+        3, 4, 1, 2, 0, 1030,  # F_GETFL, SETFL, GETFD, SETFD, DUPFD, DUPFD_CLOEXEC
+        1027, 1028, 1032, 1034, 1033,  # F_DUPFD_QUERY, CREATED_QUERY, GETPIPE_SZ, two _SEALS
+        9, 11, 16, 17,  # F_GETOWN, GETSIG, GETOWN_EX, GETOWNER_UIDS
     ),
-    _if(
-        "kernel-memory",
-        "setsockopt",
-        errno.EPERM,
-        _is(1, _SOL_SOCKET),
-        _is(2, *_SO_BUFFERS, *_SO_FILTERS),
+    "O_TRUNC|ACCMODE": (0o1003,),
+    "O_EMPTYING": (0o1000, 0o1003),  # for reading, and for neither reading nor writing
+    "TERMINAL_TYPE": (0xFF00,),  # the second byte of every request to terminals
+    "TERMINAL": (0x5400,),
+    "TIO": (0x5412, 0x541C, 0x541D, 0x5423),  # TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD
+    "FIOASYNC": (0x5452,),
+    "OWNER_REQUESTS": (0x8901, 0x8902),  # FIOSETOWN, SIOCSPGRP
+    # FICLONE, FICLONERANGE (they need a target open for writing), FS_IOC_FIEMAP, FS_IOC_GETFLAGS,
+    # FS_IOC_FSGETXATTR, RNDGETENTCNT.
+    "FILE_REQUESTS": (
+        0x4004_9409, 0x4020_940D, 0xC020_660B, 0x8008_6601, 0x801C_581F, 0x8004_5200,
     ),
-    _if("kernel-memory", "fcntl", errno.EPERM, _is(1, _F_SETPIPE_SZ)),
-    _if("kernel-memory", "prctl", errno.EINVAL, _is(0, _PR_FUTEX_HASH)),
-    _if(
-        "shared-memory",
-        "mmap",
-        errno.EPERM,
-        _is(3, _MAP_SHARED | _MAP_ANONYMOUS, mask=_MAP_TYPE | _MAP_ANONYMOUS),
-    ),
-    # As on a machine whose reserve is empty, where JVM and allocators take ordinary pages.
-    _if("huge-pages", "mmap", errno.ENOMEM, _is(3, _MAP_HUGETLB, mask=_MAP_HUGETLB)),
-    _if("swap-out", "madvise", errno.EINVAL, _is(2, _MADV_PAGEOUT)),
-    # The first argument are the flags on both machines; on others it isn't.
-    _if("namespaces", "clone", errno.EPERM, _is_not(0, 0, mask=_CLONE_NEW)),
-    _if("parentage", "clone", errno.EPERM, _is(0, _CLONE_PARENT, mask=_CLONE_PARENT)),
-    _if("limits", "prlimit64", errno.EPERM, _is_not(0, _THIS_PROCESS)),
-    _if("locks", "fcntl", errno.EOPNOTSUPP, _is(1, *_F_LOCKS)),
-    _if("watches", "fcntl", errno.EINVAL, _is(1, *_F_WATCHES)),
-    _if("descriptor-signals", "fcntl", errno.EPERM, _is(1, *_F_OWNERS)),
-    _if(
-        "descriptor-signals",
-        "fcntl",
-        errno.EPERM,
-        _is(1, _F_SETFL),
-        _is(2, _O_ASYNC, mask=_O_ASYNC),
-    ),
-    _if(
-        "fcntl",
-        "fcntl",
-        errno.EINVAL,
-        _is_not(1, *_F_HARMLESS, *_F_LOCKS, *_F_WATCHES, *_F_OWNERS, _F_SETPIPE_SZ),
-    ),
-    _if("terminal", "ioctl", errno.EPERM, _is(1, *_TIO)),
-    _if("descriptor-signals", "ioctl", errno.EPERM, _is(1, *_OWNER_REQUESTS, _FIOASYNC)),
-    _if(
-        "ioctl",
-        "ioctl",
-        errno.ENOTTY,
-        _is_not(1, _TERMINAL, mask=_TERMINAL_TYPE),
-        _is_not(1, *_FILE_REQUESTS, *_OWNER_REQUESTS),
-    ),
-    _if("dumpable", "prctl", errno.EPERM, _is(0, _PR_SET_DUMPABLE, _PR_SET_MM)),
-    _if("core-scheduling", "prctl", errno.EINVAL, _is(0, _PR_SCHED_CORE)),
-    _if("same-page-merging", "prctl", errno.EINVAL, _is(0, _PR_SET_MEMORY_MERGE)),
-    _if("same-page-merging", "madvise", errno.EINVAL, _is(2, _MADV_MERGEABLE)),
-    _if("prctl", "prctl", errno.EINVAL, Test(0, least=_PR_UNKNOWN), _is_not(0, *_PR_NAMED)),
-    # A negative pid other than our own group is another group, or every process (-1). The main
-    # process leads a session of its own, so whatever is in its group is the bot's.
-    _if("signals", "kill", errno.EPERM, _is_not(0, _THIS_PROCESS, _MAIN_PROCESS, _MAIN_GROUP)),
-    # The kernel checks that the thread is of this process. abort() of a child is refused, and
-    # ends the child nevertheless, by its last resort: an instruction that doesn't exist.
-    _if("signals", "tgkill", errno.EPERM, _is_not(0, _MAIN_PROCESS)),
-    _if("signals", "rt_sigqueueinfo", errno.EPERM, _is_not(0, _MAIN_PROCESS)),
-    _if("signals", "rt_tgsigqueueinfo", errno.EPERM, _is_not(0, _MAIN_PROCESS)),
-    # A thread's number doesn't tell whose it is; only that of the first thread does. musl's
-    # raise() and abort() come this way.
-    _if("signals", "tkill", errno.EPERM, _is_not(0, _MAIN_PROCESS)),
-    _if("truncation", "open", errno.EPERM, _is(1, *_EMPTYING, mask=_O_TRUNC | _O_ACCMODE)),
-    _if("truncation", "openat", errno.EPERM, _is(2, *_EMPTYING, mask=_O_TRUNC | _O_ACCMODE)),
-    _if("page-cache", "fadvise64", _PRETEND, _is(3, _FADV_DONTNEED)),
-    _if("page-cache", "preadv2", errno.EOPNOTSUPP, _is_not(5, 0, mask=_RWF_CACHE)),
-    # Without a path: of an open file. By path nothing may seem to succeed: programs find out in
-    # this way whether a file exists.
-    _if("metadata", "utimensat", errno.EPERM, _is(1, 0), pretend=True),
-    _if("personality", "personality", errno.EPERM, _is_not(0, *_PERSONALITIES)),
-)
-"""Refused for some arguments. Of the rules for one call, the first that applies decides."""
+    "PR_SET_DUMPABLE": (4,),
+    "PR_SET_MM": (35,),
+    "PR_SCHED_CORE": (62,),
+    "PR_SET_MEMORY_MERGE": (67,),
+    "PR_FUTEX_HASH": (78,),  # 2**20 slots are 64 MiB of the kernel's memory, and more can be had
+    "PR_UNKNOWN": (79,),
+    "PR_NAMED": (0x5356_4D41, 0x4155_5856),  # PR_SET_VMA, PR_GET_AUXV: numbers that spell a name
+    # PER_LINUX, PER_LINUX32, with UNAME26 or without randomised addresses, and the question.
+    "PERSONALITIES": (0, 8, 0x2_0000, 0x2_0008, 0x4_0000, 0xFFFF_FFFF),
+    "MAIN_PROCESS": (_MAIN_PROCESS,),
+    "MAIN_GROUP": (_MAIN_GROUP,),
+}  # fmt: skip
+"""Constants of the kernel, for `_REFUSED`."""
 
 _REFUSED = """
+socketpair         EAFNOSUPPORT  socketpair: 0 not AF_UNIX
+# Seqpacket counts as a stream here: once connected it can't send elsewhere. Of all types that the
+# kernel takes for a unix socket, RAW is DGRAM by another name: so only these two.
+socketpair         ESOCKTNOSUPPORT  socketpair: 1&SOCK_TYPE not SOCK_STREAM SOCK_SEQPACKET
+kernel-memory      EPERM         setsockopt: 1 is SOL_SOCKET, 2 is SO_BUFFERS SO_FILTERS
+kernel-memory      EPERM         fcntl: 1 is F_SETPIPE_SZ
+kernel-memory      EINVAL        prctl: 0 is PR_FUTEX_HASH
+shared-memory      EPERM         mmap: 3&MAP_TYPE|ANONYMOUS is MAP_SHARED|ANONYMOUS
+# As on a machine whose reserve is empty, where JVM and allocators take ordinary pages.
+huge-pages         ENOMEM        mmap: 3&MAP_HUGETLB is MAP_HUGETLB
+swap-out           EINVAL        madvise: 2 is MADV_PAGEOUT
+# The first argument are the flags on both machines; on others it isn't.
+namespaces         EPERM         clone: 0&CLONE_NEW not 0
+parentage          EPERM         clone: 0&CLONE_PARENT is CLONE_PARENT
+limits             EPERM         prlimit64: 0 not 0
+locks              EOPNOTSUPP    fcntl: 1 is F_LOCKS
+watches            EINVAL        fcntl: 1 is F_WATCHES
+descriptor-signals EPERM         fcntl: 1 is F_OWNERS
+descriptor-signals EPERM         fcntl: 1 is F_SETFL, 2&O_ASYNC is O_ASYNC
+fcntl              EINVAL        fcntl: 1 not F_HARMLESS F_LOCKS F_WATCHES F_OWNERS F_SETPIPE_SZ
+terminal           EPERM         ioctl: 1 is TIO
+descriptor-signals EPERM         ioctl: 1 is OWNER_REQUESTS FIOASYNC
+ioctl              ENOTTY    ioctl: 1&TERMINAL_TYPE not TERMINAL, 1 not FILE_REQUESTS OWNER_REQUESTS
+dumpable           EPERM         prctl: 0 is PR_SET_DUMPABLE PR_SET_MM
+core-scheduling    EINVAL        prctl: 0 is PR_SCHED_CORE
+same-page-merging  EINVAL        prctl: 0 is PR_SET_MEMORY_MERGE
+same-page-merging  EINVAL        madvise: 2 is MADV_MERGEABLE
+prctl              EINVAL        prctl: 0 least PR_UNKNOWN, 0 not PR_NAMED
+# A negative pid other than our own group is another group, or every process (-1). The main process
+# leads a session of its own, so whatever is in its group is the bot's.
+signals            EPERM         kill: 0 not 0 MAIN_PROCESS MAIN_GROUP
+# The kernel checks that the thread is of this process. abort() of a child is refused, and ends the
+# child nevertheless, by its last resort: an instruction that doesn't exist. A thread's number, in
+# tkill, doesn't tell whose it is; only that of the first thread does. musl's raise() and abort()
+# come this way.
+signals            EPERM         tgkill rt_sigqueueinfo rt_tgsigqueueinfo tkill: 0 not MAIN_PROCESS
+truncation         EPERM         open: 1&O_TRUNC|ACCMODE is O_EMPTYING
+truncation         EPERM         openat: 2&O_TRUNC|ACCMODE is O_EMPTYING
+page-cache         0             fadvise64: 3 is FADV_DONTNEED
+page-cache         EOPNOTSUPP    preadv2: 5&RWF_CACHE not 0
+# Without a path: of an open file. By path nothing may seem to succeed: programs find out in this
+# way whether a file exists.
+metadata           EPERM         ~utimensat: 1 is 0
+personality        EPERM         personality: 0 not PERSONALITIES
 # As on a kernel without the family: resolvers, JVM, Go and libuv all take that for an answer.
 sockets            EAFNOSUPPORT  socket
 socket-names       EACCES        bind connect
@@ -315,19 +261,40 @@ obsolete           ENOSYS        sysfs ustat _sysctl create_module get_kernel_sy
 obsolete           ENOSYS        getpmsg putpmsg afs_syscall tuxcall security vserver
 obsolete           ENOSYS        epoll_ctl_old epoll_wait_old
 """
-"""Refused whatever the arguments: rule, errno, calls."""
+"""Rule, errno, calls, and tests of their arguments, which all have to hold. Of the lines for one
+call, the first that applies decides."""
 
 
-def _refused() -> Iterator[_Denial]:
+class _Denial(NamedTuple):
+    rule: str
+    call: str
+    errno: int
+    tests: tuple[Test, ...]
+    pretend: bool  # with `metadata="pretend"` the call seems to succeed
+
+
+def _denials() -> Iterator[_Denial]:
     for line in _REFUSED.splitlines():
         if line and line[0] != "#":
-            rule, number, *calls = line.split()
+            head, _, conditions = line.partition(":")
+            rule, number, *calls = head.split()
+            tests = tuple(_test(*each.split()) for each in conditions.split(",") if each)
             for call in calls:
                 value = _PRETEND if number == "0" else getattr(errno, number)
-                yield _Denial(rule, call.removeprefix("~"), value, pretend=call[0] == "~")
+                yield _Denial(rule, call.removeprefix("~"), value, tests, call[0] == "~")
 
 
-_TABLE = (*_CONDITIONAL, *_refused())
+def _test(argument: str, relation: str, *names: str) -> Test:
+    number, _, mask = argument.partition("&")
+    values = tuple(value for name in names for value in _VALUES[name])
+    if relation == "least":
+        return Test(int(number), least=values[0])
+    assert relation in {"is", "not"}
+    bits = _VALUES[mask][0] if mask else bpf.ALL_BITS
+    return Test(int(number), values, inside=relation == "is", mask=bits)
+
+
+_TABLE = tuple(_denials())
 
 _OFTEN: Mapping[str, int] = {
     "read": 60, "write": 60, "futex": 60, "epoll_wait": 40, "epoll_pwait": 40, "poll": 30,
@@ -386,36 +353,25 @@ def for_process(filter: bytes, pid: int) -> bytes:  # noqa: A002 - what it is
 
 @functools.lru_cache(maxsize=16)  # a handful of kinds of programs; more are tests'
 def _program(machine: str, rules: frozenset[str], pretend: bool) -> bytes:  # noqa: FBT001 - hashed
-    foreign = bpf.KILL if "architecture" in rules else bpf.ALLOW
-    spans = tuple(_spans(machine, rules, pretend=pretend))
-    return bpf.assemble(AUDIT_ARCH[machine], foreign, spans)
-
-
-def _leaves(rules: frozenset[str], *, pretend: bool) -> dict[str, bpf.Leaf]:
-    """The verdict for each system call that a rule names."""
     leaves: dict[str, bpf.Leaf] = {}
     for denial in _TABLE:
         if denial.rule in rules:
             number = _PRETEND if pretend and denial.pretend else denial.errno
             clause = bpf.Clause(denial.tests, bpf.fail(number))
             leaves[denial.call] = (*leaves.get(denial.call, ()), clause)
-    return leaves
+    foreign = bpf.KILL if "architecture" in rules else bpf.ALLOW
+    return bpf.assemble(AUDIT_ARCH[machine], foreign, tuple(_spans(machine, rules, leaves)))
 
 
-def _spans(machine: str, rules: frozenset[str], *, pretend: bool) -> Iterator[bpf.Span]:
+def _spans(
+    machine: str, rules: frozenset[str], leaves: Mapping[str, bpf.Leaf]
+) -> Iterator[bpf.Span]:
     """All call numbers in order; neighbours with the same leaf are one span."""
-    leaves = _leaves(rules, pretend=pretend)
     missing: bpf.Leaf = (bpf.Clause((), bpf.fail(errno.ENOSYS)),)
     unknown = missing if "unknown" in rules else ()
-    names = {number: name for name, number in CALLS[machine].items()}
-    whole = [
-        (
-            number,
-            leaves.get(names[number], ()) if number in names else unknown,
-            _OFTEN.get(names.get(number, ""), 0),
-        )
-        for number in range(NEWEST + 1)
-    ]
+    whole = [(number, unknown, 0) for number in range(NEWEST + 1)]
+    for name, number in CALLS[machine].items():
+        whole[number] = (number, leaves.get(name, ()), _OFTEN.get(name, 0))
     # The rest up to 32 bits; above the bit x32 are the numbers that are negative.
     whole.append((NEWEST + 1, unknown, 0))
     if machine == "x86_64":
