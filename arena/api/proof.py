@@ -24,7 +24,7 @@ from arena.model import SHUFFLED, Frozen, MatchRecord
 from arena.site.publish import PublishedSummary, PublishOptions, update_site
 from arena.store import read_by_id, read_event, secret_of
 from arena.system import clock, randomness
-from arena.verify.rerun_bots import Rerun, rerun
+from arena.verify.rerun import Rerun, rerun
 from arena.verify.whole import FolderVerdict, verify, verify_epoch
 
 FolderProgress = Callable[[Path, int], None]

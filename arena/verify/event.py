@@ -5,6 +5,7 @@ Invariant: a `VerifiedEvent` has passed every check that is possible without the
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -29,12 +30,12 @@ from arena.store import (
     strip_checksum,
 )
 from arena.store.files import read_small
-from arena.verify.findings import EVENT, Difference, DiffersError, shown, unlike_bytes
+from arena.verify.findings import EVENT, DiffersError, differs, unlike_bytes
 
 _SECRET = re.compile(r"[0-9a-f]{64}")
 
 
-class VerifiedEvent(msgspec.Struct, frozen=True, kw_only=True):
+class VerifiedEvent(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The event that everything in a folder has to follow from."""
 
     folder: Path
@@ -43,17 +44,18 @@ class VerifiedEvent(msgspec.Struct, frozen=True, kw_only=True):
     secret: bytes | None
     """None: not revealed yet, so what follows from it can't be verified."""
 
-    @property
+    @functools.cached_property
     def deals(self) -> Deals:
         assert self.secret is not None
         return Deals(with_beacon(self.secret, self.event.beacon))
 
+    @functools.cached_property
+    def schedule(self) -> Format:
+        return registry.schedule(self.event.settings, self.event.entrants, self.deals)
+
     @property
     def game(self) -> Game:
         return registry.game(self.event.settings.game)
-
-    def schedule(self, deals: Deals) -> Format:
-        return registry.schedule(self.event.settings, self.event.entrants, deals)
 
 
 def verified_event(folder: Path, *, published: str | None = None) -> VerifiedEvent:
@@ -68,21 +70,20 @@ def verified_event(folder: Path, *, published: str | None = None) -> VerifiedEve
         raise _differs("commitment", f"the published one, {published}", event.commitment)
     _check_state(event)
     secret = event.secret
-    if not secret:
-        private = read_private(folder)
-        secret = private.secret if private else ""
-    if not secret:
-        return VerifiedEvent(folder=folder, event=event, announced=announced, secret=None)
-    if not _SECRET.fullmatch(secret):
+    if not secret and (private := read_private(folder)):
+        secret = private.secret
+    if secret and not _SECRET.fullmatch(secret):
         raise _differs("secret", "64 hex digits", secret)
-    revealed = bytes.fromhex(secret)
+    revealed = bytes.fromhex(secret) or None
+    case = VerifiedEvent(folder=folder, event=event, announced=announced, secret=revealed)
+    if revealed is None:
+        return case
     bound = commitment(revealed, announced.settings, event.entrants)
     if bound != event.commitment:
         raise _differs(
             "commitment", f"that of secret, settings and entrants, {bound}", event.commitment
         )
-    case = VerifiedEvent(folder=folder, event=event, announced=announced, secret=revealed)
-    if event.shard and case.schedule(case.deals).adaptive:
+    if event.shard and case.schedule.adaptive:
         raise _differs("shard", f"none, as {event.settings.format} is played whole", event.shard)
     return case
 
@@ -113,22 +114,21 @@ def _check_rules(folder: Path, event: Event) -> None:
     """Check preconditions of the schedule and the rules."""
     settings = event.settings
     game = registry.game(settings.game)
+    mine, unlike = evaluator_name(game), ""
     if settings.game_version != game.version:
-        raise UserError(
-            f"{folder}: played by version {settings.game_version} of {settings.game}, this arena "
-            f"has version {game.version}; verify it with the arena that it was played with"
-            + (f", {event.machine.arena}" if event.machine.arena else "")
+        unlike = (
+            f"played by version {settings.game_version} of {settings.game}, this arena has version "
+            f"{game.version}"
         )
-    if settings.holes is not UNSET and settings.holes != HOLES:
-        raise UserError(
-            f"{folder}: played over {settings.holes} holes, this arena plays {HOLES}; verify it "
-            "with the arena that it was played with"
+    elif settings.holes is not UNSET and settings.holes != HOLES:
+        unlike = f"played over {settings.holes} holes, this arena plays {HOLES}"
+    elif settings.evaluator and settings.evaluator != mine:
+        unlike = (
+            f"luck was measured by {settings.evaluator}, this arena's evaluator is {mine or 'none'}"
         )
-    if settings.evaluator and settings.evaluator != (mine := evaluator_name(game)):
-        raise UserError(
-            f"{folder}: luck was measured by {settings.evaluator}, this arena's evaluator is "
-            f"{mine or 'none'}; verify it with the arena that it was played with"
-        )
+    if unlike:
+        by = f", {event.machine.arena}" if event.machine.arena else ""
+        raise UserError(f"{folder}: {unlike}; verify it with the arena that it was played with{by}")
     if not game.min_seats <= settings.seats <= game.max_seats:
         raise _differs("seats", f"{game.min_seats} to {game.max_seats}", str(settings.seats))
 
@@ -140,19 +140,17 @@ def _check_state(event: Event) -> None:
             Shard.parse(event.shard)
         except UserError:
             raise _differs("shard", "one of how many, like 2/5", event.shard) from None
-        if event.finished:
-            raise _differs("finished", f"false, as this is shard {event.shard}", "true")
-    if event.finished and not event.secret:
-        raise _differs("secret", "that of an event that is over", "none")
-    if event.secret and not event.finished:
-        raise _differs("finished", "true, as the secret is revealed", "false")
-    if event.beacon and not event.settings.beacon:
-        raise _differs("beacon", "none, as none was announced", event.beacon)
-    if event.finished and event.settings.beacon and not event.beacon:
-        raise _differs("beacon", f"the value of {event.settings.beacon}", "none")
+    over, source = event.finished, event.settings.beacon
+    for wrong, what, expected, found in (
+        (event.shard and over, "finished", f"false, as this is shard {event.shard}", "true"),
+        (over and not event.secret, "secret", "that of an event that is over", "none"),
+        (event.secret and not over, "finished", "true, as the secret is revealed", "false"),
+        (event.beacon and not source, "beacon", "none, as none was announced", event.beacon),
+        (over and source and not event.beacon, "beacon", f"the value of {source}", "none"),
+    ):
+        if wrong:
+            raise _differs(what, expected, found)
 
 
 def _differs(what: str, expected: str, found: str) -> DiffersError:
-    return DiffersError(
-        Difference(file=EVENT, what=what, expected=shown(expected), found=shown(found))
-    )
+    return DiffersError(differs(what, expected, found, file=EVENT))

@@ -16,6 +16,7 @@ _LONGEST = 100
 """Characters of a value that are shown: enough for a hash."""
 _BEFORE = 20
 """Bytes shown before the first that differs."""
+_BAD = "backslashreplace"
 
 
 class Difference(Frozen, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,18 +37,12 @@ class Difference(Frozen, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def where(self) -> str:
-        place = self.file
-        if self.line:
-            place += f", line {self.line}"
-        if self.byte is not None:
-            place += f" (byte {self.byte})"
-        if self.match:
-            place += f", match {plain(self.match)}"
-        if self.hole:
-            place += f", hole {self.hole}"
-        if self.move:
-            place += f", move {self.move}"
-        return place
+        line = f", line {self.line}" if self.line else ""
+        byte = "" if self.byte is None else f" (byte {self.byte})"
+        match = f", match {plain(self.match)}" if self.match else ""
+        hole = f", hole {self.hole}" if self.hole else ""
+        move = f", move {self.move}" if self.move else ""
+        return f"{self.file}{line}{byte}{match}{hole}{move}"
 
     @property
     def text(self) -> str:
@@ -84,10 +79,8 @@ def clipped(text: str) -> str:
 def unlike_bytes(right: bytes, found: bytes) -> tuple[str, str]:
     """A piece of each around the first difference; they must not be equal."""
     at = max(0, first_unlike(right, found) - _BEFORE)
-    one, other = (
-        each[at : at + _LONGEST // 2].decode("utf-8", "backslashreplace") for each in (right, found)
-    )
-    return one, other
+    piece = slice(at, at + _LONGEST // 2)
+    return right[piece].decode(errors=_BAD), found[piece].decode(errors=_BAD)
 
 
 def first_unlike(one: Sequence[object], other: Sequence[object]) -> int:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from arena.deals import Deals, fingerprint
-from arena.formats import Format
-from arena.games import Game
+from collections.abc import Sequence
+
+from arena.deals import fingerprint
 from arena.luck import sums
-from arena.model import Fault, FaultKind, HoleRecord, MatchRecord, Settings
+from arena.model import Fault, FaultKind, HoleRecord, MatchRecord
 from arena.referee import Referee
-from arena.replay.moves import ReplayError, Witness, replay_moves, spec_of
-from arena.verify.findings import Difference, differs, first_unlike
+from arena.replay.moves import ReplayError, Witness, replay_moves
+from arena.verify.event import VerifiedEvent
+from arena.verify.findings import Difference, DiffersError, differs, first_unlike
 
 _ANY_TIME = frozenset({FaultKind.FLOOD, FaultKind.MEMORY, FaultKind.LIMIT})
 """START is for the start-up alone, all others are for questions alone."""
@@ -18,35 +19,34 @@ _ROUNDED_MS = 0.001
 
 
 class RecordCheck:
-    """Replays records of an event."""
+    """Replays records of an event. Its functions raise DiffersError."""
 
-    def __init__(self, *, game: Game, deals: Deals, schedule: Format, settings: Settings) -> None:
-        self._game = game
-        self._deals = deals
-        self._schedule = schedule
-        self._settings = settings
-        self._pack = game.pack(settings.seats)
+    def __init__(self, case: VerifiedEvent) -> None:
+        self._settings = case.event.settings
+        self._game = case.game
+        self._deals = case.deals
+        self._schedule = case.schedule
+        self._pack = case.game.pack(self._settings.seats)
 
-    def place(self, record: MatchRecord) -> int | Difference:
-        """How many matches come before it in the schedule; or why it is not in it."""
+    def place(self, record: MatchRecord) -> int:
+        """How many matches come before a true record in the schedule."""
         found = self._schedule.find(record.pairing, record.deal, record.rotation)
         if found is None:
-            return _differs(
-                record,
-                "schedule",
-                "a match of this event",
-                f"pairing {record.pairing}, deal {record.deal}, rotation {record.rotation}",
-            )
+            here = f"pairing {record.pairing}, deal {record.deal}, rotation {record.rotation}"
+            raise _differs(record, "schedule", "a match of this event", here)
         place, spec = found
-        mine = spec_of(record)
         for name in ("id", "series", "seats"):
-            if getattr(mine, name) != getattr(spec, name):
-                return _differs(record, name, getattr(spec, name), getattr(mine, name))
+            _compare(record, name, getattr(spec, name), getattr(record, name))
+        self._replay(record)
+        _compare(record, "digest", record.computed_digest(), record.digest)
+        luck: tuple[int, ...] = ()
+        if self._settings.evaluator:
+            luck = sums(record, game=self._game, deals=self._deals, settings=self._settings)
+        _compare(record, "luck", luck, record.luck)
         return place
 
-    def difference(self, record: MatchRecord) -> Difference | None:
-        """How it differs from its replay; it must be in the schedule."""
-        illegal = [fault for fault in record.faults if fault.kind is FaultKind.ILLEGAL]
+    def _replay(self, record: MatchRecord) -> None:
+        illegal = any(fault.kind is FaultKind.ILLEGAL for fault in record.faults)
         try:
             again = replay_moves(
                 record,
@@ -56,45 +56,24 @@ class RecordCheck:
                 witness=_Doubter() if illegal else None,
             )
         except ReplayError as error:
-            return self._deck(record) or _differs(
-                record,
-                "move" if error.hole else "fault",
-                error.expected,
-                error.found,
-                hole=error.hole,
-                move=error.move,
-            )
+            self._check_deck(record)
+            what = "move" if error.hole else "fault"
+            place = {"hole": error.hole, "move": error.move}
+            raise _differs(record, what, error.expected, error.found, **place) from None
         if _core(record) != _core(again):
-            return self._deck(record) or unlike(record, again)
-        if found := self._fault(record) or self._use(record, again):
-            return found
-        if record.digest != record.computed_digest():
-            return _differs(record, "digest", record.computed_digest(), record.digest)
-        luck = self._luck(record)
-        return None if luck == record.luck else _differs(record, "luck", luck, record.luck)
-
-    def _luck(self, record: MatchRecord) -> tuple[int, ...]:
-        if not self._settings.evaluator:
-            return ()
-        return sums(record, game=self._game, deals=self._deals, settings=self._settings)
-
-    @staticmethod
-    def _fault(record: MatchRecord) -> Difference | None:
-        """A kind of fault that is impossible at its moment."""
+            self._check_deck(record)
+            raise DiffersError(unlike(record, again))
         for fault in record.faults:
             starting = fault.turn == 0
             if fault.kind not in _ANY_TIME and (fault.kind is FaultKind.START) != starting:
                 when = "while it starts" if starting else f"at turn {fault.turn}"
-                possible, kind = f"one that there can be {when}", fault.kind.value
-                return _differs(record, "fault", possible, kind, hole=fault.hole)
-        return None
+                possible = f"one that there can be {when}"
+                raise _differs(record, "fault", possible, fault.kind.value, hole=fault.hole)
+        self._check_use(record, [use.decisions for use in again.use])
 
-    def _use(self, record: MatchRecord, again: MatchRecord) -> Difference | None:
+    def _check_use(self, record: MatchRecord, asked: Sequence[int]) -> None:
         """Times are the host's word, but they have limits."""
-        asked = [use.decisions for use in again.use]
-        stated = [use.decisions for use in record.use]
-        if stated != asked:
-            return _differs(record, "decisions", asked, stated)
+        _compare(record, "decisions", asked, [use.decisions for use in record.use])
         limits = self._settings.limits
         for seat, use in enumerate(record.use):
             if seat in record.forfeits:
@@ -106,10 +85,9 @@ class RecordCheck:
                 # Each is rounded, and so is each of those that it is a sum of.
                 if found > most + _ROUNDED_MS * (1 + asked[seat]):
                     expected = f"at most {most:g} ms, as seat {seat} has not failed"
-                    return _differs(record, name, expected, f"{found:g}")
-        return None
+                    raise _differs(record, name, expected, f"{found:g}")
 
-    def _deck(self, record: MatchRecord) -> Difference | None:
+    def _check_deck(self, record: MatchRecord) -> None:
         """With other cards, all else differs too."""
         dealt = fingerprint(
             [
@@ -117,9 +95,7 @@ class RecordCheck:
                 for hole in range(1, len(record.holes) + 1)
             ]
         )
-        if dealt == record.deck:
-            return None
-        return _differs(record, "deck", dealt, record.deck)
+        _compare(record, "deck", dealt, record.deck)
 
 
 class _Doubter(Witness):
@@ -148,40 +124,38 @@ def unlike(record: MatchRecord, again: MatchRecord) -> Difference:
     for number, (played, due) in enumerate(zip(record.holes, again.holes, strict=False), 1):
         if played != due:
             return _unlike_hole(record, number, played, due)
-    found: tuple[tuple[str, object, object], ...] = (
-        ("holes", len(record.holes), len(again.holes)),
-        ("totals", record.totals, again.totals),
-        ("places", record.places, again.places),
-    )
-    for name, mine, right in found:
+    for name in ("holes", "totals", "places"):
+        mine, right = getattr(record, name), getattr(again, name)
         if mine != right:
-            return _differs(record, name, right, mine)
+            if name == "holes":
+                mine, right = len(mine), len(right)
+            return differs(name, right, mine, match=record.id)
     right, mine = (
         [[f.kind.value, f.seat, f.hole, f.turn] for f in r.faults] for r in (again, record)
     )
-    return _differs(record, "faults", right, mine)
+    return differs("faults", right, mine, match=record.id)
 
 
 def _unlike_hole(
     record: MatchRecord, number: int, mine: HoleRecord, right: HoleRecord
 ) -> Difference:
-    if mine.order != right.order:
-        return _differs(record, "order", right.order, mine.order, hole=number)
-    if mine.moves != right.moves:
+    place = {"match": record.id, "hole": number}
+    if mine.order == right.order and mine.moves != right.moves:
         found, expected = mine.moves.split(","), right.moves.split(",")
         at = first_unlike(found, expected)
-        return _differs(
-            record,
-            "move",
-            expected[at] if at < len(expected) else "the end of the hole",
-            found[at] if at < len(found) else "the end of the hole",
-            hole=number,
-            move=at + 1,
-        )
-    return _differs(record, "scores", right.scores, mine.scores, hole=number)
+        end = ["the end of the hole"]
+        move, due = ([*moves[at:], *end][0] for moves in (found, expected))
+        return differs("move", due, move, move=at + 1, **place)
+    name = "scores" if mine.order == right.order else "order"
+    return differs(name, getattr(right, name), getattr(mine, name), **place)
+
+
+def _compare(record: MatchRecord, what: str, expected: object, found: object) -> None:
+    if expected != found:
+        raise _differs(record, what, expected, found)
 
 
 def _differs(
-    record: MatchRecord, what: str, expected: object, found: object, *, hole: int = 0, move: int = 0
-) -> Difference:
-    return differs(what, expected, found, match=record.id, hole=hole, move=move)
+    record: MatchRecord, what: str, expected: object, found: object, **place: int
+) -> DiffersError:
+    return DiffersError(differs(what, expected, found, match=record.id, **place))

@@ -1,4 +1,4 @@
-"""Choose matches that the bots play again, and compare the new records with the log.
+"""Play matches of an event again by its bots and compare (`arena verify --rerun`).
 
 The processes of a match had played the earlier matches of its series, so these are played again
 too. Invariant: the choice is a function of the folder and the seed.
@@ -7,35 +7,118 @@ too. Invariant: the choice is a function of the folder and the seed.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+import trio
 
 from arena import registry
+from arena.bots import default_cache, in_use, load, restore
 from arena.deals import Deals, with_beacon
+from arena.engine.match import FinishedMatch
+from arena.event.commands import command_line
+from arena.event.results import count_folder
+from arena.event.workshop import Workshop, context_of
+from arena.executors import Report
+from arena.executors.attempts import Attempts
+from arena.executors.local import LocalExecutor
 from arena.games.observer import ObservedGame, ObservedMove
-from arena.model import Event, MatchRecord, Series, sha256_hex
+from arena.machine import Notify
+from arena.machine.facts import worker_config
+from arena.model import (
+    Block,
+    Entrant,
+    Event,
+    HostError,
+    MatchRecord,
+    Series,
+    UserError,
+    sha256_hex,
+)
 from arena.ratings.counts import CountedSeries
 from arena.ratings.incremental import Counting
 from arena.replay.moves import replay_moves
-from arena.store import records_of_series
+from arena.reports.escape import plain
+from arena.store import read_private, records_of_series, secret_of
 from arena.verify.findings import Difference, differs
 from arena.verify.records import unlike
 
+_HASH_SHOWN = 12
 
-class SeriesRerun(msgspec.Struct, frozen=True, kw_only=True):
+
+class Rerun(msgspec.Struct, frozen=True, kw_only=True):
+    seed: str
+    matches: int
+    """That were drawn."""
+    played: int
+    """With those that came before them in their series."""
+    differences: tuple[Difference, ...]
+
+
+class _SeriesRerun(msgspec.Struct, frozen=True, kw_only=True):
     """A series, played again up to its last chosen match."""
 
     series: Series
     records: Mapping[str, MatchRecord]
     """What was recorded, by match."""
-    chosen: frozenset[str]
+    chosen: int
 
 
-def choose(
+def rerun(
+    folder: Path,
+    number: int,
+    notify: Notify,
+    *,
+    seed: str,
+    jobs: int,
+    bots: Sequence[Path] = (),
+    sandbox: str = "auto",
+) -> Rerun:
+    """Play some matches again. UserError if their bots can't be found as they were."""
+    event, counting = count_folder(folder)
+    secret = secret_of(folder, event)
+    drawn = list(_choose(counting, folder, event, number, seed))
+    wanted = {entrant for again in drawn for entrant in again.series.entrants}
+    entrants = [entrant for entrant in event.entrants if entrant.id in wanted]
+    if people := [plain(entrant.id) for entrant in entrants if not entrant.hash]:
+        raise UserError(f"{', '.join(people)}: a person, whose matches can't be played again")
+    private = read_private(folder)
+    cache = default_cache()
+    with in_use(cache):
+        sources = _sources(bots, event.entrants, cache, private.sources if private else {})
+        roster = restore(
+            [(entrant, sources.get(entrant.id, "")) for entrant in entrants],
+            cache=cache,
+            folder=folder,
+        )
+        settings = event.settings
+        workshop = Workshop(
+            settings.limits,
+            notify,
+            folder,
+            sandbox=sandbox,
+            seats=settings.seats,
+            series=settings.series,
+            way_out="they must be as they were; say where they are: "
+            f"{command_line('verify', folder)} BOT... --rerun {number}",
+        )
+        ready, _ = workshop.enter(roster, settings.limits)
+        workshop.start(context_of(settings, secret, ready, workshop.backend))
+        config = worker_config(event, secret, ready, workshop.backend)
+        executor = LocalExecutor(config, jobs=min(jobs, workshop.room), pin=True)
+        played = trio.run(_play, executor, [again.series for again in drawn])
+    return Rerun(
+        seed=seed,
+        matches=sum(again.chosen for again in drawn),
+        played=sum(map(len, played.values())),
+        differences=tuple(_differences(event, secret, drawn, played)),
+    )
+
+
+def _choose(
     counting: Counting, folder: Path, event: Event, number: int, seed: str
-) -> list[SeriesRerun]:
+) -> Iterator[_SeriesRerun]:
     """Draw so many of the matches that count, and the series that have to be played for them."""
 
     def drawn() -> Iterator[tuple[str, str, CountedSeries]]:
@@ -46,31 +129,96 @@ def choose(
     by_series: dict[str, tuple[CountedSeries, set[str]]] = {}
     for _, match, chosen in heapq.nsmallest(number, drawn(), key=lambda one: one[:2]):
         by_series.setdefault(chosen.series.id, (chosen, set()))[1].add(match)
-    return [
-        _again(folder, event, chosen, frozenset(matches))
-        for _, (chosen, matches) in sorted(by_series.items())
-    ]
+    for name, (chosen, matches) in sorted(by_series.items()):
+        specs = chosen.series.matches
+        last = max(at for at, spec in enumerate(specs) if spec.id in matches)
+        yield _SeriesRerun(
+            series=Series(id=name, matches=specs[: last + 1]),
+            records={
+                record.id: record
+                for record in records_of_series(folder, name, event)
+                if record.attempt == chosen.attempt
+            },
+            chosen=len(matches),
+        )
 
 
-def _again(
-    folder: Path, event: Event, chosen: CountedSeries, matches: frozenset[str]
-) -> SeriesRerun:
-    series = chosen.series
-    last = max(at for at, spec in enumerate(series.matches) if spec.id in matches)
-    specs = series.matches[: last + 1]
-    wanted = {spec.id for spec in specs}
-    return SeriesRerun(
-        series=Series(id=series.id, matches=specs),
-        records={
-            record.id: record
-            for record in records_of_series(folder, series.id, event)
-            if record.attempt == chosen.attempt and record.id in wanted
-        },
-        chosen=matches,
-    )
+def _sources(
+    bots: Sequence[Path], entrants: Sequence[Entrant], cache: Path, known: Mapping[str, str]
+) -> dict[str, str]:
+    """Where each entrant is, by its content: the paths that were named, then those recorded."""
+    sources, lines = dict(known), []
+    roster = load(bots, cache=cache)
+    for candidate in roster.candidates:
+        mine = candidate.entrant
+        same = [entrant for entrant in entrants if entrant.hash == mine.hash]
+        sources |= {entrant.id: candidate.source for entrant in same}
+        if not same:
+            entered = [
+                f"{plain(entrant.id)} was entered as {entrant.hash[:_HASH_SHOWN]}…"
+                for entrant in entrants
+                if entrant.name == mine.name
+            ]
+            named = ", ".join(entered) or "it was not entered under this name"
+            lines.append(
+                f"{plain(candidate.path)}: its content is no bot's of this event: {named}, "
+                f"this is {mine.hash[:_HASH_SHOWN]}…"
+            )
+    if roster.problems or lines:
+        raise UserError("\n".join([*map(str, roster.problems), *lines]))
+    return sources
 
 
-def difference(
+async def _play(
+    executor: LocalExecutor, series: Sequence[Series]
+) -> dict[str, dict[str, MatchRecord]]:
+    """Every series by its id, match by match; one that the machine voids is played again."""
+    played: dict[str, dict[str, MatchRecord]] = {}
+    under_way: dict[str, dict[str, MatchRecord]] = {}
+
+    def give_up(trouble: str) -> None:
+        raise HostError(trouble)
+
+    attempts = Attempts(lambda one: None if one.id in played else 0, give_up)
+
+    def report(message: Report) -> None:
+        if isinstance(message, FinishedMatch):
+            under_way.setdefault(message.record.series, {})[message.record.id] = message.record
+            return
+        done, one = under_way.pop(message.series, {}), attempts.in_play[message.series]
+        attempts.end(one.id, completed=not message.trouble)
+        if message.bug:
+            raise RuntimeError(f"a worker failed in series {one.id}:\n{message.bug}")
+        if message.trouble:
+            attempts.void(one, message.attempt, message.trouble, blameless=message.blameless)
+        else:
+            played[one.id] = done
+
+    blocks = [Block(id=one.id, series=(one,)) for one in series]
+    await executor.play(iter(blocks), choose=attempts.begin, report=report, stop=trio.Event())
+    return played
+
+
+def _differences(
+    event: Event,
+    secret: bytes,
+    drawn: Sequence[_SeriesRerun],
+    played: Mapping[str, Mapping[str, MatchRecord]],
+) -> list[Difference]:
+    """Of every match that was played again, in the order of series and matches."""
+    found = []
+    for again in drawn:
+        for spec in again.series.matches:
+            recorded = again.records.get(spec.id)
+            mine = played[again.series.id].get(spec.id)
+            if recorded is None or mine is None:
+                continue  # void: a bot at its table had been withdrawn
+            if unlike := _difference(event, secret, recorded, mine):
+                found.append(unlike)
+    return found
+
+
+def _difference(
     event: Event, secret: bytes, recorded: MatchRecord, played: MatchRecord
 ) -> Difference | None:
     """How a match that was played again differs, and by which bot's move."""

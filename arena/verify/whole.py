@@ -20,8 +20,7 @@ from arena.registry import table_files
 from arena.store import read_records
 from arena.verify.event import VerifiedEvent, verified_event
 from arena.verify.findings import EVENT, Difference, DiffersError, differs
-from arena.verify.lines import LogPart, VerifiedRecord
-from arena.verify.log import processes, read_log
+from arena.verify.log import LogPart, VerifiedRecord, processes, read_log
 from arena.verify.tables import unlike_table
 
 Progress = Callable[[int], None]
@@ -61,24 +60,20 @@ class Places:
     """Places of the schedule that have a record, by attempt: a bit for each."""
 
     def __init__(self) -> None:
-        self._pages: dict[tuple[int, int], bytearray] = {}
-        self._attempts: set[int] = set()
+        self._attempts: dict[int, dict[int, int]] = {}
+        """By attempt and page."""
 
     def add(self, place: int, attempt: int) -> bool:
         """Whether it is new."""
         page, at = divmod(place, _PAGE)
-        bits = self._pages.setdefault((attempt, page), bytearray(_PAGE // 8))
-        self._attempts.add(attempt)
-        new = not bits[at >> 3] >> (at & 7) & 1
-        bits[at >> 3] |= 1 << (at & 7)
-        return new
+        pages = self._attempts.setdefault(attempt, {})
+        before = pages.get(page, 0)
+        pages[page] = before | 1 << at
+        return before != pages[page]
 
     def __contains__(self, place: int) -> bool:
         page, at = divmod(place, _PAGE)
-        return any(
-            (bits := self._pages.get((attempt, page))) is not None and bits[at >> 3] >> (at & 7) & 1
-            for attempt in self._attempts
-        )
+        return any(pages.get(page, 0) >> at & 1 for pages in self._attempts.values())
 
 
 def verify(
@@ -152,34 +147,29 @@ class _Log:
         self._shard = shard_of(case.event)
         self._in_shard: frozenset[str] = frozenset()
         if case.secret is not None:
-            self.counting = counting_of(case.event, case.secret, shard=self._shard)
+            self.counting = counting_of(
+                case.event, case.secret, shard=self._shard, schedule=case.schedule
+            )
             if self._shard:
-                blocks = self._shard.blocks(first_wave(case.schedule(case.deals)).blocks)
+                blocks = self._shard.blocks(first_wave(case.schedule).blocks)
                 self._in_shard = frozenset(series.id for block in blocks for series in block.series)
 
     def take(self, part: LogPart) -> None:
-        found = [] if part.first is None else [part.first]
-        self.differing += part.differing
+        found = []
         for kept in part.kept:
             if not self.places.add(kept.place, kept.attempt):
-                self.differing += 1
-                found.append(
-                    _misplaced(
-                        kept,
-                        "each match once an attempt",
-                        f"attempt {kept.attempt} of it a second time",
-                    )
-                )
+                due = "each match once an attempt"
+                found.append(_misplaced(kept, due, f"attempt {kept.attempt} of it a second time"))
             elif self._shard and kept.series not in self._in_shard:
-                self.differing += 1
                 found.append(_misplaced(kept, f"a match of shard {self._shard}", "another's"))
             elif self.counting is not None and self.first is None:
                 self.counting.take_in(kept.series, kept.id, kept.played, faulted=kept.faulted)
-        if part.torn is not None:
-            self.torn = True
-            if self._over:
-                self.differing += 1
-                found.append(_torn(part))
+        self.torn |= part.torn is not None
+        if part.torn is not None and self._over:
+            due = "a newline at its end, as the event is over"
+            found.append(differs("line", due, "none", line=part.lines + 1, byte=part.torn))
+        self.differing += part.differing + len(found)
+        found += [] if part.first is None else [part.first]
         if found and self.first is None:
             first = min(found, key=lambda difference: difference.line)
             self.first = msgspec.structs.replace(first, line=self.lines + first.line)
@@ -189,11 +179,6 @@ class _Log:
 
 def _misplaced(kept: VerifiedRecord, expected: str, found: str) -> Difference:
     return differs("schedule", expected, found, line=kept.line, byte=kept.byte, match=kept.id)
-
-
-def _torn(part: LogPart) -> Difference:
-    due = "a newline at its end, as the event is over"
-    return differs("line", due, "none", line=part.lines + 1, byte=part.torn)
 
 
 def _as_a_whole(
@@ -243,25 +228,21 @@ def _undecided(case: VerifiedEvent, strange: set[str]) -> Difference:
 
 def _missing(case: VerifiedEvent, counting: Counting, places: Places, missing: int) -> Difference:
     """The first match of the schedule that should be there."""
-    schedule = case.schedule(case.deals)
-    for block in counting.ahead():
-        for series in block.series:
-            if counting.wanted(series) is None:
-                continue
-            for spec in series.matches:
-                found = schedule.find(spec.pairing, spec.deal, spec.rotation)
-                assert found is not None
-                if found[0] not in places:
-                    return differs(
-                        "schedule",
-                        "this match, as the event is over",
-                        "no record of it; a series counts whole, so "
-                        f"{missing} of the event's matches don't count",
-                        match=spec.id,
-                    )
+    wanted = (each for block in counting.ahead() for each in block.series)
+    series = next(each for each in wanted if counting.wanted(each) is not None)
+    for spec in series.matches:
+        found = case.schedule.find(spec.pairing, spec.deal, spec.rotation)
+        assert found is not None
+        if found[0] not in places:
             return differs(
-                f"series {series.id}",
-                "an attempt with all of its matches, as the event is over",
-                f"none, so {missing} of the event's matches don't count",
+                "schedule",
+                "this match, as the event is over",
+                "no record of it; a series counts whole, so "
+                f"{missing} of the event's matches don't count",
+                match=spec.id,
             )
-    raise AssertionError("what the count misses is wanted")
+    return differs(
+        f"series {series.id}",
+        "an attempt with all of its matches, as the event is over",
+        f"none, so {missing} of the event's matches don't count",
+    )

@@ -6,7 +6,7 @@ import re
 import msgspec
 import pytest
 
-from arena import verify_results
+from arena import registry, verify_results
 from arena.deals import fingerprint
 from arena.model import Fault, FaultKind, SeatUse, Settings, UserError
 from arena.store import read_event, read_records
@@ -91,6 +91,14 @@ def test_an_event_with_a_withdrawal_ended_where_it_should(tmp_path):
     last = place_of(folder, lambda record: "bob@1" not in record.seats)
     rewrite(folder, lines(folder)[: last - 1] + lines(folder)[last:])
     assert "this match, as the event is over" in found(folder)
+
+
+def test_a_schedule_is_made_once(folder, monkeypatch):
+    """For the check of event.json, the records, the count and the missing matches."""
+    made, schedule = [], registry.schedule
+    monkeypatch.setattr(registry, "schedule", lambda *words: made.append(words) or schedule(*words))
+    assert verify(folder, jobs=1).difference is None
+    assert 1 == len(made)
 
 
 def test_several_processes_find_the_same(folder, monkeypatch):
