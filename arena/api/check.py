@@ -120,8 +120,6 @@ def _check(paths: Sequence[Path], options: CheckOptions, progress: CheckProgress
 
 
 class _Terms(NamedTuple):
-    """How every bot is examined."""
-
     backend: Backend
     options: CheckOptions
     paths: Mapping[str, str]

@@ -173,7 +173,6 @@ def _limits(spoken: Script) -> Limits:
 
 
 def _under(bot: Bot, command: str) -> Bot:
-    """The bot, run by another command."""
     try:
         words = shlex.split(command)
     except ValueError as error:

@@ -6,6 +6,7 @@ that `arena --help` answers at once and never loads trio.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from contextlib import suppress
 from typing import Any
@@ -13,30 +14,6 @@ from typing import Any
 import click
 
 from arena import __version__
-from arena.cli.audit import audit
-from arena.cli.check import check
-from arena.cli.clean import clean
-from arena.cli.compare import compare
-from arena.cli.completion import completion
-from arena.cli.doctor import doctor
-from arena.cli.feed import feed
-from arena.cli.fetch import fetch
-from arena.cli.log import log
-from arena.cli.match import match
-from arena.cli.merge import merge
-from arena.cli.new import new
-from arena.cli.node import node
-from arena.cli.play import play
-from arena.cli.prepare import prepare
-from arena.cli.publish import publish
-from arena.cli.rate import rate
-from arena.cli.replay import replay
-from arena.cli.resume import resume
-from arena.cli.run import run
-from arena.cli.spec import spec
-from arena.cli.stop import stop
-from arena.cli.table import table
-from arena.cli.verify import verify
 from arena.exhaustion import memory_ran_out, ran_out
 
 EPILOG = """\b
@@ -56,13 +33,21 @@ Examples:
 """
 
 
-GROUPS: dict[str, tuple[click.Command, ...]] = {
-    "Write a bot": (new, spec, check, match, play, feed),
-    "Play an event": (run, prepare, resume, stop, merge, compare),
-    "Read the results": (table, rate, replay, log, audit, verify, publish),
-    "Look after this machine": (doctor, fetch, clean, completion),
+def command(name: str) -> click.Command:
+    found = getattr(importlib.import_module(f"arena.cli.{name}"), name)
+    assert isinstance(found, click.Command)
+    return found
+
+
+GROUPS = {
+    heading: tuple(map(command, names.split()))
+    for heading, names in {
+        "Write a bot": "new spec check match play feed",
+        "Play an event": "run prepare resume stop merge compare",
+        "Read the results": "table rate replay log audit verify publish",
+        "Look after this machine": "doctor fetch clean completion",
+    }.items()
 }
-"""The commands as help lists them."""
 
 
 class Arena(click.Group):
@@ -111,7 +96,6 @@ def lone(error: BaseException) -> BaseException:
 
 
 def fail(message: str, code: int) -> None:
-    """Print what is wrong on stderr and exit."""
     if not (message.isascii() and message.isprintable()):  # else it needs no more memory
         from arena.reports.escape import visible
 
@@ -131,7 +115,7 @@ def commands() -> None:
     """
 
 
-for _command in (*(each for group in GROUPS.values() for each in group), node):
+for _command in (*(each for group in GROUPS.values() for each in group), command("node")):
     commands.add_command(_command)
 
 

@@ -74,7 +74,6 @@ class EventCommand(click.Command):
 
 
 def _write(formatter: click.HelpFormatter, heading: str, rows: list[tuple[str, str]]) -> None:
-    """A section whose second column begins where that of the others does."""
     first = min(_COLUMN, max(len(name) for name, _ in rows))
     with formatter.section(heading):
         formatter.write_dl(rows, col_max=_COLUMN, col_spacing=_COLUMN + 2 - first)
@@ -186,7 +185,6 @@ def option(
 
 
 def switch(words: str, text: str, *, to: str = "") -> Callable[[F], F]:
-    """A flag without a value."""
     return click.option(*words.split(), *([to] if to else []), is_flag=True, help=text)
 
 
@@ -204,7 +202,6 @@ def flags(*each: Callable[[Any], Any]) -> Callable[[F], F]:
 def sandbox_option(
     default: str | None = "auto", text: str = "`none` confines nothing and is shown in the table."
 ) -> Callable[[F], F]:
-    """The choice of a sandbox."""
     return option("--sandbox", ["auto", *SANDBOXES], text, default=default)
 
 
@@ -235,7 +232,6 @@ limit_options = flags(
         default="16MB",
     ),
 )
-"""What bots may use."""
 
 schedule_option = option(
     "--option",
@@ -313,7 +309,6 @@ event_options = flags(
     switch("--skip-broken", "Go on without bots that can't take part."),
     option("--out", FOLDER, "Results folder.  [default: arena-results/DATE-TIME]"),
 )
-"""The bots of an event and its settings."""
 
 run_options = flags(
     option("--beacon VALUE", text="Of a prepared event: its public value."),
@@ -360,4 +355,3 @@ report_options = flags(
     switch("--canonical", "Without timings and host facts."),
     switch("--details", "On a screen too: all facts below the table, as in a file."),
 )
-"""How a table is printed."""

@@ -51,7 +51,6 @@ def _cluster(params: dict[str, Any]) -> ClusterOptions | None:
 
 
 def run_options_of(params: dict[str, Any]) -> RunOptions:
-    """How the event is run here."""
     from arena import RunOptions
 
     max_time = params["max_time"]
@@ -77,15 +76,8 @@ def limits_of(params: dict[str, Any]) -> Limits:
     """What a bot may use; what a command has no flag for is as by default."""
     from arena import Limits
 
-    names = {
-        "move_ms": "move_time",
-        "match_ms": "match_time",
-        "start_ms": "start_time",
-        "memory_mb": "memory",
-        "tasks": "tasks",
-        "scratch_mb": "scratch",
-    }
-    return Limits(**{field: params[flag] for field, flag in names.items() if flag in params})
+    flags = {n: n.removesuffix("_mb").replace("_ms", "_time") for n in Limits.__struct_fields__}
+    return Limits(**{name: params[flag] for name, flag in flags.items() if flag in params})
 
 
 def exit_code(outcome: Outcome) -> int:
@@ -102,32 +94,21 @@ def exit_code(outcome: Outcome) -> int:
 
 
 def event_options_of(params: dict[str, Any]) -> EventOptions:
-    """What is played."""
     from arena import EventOptions
 
-    of_one_name = {name: params[name] for name in EventOptions.__struct_fields__ if name in params}
-    series = 1 if params["fresh"] == "match" else params["series"]
-    return EventOptions(
-        **of_one_name
-        | {
-            "series": series,
-            "schedule_options": dict(params["schedule_options"]),
-            "luck": not params["no_luck"],
-            "same_author": not params["no_same_author"],
-            "limits": limits_of(params),
-        }
-    )
+    others = {
+        "series": 1 if params["fresh"] == "match" else params["series"],
+        "schedule_options": dict(params["schedule_options"]),
+        "luck": not params["no_luck"],
+        "same_author": not params["no_same_author"],
+        "limits": limits_of(params),
+    }
+    same = {name: params[name] for name in EventOptions.__struct_fields__ if name in params}
+    return EventOptions(**same | others)
 
 
 def match_options_of(params: dict[str, Any]) -> MatchOptions:
-    """How one match is played."""
     from arena import MatchOptions
 
-    there = {name: params[name] for name in ("deal", "seed", "freeze") if name in params}
-    return MatchOptions(
-        game=params["game"],
-        playoff=not params["no_playoff"],
-        turn_cap=params["turn_cap"],
-        limits=limits_of(params),
-        **there,
-    )
+    same = {name: params[name] for name in MatchOptions.__struct_fields__ if name in params}
+    return MatchOptions(**same, playoff=not params["no_playoff"], limits=limits_of(params))

@@ -76,7 +76,6 @@ class BotPath(PathName):
 
 
 def example(name: str) -> Path | None:
-    """The folder of the example bot of that name."""
     from arena.scaffolds.shipped import example_bot
 
     return example_bot(name)

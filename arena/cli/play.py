@@ -91,7 +91,6 @@ def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
 
 def _guest(browser: int | None, *, lines: bool, delay: float) -> Guest:
-    """The person's page, keys or lines."""
     from arena import UserError
     from arena.terminal.screen import can_draw, say, style
 

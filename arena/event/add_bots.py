@@ -42,7 +42,6 @@ def run_into(
 def forecast_epoch(
     folder: Path, bots: Sequence[Path], session: Session, *, seed: str | None = None
 ) -> Forecast:
-    """Find out what `run_into` would play, and how long it takes."""
     with _new_epoch(folder, bots, session, seed) as new:
         return forecast_new(new, session)
 
@@ -51,7 +50,6 @@ def forecast_epoch(
 def _new_epoch(
     folder: Path, bots: Sequence[Path], session: Session, seed: str | None
 ) -> Iterator[NewEvent]:
-    """The epoch as a new event."""
     events = _finished(folder)
     base, run, notify = events[folder].settings, session.options, session.progress.say
     if not bots:

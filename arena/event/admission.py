@@ -68,7 +68,6 @@ def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
 
 
 def _started(found: Roster, settings: Settings, workshop: Workshop) -> tuple[Bot, ...]:
-    """Build the bots, and start each one once."""
     ready, problems, left_out = workshop.build(found, settings.limits)
     # By their names: their paths here are hashes.
     lines = [f"{bad.name}: {'; '.join(bad.lines)}" for bad in problems]

@@ -27,8 +27,6 @@ _LOCAL = "local:"
 
 
 class Venue(NamedTuple):
-    """Where an event is played."""
-
     executor: Executor
     event: Event
     """With the machines that are going to play it."""
@@ -53,7 +51,6 @@ class Venue(NamedTuple):
 def venue(
     event: Event, secret: bytes, bots: Sequence[Bot], workshop: Workshop, options: RunOptions
 ) -> Iterator[Venue]:
-    """Open what plays an event."""
     config = worker_config(event, secret, bots, workshop.backend)
     where, room, notify = options.cluster, workshop.room, workshop.notify
     if where is None:

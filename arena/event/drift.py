@@ -52,8 +52,7 @@ def refuse_drift(
     folder: Path, event: Event, announced: Announced, secret: bytes, entered: Event | None
 ) -> None:
     """UserError if an event is not what was committed to, or this arena's rules are others."""
-    settings = event.settings
-    lines = [*_rules(settings), *_holes(settings), *_evaluator(settings)]
+    lines = [*_unlike_here(event.settings)]
     if commitment(secret, announced.settings, event.entrants) != event.commitment:
         lines += list(differences(entered, event)) if entered else []
         lines.append("settings, entrants and secret don't fit the commitment")
@@ -61,39 +60,36 @@ def refuse_drift(
         raise UserError("\n".join([f"{folder}: not as it was when the event was entered:", *lines]))
 
 
-def _rules(settings: Settings) -> Iterator[str]:
-    version = registry.game(settings.game).version
-    if version != settings.game_version:
-        yield (f"  game: {settings.game} rules {settings.game_version}, this arena plays {version}")
-
-
-def _holes(settings: Settings) -> Iterator[str]:
+def _unlike_here(settings: Settings) -> Iterator[str]:
+    """What this arena plays otherwise."""
+    game = registry.game(settings.game)
+    if game.version != settings.game_version:
+        yield (
+            f"  game: {settings.game} rules {settings.game_version}, "
+            f"this arena plays {game.version}"
+        )
     if settings.holes is not UNSET and settings.holes != HOLES:
         yield f"  holes: {settings.holes}, this arena plays {HOLES}"
-
-
-def _evaluator(settings: Settings) -> Iterator[str]:
-    if not settings.evaluator:
-        return
-    mine = evaluator_name(registry.game(settings.game))
-    if settings.evaluator != mine:
-        yield (
-            f"  luck: measured by {printable(settings.evaluator)}, this arena's is {mine or 'none'}"
-        )
+    if settings.evaluator and settings.evaluator != (mine := evaluator_name(game)):
+        theirs = printable(settings.evaluator)
+        yield f"  luck: measured by {theirs}, this arena's is {mine or 'none'}"
 
 
 def differences(one: Event, other: Event) -> Iterator[str]:
-    """Where two events differ in what is played, and by whom."""
-    yield from _settings(one.settings, other.settings)
+    yield from _unlike(_flat(one.settings), _flat(other.settings))
     yield from _entrants(one.entrants, other.entrants)
-    for name in ("commitment", "beacon", "format", "predictable"):
-        before, after = getattr(one, name), getattr(other, name)
-        if before != after:
-            yield f"  {name}: {_shown(before)} → {_shown(after)}"
+    yield from _unlike(
+        *(
+            {
+                name: getattr(event, name)
+                for name in ("commitment", "beacon", "format", "predictable")
+            }
+            for event in (one, other)
+        )
+    )
 
 
-def _settings(one: Settings, other: Settings) -> Iterator[str]:
-    before, after = _flat(one), _flat(other)
+def _unlike(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     for name in {**before, **after}:
         was, now = before.get(name), after.get(name)
         if was != now:

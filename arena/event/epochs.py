@@ -56,13 +56,11 @@ def epochs_of(folder: Path) -> list[Path]:
 
 
 def next_epoch(folder: Path) -> Path:
-    """The folder for the next epoch of an event."""
     last = epochs_of(folder)[-1:]
     return folder / f"epoch-{1 + sum(int(path.name.partition('-')[2]) for path in last)}"
 
 
 def event_of_epoch(folder: Path) -> Path | None:
-    """The event that a folder is an epoch of, if it is one."""
     whole = folder.absolute()
     epoch = _NAME.fullmatch(whole.name) and is_results_folder(whole.parent)
     return folder.parent if epoch else None
@@ -84,7 +82,6 @@ def settings_of_epoch(
 
 
 def field_before(events: Sequence[Event]) -> tuple[Entrant, ...]:
-    """The entrants of an event and its epochs so far, by their ids."""
     return tuple(sorted(_newcomers(events), key=lambda entrant: entrant.id))
 
 

@@ -64,7 +64,6 @@ class ShardFolder(NamedTuple):
 
 
 def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
-    """Merge the shards of an event into a new folder, and conclude the event."""
     for folder in folders:
         if folder.resolve() in out.resolve().parents:
             raise UserError(f"{out} lies in {folder}, which is only read; choose another --out")

@@ -30,6 +30,8 @@ from arena.model import (
     UserError,
 )
 
+_OF_A_MATCH = ("game", "playoff", "turn_cap", "freeze", "limits")
+
 
 class LiveOptions(Frozen, frozen=True, kw_only=True):
     """Pages of the event while it is played (`--live`)."""
@@ -78,6 +80,10 @@ class RunOptions(Frozen, frozen=True, kw_only=True):
     live: LiveOptions | None = None
     cluster: ClusterOptions | None = None
 
+    def __post_init__(self) -> None:
+        if self.jobs is not None and self.jobs < 1:
+            raise UserError(f"--jobs {self.jobs}: at least one match is played at a time")
+
 
 class TrialOptions(Frozen, frozen=True, kw_only=True):
     """A sequential test of a new bot against an old one (`compare`)."""
@@ -105,17 +111,8 @@ class MatchOptions(Frozen, frozen=True, kw_only=True):
     limits: Limits = Limits()
 
     def settings(self, seats: int, notify: Notify = ignore_notes) -> Settings:
-        """Convert to settings of an event."""
-        return EventOptions(
-            game=self.game,
-            seats=seats,
-            deals=1,
-            series=1,
-            playoff=self.playoff,
-            turn_cap=self.turn_cap,
-            freeze=self.freeze,
-            limits=self.limits,
-        ).settings(notify)
+        same = {name: getattr(self, name) for name in _OF_A_MATCH}
+        return EventOptions(seats=seats, deals=1, series=1, **same).settings(notify)
 
 
 class EventOptions(Frozen, frozen=True, kw_only=True):
@@ -166,18 +163,21 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
         """The name of the format; UserError where options ask for two."""
         asked = {
             flag: name
-            for flag, name, chosen in (
-                ("--gauntlet", "gauntlet", self.gauntlet),
-                ("--until-resolved", "racing", self.until_resolved),
-                (f"--schedule {self.schedule}", self.schedule or "", self.schedule),
+            for flag, name in (
+                ("--gauntlet", "gauntlet" if self.gauntlet else ""),
+                ("--until-resolved", "racing" if self.until_resolved else ""),
+                (f"--schedule {self.schedule}", self.schedule),
             )
-            if chosen
+            if name
         }
         if len(set(asked.values())) > 1:
             raise UserError(f"{' and '.join(asked)} are two ways to run an event; choose one")
         name = next(iter(asked.values()), "round-robin")
         if name in registry.COMMAND_OF:
             raise UserError(f"--schedule {name}: that is what {registry.COMMAND_OF[name]} plays")
+        if name not in registry.FORMATS:
+            there = ", ".join(each for each in registry.FORMATS if each not in registry.COMMAND_OF)
+            raise UserError(f"there is no format called {name!r}; there are: {there}")
         if name != "racing" and self.budget is not None:
             raise UserError("--budget is a race's; add --until-resolved, or choose --deals")
         if name != "racing" and self.close is not None:
@@ -185,7 +185,6 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
         return name
 
     def _members(self, name: str, trial: TrialSettings | None) -> dict[str, Any]:
-        """The members of the settings that hold the format's options."""
         own: dict[str, Any] = {"budget": self.budget, "close": self.close}
         if trial:
             own = msgspec.structs.asdict(trial)
@@ -244,4 +243,7 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
             # A script may have chosen values that no flag would let through.
             return msgspec.convert(msgspec.to_builtins(settings), Settings)
         except msgspec.ValidationError as error:
-            raise UserError(f"the event's options: {error}") from None
+            what, _, path = str(error).rpartition(" - at ")
+            field = path.strip("`").rpartition(".")[2]
+            flag = field.removesuffix("_mb").replace("_ms", "_time").replace("_", "-")
+            raise UserError(f"--{flag}: {what}") from None

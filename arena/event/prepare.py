@@ -153,7 +153,6 @@ def forecast_event(
     out: Path | None = None,
     skip_broken: bool = False,
 ) -> Forecast:
-    """Find out what such an event would play, and how long it takes."""
     # A forecast needs no folder; one that was named is tried all the same.
     place = nullcontext(Path()) if out is None else claim_folder(out)
     with _entered(bots, options, session, place, skip_broken=skip_broken) as (new, _):
@@ -161,14 +160,12 @@ def forecast_event(
 
 
 def forecast_new(new: NewEvent, session: Session) -> Forecast:
-    """What an event that has just been entered would play."""
     workers = workers_of(session.options.jobs, new.workshop.room, session.progress.say)
     event = played_here(new.event, new.workshop.backend)
     return forecast(event, new.context, new.secret, workers)
 
 
 def play_new(new: NewEvent, folder: Path, session: Session) -> Outcome:
-    """Play an event that has just been entered, in an empty folder."""
     with _open(new, folder, session) as event:
         return play(*event, session)
 
@@ -220,7 +217,6 @@ def prepare_event(
 def _private(
     new: NewEvent, *, cache: str, options: Mapping[str, str | int | bool | None]
 ) -> Private:
-    """The private part of a new event, for private.json."""
     return Private(
         secret=new.secret.hex(),
         sources={bot.entrant.id: bot.source for bot in new.bots},

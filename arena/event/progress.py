@@ -96,12 +96,10 @@ class Progress:
         """The event is known; matches in its log are passed to `rated` next."""
 
     def start(self, start: Start) -> None:
-        """The first match is about to be played."""
         self.planned, self.done = start.planned, start.done
         self._marks.append((clock.monotonic(), start.done))
 
     def match(self, record: MatchRecord) -> None:
-        """A match is finished."""
         self.done += 1
         self.faults += bool(record.faults)
         for fault in record.faults:
@@ -117,7 +115,6 @@ class Progress:
         """All rotations of a deal are played and count."""
 
     def wave(self, wave: Wave) -> None:
-        """More matches have been decided on."""
         self.open = wave.note
         if self._marks:  # else it is in the log already
             self.planned += wave.matches
@@ -148,7 +145,6 @@ class Progress:
 
     @property
     def stopping(self) -> bool:
-        """Whether `stop` was called."""
         return self._stopped is not None
 
     def attach(self, stop: Callable[[bool], None] | None) -> None:

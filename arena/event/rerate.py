@@ -17,10 +17,8 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -28,10 +26,9 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from arena.event.epochs import epoch_fault, epochs_of
-from arena.event.results import counting_of, key_of, schedule_of
+from arena.event.results import Keys, counting_of, incomplete, key_of, record_key, schedule_of
 from arena.machine.groups import machines_of, with_host
 from arena.model import Event, Frozen, MatchRecord, MatchSpec, RateOn, Table, UserError
-from arena.ratings.archive import DIGEST_HEX
 from arena.ratings.incremental import Counting
 from arena.ratings.pool import (
     Aliases,
@@ -64,11 +61,9 @@ class RateOptions(Frozen, frozen=True, kw_only=True):
 
     @property
     def dated(self) -> bool:
-        """Whether it matters when a match ended."""
         return self.since is not None or self.until is not None
 
     def when(self, ended: float) -> bool:
-        """Whether a match that ended then is within the range."""
         return (self.since is None or self.since <= ended) and (
             self.until is None or ended < self.until
         )
@@ -78,8 +73,6 @@ EVERYTHING = RateOptions()
 
 
 class _RatedEvent(NamedTuple):
-    """An event to be rated."""
-
     folder: Path
     event: Event
     root: str
@@ -117,8 +110,10 @@ def rate_events(
     gone = excluded_entrants(field, aliases, only=wanted.only, without=wanted.without)
     rest = [entrant for entrant in field if entrant.id not in gone]
     event = common_event([each.event for each in chosen], rest, wanted.rate_on)
-    if len(chosen) > 1:
-        event = _everywhere(event, [each.event for each in chosen])
+    for each in chosen if len(chosen) > 1 else ():
+        if each.event.sandbox:  # all sandboxes and machines that they were played in and on
+            played = each.event
+            event = with_host(event, played.sandbox, played.confinement, machines_of(played))
     pool = Pool(margin=event.settings.rating.forfeit_margin, gone=gone)
     parted = 0
     withdrawn: dict[str, set[str]] = {}
@@ -162,14 +157,6 @@ def _every(folders: Sequence[Path], events: Mapping[Path, Event]) -> list[_Rated
     return sorted(found.values(), key=lambda each: (each.root, each.epoch, str(each.folder)))
 
 
-def _everywhere(event: Event, events: Sequence[Event]) -> Event:
-    """With all sandboxes and machines that the events were played in and on."""
-    for each in events:
-        if each.sandbox:
-            event = with_host(event, each.sandbox, each.confinement, machines_of(each))
-    return event
-
-
 def _take(
     pool: Pool,
     rated: _RatedEvent,
@@ -194,7 +181,7 @@ def _take(
             reader.record(counting, start, record)
         counting.add(record)
         if not wanted.when(record.ended):
-            outside.append(key_of(record.id, record.attempt, record.digest[:DIGEST_HEX]))
+            outside.append(record_key(record))
     if damaged and schedule_of(event, secret).adaptive:
         raise UserError(
             f"{folder}: {event.settings.format} decides by results what is played next, so what "
@@ -203,11 +190,8 @@ def _take(
         )
     counted = counting.counted()
     if event.finished and counted.missing and not wanted.skip_damaged:
-        raise UserError(
-            f"{folder}: the event is finished, but {counted.missing} of {counted.plan.matches} "
-            "matches are missing from matches.jsonl; to play them again: arena resume --repair "
-            f"{folder}; to rate what is there: --skip-damaged"
-        )
+        found = incomplete(folder, counted.missing, counted.plan.matches)
+        raise UserError(f"{found}; to rate what is there: --skip-damaged")
     late = _Late(counting, outside) if wanted.dated else None
     pool.take(
         event,
@@ -227,7 +211,6 @@ def _take(
 def _records(
     rated: _RatedEvent, wanted: RateOptions, damaged: list[int]
 ) -> Iterator[tuple[int, MatchRecord]]:
-    """The log of an event; where damaged lines begin is noted."""
     skip = damaged.append if wanted.skip_damaged else None
     try:
         yield from read_placed(rated.folder, rated.event, damaged=skip)
@@ -240,34 +223,28 @@ class _Late:
 
     def __init__(self, counting: Counting, outside: array[int]) -> None:
         """`outside` has the keys of records."""
-        keys = array("Q", sorted(outside))
+        keys = Keys(outside)
         found = array("Q")
         for chosen in counting.complete():
             for spec, played, _ in chosen.matches:
-                if _among(keys, key_of(played.id, played.attempt, played.digest)):
+                if keys.find(record_key(played)) is not None:
                     found.append(_event_key(spec))
             found.extend(_event_key(spec) for spec, _ in chosen.void)
-        self._keys = array("Q", (key for key, _ in itertools.groupby(sorted(found))))
+        self._keys = Keys(key for key, _ in itertools.groupby(sorted(found)))
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._keys.keys)
 
     def __bool__(self) -> bool:
         return True  # it is asked, however many it names
 
     def __call__(self, spec: MatchSpec) -> bool:
-        return _among(self._keys, _event_key(spec))
+        return self._keys.find(_event_key(spec)) is not None
 
 
 def _event_key(spec: MatchSpec) -> int:
     """64 bits that tell a rated event from others."""
-    named = f"{spec.pairing} {spec.deal}".encode()
-    return int.from_bytes(blake2b(named, digest_size=8).digest())
-
-
-def _among(keys: array[int], key: int) -> bool:
-    at = bisect_left(keys, key)
-    return at < len(keys) and keys[at] == key
+    return key_of(f"{spec.pairing} {spec.deal}")
 
 
 def _selected(
@@ -277,7 +254,6 @@ def _selected(
     wanted: RateOptions,
     parted: int,
 ) -> Iterator[str]:
-    """Lines that say what of the events is not in the table."""
     if any(each.event.settings.rate_on != event.settings.rate_on for each in chosen):
         yield f"rated on {event.settings.rate_on}, which was not the event's own choice"
     if gone:

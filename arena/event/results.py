@@ -13,8 +13,8 @@ from arena import registry
 from arena.deals import Deals, with_beacon
 from arena.formats import Format
 from arena.formats.shards import Shard
-from arena.model import Event, Table, UserError
-from arena.ratings.archive import DIGEST_HEX
+from arena.model import Event, MatchRecord, Table, UserError
+from arena.ratings.archive import DIGEST_HEX, MatchSummary
 from arena.ratings.evidence import Evidence
 from arena.ratings.incremental import Counting
 from arena.ratings.outcomes import RatedOutcome
@@ -50,7 +50,6 @@ def first_wave(schedule: Format) -> Wave:
 
 
 def shard_of(event: Event) -> Shard | None:
-    """Which part of an event a folder holds, if not all of it."""
     return Shard.parse(event.shard) if event.shard else None
 
 
@@ -97,7 +96,6 @@ def count_folder(folder: Path, event: Event | None = None) -> tuple[Event, Count
 
 
 def withdrawn_in(folder: Path, event: Event | None = None) -> frozenset[str]:
-    """The bots that were withdrawn in the event of a folder, by its log."""
     _, counting = count_folder(folder, event)
     return frozenset(out.entrant for out in counting.counted().withdrawn)
 
@@ -112,18 +110,27 @@ def table_of(folder: Path, event: Event | None = None) -> Table:
 
 
 def incomplete(folder: Path, missing: int, planned: int) -> UserError:
-    """The error for a log that has lost matches of its event."""
     return UserError(
         f"{folder}: the event is finished, but {missing} of {planned} matches are missing from "
         f"matches.jsonl; to play them again: arena resume --repair {folder}"
     )
 
 
+class Keys:
+    """64 bits of a hash of each of many, sorted; an author would gain nothing by a collision."""
+
+    def __init__(self, keys: Iterable[int]) -> None:
+        self.keys = array("Q", sorted(keys))
+
+    def find(self, key: int) -> int | None:
+        """The first place of a key."""
+        at = bisect_left(self.keys, key)
+        return at if at < len(self.keys) and self.keys[at] == key else None
+
+
 class Counts:
     """Tells which records of a log count. Call it in the order of the file: of a record that
     is there twice the first one.
-
-    Keeps 64 bits of a hash of each; an author would gain nothing by a collision.
     """
 
     def __init__(
@@ -148,38 +155,35 @@ class Counts:
         self.annulled = gone.union(out.entrant for out in counted.withdrawn if out.annulled)
         self.missing, self.planned = counted.missing, counted.plan.matches
         """Of the matches of the event, as far as they are decided on."""
-        keys = array(
-            "Q",
-            (
-                key_of(played.id, played.attempt, played.digest)
-                for chosen in (counting.complete() if annulled else counting.chosen())
-                for _, played, _ in chosen.matches
-            ),
-        )
-        del counting, counted  # before more memory is taken
-        self._keys = array("Q", sorted(keys))
-        self._told = bytearray(len(keys))
+        chosen = counting.complete() if annulled else counting.chosen()
+        keys = array("Q", (record_key(played) for each in chosen for _, played, _ in each.matches))
+        del counting, counted, chosen  # before more memory is taken
+        self._keys = Keys(keys)
+        self._told = bytearray(len(self))
 
     def __call__(self, head: Head) -> bool:
-        """Whether a record counts."""
-        return self.takes(key_of(head.id, head.attempt, head.digest[:DIGEST_HEX]))
+        return self.takes(record_key(head))
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._keys.keys)
 
     def takes(self, key: int) -> bool:
         """The same of a record that is known by its key."""
-        at = bisect_left(self._keys, key)
-        if at == len(self._keys) or self._keys[at] != key or self._told[at]:
+        at = self._keys.find(key)
+        if at is None or self._told[at]:
             return False
         self._told[at] = True
         return True
 
     def fingerprint(self) -> bytes:
         """The same for the same records, whatever their order in the log."""
-        return self._keys.tobytes()
+        return self._keys.keys.tobytes()
 
 
-def key_of(match: str, attempt: int, digest: str) -> int:
+def record_key(record: Head | MatchRecord | MatchSummary) -> int:
     """64 bits that tell a record from all others."""
-    return int.from_bytes(blake2b(f"{match} {attempt} {digest}".encode(), digest_size=8).digest())
+    return key_of(f"{record.id} {record.attempt} {record.digest[:DIGEST_HEX]}")
+
+
+def key_of(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())

@@ -145,7 +145,6 @@ def _play_on(
     *,
     repair: bool = False,
 ) -> Outcome:
-    """Find the bots again, and play what is left."""
     options, progress, settings = session.options, session.progress, event.settings
     # Never the folder's cache: what is in a cache is trusted, and what is damaged there is removed.
     cache = default_cache()

@@ -14,12 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from arena.event.results import Counts, long_read_notes
+from arena.event.results import Counts, long_read_notes, record_key
 from arena.machine import Notify
 from arena.model import Event, Frozen, MatchRecord, UserError
 from arena.reports.escape import plain
 from arena.store import (
-    Head,
     is_indexed,
     read_event,
     read_records,
@@ -66,20 +65,13 @@ def records_of(
 
 
 def no_matches(folder: Path) -> UserError:
-    """The error for an event without a played match."""
     return UserError(f"{folder}: no match has been played there yet")
 
 
 def _ids(folder: Path, event: Event | None) -> list[str]:
-    """Ids of all matches, in the order of the file."""
     ids: dict[str, None] = {}
-
-    def note(head: Head) -> bool:
-        ids[head.id] = None
-        return False
-
-    for _ in read_some(folder, note, event):
-        raise AssertionError("none was wanted")
+    for _ in read_some(folder, lambda head: bool(ids.setdefault(head.id)), event):
+        raise AssertionError("none is wanted")
     return list(ids)
 
 
@@ -103,7 +95,7 @@ def counted_record(
     if len(found) == 1:
         return found[0]
     counts = Counts(folder, event=event)
-    return next((record for record in found if counts(_head(record))), found[-1])
+    return next((record for record in found if counts.takes(record_key(record))), found[-1])
 
 
 def seat_of(event: Event, who: str) -> str:
@@ -136,12 +128,10 @@ class Bound(Frozen, frozen=True):
 
     @classmethod
     def read(cls, text: str) -> Bound | None:
-        """None if it is no comparison."""
         found = re.fullmatch(r"\s*(<=|>=|<|>|=|)\s*([+-]?\d{1,9})\s*", text)
         return cls(found[1] or "=", int(found[2])) if found else None
 
     def holds(self, value: int) -> bool:
-        """Whether the comparison is true of a number."""
         return _COMPARES[self.compare](value, self.number)
 
 
@@ -158,7 +148,6 @@ class Search(Frozen, frozen=True, kw_only=True):
     """A key of SORTS; else as they lie in the log."""
 
     def wants(self, record: MatchRecord) -> bool:
-        """Whether a match is one of them."""
         if not set(self.bots) <= set(record.seats):
             return False
         if self.fault and not any(
@@ -169,25 +158,13 @@ class Search(Frozen, frozen=True, kw_only=True):
             return False
         if not (self.totals or self.margins):
             return True
-        strokes, margin = self.strokes(record), self.margin(record)
-        if strokes is None or margin is None:
-            return False  # a forfeit is not so many strokes
-        return all(bound.holds(strokes) for bound in self.totals) and all(
-            bound.holds(margin) for bound in self.margins
-        )
-
-    def strokes(self, record: MatchRecord) -> int | None:
-        """Strokes of the first bot, or of the winner; None if it forfeited."""
-        return self._compared(record)[0]
-
-    def margin(self, record: MatchRecord) -> int | None:
-        """By how much the first bot was behind the best other, or the winner's lead; None if
-        there were not two to compare.
-        """
         mine, others = self._compared(record)
         if mine is None or others is None:
-            return None
-        return mine - others if self.bots else others - mine
+            return False  # a forfeit is not so many strokes
+        margin = mine - others if self.bots else others - mine
+        return all(bound.holds(mine) for bound in self.totals) and all(
+            bound.holds(margin) for bound in self.margins
+        )
 
     def place(self, record: MatchRecord) -> tuple[int, int]:
         """The key of a match by `sort`. Matches that a forfeit has cut short come last in every
@@ -200,6 +177,9 @@ class Search(Frozen, frozen=True, kw_only=True):
         return 1 + _MOST_HOLES - len(record.holes), order(*self._so_far(record))
 
     def _compared(self, record: MatchRecord) -> tuple[int | None, int | None]:
+        """The strokes of the first bot, or of the winner, and the best other's; None: it forfeited,
+        or there were not two to compare.
+        """
         totals = [
             (total, record.seats[seat])
             for seat, total in enumerate(record.totals)
@@ -214,7 +194,7 @@ class Search(Frozen, frozen=True, kw_only=True):
         return mine, min(total for total, bot in totals if bot != self.bots[0])
 
     def _so_far(self, record: MatchRecord) -> tuple[int, int]:
-        """The strokes of the first bot named, or else of the winner, and the best other's."""
+        """The same of a match that a forfeit has cut short."""
         seats = range(len(record.seats))
         mine = (
             record.seats.index(self.bots[0])
@@ -256,20 +236,22 @@ def search_matches(
     """Look through a log: through the records that count, or through all (`everything`)."""
     for line in long_read_notes([folder]):
         notify(line)
+    event = event or read_event(folder)
+    counts = Counts(folder, event=event)
     if search == Search() and limit is not None and not everything:
         # Nothing is to be found out of the records: the first ones will do.
-        event = event or read_event(folder)
-        counts = Counts(folder, event=event)
         first = itertools.islice(read_some(folder, counts, event), limit)
         return SearchResult(records=tuple((record, True) for record in first), matches=len(counts))
     number = 0
 
     def wanted() -> Iterator[tuple[MatchRecord, bool]]:
         nonlocal number
-        for record, counts in _records(folder, event, everything=everything):
+        records = read_records(folder, event) if everything else read_some(folder, counts, event)
+        for record in records:
+            counted = counts.takes(record_key(record)) if everything else True
             if search.wants(record):
                 number += 1
-                yield record, counts
+                yield record, counted
 
     def key(found: tuple[MatchRecord, bool]) -> tuple[tuple[int, int], str, int]:
         return search.place(found[0]), found[0].id, found[0].attempt
@@ -282,20 +264,3 @@ def search_matches(
     else:
         shown = heapq.nsmallest(limit, wanted(), key=key)
     return SearchResult(records=tuple(shown), matches=number)
-
-
-def _records(
-    folder: Path, event: Event | None, *, everything: bool
-) -> Iterator[tuple[MatchRecord, bool]]:
-    event = event or read_event(folder)
-    counts = Counts(folder, event=event)
-    if everything:
-        for record in read_records(folder, event):
-            yield record, counts(_head(record))
-    else:
-        for record in read_some(folder, counts, event):
-            yield record, True
-
-
-def _head(record: MatchRecord) -> Head:
-    return Head(record.id, record.series, record.attempt, record.digest)

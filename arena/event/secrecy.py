@@ -22,7 +22,6 @@ def refuse_shown_places(results: Path | None) -> None:
 
 
 def refuse_shown_bots(candidates: Iterable[Candidate]) -> None:
-    """UserError if a bot's own place is shown to all bots."""
     for candidate in candidates:
         if candidate.source and not is_example(Path(candidate.source)):  # those are public
             _refuse("the bot", Path(candidate.source), "move it to another folder")

@@ -58,7 +58,6 @@ class Session(NamedTuple):
     page: EventPage | None = None
 
     def watcher(self, event: Event, folder: Path, secret: bytes) -> Watcher:
-        """The watchers of every match: the progress, and the pages."""
         self.progress.open_event(event, folder)
         if self.page is None:
             return self.progress
@@ -110,7 +109,6 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
 
 
 def conclude(store: Store, tournament: Tournament, progress: Progress) -> Outcome:
-    """All is played: conclude the event, and show the table."""
     table = tournament.conclude()
     outcome = Outcome(folder=store.folder, event=store.event, complete=True, table=table)
     progress.result(outcome)
@@ -129,7 +127,6 @@ class _Player:
         """The first signal that came."""
 
     async def play(self) -> None:
-        """Play, until all is played or a stop."""
         self._stop = trio.Event()
         page, seconds = self._session.page, self._session.options.max_seconds
         async with trio.open_nursery() as nursery:

@@ -102,7 +102,6 @@ def play_match(
 
 
 def check_line(paths: Sequence[Path]) -> str:
-    """The command that finds out what is wrong with bots."""
     return command_line("check", *dict.fromkeys(paths))
 
 
@@ -165,8 +164,6 @@ def _play(
     talk: Path | None,
     watch: Watch | None,
 ) -> MatchRecord:
-    """Play it; what is wrong with a bot is in the record."""
-
     async def main(recorder: Recorder | None) -> FinishedMatch:
         async with open_pipes() if recorder is None else open_tapped_pipes(recorder) as table:
             with watch(spec.seats, table.look) if watch else nullcontext() as onlooker:
@@ -187,7 +184,6 @@ def _play(
 
 @contextmanager
 def _recorder(talk: Path | None, context: MatchContext, deal: int) -> Iterator[Recorder | None]:
-    """Keeps every line said in a folder, if one was named."""
     if talk is None:
         yield None
         return

@@ -78,7 +78,6 @@ class Tournament:
 
     @property
     def planned(self) -> int:
-        """Matches of the schedule, or of the shard."""
         return self.counting.plan.matches
 
     @property
@@ -152,7 +151,6 @@ class Tournament:
                 self._scope.cancel()
 
     def _stop(self, trouble: str) -> None:
-        """Give up: nothing more is played, everything finished is kept."""
         self._trouble = self._trouble or trouble
         self._scope.cancel()
 

@@ -16,8 +16,6 @@ from arena.store import read_event, records_of_series, secret_of
 
 
 class BotMatches(Frozen, frozen=True, kw_only=True):
-    """The matches that one process of a bot has played, up to the one in question."""
-
     folder: Path
     event: Event
     secret: bytes
@@ -67,7 +65,6 @@ class BotMatches(Frozen, frozen=True, kw_only=True):
 
 
 def _at_table(seated: list[Entrant], record: MatchRecord, bot: str | None, content: str) -> Entrant:
-    """The entrant at the table that is meant."""
     ids = ", ".join(entrant.id for entrant in seated)
     if bot is None:
         raise UserError(f"whose transcript? --bot with one of: {ids}")

@@ -132,7 +132,6 @@ def find_sandbox(wanted: str, notify: Notify, folder: Path | None = None) -> Bac
 def context_of(
     settings: Settings, secret: bytes, bots: Sequence[Bot], backend: Backend
 ) -> MatchContext:
-    """What every series of an event shares."""
     return MatchContext(
         settings=settings,
         game=registry.game(settings.game),

@@ -28,8 +28,6 @@ from arena.model import Block, Bot, Series, Settings
 
 
 class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """What all series of a worker share."""
-
     settings: Settings
     secret: str
     """The key of the deals, the beacon mixed in; hex."""

@@ -55,7 +55,6 @@ class Cluster:
         self._connect = connect
         self._client = connect()
         self.place = place
-        """As named by the user."""
 
     def peers(self) -> list[Peer]:
         """The workers that are there; OSError when the scheduler isn't."""

@@ -123,7 +123,6 @@ class Crew:
         self.joined: Callable[[NodeFit], None] = lambda _: None
         """Called with each worker that is going to play."""
         self.peers: dict[str, Peer] = {}
-        """The workers of the scheduler at the last poll."""
         self.nodes: dict[str, Node] = {}
         """The admitted ones."""
         self._leaving: dict[str, Node] = {}
@@ -169,7 +168,6 @@ class Crew:
 
     @property
     def lost(self) -> bool:
-        """Whether the scheduler can't be reached at present."""
         return self._lost_since is not None
 
     def _without_scheduler(self) -> None:
@@ -218,7 +216,6 @@ class Crew:
             self._failed = error
 
     async def admit(self, peer: Peer) -> None:
-        """Make a worker ready to play, or refuse it."""
         self._admitting.add(peer.address)
         try:
             await self._entered(peer)

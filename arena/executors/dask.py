@@ -63,7 +63,6 @@ class DaskExecutor:
         """Tasks with their results, and the size of the log when these had been written."""
 
     async def gather(self) -> list[NodeFit]:
-        """Admit the workers, one at least; UserError when none can play."""
         crew, place = self.crew, self.crew.cluster.place
         await crew.measure_here()
         waited_from, at_work = clock.monotonic(), 0
@@ -102,7 +101,6 @@ class DaskExecutor:
         report: Callable[[Report], None],
         stop: trio.Event,
     ) -> None:
-        """See `arena.executors`."""
         await _Round(self, blocks, choose, report, stop).play()
 
     def arrived(self, future: Any) -> None:  # noqa: ANN401 - a future of distributed's
@@ -110,7 +108,6 @@ class DaskExecutor:
         self._arrived.append((self.log()[0], future))
 
     def release(self) -> None:
-        """Release the results whose records are durable."""
         _, durable = self.log()
         while self._arrived and self._arrived[0][0] <= durable:
             self._arrived.popleft()[1].release()
@@ -175,7 +172,6 @@ class _Round:
             )
 
     def _begin_all(self, nursery: trio.Nursery) -> None:
-        """Start the slots of admitted workers that have none at work."""
         for node in list(self._crew.nodes.values()):
             if not (node.slots or self._stop.is_set()):
                 self._crew.joined(node.fit)
@@ -189,7 +185,6 @@ class _Round:
         self._queue.widen(self._slots * (1 + self._batch))
 
     async def _work(self, node: Node, slot: int, core: int | None, all_: trio.CancelScope) -> None:
-        """Run a slot until all is played, or its worker gets nothing more."""
         pace = BATCH_S  # seconds a match; as it isn't known yet, one series
         try_at = clock.monotonic() + CROWDED_S
         try:
@@ -335,7 +330,6 @@ class _Round:
             self._crew.suspend(node, end.trouble)
 
     def _ended(self, node: Node, block: QueuedBlock, end: SeriesEnd) -> None:
-        """Report the end of a series; a void one goes back into the queue."""
         self._report(end)
         if not end.trouble:
             self._queue.give_back(block)

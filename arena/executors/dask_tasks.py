@@ -121,7 +121,6 @@ def versions() -> list[str]:
 
 
 def look(ask: bytes) -> bytes:
-    """Whether this machine can play the event."""
     return _node(ask)
 
 
@@ -201,7 +200,6 @@ class _Event:
         threading.Thread(target=self._expire, name="arena-expire", daemon=True).start()
 
     def play(self, slot: int, core: int | None, job: Job) -> Iterator[bytes]:
-        """The lines of a series, by the slot's own process."""
         with self._lock:
             self._playing += 1
         try:
@@ -255,7 +253,6 @@ class _Process:
         self._first = _line(config)
 
     def play(self, job: Job) -> Iterator[bytes]:
-        """The lines of a series, its end last."""
         try:
             self._input.write(self._first + _line(job))
             self._input.flush()

@@ -63,7 +63,6 @@ class LocalExecutor:
         report: Callable[[Report], None],
         stop: trio.Event,
     ) -> None:
-        """See `arena.executors`."""
         pausing: set[WorkerId] = set()
         queue = SeriesQueue(
             blocks,

@@ -44,7 +44,6 @@ def main() -> None:
 
 
 async def serve(input_pipe: int, output_pipe: int) -> None:
-    """Play the jobs that come through one pipe, and report through the other."""
     jobs_in, jobs_out = trio.open_memory_channel[bytes](1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_read, input_pipe, jobs_in, nursery.cancel_scope)
@@ -95,7 +94,6 @@ def _crowded(pipes: Pipes) -> bool:
 
 
 def report_line(report: Report) -> bytes:
-    """A report as the line that the parent gets."""
     if isinstance(report, SeriesEnd):
         return _encode(report) + b"\n"
     stderr = TAB + _encode(report.stderr) if report.stderr else b""

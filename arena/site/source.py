@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 from arena.event.epochs import epochs_of
 from arena.event.rerate import RateOptions, rate_events
-from arena.event.results import Counts, counting_of, incomplete, key_of
+from arena.event.results import Counts, counting_of, incomplete, record_key
 from arena.model import Event, MatchRecord, Table, UserError, canonical
-from arena.ratings.archive import DIGEST_HEX
 from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
 from arena.site.clearance import Clearance
@@ -160,7 +159,7 @@ class _Places:
     def add(self, start: int, record: MatchRecord) -> None:
         self._ids.append(record.id)
         self._starts.append(start)
-        self._keys.append(key_of(record.id, record.attempt, record.digest[:DIGEST_HEX]))
+        self._keys.append(record_key(record))
 
     def keep(self, counts: Counts) -> None:
         """Forget the records that don't count."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import click
 
@@ -15,6 +15,15 @@ from arena.reports.layout import clip, width, wrap
 
 Columns = Mapping[str, Callable[[Any], str]]
 """Of a table: a heading, and the cell of a row."""
+
+
+class Listing(NamedTuple):
+    """Rows in their order; of more than MOST those that come first `by` a number, or all."""
+
+    rows: Sequence[Any]
+    columns: Columns
+    by: Callable[[Any], float] | None = lambda row: row.p
+
 
 WIDTH = 80
 _NAME = 20
@@ -57,7 +66,11 @@ def audit_lines(
     for title, section in _SECTIONS.items():
         yield ""
         yield click.style(title, bold=True) if paint else title
-        yield from section(audit, None if everything else MOST)
+        for part in section(audit):
+            if isinstance(part, str):
+                yield from wrap("  " + part, WIDTH, indent="  ")
+            else:
+                yield from _grid(part, len(part.rows) if everything else MOST)
 
 
 def _verdict(audit: Audit, *, paint: bool) -> Iterator[str]:
@@ -86,16 +99,16 @@ def _verdict(audit: Audit, *, paint: bool) -> Iterator[str]:
 # ---------------------------------------------------------------------------------- sections
 
 
-def _seats(audit: Audit, _: int | None) -> Iterator[str]:
-    yield from _grid(
-        zip(_PLACES, audit.by_place, audit.by_seat, strict=False),
+def _seats(audit: Audit) -> Iterator[Listing | str]:
+    yield Listing(
+        [*zip(_PLACES, audit.by_place, audit.by_seat, strict=False)],
         {
             "": lambda row: row[0],
             "order of play, strokes a hole": lambda row: _effect(row[1]),
             "seat, strokes a match": lambda row: _effect(row[2]),
         },
     )
-    yield from _note(
+    yield (
         "Less the table's mean, with 95 % intervals: the game gives this to whichever bot sits "
         "there. "
         + (
@@ -107,14 +120,14 @@ def _seats(audit: Audit, _: int | None) -> Iterator[str]:
     )
 
 
-def _ties(audit: Audit, _: int | None) -> Iterator[str]:
+def _ties(audit: Audit) -> Iterator[Listing | str]:
     shares: dict[str, Proportion] = {
         "matches with more than one first": audit.tied_matches,
         "rated events with more than one first": audit.tied_events,
         "holes that only the turn cap ended": audit.capped,
     }
-    yield from _grid(
-        shares.items(),
+    yield Listing(
+        [*shares.items()],
         {
             "": lambda row: row[0],
             " ": lambda row: f"{row[1].count:,} of {row[1].of:,}",
@@ -122,12 +135,12 @@ def _ties(audit: Audit, _: int | None) -> Iterator[str]:
             "95 %": lambda row: f"{100 * row[1].low:.2f} to {100 * row[1].high:.2f}",
         },
     )
-    yield from _note(
+    yield (
         "A rated event adds up its rotations, so ties are rarer there. At the cap a hole ends "
         "because no bot ended it."
     )
     if rows := _shown(audit.capped_pairs):
-        yield from _grid(
+        yield Listing(
             rows,
             {
                 "pair": _pair,
@@ -135,38 +148,39 @@ def _ties(audit: Audit, _: int | None) -> Iterator[str]:
                 "at the cap": lambda row: f"{row.capped:,}",
                 "p": _p,
             },
+            by=None,
         )
-        yield from _note(
+        yield (
             "Pairs that sat at one table, against all pairs: p is how often chance gives a pair "
             "so many. A bot that never ends a hole shows with every bot that it meets."
         )
 
 
-def _luck(audit: Audit, limit: int | None) -> Iterator[str]:
+def _luck(audit: Audit) -> Iterator[Listing | str]:
     if not audit.luck:
-        yield from _note(
+        yield (
             f"Nothing to say: that takes {FEWEST} rated events of a bot with their luck in the "
             "log, where it is not if the event was played with --no-luck."
         )
         return
     z: Columns = {"z": lambda row: f"{row.z:+.1f}", "p": _p}
-    yield from _listing(audit.luck, limit, {"bot": _bot, "strokes a match": _strokes, **z})
+    yield Listing(audit.luck, {"bot": _bot, "strokes a match": _strokes, **z})
     most = max(audit.luck, key=lambda row: abs(row.z))
-    yield from _note(
+    yield (
         "What chance cost it, whatever it cost its opponents, with its standard error; 0 is "
         f"expected of every bot, however it plays. The largest |z| of {len(audit.luck)} bots is "
         f"{most.z:+.1f}: {_odds(most.p)}."
     )
 
 
-def _later(audit: Audit, limit: int | None) -> Iterator[str]:
+def _later(audit: Audit) -> Iterator[Listing | str]:
     if not audit.later:
-        yield from _note("No deal was played in all rotations.")
+        yield "No deal was played in all rotations."
         return
     deals: Columns = {"bot": _bot, "deals": lambda row: f"{row.deals:,}"}
-    yield from _listing(audit.later, limit, {**deals, "strokes a match": _strokes, "p": _p})
+    yield Listing(audit.later, {**deals, "strokes a match": _strokes, "p": _p})
     luck = ", luck" if audit.adjusted else ""
-    yield from _note(
+    yield (
         "Where the deal had been played before, less where it had not; less the opponents' "
         f"strokes{luck} and what the seats are worth; with the standard error. A bot that carries "
         "something from process to process would be below 0. Which rotation comes first was drawn "
@@ -174,12 +188,12 @@ def _later(audit: Audit, limit: int | None) -> Iterator[str]:
     )
 
 
-def _pairs(audit: Audit, _: int | None) -> Iterator[str]:
+def _pairs(audit: Audit) -> Iterator[Listing | str]:
     if audit.seats == 2:
-        yield from _note("At tables of two no bot can play for another.")
+        yield "At tables of two no bot can play for another."
         return
     if lift := _shown(audit.lift):
-        yield from _grid(
+        yield Listing(
             lift,
             {
                 "at one table": _pair,
@@ -187,16 +201,17 @@ def _pairs(audit: Audit, _: int | None) -> Iterator[str]:
                 "strokes a match": lambda row: f"{row.strokes:+.2f}",
                 "p": _p,
             },
+            by=None,
         )
-        yield from _note(
+        yield (
             "What each of the two gains (below 0) on its table when the other sits there, against "
             "tables without it; less what skills explain. Only what goes beyond "
             f"{table_mates.TOLERATED:.0f} is asked about: styles suit each other, a little."
         )
     else:
-        yield from _note("No bot sat both with and without another.")
+        yield "No bot sat both with and without another."
     if feeding := _shown(audit.feeding):
-        yield from _grid(
+        yield Listing(
             feeding,
             {
                 "leaves > takes": lambda row: f"{_name(row.giver)} > {_name(row.taker)}",
@@ -205,22 +220,23 @@ def _pairs(audit: Audit, _: int | None) -> Iterator[str]:
                 "expected": lambda row: f"{row.expected / max(1, row.left):.1%}",
                 "p": _p,
             },
+            by=None,
         )
-        yield from _note(
+        yield (
             "How often the second takes what the first leaves it; expected is by what both do "
             f"with others. Up to {100 * discards.TOLERATED:.0f} % of the discards more is not "
             "asked about."
         )
 
 
-def _series(audit: Audit, limit: int | None) -> Iterator[str]:
+def _series(audit: Audit) -> Iterator[Listing | str]:
     if not audit.blocks:
-        yield from _note("No deal was played in all rotations.")
+        yield "No deal was played in all rotations."
         return
     counted = f"{audit.blocks:,} block{'s' * (audit.blocks > 1)} (the series that share deals)"
     blocks: Columns = {"bot": _bot, "blocks": lambda row: f"{row.blocks:,}"}
     if not audit.together:
-        yield from _note(
+        yield (
             f"No bot could be tested for results that hang together: {counted}, but no pairing "
             "has several of which one has several deals. More --deals than --series would tell."
         )
@@ -229,11 +245,11 @@ def _series(audit: Audit, limit: int | None) -> Iterator[str]:
             "correlation": lambda row: f"{row.correlation:+.3f}",
             "times as wide": lambda row: f"{row.wider:.1f}",
         }
-        yield from _listing(audit.together, limit, {**blocks, **wide, "p": _p})
+        yield Listing(audit.together, {**blocks, **wide, "p": _p})
         alone = (
             f", {audit.single:,} of them alone in a pairing and left out" if audit.single else ""
         )
-        yield from _note(
+        yield (
             f"How far rated events have something in common when the same processes played them: "
             f"{counted}{alone}. The table's intervals take them to be independent; by series "
             "a bot's would be so many times as wide. p is how often chance makes blocks differ as "
@@ -241,28 +257,27 @@ def _series(audit: Audit, limit: int | None) -> Iterator[str]:
         )
         for row in audit.together:
             if row.p <= audit.unusual:
-                yield from _note(
+                yield (
                     f"The table's intervals of {plain(row.bot)} would be {row.wider:.1f} times as "
                     "wide by series."
                 )
     if not audit.trends:
-        yield from _note(
+        yield (
             "No bot could be tested for getting better or worse within a series: "
             f"{counted}, but none has {trends.FEWEST} of several deals."
         )
         return
-    yield from _listing(audit.trends, limit, {**blocks, "first to last": _strokes, "p": _p})
-    yield from _note(
+    yield Listing(audit.trends, {**blocks, "first to last": _strokes, "p": _p})
+    yield (
         "Strokes a match less the opponents', from the first match of a series to its last, along "
         "a line, with the standard error; below 0 a bot gets better. p is how often blocks played "
         "in reverse order would show as much."
     )
 
 
-def _time(audit: Audit, limit: int | None) -> Iterator[str]:
-    yield from _listing(
+def _time(audit: Audit) -> Iterator[Listing | str]:
+    yield Listing(
         audit.time,
-        limit,
         {
             "bot": _bot,
             "ms": lambda use: f"{use.mean_ms:.3f}",
@@ -274,7 +289,7 @@ def _time(audit: Audit, limit: int | None) -> Iterator[str]:
         },
         lambda use: -max(use.share, use.bank_share),
     )
-    yield from _note(
+    yield (
         "Milliseconds a decision, the longest, and what the longest decision and match used of "
         "their limits; then, a match, how long the machine kept it waiting, which is charged to "
         "no bot, and its CPU time while it wasn't asked. What comes close to its limit may have "
@@ -282,13 +297,12 @@ def _time(audit: Audit, limit: int | None) -> Iterator[str]:
     )
 
 
-def _faults(audit: Audit, limit: int | None) -> Iterator[str]:
+def _faults(audit: Audit) -> Iterator[Listing | str]:
     if not audit.faults:
-        yield "  None."
+        yield "None."
         return
-    yield from _listing(
+    yield Listing(
         audit.faults,
-        limit,
         {
             "bot": _bot,
             "fault": lambda row: row.kind,
@@ -297,14 +311,14 @@ def _faults(audit: Audit, limit: int | None) -> Iterator[str]:
         },
         lambda row: -(row.early + row.late),
     )
-    yield from _note(
+    yield (
         "In the half of the matches that ended first, and in the other. Timeouts of many bots in "
         "one half are a sign that it was the machine; its load was at most "
         f"{audit.load:.1f} when something failed."
     )
 
 
-_SECTIONS: Mapping[str, Callable[[Audit, int | None], Iterator[str]]] = {
+_SECTIONS: Mapping[str, Callable[[Audit], Iterator[Listing | str]]] = {
     "Seats": _seats,
     "Ties and the turn cap": _ties,
     "Luck": _luck,
@@ -354,33 +368,16 @@ def _shown(rows: Sequence[Any]) -> Sequence[Any]:
     return [row for at, row in enumerate(rows) if at < _FEW or row.p <= UNUSUAL]
 
 
-def _listing(
-    rows: Sequence[Any],
-    limit: int | None,
-    columns: Columns,
-    by: Callable[[Any], float] = lambda row: row.p,
-) -> Iterator[str]:
-    """The rows in their order; of more than `limit` those that come first `by` a number."""
-    more = 0 if limit is None else len(rows) - limit
-    chosen = set(range(len(rows)))
-    if more > 0:
-        chosen = set(sorted(chosen, key=lambda at: by(rows[at]))[:limit])
-    yield from _grid((row for at, row in enumerate(rows) if at in chosen), columns)
-    if more > 0:
-        yield f"  and {more:,} more that stand out less; all of them: --all"
-
-
-def _note(text: str) -> list[str]:
-    """What the figures above mean."""
-    return wrap("  " + text, WIDTH, indent="  ")
-
-
-def _grid(rows: Iterable[Any], columns: Columns) -> Iterator[str]:
+def _grid(listing: Listing, limit: int) -> Iterator[str]:
     """Columns, the first to the left and the others to the right; nothing without rows."""
+    rows, columns = listing.rows, listing.columns
+    more = len(rows) - limit if listing.by else 0
+    if listing.by and more > 0:
+        numbers = [listing.by(row) for row in rows]
+        chosen = sorted(range(len(rows)), key=numbers.__getitem__)[:limit]
+        rows = [rows[at] for at in sorted(chosen)]
     body = [[cell(row) for cell in columns.values()] for row in rows]
-    if not body:
-        return
-    whole = [[heading.strip() for heading in columns], *body]
+    whole = [[heading.strip() for heading in columns], *body] if body else []
     wide = [max(map(width, column)) for column in zip(*whole, strict=True)]
     for first, *rest in whole:
         cells = [first + " " * (wide[0] - width(first))]
@@ -388,3 +385,5 @@ def _grid(rows: Iterable[Any], columns: Columns) -> Iterator[str]:
             " " * (room - width(cell)) + cell for cell, room in zip(rest, wide[1:], strict=True)
         ]
         yield "  ".join(["", *cells]).rstrip()
+    if more > 0:
+        yield f"  and {more:,} more that stand out less; all of them: --all"

@@ -70,7 +70,6 @@ def news(desk: Desk) -> list[str]:
 
 
 def ending_lines(desk: Desk) -> list[str]:
-    """How the hole has ended, and the match, if they have."""
     lines = []
     if desk.grids:
         scores = desk.scores[-1]
@@ -92,7 +91,6 @@ def ending_lines(desk: Desk) -> list[str]:
 
 
 def brief(desk: Desk, play: Play) -> str:
-    """A play in few words."""
     word, *places = play.move.split(" ")
 
     def card(value: int | None) -> str:
@@ -108,7 +106,6 @@ def brief(desk: Desk, play: Play) -> str:
 
 
 def legal_lines(desk: Desk, room: int) -> list[str]:
-    """What may be played now, a line a kind of move."""
     return [
         line
         for move, words in choices(desk)

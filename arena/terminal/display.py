@@ -65,8 +65,6 @@ class LineDisplay:
 
 
 class Speed:
-    """How fast a match is shown; keys change it."""
-
     def __init__(self, delay: float) -> None:
         self.delay = delay
         self.paused = False

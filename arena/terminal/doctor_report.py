@@ -11,7 +11,6 @@ from arena.machine.doctor import Checkup, Tried
 
 
 def checkup_lines(found: Checkup, width: int, *, paint: bool) -> Iterator[str]:
-    """The report, in lines."""
     yield from _verdict(found, width, paint=paint)
     yield from ("", "Sandboxes, in the order in which they are taken")
     for before, tried in zip((None, *found.backends), found.backends, strict=False):

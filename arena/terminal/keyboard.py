@@ -74,8 +74,6 @@ def keys_of(data: str) -> tuple[list[str], str]:
 
 
 class Keyboard:
-    """See the module's theory of operation."""
-
     def __init__(self, source: int, out: int, encoding: str) -> None:
         self._source = source
         self._out = out

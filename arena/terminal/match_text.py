@@ -135,7 +135,6 @@ class MatchText:
             yield from self._cards(at)
 
     def _cards(self, at: int) -> list[str]:
-        """The table alone."""
         shown = self._album.picture(at, self._watcher)
         bare = msgspec.structs.replace(shown, title="", news=(), scores=())
         return picture(bare, self._style, room=self._room, height=_ENDLESS)[2:]

@@ -58,7 +58,6 @@ def show_result(outcome: Outcome, say: Notify) -> None:
 
 
 def verdict_line(table: Table) -> str:
-    """What a trial has shown, in a line."""
     trial = table.event.settings.trial
     assert trial is not None
     (row,) = (row for row in table.rows if row.entrant == trial.new)
@@ -138,7 +137,6 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
 
 
 def bot_lines(event: Event) -> Iterator[str]:
-    """The bots, a line each; of many the first ones."""
     for entrant in event.entrants[:_NAMED]:
         author = f" by {printable(entrant.author)}" if entrant.author else ""
         yield f"{entrant.id}{author}"
@@ -166,7 +164,6 @@ def show_match(
 
 
 def match_lines(played: SingleMatch) -> Iterator[str]:
-    """The scorecard of a match, the use of time, and its faults."""
     record, options, sandbox = played.record, played.options, played.sandbox
     shown = _red(sandbox) if sandbox == "none" else sandbox
     yield f"{options.game}, deal {options.deal} of the seed {options.seed!r}, sandbox {shown}"

@@ -297,7 +297,6 @@ class JsonProgress(Progress):
 
 
 def progress(*, as_json: bool, quiet: bool) -> Progress:
-    """The display that fits."""
     if as_json:
         return JsonProgress(quiet=quiet)
     if quiet:
@@ -308,7 +307,6 @@ def progress(*, as_json: bool, quiet: bool) -> Progress:
 
 
 def show_forecast(forecast: Forecast, display: Progress) -> None:
-    """Print a forecast, or emit it."""
     if isinstance(display, JsonProgress):
         display.emit(
             "dry-run",

@@ -41,7 +41,6 @@ def show_replay(
     as_json: bool,
     **how: Any,  # noqa: ANN401 - of `_show`
 ) -> None:
-    """`arena replay`."""
     if fault is not None and fault not in KINDS:
         raise UserError(
             f"--fault: there is no fault {plain(fault)!r}; there are: {', '.join(KINDS)}"

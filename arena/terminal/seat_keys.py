@@ -56,8 +56,6 @@ _STATUS = {
 
 
 class Seat:
-    """See the module's theory of operation."""
-
     def __init__(self, style: Style) -> None:
         self.style = style
         self.desk: Desk | None = None
@@ -164,7 +162,6 @@ class Seat:
                 self._pending = (text + char)[:_TYPED]
 
     def _try(self, text: str) -> None:
-        """Choose a move, or say why it isn't legal."""
         if not text.strip():
             return
         desk = self._desk

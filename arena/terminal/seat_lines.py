@@ -156,7 +156,6 @@ class LinePerson:
 
 @asynccontextmanager
 async def line_by_line(style: Style) -> AsyncIterator[Person]:
-    """A person on stdin and stdout."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     yield LinePerson(style)

@@ -44,7 +44,6 @@ def print_table(
 
 
 def details_of(folder: Path) -> str:
-    """The command that prints the whole table of a results folder."""
     return f"{command_line('table', folder)} --details"
 
 

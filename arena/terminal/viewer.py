@@ -57,7 +57,6 @@ class Stepper:
         self._style = style
         self._last = len(album.moments) - 1
         self.at = at
-        """The number of the moment that is shown."""
         self.done = False
         self.playing = False
         self._pace = 2
