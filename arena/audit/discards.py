@@ -20,7 +20,7 @@ from arena.audit.chance import cell_of, permutation_test, sign_flips
 from arena.audit.rated_deals import RatedDeal, full_holes
 from arena.audit.report import Feeding
 from arena.games.descriptor import Descriptor
-from arena.games.turns import turns
+from arena.games.table import turns
 from arena.model import HoleRecord
 
 TOLERATED = 0.03

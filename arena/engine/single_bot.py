@@ -49,34 +49,23 @@ Output = BotLine | Silence | Flood | OutputEnd
 
 
 class _Unjudged(BotSession):
-    __slots__ = ("_limit", "came", "heard")
+    __slots__ = ("heard",)
 
     def __init__(self, line_bytes: int) -> None:
         super().__init__(line_bytes)
-        self._limit = line_bytes
-        self.came = bytearray()  # bounded: the limit and one read
         self.heard = 0.0
-        self.receive = self._keep
 
-    def _keep(self, data: bytes) -> bool:
-        self.came += data
+    def receive(self, data: bytes) -> bool:
         self.heard = clock.monotonic()
-        return self.full
-
-    @property
-    def full(self) -> bool:
-        return len(self.came) > self._limit
-
-    @property
-    def held(self) -> bytes:
-        return bytes(self.came)
+        return super().receive(data)
 
     def take(self) -> BotLine | Flood | None:
-        end = self.came.find(b"\n")
-        if end < 0 or end > self._limit:
+        """As it came: with its carriage return."""
+        end = self.held.find(b"\n")
+        if not 0 <= end <= self._limit:
             return Flood(self.held) if self.full else None
-        line = BotLine(bytes(self.came[:end]), self.heard)
-        del self.came[: end + 1]
+        line = BotLine(self.held[:end], self.heard)
+        self.held = self.held[end + 1 :]
         return line
 
 

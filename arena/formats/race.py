@@ -177,7 +177,6 @@ class _Standing:
         return f"open: {', '.join(groups)}"
 
     def likely(self, pairs: Sequence[tuple[str, str]], played: dict[frozenset[str], int]) -> int:
-        """An estimate of the matches that these pairs still need."""
         matches = 0.0
         for one, two in pairs:
             lead = self._results.lead(one, two)

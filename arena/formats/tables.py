@@ -100,7 +100,6 @@ class _Design:
         self._met: dict[tuple[str, str], int] = {}
 
     def add(self, number: int) -> bool:
-        """Choose one more table; False when none can be found."""
         for balance_first in (True, False):
             for retry in range(TRIES):
                 draw = self._deals.ranks(f"{number}/{retry}", list(self._sat))

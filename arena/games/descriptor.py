@@ -122,8 +122,6 @@ VOCABULARY: Final[Mapping[str, Move]] = {
 
 
 class Descriptor(Frozen, frozen=True, kw_only=True):
-    """Everything about a game but its rules."""
-
     name: str
     """As in `--game` and in `hello`."""
     title: str

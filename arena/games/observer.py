@@ -30,8 +30,6 @@ class ObservedMove(Frozen, frozen=True, kw_only=True):
 
 
 class Observer(Protocol):
-    """Follows a match while it is played."""
-
     def moved(self, game: ObservedGame, move: ObservedMove) -> None:
         """A move has been played."""
 

@@ -22,8 +22,7 @@ import msgspec
 
 from arena.games import Game, HoleDeck
 from arena.games.descriptor import Descriptor
-from arena.games.table import CardTable
-from arena.games.turns import turns
+from arena.games.table import CardTable, turns
 from arena.model import HoleRecord, Play, RatingSettings
 
 CARDS: Final = 8

@@ -18,10 +18,10 @@ its own state; all randomness is the deck's.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from arena.games import HoleDeck, IllegalMoveError
-from arena.model import Play
+from arena.model import HoleRecord, Play
 
 
 class CardTable:
@@ -169,3 +169,18 @@ class CardTable:
             unseen.append(self._hand)
         unseen.sort()
         return tuple(unseen)
+
+
+def turns(hole: HoleRecord) -> Iterator[tuple[int, str, str]]:
+    """(seat, first move, last move) for each completed turn of a recorded hole, without dealing it
+    again. A turn is one move, or `draw` and the move that uses the card; a tee-off is a turn. Moves
+    that no rules would allow raise no error; `arena verify` is for them.
+    """
+    order = hole.order
+    place = 0
+    moves = iter(hole.moves.split(",") if order else ())
+    for first in moves:
+        last = next(moves, "") if first == "draw" else first
+        if last:
+            yield order[place], first, last
+            place = (place + 1) % len(order)

@@ -60,7 +60,6 @@ _LIVE = ("live.js", "live.css", "opened.js")
 
 @functools.cache
 def assets() -> Mapping[str, bytes]:
-    """Files that don't depend on the event."""
     own = files("arena.live") / "assets"
     return {**dict(asset_files()), **{name: (own / name).read_bytes() for name in _LIVE}}
 

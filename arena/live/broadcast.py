@@ -42,8 +42,6 @@ Ranking = Callable[[], Callable[[], Table]]
 
 
 class Broadcast:
-    """See the module. `failed` is called with what goes wrong, in words."""
-
     def __init__(
         self,
         show: EventState,
@@ -96,13 +94,11 @@ class Broadcast:
         self.hub.end()
 
     async def finish(self, state: Status, table: Table | None) -> None:
-        """Settle, and stop the server."""
         await self.settle(state, table)
         if self._server is not None:
             await self._server.stop()
 
     async def refresh(self) -> None:
-        """Render the fragments if they are older than EVERY_S seconds."""
         self.hub.wake()
         async with self._one:
             if clock.monotonic() - self._refreshed >= EVERY_S and not self.hub.over:

@@ -44,8 +44,6 @@ def open_page(wanted: LiveOptions | None) -> Iterator[LivePage | None]:
 
 
 class LivePage:
-    """The page of one event, from before its first match."""
-
     def __init__(self, wanted: LiveOptions, listening: socket.socket) -> None:
         from arena.live.server import url_of
 
@@ -68,7 +66,6 @@ class LivePage:
     async def serve(
         self, tournament: Tournament, progress: Progress, nursery: trio.Nursery
     ) -> None:
-        """Start the server in the event's nursery."""
         from arena.live.broadcast import Broadcast
 
         assert self._show is not None, "an event has joined"
@@ -81,7 +78,6 @@ class LivePage:
         await nursery.start(self._broadcast.run, self._listening.dup(), self._wanted.host)
 
     async def finish(self, tournament: Tournament) -> None:
-        """Play is over, or was stopped: viewers get the last word."""
         if self._broadcast is None:
             return
         if tournament.left:
@@ -118,8 +114,6 @@ def _result(tournament: Tournament) -> Table | None:
 
 
 class _Both:
-    """Passes on to two watchers."""
-
     def __init__(self, one: Watcher, other: Watcher) -> None:
         self._watchers = (one, other)
 

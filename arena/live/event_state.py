@@ -49,8 +49,6 @@ class RecentMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Uncertainty(msgspec.Struct, frozen=True, kw_only=True):
-    """How uncertain the ranking was at a moment."""
-
     matches: int
     error: float
     """Of mu against the field's mean: the mean of all."""
@@ -59,8 +57,6 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventSnapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """An event at one moment."""
-
     event: Event
     state: Status
     planned: int
@@ -87,8 +83,6 @@ class EventSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventState:
-    """See the module. Is called like an event's other watchers."""
-
     def __init__(self, event: Event) -> None:
         self.event = event
         self.state: Status = "playing"
@@ -133,14 +127,12 @@ class EventState:
         self._voids += 1
 
     def shows(self, pairing: str, deal: int) -> bool:
-        """Whether the cards of a deal may be shown."""
         if self.state == "over":
             return True
         deals = self._over.get(pairing, b"")
         return deal < len(deals) and bool(deals[deal])
 
     def note_ranking(self, table: Table) -> None:
-        """Note how uncertain the ranking is."""
         rated = [row for row in table.rows if row.rank]
         if not rated or (self._history and self._history[-1].matches == table.matches):
             return

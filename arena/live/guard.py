@@ -55,8 +55,6 @@ def is_address(host: str) -> bool:
 
 
 class Guard:
-    """An ASGI app around another; see the module."""
-
     def __init__(
         self,
         app: App,
@@ -107,7 +105,6 @@ class Guard:
 
     @staticmethod
     def _same_origin(headers: dict[bytes, bytes]) -> bool:
-        """Whether one of our pages asks; browsers set the headers."""
         site = headers.get(b"sec-fetch-site", b"same-origin")
         try:
             origin = urlsplit(headers.get(b"origin", b"").decode("latin-1")).netloc

@@ -68,7 +68,6 @@ class Connection:
             await self._refuse(error.error_status_hint)
 
     async def _exchange(self) -> bool:
-        """One request and its answer; whether another may follow."""
         with trio.fail_after(REQUEST_S):
             request = await self._event()
             if not isinstance(request, h11.Request):
@@ -163,8 +162,6 @@ class Connection:
 
 
 class _Answer:
-    """Sends the app's answer."""
-
     def __init__(self, http: h11.Connection, stream: trio.SocketStream, *, head: bool) -> None:
         self._http = http
         self._stream = stream
@@ -174,7 +171,6 @@ class _Answer:
         """Called when all that is wanted has been said, whatever else the app would say."""
 
     async def send(self, message: Message) -> None:
-        """ASGI's `send`."""
         if message["type"] == "http.response.start":
             self._start = message
             return

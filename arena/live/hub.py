@@ -27,8 +27,6 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Hub:
-    """See the module. `run` tells this run's message ids from another's."""
-
     def __init__(self, run: str) -> None:
         self._run = run
         self.number = 0
@@ -52,7 +50,6 @@ class Hub:
             self._tell()
 
     def end(self) -> None:
-        """Nothing changes any more: viewers leave."""
         self.over = True
         self._tell()
 
@@ -94,13 +91,11 @@ class Hub:
         return made
 
     async def changed(self, seen: int) -> None:
-        """Wait for a change after a number, or for the end."""
         while self.number <= seen and not self.over:
             await self._changed.wait()
 
     @contextmanager
     def viewer(self) -> Iterator[None]:
-        """Count a viewer as long as this lasts."""
         self.viewers += 1
         self.wake()
         try:
@@ -109,7 +104,6 @@ class Hub:
             self.viewers -= 1
 
     def wake(self) -> None:
-        """A page was requested: wake the task that renders."""
         self._awake.set()
 
     async def awaited(self) -> None:

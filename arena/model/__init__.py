@@ -10,9 +10,18 @@ Invariant: everything here is frozen and encodes to the same bytes on every mach
 decoded keeps to the ranges in `fields`.
 """
 
-from arena.model.entrants import Bot, Entrant, NotRun
 from arena.model.errors import ArenaError, HostError, StartError, UntrueError, UserError
-from arena.model.event import FORMAT, Confinement, Event, Machine
+from arena.model.event import (
+    FORMAT,
+    LONGEST_LABEL,
+    Bot,
+    Confinement,
+    Entrant,
+    Event,
+    Machine,
+    NotRun,
+    label_fault,
+)
 from arena.model.fields import (
     Amount,
     BySeat,
@@ -30,16 +39,20 @@ from arena.model.fields import (
     canonical,
     sha256_hex,
 )
-from arena.model.labels import LONGEST_LABEL, label_fault
 from arena.model.records import (
     MOST_ATTEMPTS,
+    Block,
     Fault,
     FaultHost,
     FaultKind,
     HoleRecord,
     MatchRecord,
+    MatchSpec,
     Play,
     SeatUse,
+    Series,
+    match_id,
+    pairing_id,
 )
 from arena.model.settings import (
     ADJUSTED,
@@ -56,5 +69,4 @@ from arena.model.settings import (
     Settings,
     TrialSettings,
 )
-from arena.model.specs import Block, MatchSpec, Series, match_id, pairing_id
 from arena.model.standings import Duel, SourceEvent, Standing, Table, TrialVerdict, Withdrawal

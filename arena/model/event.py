@@ -1,17 +1,85 @@
-"""An event: the content of event.json."""
+"""An event, which is the content of event.json; its entrants, and bots as they are started.
+
+Names and versions of bots become file names, cells and words of commands. Invariant: a label is one
+word of letters, digits, `.`, `_` and `-`, at least one of them a letter or digit, and nothing in it
+is invisible.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from arena.model.entrants import Entrant, NotRun
 from arena.model.fields import Count, Frozen, Label, Text
 from arena.model.settings import Settings
 
 FORMAT = 1
 """The version of event.json and matches.jsonl; readers refuse any other."""
+LONGEST_LABEL = 40
+"""Longest name and version: two of them still fit into a row of the table."""
+
+# Invisible letters and marks: two names that look alike must not differ by them.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+
+
+def label_fault(text: str) -> str:
+    """Say why a text can't be a name or a version, or return nothing. Expects NFC."""
+    if not 1 <= len(text) <= LONGEST_LABEL:
+        return f"it must have 1 to {LONGEST_LABEL} characters, not {len(text)}"
+    for place, c in enumerate(text):
+        kind = unicodedata.category(c)
+        # Marks belong to letters in many scripts (Devanagari vowels), but can't begin a word.
+        fits = kind[0] == "L" or kind == "Nd" or c in "._-" or (kind[0] == "M" and place > 0)
+        if not fits or _INVISIBLE.match(c):
+            shown = f"'{c}'" if c.isprintable() else f"U+{ord(c):04X}"
+            return f"it may have letters, digits, '.', '_' and '-', but not {shown}"
+    if not any(c.isalnum() for c in text):
+        return "it must have at least one letter or digit"
+    return ""
+
+
+class Entrant(Frozen, frozen=True, kw_only=True):
+    """A contestant as the log knows it. `id` is name@version and unique in an event."""
+
+    id: Label
+    name: Label
+    version: Label
+    author: Label = ""
+    hash: Label
+    """SHA-256 over the content of the bot's folder: what it was, byte for byte."""
+
+
+class Bot(Frozen, frozen=True, kw_only=True):
+    """An entrant that can be started: where its snapshot lies and how it is run.
+
+    Only for the machine it was made on; never published.
+    """
+
+    entrant: Entrant
+    root: str
+    """Folder with the snapshot (and what its build made); inside the sandbox it is /bot."""
+    run: tuple[str, ...]
+    """Argument vector; paths into the snapshot are given as they appear inside (/bot/...)."""
+    expose: tuple[str, ...] = ()
+    """Folders outside the system's own (an interpreter's installation) to show read-only."""
+    env: tuple[tuple[str, str], ...] = ()
+    """Added to the fixed environment: where its packages lie."""
+    scratch_mb: int = 0
+    """Size of its private /tmp; 0: none."""
+    source: str = ""
+    """The path that the user named."""
+
+
+class NotRun(Frozen, frozen=True, kw_only=True):
+    """An entrant that takes no part, and why (one line)."""
+
+    name: Text
+    reason: Text
 
 
 class Machine(Frozen, frozen=True, kw_only=True):

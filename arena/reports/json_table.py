@@ -47,7 +47,6 @@ def render(table: Table, view: View) -> str:
 
 
 def _settle(event: dict[str, Any], *, canonical: bool) -> None:
-    """Sort lists, and leave out facts of the host."""
     event["entrants"] = sorted(event["entrants"], key=lambda entrant: entrant["id"])
     event["not_run"] = sorted(event["not_run"], key=lambda absent: sorted(absent.items()))
     if canonical:

@@ -25,7 +25,6 @@ def default_place() -> Path:
 
 
 def read_or_make(path: Path, site: Path) -> bytes:
-    """Read the key file, or create it."""
     if path.absolute().resolve().is_relative_to(site.absolute().resolve()):
         raise UserError(f"{path}: the key of the aliases can't be within the site: name another")
     try:

@@ -65,8 +65,6 @@ _STDERR = 40
 
 
 class Clearance(Frozen, frozen=True, kw_only=True):
-    """Decides what is published; see the module."""
-
     key: bytes = b""
     """Of the aliases; none: names as they are."""
     stderr: bool = False

@@ -103,5 +103,4 @@ def _px(value: float) -> str:
 
 
 def _width(text: str) -> float:
-    """An estimate in pixels."""
     return sum(_DIGIT if ord(char) < 0x1100 else _WIDE for char in plain(text))

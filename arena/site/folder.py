@@ -53,7 +53,6 @@ class SiteFolder:
             raise
 
     def close(self) -> None:
-        """Release the lock."""
         if self._held is not None:
             os.close(self._held)
             self._held = None
@@ -79,7 +78,6 @@ class SiteFolder:
             shutil.rmtree(left)
 
     def write(self, name: str, content: bytes | str) -> None:
-        """Write a file atomically."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         beside = path.with_name(f".{path.name}{_NEW}")
@@ -174,5 +172,4 @@ def _refuse_links(path: Path) -> None:
 
 
 def _ours(name: str) -> bool:
-    """Whether a killed publisher left this file in an otherwise empty folder."""
     return name == f".{FILE}{_NEW}"

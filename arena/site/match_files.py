@@ -130,7 +130,6 @@ class MatchFiles:
             (self._folder / name).write_bytes(data)
 
     def view(self, name: str) -> EventView:
-        """What the pages are made from."""
         source, clearing = self._source, self._clearing
         missing = list(source.missing)
         if not self._shows and source.event.finished:
@@ -166,8 +165,6 @@ class SegmentContext(Frozen, frozen=True, kw_only=True):
 
 
 class Segment(NamedTuple):
-    """An encoded segment."""
-
     first: str
     """The id of its first match."""
     data: bytes

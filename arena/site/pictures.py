@@ -17,8 +17,6 @@ _NARROW = 6
 
 
 class Scale:
-    """Maps values to pixels."""
-
     def __init__(self, low: float, high: float, start: float, stop: float) -> None:
         """If both ends are equal, all values lie in the middle. It may run downwards."""
         self._low, self._start = low, start
@@ -92,7 +90,6 @@ def _level(value: float, down: Scale, decimals: int) -> Safe:
 
 
 def bars(counts: Sequence[tuple[int, int]], label: str) -> Safe:
-    """A histogram."""
     if not counts:
         return NOTHING
     often = dict(counts)
@@ -126,7 +123,6 @@ def bars(counts: Sequence[tuple[int, int]], label: str) -> Safe:
 
 
 def bar(value: float, most: float) -> Safe:
-    """One number as a length."""
     long = 120 * max(0.0, value) / most if most > 0 else 0.0
     return _drawing(
         124, 12, shape("rect", x=1, y=2, width=f"{long:.1f}", height=8, rx=2, class_="bar-of")

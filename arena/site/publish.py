@@ -62,8 +62,6 @@ class PublishOptions(Frozen, frozen=True, kw_only=True):
 
 
 class PublishedSummary(NamedTuple):
-    """The result of publishing one event."""
-
     folder: Path
     slug: str
     matches: int
@@ -156,7 +154,6 @@ def _event(  # noqa: PLR0917 - all that `update_site` was given
     clearing: Clearance,
     progress: Progress,
 ) -> Published:
-    """Write one event's folder; its entry in the index."""
     slug = event_slug(clearing.slug(source.event.commitment))
     earlier = next((event for event in index.events if event.slug == slug), None)
     if earlier and earlier.commitment not in {"", source.event.commitment}:
@@ -212,7 +209,6 @@ def event_files(site: Site, view: EventView) -> Iterator[tuple[str, str]]:
 
 
 def _common(site: SiteFolder, index: SiteIndex) -> None:
-    """Write what the events share."""
     frame = Site(title=index.title)
     kept = set()
     for name, played in careers(index):

@@ -35,13 +35,11 @@ _encode = msgspec.json.Encoder().encode
 
 
 def script(name: str, content: object) -> bytes:
-    """A file of data."""
     packed = base64.b64encode(gzip.compress(_encode(content), 9, mtime=0))
     return b'arenaData("%s","%s");\n' % (name.encode(), packed)
 
 
 def unscript(data: bytes) -> Any:  # noqa: ANN401 - whatever was put in
-    """Decode a file of data."""
     return msgspec.json.decode(gzip.decompress(base64.b64decode(data.split(b'"')[3])))
 
 
@@ -107,7 +105,6 @@ class Lists:
                 yield self._full(bot)
 
     def rest(self) -> Iterator[tuple[str, bytes]]:
-        """The files that aren't full."""
         for bot, lines in enumerate(self._lines):
             if lines:
                 yield self._full(bot)

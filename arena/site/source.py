@@ -94,7 +94,6 @@ def _read(folder: Path, event: Event, reading: _Reading, *, alone: bool) -> Tabl
 
 
 def _missing(event: Event, found: Table, reading: _Reading, *, damaged: bool) -> tuple[str, ...]:
-    """Keys of what an event's pages lack."""
     incomplete = bool(reading.incomplete) and not damaged
     keys = {
         "missing_damaged": damaged and found.rows,

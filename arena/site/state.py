@@ -116,7 +116,6 @@ def encode_index(index: SiteIndex) -> bytes:
 
 
 def index_entry(view: EventView, made_from: str) -> Published:
-    """An event's entry in the index."""
     table, event = view.table, view.table.event
     settings = event.settings
     entrants = {entrant.id: entrant for entrant in event.entrants}
@@ -170,7 +169,6 @@ def careers(index: SiteIndex) -> Iterator[tuple[str, list[tuple[Published, Place
 
 
 def namesakes(index: SiteIndex, name: str, hashes: Iterable[str]) -> list[str]:
-    """Other names under which the same content has played."""
     wanted = set(hashes) - {""}
     return sorted(
         {

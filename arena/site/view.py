@@ -50,8 +50,6 @@ class Point(Frozen, frozen=True, kw_only=True):
 
 
 class Spread(msgspec.Struct):
-    """Strokes at a seat or a hole, as they are added up."""
-
     count: int = 0
     strokes: int = 0
 
@@ -129,7 +127,6 @@ class EventView(Frozen, frozen=True, kw_only=True):
 
     @property
     def place(self) -> dict[str, Standing]:
-        """The rows by entrant."""
         return {row.entrant: row for row in self.table.rows}
 
     def page_of(self, entrant: str) -> str | None:

@@ -48,7 +48,6 @@ def asset_files() -> Iterator[tuple[str, bytes]]:
 
 
 def english(key: str, **values: object) -> str:
-    """A string as plain text."""
     return _VALUE.sub(lambda found: str(values[found[1]]), strings("en")[key])
 
 
@@ -58,7 +57,6 @@ def say(key: str, /, **values: object) -> Safe:
 
 
 def text_attributes(key: str, /, **values: object) -> dict[str, object]:
-    """Attributes for an element whose whole text is a string."""
     return {"data_t": key, "data_v": _values(values)}
 
 
@@ -84,13 +82,11 @@ def shown_value(value: object) -> object:
 
 
 def number(value: float, decimals: int = 0, *, sign: bool = False) -> Safe:
-    """A number, which each language formats in its own way."""
     shown = f"{value:{'+' if sign else ''},.{decimals}f}".replace("-", "\u2212")
     return tag("span", shown, data_n=f"{value:.{decimals}f}", data_s=sign or None)
 
 
 def moment(seconds: float, *, day: bool = True) -> Safe:
-    """A time, to the day or to the minute."""
     if seconds <= 0:
         return NOTHING
     at = datetime.fromtimestamp(seconds, UTC)

@@ -13,7 +13,8 @@ again. A fault, or `close()`, makes it CLOSED for good.
 `hear()` is a short way for what is just an answer.
 
 Invariant (fuzzed): any bytes in any split give an event or a bot's fault, nothing else, and
-the same ones whatever the split. Exactly one line is consumed a question.
+the same ones whatever the split. Exactly one line is consumed a question. Of a line at most
+`limit` bytes are ever kept; a longer one is a fault.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ import enum
 import msgspec
 
 from arena.model import FaultKind
-from arena.wire.lines import Framer, Framing
 from arena.wire.messages import Answer, Hello, Question, Ready, ToBot, Typed
 
 # An answer is flat; more brackets than this anywhere in a line are a fault, so that the
@@ -63,7 +63,6 @@ class Pending(enum.Enum):
 _STARTING, _IDLE = SessionState.STARTING, SessionState.IDLE
 _ASKED, _CLOSED = SessionState.ASKED, SessionState.CLOSED
 _NEED_DATA, _END = Pending.NEED_DATA, Pending.END
-_TOO_LONG = Framing.TOO_LONG
 
 
 class WireFault(msgspec.Struct, frozen=True):
@@ -78,7 +77,6 @@ WireEvent = Ready | Answer | WireFault | Pending
 
 
 def encode(message: ToBot) -> bytes:
-    """A message as the line that is sent."""
     return _encode(message) + b"\n"
 
 
@@ -88,17 +86,46 @@ def shown(line: bytes) -> str:
     return text if len(text) <= LINE_KEPT else text[:LINE_KEPT] + "…"
 
 
-class BotSession:
-    __slots__ = (
-        "_framer", "_next_line", "_question", "_short", "_turn",
-        "ended", "lean", "receive", "state",
-    )  # fmt: skip
+class Framer:
+    """Bytes in, lines out."""
+
+    __slots__ = ("_limit", "_scanned", "held")
+
+    def __init__(self, limit: int) -> None:
+        self.held = b""
+        """What waits unread. Bytes that are replaced, not an array that grows: mostly one line."""
+        self._limit = limit
+        self._scanned = 0  # no newline before this index: long lines are scanned once
+
+    def receive(self, data: bytes) -> bool:
+        """Take in output. True: `full`, so the caller is to stop reading."""
+        self.held = held = self.held + data if self.held else data
+        return len(held) > self._limit
+
+    @property
+    def full(self) -> bool:
+        """True when more is held than any legal line needs: leave the rest in the pipe."""
+        return len(self.held) > self._limit
+
+    def next_line(self) -> bytes | None:
+        """One line without its newline (and without a carriage return before it). None: there is
+        none yet, or, if it is `full`, the line is too long.
+        """
+        held = self.held
+        end = held.find(b"\n", self._scanned)
+        if not 0 <= end <= self._limit:
+            self._scanned = len(held)
+            return None
+        self.held = held[end + 1 :]
+        self._scanned = 0
+        return held[:end].removesuffix(b"\r")
+
+
+class BotSession(Framer):
+    __slots__ = ("_question", "_short", "_turn", "ended", "lean", "state")
 
     def __init__(self, line_bytes: int) -> None:
-        self._framer = Framer(line_bytes)
-        self._next_line = self._framer.next_line
-        self.receive = self._framer.feed
-        """Take in output. True: enough waits here unread, leave the rest in the pipe."""
+        super().__init__(line_bytes)
         # What is no longer than this needs no look at its length, nor at its brackets.
         self._short = min(line_bytes, MAX_BRACKETS)
         self._turn = ""
@@ -132,7 +159,6 @@ class BotSession:
         return encode(message)
 
     def close(self) -> None:
-        """Nothing more will be said or heard."""
         self.state = SessionState.CLOSED
 
     # ---- from the bot
@@ -140,26 +166,16 @@ class BotSession:
     def end(self) -> None:
         self.ended = True
 
-    @property
-    def full(self) -> bool:
-        """True when enough unread output waits here: leave the rest in the pipe."""
-        return self._framer.full
-
-    @property
-    def held(self) -> bytes:
-        """The bytes of an incomplete line, for messages."""
-        return self._framer.held
-
     def next_event(self) -> WireEvent:
         """What the bot's output means now."""
         state = self.state
         if state is not _ASKED and state is not _STARTING:
             return _NEED_DATA
-        line = self._next_line()
-        if isinstance(line, Framing):
-            if line is _TOO_LONG:
+        line = self.next_line()
+        if line is None:
+            if self.full:
                 text = "the line is longer than line_bytes"
-                return self._fault(FaultKind.FLOOD, text, self._framer.held)
+                return self._fault(FaultKind.FLOOD, text, self.held)
             return _END if self.ended else _NEED_DATA
         self.state = _IDLE  # a fault closes it after all
         return self._answer(line) if state is _ASKED else self._ready(line)
@@ -170,7 +186,7 @@ class BotSession:
         Spares most decisions the way through `receive` and `next_event`, which say the same.
         """
         size = len(data)
-        if size > self._short or self.state is not _ASKED or self._framer.held:
+        if size > self._short or self.state is not _ASKED or self.held:
             return None
         if data.find(b"\n") != size - 1:
             return None

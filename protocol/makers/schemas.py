@@ -25,7 +25,7 @@ from arena.cli.event_file import NOT_IN_FILES
 from arena.cli.flags import TIME, Megabytes
 from arena.cli.prepare import prepare
 from arena.cli.run import run
-from arena.model import Event, MatchRecord, entrants, event, records, settings, standings
+from arena.model import Event, MatchRecord, event, records, settings, standings
 from arena.replay import steps
 from arena.site import state
 from arena.wire.messages import (
@@ -60,7 +60,7 @@ RECORDS: dict[str, Any] = {
     "match-steps": steps.MatchSteps,
     "site": state.SiteIndex,
 }
-DOCUMENTED = (entrants, event, records, settings, standings, audit_report, report, state, steps)
+DOCUMENTED = (event, records, settings, standings, audit_report, report, state, steps)
 """Where the types of the log, and of what is printed as JSON, are."""
 
 # Where SPEC.md describes the fields of a type: the table under this heading.

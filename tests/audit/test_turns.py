@@ -8,7 +8,7 @@ from arena import registry
 from arena.audit.caps import at_cap
 from arena.audit.discards import offers
 from arena.deals import Deals
-from arena.games.turns import turns
+from arena.games.table import turns
 from arena.model import HoleRecord
 
 

@@ -3,22 +3,22 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.wire.lines import Framer, Framing
+from arena.wire.session import Framer
 
 LIMIT = 40
 
 
 def lines_of(chunks):
-    """Every line and the final state that a framer gives for these chunks."""
+    """Every line that a framer gives for these chunks, and whether one is too long."""
     framer = Framer(LIMIT)
     found = []
     for chunk in chunks:
-        framer.feed(chunk)
+        framer.receive(chunk)
         while isinstance(line := framer.next_line(), bytes):
             found.append(line)
-        if line is Framing.TOO_LONG:
-            return found, line
-    return found, Framing.NEED_DATA
+        if framer.full:
+            break
+    return found, framer.full
 
 
 @given(st.lists(st.binary(max_size=30) | st.just(b"\n"), max_size=20))
@@ -32,20 +32,20 @@ def test_any_split_gives_the_same_lines(chunks):
 
 def test_lines_end_at_newlines_and_lose_their_carriage_return():
     """CRLF is as good as LF."""
-    assert ([b"a", b"b", b""], Framing.NEED_DATA) == lines_of([b"a\r\nb\n\nrest"])
+    assert ([b"a", b"b", b""], False) == lines_of([b"a\r\nb\n\nrest"])
 
 
 def test_a_line_of_exactly_the_limit_passes_and_one_more_does_not():
     """The limit counts the line without its newline."""
-    assert ([b"x" * LIMIT], Framing.NEED_DATA) == lines_of([b"x" * LIMIT + b"\n"])
-    assert ([], Framing.TOO_LONG) == lines_of([b"x" * (LIMIT + 1) + b"\n"])
-    assert ([], Framing.TOO_LONG) == lines_of([b"x" * (LIMIT + 1)])
+    assert ([b"x" * LIMIT], False) == lines_of([b"x" * LIMIT + b"\n"])
+    assert ([], True) == lines_of([b"x" * (LIMIT + 1) + b"\n"])
+    assert ([], True) == lines_of([b"x" * (LIMIT + 1)])
 
 
 def test_full_says_when_to_leave_the_rest_in_the_pipe():
     """A framer holds no more than a line and what came with one read."""
     framer = Framer(LIMIT)
-    framer.feed(b"x" * LIMIT)
+    framer.receive(b"x" * LIMIT)
     assert not framer.full
-    framer.feed(b"x")
+    framer.receive(b"x")
     assert framer.full

@@ -56,7 +56,6 @@ def bot(site: Site, view: EventView, entrant: str) -> str:
 
 
 def _figures(row: Standing, shown: BotView) -> Safe:
-    """The measured numbers, each in a box."""
     matches: Content = number(row.matches)
     if shown.annulled:
         matches = join(matches, "; ", say("mark_annulled"), ": ", number(shown.annulled))

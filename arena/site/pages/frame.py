@@ -35,8 +35,6 @@ TABS = (
 
 
 class Site(Frozen, frozen=True, kw_only=True):
-    """What all pages of a site share."""
-
     title: str = ""
     """Empty: "Tournaments", in whatever language."""
     tabs: tuple[tuple[str, str], ...] = TABS
@@ -198,7 +196,6 @@ def game_name(game: str) -> str:
 
 
 def warning(*parts: Content, class_: str = "note warn") -> Safe:
-    """A box that is read first."""
     return tag("div", tag("p", *parts), class_=class_)
 
 
@@ -246,12 +243,10 @@ def _head(key: str, kind: str, about: str = "") -> Safe:
 
 
 def rank_range(first: int | None, last: int | None) -> str:
-    """A rank, or the range of ranks that a bot shares."""
     return str(first) if first == last else f"{first}\u2013{last}"
 
 
 def results(of: Standing | Duel) -> str:
-    """Won, tied and lost."""
     return f"{of.wins}\u2013{of.ties}\u2013{of.losses}"
 
 

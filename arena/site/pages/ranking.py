@@ -120,13 +120,11 @@ def _row(view: EventView, row: Standing, scale: pictures.Scale) -> Safe:
 
 
 def _cell(key: float | None, shown: Content, class_: str | None = None) -> Safe:
-    """`key`: what it is sorted by."""
     sort = None if key is None or shown is None else f"{key:.6g}"
     return tag("td", NONE if shown is None else shown, data_k=sort, class_=class_)
 
 
 def _marks(row: Standing, failed: int) -> Iterator[Safe]:
-    """Tags beside a bot's name."""
     if row.disputed:
         yield tag("span", say("mark_disputed"), class_="tag warn")
     if failed:
@@ -135,7 +133,6 @@ def _marks(row: Standing, failed: int) -> Iterator[Safe]:
 
 
 def marks(text: str) -> Iterator[Safe]:
-    """A note of the table as tags."""
     for part in filter(None, text.split(", ")):
         key = _NOTES.get(part)
         yield tag("span", say(key) if key else part, class_="tag bad")
@@ -185,7 +182,6 @@ def _win(row: Standing) -> Safe | None:
 
 
 def _faults(row: Standing) -> Iterator[Safe]:
-    """Kinds of faults with their numbers, the most frequent first."""
     for kind, count in sorted(row.faults, key=lambda fault: (-fault[1], fault[0])):
         yield tag("span", f"{count} {kind}", class_="tag bad")
 

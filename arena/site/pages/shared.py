@@ -129,7 +129,6 @@ def _placed(event: Published, bot: Placed) -> Safe:
 
 
 def _cell(key: float | None, shown: Safe | None) -> Safe:
-    """A value, and what it is sorted by."""
     return tag("td", NONE if key is None else shown, data_k=key)
 
 

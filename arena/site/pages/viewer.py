@@ -19,7 +19,6 @@ _BUTTONS = (
 
 
 def matches(site: Site, view: EventView) -> str:
-    """The matches of a bot, or of two."""
     bots = [tag("option", row.entrant, value=row.entrant) for row in view.table.rows]
     anybody = tag("option", say("anybody"), value="")
     controls = tag(
@@ -68,7 +67,6 @@ def replay(site: Site, view: EventView, *notices: Content, scripts: tuple[str, .
 
 
 def _viewer() -> Safe:
-    """The elements that the script fills."""
     felt = label_attributes("aria_label", "table_of_cards")
     moves = tag("ol", NOTHING, id="moves", class_="moves", tabindex="0")
     return join(
