@@ -32,7 +32,7 @@ from itertools import combinations
 from pathlib import Path
 
 from arena.deals import Deals, with_beacon
-from arena.luck import evaluator_name, ledger, sums
+from arena.luck import entries, evaluator_name, sums
 from arena.registry import GAMES, game
 from arena.store import read_by_id, read_event
 
@@ -119,8 +119,8 @@ class Measured:
                 strokes = record.totals[first] - record.totals[second]
                 key = record.pairing, record.deal, record.rotation
                 self.pairs[pair][key] = strokes, (luck[first] - luck[second]) / 1000
-            for kind, by_seat in ledger(record, **named).kinds:
-                self.kinds[kind.value][record.pairing, record.deal] += sum(by_seat) / 1000
+            for entry in entries(record, **named):
+                self.kinds[entry.kind.value][record.pairing, record.deal] += entry.luck / 1000
 
     def explained(self):
         """By pair, the share of the variance of single matches that is gone."""

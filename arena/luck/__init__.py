@@ -7,12 +7,9 @@ draw, a flip, a card that no seat knew going to the pile, the final reveal) a se
 
 where V is the arena's own estimate of the strokes that the seat will have, and E the exact mean
 over all cards that could have come, conditional on what the seats together know. So each entry has
-expectation zero, for any V and any play, and `strokes - luck` has the expectation of the strokes. V
-decides only how much variance is removed. Its coefficients are frozen in this package; version and
-digest identify those that a ledger was made with. LUCK.md beside this file explains the measure.
-
-`play_nine` and `four_card_golf` value cards, `walk` plays a hole and keeps the account, `entries`
-defines a ledger, `coefficients` reads the frozen numbers. A game names its `Measure` in
+expectation zero, for any V and any play; V decides only how much variance is removed. Its
+coefficients are frozen in this package; version and digest identify those that a ledger was made
+with. LUCK.md beside this file explains the measure. A game names its `Measure` in
 `Descriptor.luck`, or has none.
 
 What counts: the finished holes among the nine, as in totals. Playoff holes and the hole in which a
@@ -20,7 +17,7 @@ forfeit ended the match are left out. A seat that the game's fallback plays for 
 other.
 
 Invariant: pure; the same record, deals and coefficients give the same bits on every machine, in any
-order of records.
+order of records. Luck is in thousandths of a stroke; below zero is good luck, as with strokes.
 """
 
 from __future__ import annotations
@@ -29,71 +26,57 @@ import functools
 import importlib
 from collections.abc import Iterator, Sequence
 from math import fsum
+from typing import NamedTuple
 
 from arena.deals import Deals
 from arena.games import Game
 from arena.luck.coefficients import Measure, read, tables
-from arena.luck.entries import Evaluator, Ledger, LuckEntry, LuckKind
-from arena.luck.walk import UNIT, Noted
+from arena.luck.walk import UNIT, LuckKind, Noted
 from arena.model import MatchRecord, Settings, UntrueError, UserError
 from arena.referee import HOLES
-
-__all__ = [
-    "Evaluator",
-    "Ledger",
-    "LuckEntry",
-    "LuckKind",
-    "Measure",
-    "evaluator",
-    "evaluator_name",
-    "ledger",
-    "sums",
-]
 
 _TO_THOUSANDTHS = UNIT // 1000
 
 
-def evaluator(game: Game) -> Evaluator | None:
-    """What measures the luck of a game; None if the game has no measure."""
-    if not game.about.luck:
-        return None
-    frozen, digest = read(_measure(game.about.luck).file)
-    return Evaluator(game=game.name, version=frozen.version, digest=digest)
+class LuckEntry(NamedTuple):
+    """The luck of one seat in one chance event."""
+
+    hole: int
+    """From 1."""
+    move: int
+    """The move of the hole that it came with, from 1; 0 before the first."""
+    kind: LuckKind
+    seat: int
+    luck: int
+    """Rounded by itself, so sums of entries are off by some thousandths."""
 
 
 def evaluator_name(game: Game) -> str:
-    """The value for `Settings.evaluator`; empty if the game has no measure of luck."""
-    found = evaluator(game)
-    return found.name if found else ""
+    """The value for `Settings.evaluator`: game, version and the beginning of the coefficients'
+    digest; empty if the game has no measure of luck.
+    """
+    if not game.about.luck:
+        return ""
+    frozen, digest = read(_measure(game.about.luck).file)
+    return f"{game.name}/{frozen.version}-{digest[:12]}"
 
 
-def ledger(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings) -> Ledger:
-    """All luck of a match. UntrueError if its moves don't lead to its scores."""
-    seats = len(record.seats)
-    holes = list(_noted(record, game, deals, settings))
-    entries = [(hole, *noted) for hole, all_noted in enumerate(holes, 1) for noted in all_noted]
-    kinds = [kind for kind in LuckKind if any(entry[2] is kind for entry in entries)]
-    return Ledger(
-        evaluator=evaluator_name(game),
-        totals=_summed(seats, [entry[1:] for entry in entries]),
-        kinds=tuple(
-            (kind, _summed(seats, [entry[1:] for entry in entries if entry[2] is kind]))
-            for kind in kinds
-        ),
-        holes=tuple(_summed(seats, noted) for noted in holes),
-        entries=tuple(
-            LuckEntry(
-                hole=hole, move=move, kind=kind, seat=seat, luck=round(luck / _TO_THOUSANDTHS)
-            )
-            for hole, move, kind, seat, luck in entries
-        ),
-    )
+def entries(
+    record: MatchRecord, *, game: Game, deals: Deals, settings: Settings
+) -> Iterator[LuckEntry]:
+    """In the order of play. UntrueError if a record's moves don't lead to its scores."""
+    for hole, noted in enumerate(_noted(record, game, deals, settings), 1):
+        for move, kind, seat, luck in noted:
+            yield LuckEntry(hole, move, kind, seat, round(luck / _TO_THOUSANDTHS))
 
 
 def sums(record: MatchRecord, *, game: Game, deals: Deals, settings: Settings) -> tuple[int, ...]:
-    """The luck of a match by seat: the `totals` of its ledger, without the rest."""
+    """The luck of a match by seat, exact before it is rounded. UntrueError as `entries`."""
     noted = [entry for hole in _noted(record, game, deals, settings) for entry in hole]
-    return _summed(len(record.seats), noted)
+    return tuple(
+        round(fsum([luck for _, _, seat, luck in noted if seat == mine]) / _TO_THOUSANDTHS)
+        for mine in range(len(record.seats))
+    )
 
 
 def _noted(
@@ -127,11 +110,3 @@ def _measure(path: str) -> Measure:
     module, _, name = path.partition(":")
     found: Measure = getattr(importlib.import_module(module), name)
     return found
-
-
-def _summed(seats: int, noted: Sequence[Noted]) -> tuple[int, ...]:
-    """By seat, in thousandths of a stroke. The sums are exact before they are rounded."""
-    return tuple(
-        round(fsum([luck for _, _, seat, luck in noted if seat == mine]) / _TO_THOUSANDTHS)
-        for mine in range(seats)
-    )

@@ -1,9 +1,6 @@
 """Load the trained coefficients by which the luck of a game is measured: integers, one file a game.
 
-bench/train_luck writes the files. They are read on first use.
-
-Invariant: the numbers are part of the package and never written by it; the digest is that of the
-very bytes they come from.
+bench/train_luck writes the files. Invariant: the digest is that of the very bytes they come from.
 """
 
 from __future__ import annotations
@@ -11,14 +8,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from arena.luck.walk import LuckWalk
 from arena.model import Frozen, sha256_hex
-
-if TYPE_CHECKING:
-    from arena.luck.walk import LuckWalk
 
 
 class Coefficients(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):

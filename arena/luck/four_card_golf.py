@@ -29,8 +29,7 @@ from typing import Final
 from arena.games import Hole, HoleDeck
 from arena.games.four_card_golf import CARDS, ONE_PACK
 from arena.luck.coefficients import Measure
-from arena.luck.entries import LuckKind
-from arena.luck.walk import LuckWalk
+from arena.luck.walk import LuckKind, LuckWalk
 
 KINDS: Final = 11
 UNKNOWN: Final = KINDS
@@ -42,11 +41,6 @@ NEAR: Final = (2, 3)
 POINTS: Final = (*range(0, 1100, 100), 654)
 """By kind, in hundredths; an unknown card is worth the pack's mean."""
 CODE: Final = tuple(8**kind for kind in range(KINDS + 1))
-HANDS: Final = tuple(
-    sum(CODE[kind] for kind in hand)
-    for hand in combinations_with_replacement(range(KINDS + 1), CARDS)
-)
-"""Every hand, coded."""
 CLASSES: Final = (500, 800, 1100, 1500, 2000)
 """A hand is of the first class whose number it doesn't exceed, or of one more."""
 LAST: Final = len(CLASSES) + 1
@@ -57,6 +51,8 @@ _PLAIN: Final = {
     for hand in combinations_with_replacement(range(KINDS + 1), CARDS)
 }
 """By hand, its points."""
+HANDS: Final = tuple(_PLAIN)
+"""Every hand, coded."""
 CLASS: Final = {hand: bisect_left(CLASSES, points) for hand, points in _PLAIN.items()}
 _NONE: Final = CARDS * CODE[UNKNOWN]
 
@@ -79,14 +75,11 @@ class HandTables:
 
     def best(self, group: int, hand: int) -> Best:
         """What each card does to a hand that makes the best of it."""
-        found = self._best.get((group, hand))
-        if found is None:
-            self._best[group, hand] = found = self._uses(self.value[group], hand)
-        return found
-
-    def _uses(self, value: dict[int, int], hand: int) -> Best:
+        if found := self._best.get((group, hand)):
+            return found
+        value = self.value[group]
         kinds = [kind for kind in range(KINDS + 1) if hand // CODE[kind] % 8]
-        worth, hands = [], []
+        worth, hands = self._best[group, hand] = [], []
         for card in range(KINDS):
             least, best = value[hand], hand
             for kind in kinds:
@@ -201,14 +194,10 @@ class FourCardWalk(LuckWalk):
             return
         classes = [CLASS[hand] for hand in hands]
         tables, order = self._tables, self._order
-        for other in order:
-            if other == seat:
-                continue
+        for other in [each for each in order if each != seat]:
             worth = tables.by_class[self._hands[other]]
-            limit = min(
-                [CLASS[self._hands[third]] for third in order if third not in (seat, other)],
-                default=LAST,
-            )
+            thirds = [CLASS[self._hands[third]] for third in order if third not in (seat, other)]
+            limit = min(thirds, default=LAST)
             values = [worth[min(limit, group)] for group in classes]
             self._note(kind, tables.cross, other, values, card, pool)
 

@@ -9,8 +9,7 @@ multisets: the new stock is what the pile was, and what was still face down stay
 At each chance event a game's walk computes what every card that could have come would be worth to
 a seat (`values`, in whole hundredths of a stroke), and `_note` records by how much the card that
 did come differs from the mean over the pool. `values` may depend on anything that is known
-before the card is, so the expectation of every entry is zero, whatever the values are and
-whichever bots play.
+before the card is.
 
 Invariant: whole numbers up to a single division an entry, so the same record gives the same bits
 everywhere. A card leaves the pool only after it was noted.
@@ -18,11 +17,31 @@ everywhere. A card leaves the pool only after it was noted.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from operator import mul
 
 from arena.games import Hole, HoleDeck, IllegalMoveError
-from arena.luck.entries import LuckKind
+
+
+class LuckKind(enum.StrEnum):
+    """A kind of chance event."""
+
+    PEEK = "peek"
+    """The cards that a seat looks at before play."""
+    FIRST = "first"
+    """The first card of the pile."""
+    TEE = "tee"
+    """The cards that a tee-off turned."""
+    DRAW = "draw"
+    """The card that came from the stock."""
+    FLIP = "flip"
+    """The card that a flip turned."""
+    OUT = "out"
+    """An unknown card, replaced and laid onto the pile."""
+    REVEAL = "reveal"
+    """The cards that were still unknown when the hole was over."""
+
 
 UNIT = 10_000
 """Of an entry's luck in a stroke: values are hundredths, and so are weights."""

@@ -16,7 +16,7 @@ import msgspec
 from arena.deals import Deals, with_beacon
 from arena.games import Game, Hole, HoleDeck
 from arena.games.observer import ObservedGame, ObservedMove
-from arena.luck import evaluator_name, ledger
+from arena.luck import entries, evaluator_name
 from arena.model import Entrant, Event, Fault, Frozen, MatchRecord, SeatUse, Settings, UntrueError
 from arena.referee import HOLES, Referee
 from arena.replay.moves import Witness, replay_for
@@ -162,7 +162,7 @@ def _luck(
     if not settings.evaluator or settings.evaluator != evaluator_name(game):
         return {}  # luck by another evaluator can't be told here
     found: dict[tuple[int, int], list[int]] = {}
-    for entry in ledger(record, game=game, deals=deals, settings=settings).entries:
+    for entry in entries(record, game=game, deals=deals, settings=settings):
         found.setdefault((entry.hole, entry.move), [0] * len(record.seats))[entry.seat] += (
             entry.luck
         )

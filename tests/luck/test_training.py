@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.luck import LuckKind, coefficients
-from arena.luck.walk import UNIT
+from arena.luck import coefficients
+from arena.luck.walk import UNIT, LuckKind
 
 from .conftest import early, low
 

@@ -11,7 +11,7 @@ from copy import deepcopy
 
 import pytest
 
-from arena.luck import LuckKind
+from arena.luck.walk import LuckKind
 
 from .conftest import POLICIES, TABLES, Shuffled, waiter
 
