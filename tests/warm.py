@@ -23,6 +23,7 @@ import subprocess
 import sys
 import traceback
 import weakref
+from pathlib import Path
 
 import trio
 
@@ -98,6 +99,7 @@ def run(words, *, input, capture_output, check, **options):  # noqa: A002 - its 
 def become(words, files, new_session):
     """Be one of our own programs, to its end, wherever its parent is at work."""
     gc.freeze()  # its objects own numbers of files that are others' here
+    Path("/proc/self/comm").write_text(words[3])  # the first 15 characters
     if new_session:
         os.setsid()
     signal.set_wakeup_fd(-1)

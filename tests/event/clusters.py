@@ -48,9 +48,9 @@ class Forked:
 
 
 class ForkedCommand:
-    """A command that `forked_command.py` has started, as far as tests ask one of `subprocess`."""
+    """A command that `forked.py` has started, as far as tests ask one of `subprocess`."""
 
-    def __init__(self, forks, words, *, cwd, env, constants):
+    def __init__(self, forks, words, *, cwd, env, constants, machine=None):
         pipes = [os.pipe() for _ in range(3)]
         paths = [f"/proc/{os.getpid()}/fd/{writer}" for _, writer in pipes]
         self.returncode = None
@@ -62,6 +62,7 @@ class ForkedCommand:
             stdin="",
             out=paths[:2],
             ended=paths[2],
+            machine=machine and machine.place,
         ).pid
         for _, writer in pipes:
             os.close(writer)
@@ -100,17 +101,16 @@ class ForkedCommand:
 
 
 class Forks:
-    """A program beside this one that forks, begun when it is first wanted."""
+    """`forked.py`, begun when it is first wanted."""
 
-    def __init__(self, program="forked_dask.py"):
-        self._program = program
+    def __init__(self):
         self._process = None
 
     def start(self, **order):
         """A scheduler or a worker; a command."""
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", Path(__file__).with_name(self._program)],
+                [sys.executable, "-P", Path(__file__).with_name("forked.py")],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -126,9 +126,9 @@ class Forks:
 
 
 class Cluster:
-    """A scheduler and workers, each a process of its own; without `forks` each an interpreter's."""
+    """A scheduler and workers, each a process of its own."""
 
-    def __init__(self, folder, environment, forks=None):
+    def __init__(self, folder, environment, forks):
         self._forks = forks
         self.file = folder / "scheduler.json"
         cache = folder / "nodes-cache"
@@ -181,20 +181,16 @@ class Cluster:
         return self._folder / f"dask-{number}.log"
 
     def _start(self, kind, *flags, machine, **environment):
-        there, theirs = (machine.words, machine.environment) if machine else ((), {})
-        flags = [str(flag) for flag in flags]
-        environment = {**self._environment, **theirs, **environment}
-        with self._log(len(self._running)).open("wb") as log:
-            if self._forks and not there:
-                process = self._forks.start(kind=kind, flags=flags, env=environment, log=log.name)
-            else:
-                process = subprocess.Popen(
-                    [*there, sys.executable, "-m", "distributed.cli.dask_" + kind, *flags],
-                    stdout=log,
-                    stderr=log,
-                    env=environment,
-                    start_new_session=True,
-                )
+        log = self._log(len(self._running))
+        log.touch()
+        theirs = machine.environment if machine else {}
+        process = self._forks.start(
+            kind=kind,
+            flags=[str(flag) for flag in flags],
+            env={**self._environment, **theirs, **environment},
+            log=str(log),
+            machine=machine and machine.place,
+        )
         self._running.append(process)
         return process
 
@@ -223,15 +219,6 @@ def noted(process, words):
         if event["event"] == "note" and words in event["text"]:
             return
     raise AssertionError(f"no note {words}: {process.stderr.read()}")
-
-
-def with_constants(constants):
-    """A program that is `arena` with other constants of `arena.executors`: module_NAME."""
-    lines = ["from arena.executors import cluster, crew, dask"]
-    for name, value in constants.items():
-        module, _, constant = name.partition("_")
-        lines.append(f"{module}.{constant} = {value!r}")
-    return "\n".join([*lines, "from arena.cli import main", "main()"])
 
 
 def certificates(folder):

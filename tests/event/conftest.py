@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from arena.event.results import Counts, table_of
 from arena.registry import render
 from arena.store import canonical_line, read_by_id
 
-from .clusters import ForkedCommand, Forks, certificates, with_constants
+from .clusters import ForkedCommand, Forks, certificates
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -148,34 +146,24 @@ def arena(warm, environment, sandbox, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def forked_commands():
-    """Commands on a cluster without the second that each takes to load Dask."""
-    made = Forks("forked_command.py")
+def forks():
+    """Commands, schedulers and workers without the second that each takes to load Dask."""
+    made = Forks()
     yield made
     made.end()
 
 
 @pytest.fixture
-def running(environment, forked_commands, sandbox, tmp_path):
+def running(environment, forks, sandbox, tmp_path):
     """Start a command with JSON events, to be read with `until`; with other constants, if told."""
     started = []
 
     def start(*words, machine=None, **constants):
         words = [str(word) for word in (*words, "--sandbox", sandbox, "--json")]
-        if machine is None:
-            process = ForkedCommand(
-                forked_commands, words, cwd=tmp_path, env=environment, constants=constants
-            )
-        else:
-            process = subprocess.Popen(
-                [*machine.words, sys.executable, "-P", "-c", with_constants(constants), *words],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env={**environment, **machine.environment},
-                cwd=tmp_path,
-                start_new_session=True,
-            )
+        env = environment | (machine.environment if machine else {})
+        process = ForkedCommand(
+            forks, words, cwd=tmp_path, env=env, constants=constants, machine=machine
+        )
         started.append(process)
         return process
 

@@ -16,10 +16,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-TOOLS = ("ip", "nsenter", "taskset", "unshare")
+TOOLS = ("ip", "nsenter", "unshare")
 GONE_S = 30
-# In a namespace of host names.
-NAMED = 'echo "$1" > /proc/sys/kernel/hostname && shift && exec "$@"'
 
 
 class Machine(NamedTuple):
@@ -27,10 +25,14 @@ class Machine(NamedTuple):
 
     name: str
     address: str
-    words: tuple[str, ...]
-    """Before those of a command, to have it run there."""
+    network: str
     environment: dict[str, str]
-    cores: int
+    cores: list[int]
+
+    @property
+    def place(self):
+        """What `forked.py` needs to know."""
+        return {"network": self.network, "name": self.name, "cores": self.cores}
 
     @property
     def cache(self):
@@ -67,13 +69,8 @@ class Network:
         ip("-n", space, "address", "add", f"{address}/24", "dev", "eth0")
         for device in ("lo", "eth0"):
             ip("-n", space, "link", "set", device, "up")
-        words = (
-            *("nsenter", f"--net=/run/netns/{space}", "unshare", "--uts"),
-            *("taskset", "--cpu-list", ",".join(map(str, cores))),
-            *("sh", "-c", NAMED, "sh", name),
-        )
         environment = {"XDG_CACHE_HOME": str(self._folder / f"{name}-cache")}
-        return Machine(name, address, words, environment, len(cores))
+        return Machine(name, address, f"/run/netns/{space}", environment, cores)
 
     def pull(self, machine):
         """Pull its cable: nothing is heard from it any more, not even that."""
@@ -120,9 +117,14 @@ def impossible():
         network = Network(Path(folder))
         try:
             network.begin()
-            done = subprocess.run(
-                [*network.machine("try").words, "true"], capture_output=True, text=True, check=False
-            )
+            enter = [
+                "nsenter",
+                f"--net={network.machine('try').network}",
+                "unshare",
+                "--uts",
+                "true",
+            ]
+            done = subprocess.run(enter, capture_output=True, text=True, check=False)
         except RuntimeError as error:
             return f"no network of machines can be made here: {error}"
         finally:

@@ -19,7 +19,7 @@ import pytest
 from arena.event.options import ClusterOptions
 from arena.executors.cluster import refused as refusal
 
-from .clusters import WAIT_S, Cluster, ForkedCommand, Forks, noted, until
+from .clusters import WAIT_S, Cluster, ForkedCommand, noted, until
 
 PERL = Path(__file__).parents[2] / "example_bots" / "beginner"
 
@@ -29,16 +29,8 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="session")
-def forks():
-    """Schedulers and workers without the second that each takes to load Dask."""
-    made = Forks()
-    yield made
-    made.end()
-
-
 @pytest.fixture
-def arena(arena, environment, forked_commands, sandbox, tmp_path):
+def arena(arena, environment, forks, sandbox, tmp_path):
     """Run a command, as everywhere; one that goes to a scheduler has Dask loaded."""
 
     def run(*words, code=0, **options):
@@ -46,7 +38,7 @@ def arena(arena, environment, forked_commands, sandbox, tmp_path):
         if "--on" not in words or "local:2" in words or options:
             return arena(*words, code=code, **options)
         words += ["--sandbox", sandbox]
-        process = ForkedCommand(forked_commands, words, cwd=tmp_path, env=environment, constants={})
+        process = ForkedCommand(forks, words, cwd=tmp_path, env=environment, constants={})
         stdout, stderr = process.communicate(2 * WAIT_S)
         assert code == process.returncode, (process.returncode, stdout, stderr)
         return subprocess.CompletedProcess(words, code, stdout, stderr)
@@ -124,7 +116,7 @@ def playing(workers):
         for worker in workers
         for task in Path(f"/proc/{worker.pid}/task").iterdir()
         for child in (task / "children").read_text().split()
-        if b"arena.executors.worker" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+        if Path(f"/proc/{child}/comm").read_text() == "arena.executors\n"  # as `Fork` has it
     ]
 
 
