@@ -152,10 +152,9 @@ def test_several_bots_have_a_line_each_and_details_where_one_fails(check, bot):
     """The good ones don't hide the bad one."""
     bad = bot("bad", ('"move": draw', '"action": draw'))
     words = (bot("ann"), bad, bot("bob"), "--quick", "--game", "four-card-golf")
-    for jobs in ("1", "2"):
-        out = check(*words, "--jobs", jobs, code=3).stdout
-        said = ["✓ ann@1: 17 passed", "its answer has no `move`", "✗ bad@1: 1 f", "✓ bob@1: 17 p"]
-        assert sorted(map(out.index, said)) == list(map(out.index, said))  # as they were named
+    out = check(*words, "--jobs", "2", code=3).stdout
+    said = ["✓ ann@1: 17 passed", "its answer has no `move`", "✗ bad@1: 1 f", "✓ bob@1: 17 p"]
+    assert sorted(map(out.index, said)) == list(map(out.index, said))  # as they were named
 
 
 @pytest.mark.long("mistakes in nine languages")
@@ -244,18 +243,20 @@ def test_verbose_shows_lines_whole(check, bot):
     assert "it can't play yet" in long
 
 
-@pytest.mark.parametrize(
-    "name", sorted(path.parent.name for path in ROOT.glob("example_bots/*/bot.toml"))
-)
-@pytest.mark.long("every example bot", quick=("greedy",))
-def test_every_example_bot_passes_without_a_warning(check, name, tmp_path):
-    """All checks, of every bot whose toolchain is here."""
-    folder = ROOT / "example_bots" / name
-    looked = load([folder], cache=tmp_path / "cache")
-    if not looked.candidates:
-        pytest.skip("; ".join(missing.reason for missing in looked.skipped))
-    (report,) = json.loads(check(folder, "--json", code=0).stdout)["bots"]
-    assert [] == [each for each in report["checks"] if each["status"] != "passed"]
+IN_OTHER_LANGUAGES = ("beginner", "choosy", "column-js", "expectimax", "pacer", "quick", "random")
+
+
+@pytest.mark.parametrize("names", [("greedy",), IN_OTHER_LANGUAGES], ids=["whole", "quick"])
+@pytest.mark.long("every example bot", quick=("whole",))
+def test_an_example_bot_in_each_language_passes_without_a_warning(check, names, tmp_path):
+    """All checks, of those whose toolchain is here."""
+    folders = [ROOT / "example_bots" / name for name in names]
+    found = load(folders, cache=tmp_path / "cache").candidates
+    words = ["--json", *(["--quick"] if len(names) > 1 else [])]
+    reports = json.loads(check(*(bot.source for bot in found), *words, code=0).stdout)["bots"]
+    assert len(found) == len(reports) > 0
+    for report in reports:
+        assert [] == [each for each in report["checks"] if each["status"] != "passed"]
 
 
 @pytest.mark.parametrize(

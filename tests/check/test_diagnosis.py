@@ -64,13 +64,27 @@ def of(line=None, **facts):
         (b"HASH(0x55d0c8a1)", Mistake.NOT_ENCODED, ""),
         (b"{'" + b"(" * 900, Mistake.PRINT, ""),
         (b"{" + b"'a':" * 900, Mistake.PRINT, ""),
+        (b"caf\xe9", Mistake.NOT_UTF_8, "not UTF-8"),
+        (b'{\0"\0t\0u\0r\0n\0"\0:\0', Mistake.UTF_16, "UTF-16"),
+        (b'"{\\"turn\\": \\"7-abcd\\"}"', Mistake.NOT_AN_OBJECT, "not an object"),
+        (b'{"turn":"7-abcd","move":"draw"}' * 2, Mistake.TWO_ON_A_LINE, "more than one"),
+        (b'{"turn":"7-abcd","move":"draw"', Mistake.BROKEN_JSON, "not valid JSON"),
+        (b'{"plan":[' + b"[[]]," * 50 + b"[]]}", Mistake.NESTED, "opening brackets"),
+        (b'{"move":"draw"}', Mistake.TURN_MISSING, "no `turn`"),
+        (b'{"turns":"7-abcd","move":"draw"}', Mistake.TURN_MISSING, "Is `turns` meant"),
+        (b'{"turn":7,"move":"draw"}', Mistake.TURN_TYPE, "not a string"),
+        (b'{"turn":"7","move":"draw"}', Mistake.TURN_CUT, "part of what"),
+        (b'{"turn":"1-aaaa","move":"draw"}', Mistake.TURN_WRONG, "none that was sent"),
+        (b'{"turn":"7-abcd","move":{"kind":"take"}}', Mistake.MOVE_TYPE, '{"kind": "take"}'),
+        (b'{"turn":"7-abcd","move":0}', Mistake.MOVE_INDEX, 'legal[0] is "take 0"'),
+        (b'{"turn":"7-abcd","move":"Take 1"}', Mistake.ILLEGAL, 'The nearest is "take 1"'),
     ],
 )
 def test_a_line_is_told_by_what_is_wrong_with_it(line, cause, words):
     """Each kind of wrong answer has its name and its particulars."""
     found = of(line)
     assert cause is found.mistake
-    assert words in found.detail
+    assert words in f"{found.mistake.title}. {found.detail}"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from arena.engine.pipes import open_pipes
 from arena.model import FaultKind, Limits
 from arena.store import canonical_line, record_line
 
-pytestmark = [pytest.mark.process, pytest.mark.alone]
+pytestmark = pytest.mark.process
 
 PROGRAM = """
 import ctypes, json, mmap, os, struct, sys, threading, time
@@ -96,7 +96,7 @@ for line in sys.stdin:
         os.write(1, json.dumps({"turn": message["turn"], "move": move}).encode() + b"\\n")
 """
 
-BURST_S = 0.1
+BURST_S = THINK_S = 0.1
 GAME = "four-card-golf"
 DECISIONS = 9
 
@@ -113,25 +113,23 @@ def played(ways, bots, monkeypatch):
     return play
 
 
-@pytest.fixture(params=["none", "bwrap"])
-def sandbox(request):
-    """Confined and not."""
-    if not registry.backend(request.param).probe().works:
-        pytest.skip(f"no {request.param} here")
-    return request.param
+@pytest.fixture
+def confined():
+    """The first sandbox that works here."""
+    return next(name for name in registry.SANDBOXES if registry.backend(name).probe().works)
 
 
-@pytest.mark.long("every sandbox")
-async def test_who_has_used_up_its_allowance_is_stopped_while_others_are_asked(played, sandbox):
+@pytest.mark.long("computing off turn")
+async def test_who_has_used_up_its_allowance_is_stopped_while_others_are_asked(played, confined):
     """The record says from which decision on; the opponent has its time, and nothing that is
     canonical differs.
     """
-    records = await played(("swarm", 0), ("thinks", 0.15), matches=2, sandbox=sandbox)
+    records = await played(("swarm", 0), ("thinks", THINK_S), matches=2, sandbox=confined)
     assert not any(record.faults for record in records)
     (used, other), (other_later, later) = (record.use for record in records)
     assert 0 <= used.stopped < DECISIONS
     assert 0 == later.stopped, "the same processes, in the next match"
-    opponents = 1000 * DECISIONS * 0.15
+    opponents = 1000 * DECISIONS * THINK_S
     assert used.off_turn_ms + later.off_turn_ms < opponents / 2
     for use in (other, other_later):
         assert UNSET is use.stopped
@@ -146,10 +144,10 @@ async def test_an_honest_field_is_never_stopped(ways, bots):
     assert not any(b'"stopped":' in record_line(record) for record in records)
 
 
-async def test_who_has_itself_continued_is_killed(played, sandbox, monkeypatch):
+async def test_who_has_itself_continued_is_killed(played, monkeypatch):
     """It is its own fault, in words that say so."""
     monkeypatch.setattr(contestant, "STIRRED_S", 0.002)  # others may want the core, too
-    (record,) = await played(("timer", 0), ("sleeps", 0.8), sandbox=sandbox)
+    (record,) = await played(("timer", 0), ("sleeps", 0.8))
     (fault,) = record.faults
     assert (0, FaultKind.LIMIT) == (fault.seat, fault.kind)
     assert "although it was stopped while it wasn't asked" in fault.message
