@@ -1,9 +1,8 @@
 """Replay a recorded match through the referee, which says what its moves and faults come to.
 
 Theory of operation. The record's moves and faults are reported to a fresh referee as outcomes, in
-their order; the record that the referee then writes is the true one. `verify` compares the two.
-To look at the match, pass a game that is `ObservedGame`, or a `Witness`, which is called at each
-question.
+their order; the record that the referee then writes is the true one. To look at the match, pass a
+game that is `ObservedGame`, or a `Witness`, which is called at each question.
 
 Invariant: pure; `ReplayError` is the only way in which a record can make it fail, if it has as many
 seats as the event.
@@ -56,7 +55,8 @@ def replay_moves(
     """The record that a record's moves and faults make, without digest and host's fields, except
     the number of decisions of each seat.
     """
-    return _Replay(record, game, deals, settings, witness).play()
+    referee = Referee(spec_of(record), game=game, deals=deals, settings=settings)
+    return _Replay(record, referee, witness).play()
 
 
 def replay_for(
@@ -75,27 +75,13 @@ def replay_for(
 
 
 def spec_of(record: MatchRecord) -> MatchSpec:
-    return MatchSpec(
-        id=record.id,
-        series=record.series,
-        pairing=record.pairing,
-        deal=record.deal,
-        rotation=record.rotation,
-        seats=record.seats,
-    )
+    return msgspec.convert(record, MatchSpec, from_attributes=True)
 
 
 class _Replay:
-    def __init__(
-        self,
-        record: MatchRecord,
-        game: Game,
-        deals: Deals,
-        settings: Settings,
-        witness: Witness | None,
-    ) -> None:
+    def __init__(self, record: MatchRecord, referee: Referee, witness: Witness | None) -> None:
         self._record = record
-        self._referee = Referee(spec_of(record), game=game, deals=deals, settings=settings)
+        self._referee = referee
         self._witness = witness
         self._due: dict[int, dict[int, Fault]] = {}
         """Faults by question and seat."""

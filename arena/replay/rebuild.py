@@ -1,9 +1,8 @@
 """Rebuild the transcript that one bot process saw, from the log's records.
 
-The referee is pure, so the same outcomes bring the same questions, to the byte. The log has neither
-an answer's spelling nor the time left at each question: an answer is shown in its plainest form,
-and `bank_ms` is interpolated from the match's total. Nor does the log say whether a bot asked for
-lean questions; the caller does.
+The same outcomes bring the same questions, to the byte. The log has neither an answer's spelling
+nor the time left at each question: an answer is shown in its plainest form, and `bank_ms` is
+interpolated from the match's total. Nor does it say whether a bot asked for lean questions.
 
 Pure. Invariant: a record whose replay has another digest is refused.
 """
@@ -45,7 +44,8 @@ def rebuild_lines(
             return
     yield received_line(_written(Ready(lean)) if lean else b'{"type":"ready"}\n')
     for record in records:
-        match = _Match(record, entrant, settings, game=game, deals=deals, lean=lean)
+        match = _Match(record, entrant, settings, lean=lean)
+        replay_for(record, game=game, deals=deals, settings=settings, witness=match)
         yield from match.lines
         if match.failed:
             return
@@ -56,14 +56,7 @@ class _Match(Witness):
     """A match, replayed as one seat saw it; a `Witness`."""
 
     def __init__(
-        self,
-        record: MatchRecord,
-        entrant: str,
-        settings: Settings,
-        *,
-        game: Game,
-        deals: Deals,
-        lean: bool,
+        self, record: MatchRecord, entrant: str, settings: Settings, *, lean: bool
     ) -> None:
         self.lines: list[str] = []
         self.failed = False
@@ -72,7 +65,6 @@ class _Match(Witness):
         self._lean = lean
         self._settings = settings
         self._decisions = 0
-        replay_for(record, game=game, deals=deals, settings=settings, witness=self)
 
     def round(self, referee: Referee) -> None:
         notices = referee.take_notices()
@@ -83,39 +75,31 @@ class _Match(Witness):
     def outcome(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
         if seat != self._seat:
             return
-        turn = self._question(referee)
-        if fault is not None:
-            self.lines += _ended(fault, _offending(fault, turn))
+        question = referee.question(seat, bank_ms=self._bank_ms(), lean=self._lean)
+        self.lines.append(sent_line(encode(question)))
+        self._decisions += 1
+        if fault is not None and fault.kind is FaultKind.ILLEGAL:
+            # Of the offending line the log has the move alone.
+            offending = _written(Answer(question.turn, fault.line)).decode().removesuffix("\n")
+            self.lines += _ended(fault, offending)
+        elif fault is not None:
+            self.lines += _ended(fault, fault.line)
         elif move is not None:
-            self.lines.append(received_line(_written(Answer(turn, move))))
+            self.lines.append(received_line(_written(Answer(question.turn, move))))
         else:
             self.lines.append(comment_line("It answered; the log does not say what."))
 
-    def _question(self, referee: Referee) -> str:
-        """Write our seat's question; its turn id."""
-        question = referee.question(self._seat, bank_ms=self._bank_ms(), lean=self._lean)
-        self.lines.append(sent_line(encode(question)))
-        self._decisions += 1
-        return question.turn
-
     def _bank_ms(self) -> int:
         """The time left, as if all decisions had taken equally long."""
-        spent, use = 0.0, self._record.use
-        if use:
-            mine = use[self._seat]
+        spent = 0.0
+        if self._record.use:
+            mine = self._record.use[self._seat]
             spent = mine.think_ms * self._decisions / max(1, mine.decisions)
         return max(0, int(self._settings.limits.match_ms - spent))
 
 
 def _written(message: Answer | Ready) -> bytes:
     return msgspec.json.encode(message) + b"\n"
-
-
-def _offending(fault: Fault, turn: str) -> str:
-    """The offending line, as far as the log has it: for an illegal move the move alone."""
-    if fault.kind is FaultKind.ILLEGAL:
-        return _written(Answer(turn, fault.line)).decode().removesuffix("\n")
-    return fault.line
 
 
 def _ended(fault: Fault, line: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ Pure. Invariant: a record whose replay has another digest is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -24,6 +24,10 @@ from arena.replay.moves import Witness, replay_for
 FORMAT = 1
 
 NOBODY, OWNER, ALL = "n", "o", "a"
+_AS_RECORDED = (
+    *("id", "series", "pairing", "deal", "rotation", "attempt"),
+    *("totals", "places", "faults", "use", "digest", "ended"),
+)
 _LETTERS = {"n": NOBODY, "o": OWNER, "r": OWNER, "a": ALL}
 
 
@@ -136,22 +140,11 @@ def unfold(record: MatchRecord, event: Event, *, game: Game, secret: bytes) -> M
     unfolding = _Unfolding(game, record.faults)
     replay_for(record, game=unfolding, deals=deals, settings=event.settings, witness=unfolding)
     return MatchSteps(
-        id=record.id,
-        series=record.series,
-        pairing=record.pairing,
-        deal=record.deal,
-        rotation=record.rotation,
-        attempt=record.attempt,
         commitment=event.commitment,
         settings=event.settings,
         seats=tuple(entrants[seat] for seat in record.seats),
         holes=unfolding.holes_of(record, _luck(record, event.settings, game, deals)),
-        totals=record.totals,
-        places=record.places,
-        faults=record.faults,
-        use=record.use,
-        digest=record.digest,
-        ended=record.ended,
+        **{name: getattr(record, name) for name in _AS_RECORDED},
     )
 
 
@@ -162,10 +155,9 @@ def _luck(
     if not settings.evaluator or settings.evaluator != evaluator_name(game):
         return {}  # luck by another evaluator can't be told here
     found: dict[tuple[int, int], list[int]] = {}
+    none = [0] * len(record.seats)
     for entry in entries(record, game=game, deals=deals, settings=settings):
-        found.setdefault((entry.hole, entry.move), [0] * len(record.seats))[entry.seat] += (
-            entry.luck
-        )
+        found.setdefault((entry.hole, entry.move), none[:])[entry.seat] += entry.luck
     return {place: tuple(luck) for place, luck in found.items() if any(luck)}
 
 
@@ -190,7 +182,7 @@ def table_state(game: ObservedGame) -> TableState:
     view = game.hole.view(game.order[0])
     return TableState(
         cards=tuple(map(tuple, game.cards)),
-        known=tuple(map(_letters(view), range(len(game.cards)))),
+        known=_known(view),
         discard=view.discard,
         pile=len(view.pile),
         stock=view.stock,
@@ -275,9 +267,8 @@ class _Unfolding(ObservedGame, Witness):
         )
 
 
-def _letters(view: Any) -> Callable[[int], str]:  # noqa: ANN401 - each game has its own
-    """From a seat to who knows its cards."""
-    known: Sequence[str] | None = getattr(view, "known", None)
-    if known is not None:
-        return lambda seat: "".join(_LETTERS[letter] for letter in known[seat])
-    return lambda seat: "".join(NOBODY if card is None else ALL for card in view.grids[seat])
+def _known(view: Any) -> tuple[str, ...]:  # noqa: ANN401 - each game has its own
+    """By seat, who knows its cards."""
+    if hasattr(view, "known"):
+        return tuple("".join(_LETTERS[letter] for letter in letters) for letters in view.known)
+    return tuple("".join(NOBODY if card is None else ALL for card in cards) for cards in view.grids)

@@ -89,6 +89,17 @@ class Mark(enum.Enum):
     FAULT = enum.auto()
 
 
+_MARKS = {
+    b"> ": (Mark.TO_BOT, b"\n"),
+    b"< ": (Mark.BY_BOT, b"\n"),
+    b"<": (Mark.BY_BOT, b"\n"),
+    b"- ": (Mark.BY_BOT, b""),
+    b". ": (Mark.EVENT, b""),
+    b"! ": (Mark.FAULT, b""),
+}
+"""By how a line begins, its kind and what follows it."""
+
+
 class TranscriptLine(msgspec.Struct, frozen=True):
     """A line that is no comment."""
 
@@ -103,26 +114,25 @@ def parse_transcript(content: bytes, name: str) -> list[TranscriptLine]:
     entries = []
     for number, line in enumerate(content.split(b"\n"), 1):
         line = line.removesuffix(b"\r")  # noqa: PLW2901 - an editor's
-        mark, data = line[:2], line[2:]
-        if mark == b"> ":
-            entries.append(TranscriptLine(number, Mark.TO_BOT, data + b"\n"))
-        elif mark == b"< " or line == b"<":
-            entries.append(TranscriptLine(number, Mark.BY_BOT, data + b"\n"))
-        elif mark == b"- ":
-            entries.append(TranscriptLine(number, Mark.BY_BOT, data))
+        mark, end = _MARKS.get(line[:2], (None, b""))
+        if mark is not None:
+            entries.append(TranscriptLine(number, mark, line[2:] + end))
         elif line[:3] == b"<\\ ":
-            entries.append(TranscriptLine(number, Mark.BY_BOT, _unescaped(line[3:], name, number)))
-        elif mark == b". ":
-            entries.append(TranscriptLine(number, Mark.EVENT, data))
-        elif mark == b"! ":
-            entries.append(TranscriptLine(number, Mark.FAULT, data))
+            data = _unescaped(line[3:], name, number)
+            entries.append(TranscriptLine(number, Mark.BY_BOT, data))
         elif line and line[:1] != b"#":
             begun = line[:20].decode("utf-8", "backslashreplace")
-            raise UserError(
-                f"{name}: line {number}: no line of a transcript: {begun!r}; each begins with "
-                '"# ", "> ", "< ", "- ", "<\\ ", ". " or "! "'
+            raise _wrong(
+                name,
+                number,
+                f"no line of a transcript: {begun!r}; each begins with "
+                '"# ", "> ", "< ", "- ", "<\\ ", ". " or "! "',
             )
     return entries
+
+
+def _wrong(name: str, line: int, what: str) -> UserError:
+    return UserError(f"{name}: line {line}: {what}")
 
 
 def _unescaped(text: bytes, name: str, number: int) -> bytes:
@@ -130,10 +140,8 @@ def _unescaped(text: bytes, name: str, number: int) -> bytes:
         escape = found[1]
         if escape is None:
             at = found.start() + 3
-            raise UserError(
-                f"{name}: line {number}: column {at + 1}: after a backslash comes "
-                "another, an n, or an x and two hex digits"
-            )
+            what = "after a backslash comes another, an n, or an x and two hex digits"
+            raise _wrong(name, number, f"column {at + 1}: {what}")
         if escape == b"\\":
             return escape
         return b"\n" if escape == b"n" else bytes.fromhex(escape[1:].decode())
@@ -179,14 +187,14 @@ def read_script(content: bytes, name: str) -> Script:
         raise UserError(f"{name}: not a transcript: no line to the bot (> …) in it")
     greeting = _message(first, name)
     if not isinstance(greeting, Hello):
-        raise UserError(f"{name}: line {first.number}: the first line to the bot must be hello")
+        raise _wrong(name, first.number, "the first line to the bot must be hello")
     session = BotSession(greeting.limits.line_bytes)
     steps: list[Exchange] = []
     waiting: tuple[TranscriptLine, ToBot] | None = None
     kind: FaultKind | None = None
     for entry in entries:
         if kind is not None:
-            raise UserError(f"{name}: line {entry.number}: comes after the fault that ended it")
+            raise _wrong(name, entry.number, "comes after the fault that ended it")
         if entry.mark is Mark.BY_BOT:
             session.receive(entry.data)
         elif entry.mark is Mark.FAULT:
@@ -196,10 +204,10 @@ def read_script(content: bytes, name: str) -> Script:
             if waiting is not None:
                 steps.append(_step(session, *waiting))
             if session.state is SessionState.CLOSED:
-                what = f"line {entry.number}: goes on after a line of the bot's that is a fault"
-                raise UserError(f"{name}: {what}")
+                what = "goes on after a line of the bot's that is a fault"
+                raise _wrong(name, entry.number, what)
             if isinstance(message, Hello) == bool(steps):
-                raise UserError(f"{name}: line {entry.number}: a second hello")
+                raise _wrong(name, entry.number, "a second hello")
             waiting = (entry, message)
             expect_answer(session, message)
     assert waiting is not None
@@ -225,9 +233,7 @@ def _message(entry: TranscriptLine, name: str) -> ToBot:
     try:
         message: ToBot = _messages.decode(entry.data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"{name}: line {entry.number}: not a line of the referee's: {error}"
-        ) from None
+        raise _wrong(name, entry.number, f"not a line of the referee's: {error}") from None
     return message
 
 
@@ -236,15 +242,13 @@ def _fault(entry: TranscriptLine, name: str) -> FaultKind:
     try:
         return FaultKind(word)
     except ValueError:
-        kinds = ", ".join(FaultKind)
-        raise UserError(
-            f"{name}: line {entry.number}: {word!r} is no kind of fault: {kinds}"
-        ) from None
+        what = f"{word!r} is no kind of fault: {', '.join(FaultKind)}"
+        raise _wrong(name, entry.number, what) from None
 
 
 def _step(session: BotSession, entry: TranscriptLine, message: ToBot) -> Exchange:
     heard = session.next_event()
     if isinstance(heard, Pending):
         session.state = SessionState.IDLE  # its answer, if it was to give one, isn't known
-        return Exchange(entry.number, entry.data, message, None)
-    return Exchange(entry.number, entry.data, message, heard)
+    said = None if isinstance(heard, Pending) else heard
+    return Exchange(entry.number, entry.data, message, said)
