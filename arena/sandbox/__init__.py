@@ -1,9 +1,7 @@
 """Run untrusted programs (bots and their builds) confined and within limits.
 
 A `Backend` (bwrap.py, landlock.py, none.py) turns a `Launch` into a `SpawnPlan`. The spawner
-(spawner.py), a process of its own, executes plans: it forks, applies limits, reaps, and kills
-everything when its socket closes. `Spawner` in client.py is the only way to use it: four calls
-(`spawn`, `kill`, `receive`, `fileno`) and the two messages `Started` and `Exited`.
+(spawner.py), a process of its own, executes plans; `Spawner` in client.py is the way to use it.
 docs/design/sandbox.md has the reasons and a map of the modules.
 
 Blame: the bot's own exit is an `Exited`; a failure of the sandbox or the machine is an `Exited`
@@ -19,32 +17,27 @@ import msgspec
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """A program to start, in terms that every backend understands."""
+    """A program to start, in terms that every backend understands. As a limit 0 means: none."""
 
     run: tuple[str, ...]
     """Argument vector as seen inside; the program's own folder is /bot, also its cwd."""
-    root: str
-    """Folder outside that becomes /bot, read-only unless `writable`."""
+    root: str  # the folder outside that becomes /bot, read-only unless `writable`
     writable: bool = False
     """For builds only. Under root the folder's content is then given to the uid that builds."""
     expose: tuple[str, ...] = ()
     """Files and folders shown read-only at their own path; the folders `bin` among them, in them
     and around them come first in PATH."""
-    env: Mapping[str, str] = {}
-    """Added to the fixed environment (PATH, LANG, TZ, PYTHONHASHSEED)."""
+    env: Mapping[str, str] = {}  # besides PATH, LANG, TZ, PYTHONHASHSEED
     memory_mb: int = 512
     tasks: int = 64
     cpu_seconds: int = 0
-    """0: no limit (the referee's clock decides)."""
-    file_mb: int = 0
-    """Largest file it may write; 0: none."""
+    file_mb: int = 0  # largest file it may write
     scratch_mb: int = 0
     """Size of a private, empty /tmp; 0: it can write nowhere (but in a `writable` root)."""
     freeze: bool = False
     """It will be stopped and continued, and mustn't be able to continue itself."""
-    disk_mb: int = 0
+    disk_mb: int = 0  # of a `writable` root; so is the next
     disk_files: int = 0
-    """Limits of a `writable` root: its size, and its number of files and folders; 0: no limit."""
 
 
 class TreeLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,28 +46,22 @@ class TreeLimits(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     memory_mb: int = 0
-    tasks: int = 0
-    """Processes and threads, without those of the sandbox itself."""
-    disk_mb: int = 0
+    tasks: int = 0  # processes and threads, without those of the sandbox itself
+    disk_mb: int = 0  # of the folders in `disk` together; so is the next
     files: int = 0
-    """These two: of the folders in `disk`, together."""
-    disk: tuple[str, ...] = ()
-    """Folders outside that it may write to."""
+    disk: tuple[str, ...] = ()  # folders outside that it may write to
 
 
 class SpawnPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What the spawner executes: produced by a backend, plain data over its socket."""
 
-    backend: str
-    """Which of the spawner's ways to start it."""
+    backend: str  # which of the spawner's ways to start it
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: str
-    rlimits: Mapping[str, int]
-    """Names as in the resource module, without RLIMIT_; soft = hard."""
+    rlimits: Mapping[str, int]  # names as in the resource module, without RLIMIT_; soft = hard
     share: TreeLimits = TreeLimits()
-    seccomp: str = ""
-    """The seccomp filter in hex; empty: none."""
+    seccomp: str = ""  # the filter in hex; empty: none
     options: Mapping[str, str | int | bool | tuple[str, ...] | Mapping[str, str]] = {}
     """What only this backend's part of the spawner understands."""
 
@@ -83,8 +70,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
     """A program is about to run: its sandbox is set up and its limits are applied."""
 
     id: int
-    pid: int
-    """The program's own process, or pid 1 of its namespace."""
+    pid: int  # the program's own process, or pid 1 of its namespace
     tree: int
     """The process below which all of it is, to be metered through /proc; itself no part of it."""
 
@@ -93,17 +79,12 @@ class Exited(msgspec.Struct, frozen=True, kw_only=True):
     """A program has ended and its whole tree with it."""
 
     id: int
-    code: int | None
-    """Exit status, or None when a signal ended it."""
+    code: int | None  # None: a signal ended it
     signal: int | None
-    cpu_ms: float
-    """Of the whole tree, the sandbox's own set-up included."""
-    memory_mb: float
-    """Peak of its whole tree if that was measured, else of its largest process."""
-    overstepped: str = ""
-    """Why it was killed for using too much: "memory", "tasks" or "disk"."""
-    host_error: str = ""
-    """Not empty: the sandbox failed, before the program ran or while it did."""
+    cpu_ms: float  # of the whole tree, the sandbox's own set-up included
+    memory_mb: float  # peak of its whole tree if that was measured, else of its largest process
+    overstepped: str = ""  # "memory", "tasks" or "disk": it was killed for using too much
+    host_error: str = ""  # not empty: the sandbox failed, before the program ran or while it did
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,14 +94,10 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     works: bool
     detail: str
     """If it works, what and which version; if not, the reason and the fix. One line."""
-    tool: str = ""
-    """Which file confines bots, and its SHA-256, if that isn't the system's own."""
-    memory: str = ""
-    """What limits the memory of a whole tree: "cgroup v2", "cgroup v1" or "watchdog"."""
-    kept: tuple[str, ...] = ()
-    """Which of guarantees.GUARANTEES hold."""
-    gaps: tuple[str, ...] = ()
-    """Which of guarantees.GAPS are open."""
+    tool: str = ""  # which file confines bots, and its SHA-256, if that isn't the system's own
+    memory: str = ""  # what limits a tree's memory: "cgroup v2", "cgroup v1" or "watchdog"
+    kept: tuple[str, ...] = ()  # which of guarantees.GUARANTEES hold
+    gaps: tuple[str, ...] = ()  # which of guarantees.GAPS are open
 
 
 class Backend(Protocol):

@@ -1,9 +1,9 @@
 """Find this process's control groups, and the places where new ones may be made.
 
 A controller belongs to one version of the file system at a time: if the kernel has memory in
-version 1, hybrid machines included, version 2 can't have it. With version 1 our place is below our
-own group. With version 2 a group that passes controllers on to its children can hold no process,
-so there are three kinds of places, best first:
+version 1, version 2 can't have it. With version 1 our place is below our own group. With version 2
+a group that passes controllers on to its children can hold no process, so there are three kinds of
+places, best first:
 
 1. our own group, if it holds no process but us: we step down into a group below it, and back up
    at the end. No other process is ever moved;
@@ -161,8 +161,12 @@ def _unescaped(field: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), field)
 
 
-def places(found: Membership, calls: Calls, *, root: bool) -> Iterator[GroupPlace]:
-    """Where groups may be made, best first."""
+def as_root(root: bool | None) -> bool:  # noqa: FBT001 - passed on as it came
+    return os.geteuid() == 0 if root is None else root
+
+
+def places(found: Membership, calls: Calls, *, root: bool | None) -> Iterator[GroupPlace]:
+    """Where groups may be made, best first. `root`: act as root would; None: as who we are."""
     own, top = found.own, found.top
     if found.version == 1:
         yield GroupPlace(own)
@@ -171,7 +175,7 @@ def places(found: Membership, calls: Calls, *, root: bool) -> Iterator[GroupPlac
     above = own.parent
     if own != top and calls.delegated(above) and not calls.read(above / PROCS).split():
         yield GroupPlace(above, turn_on=True)
-    for folder in found.upwards() if root else ():
+    for folder in found.upwards() if as_root(root) else ():
         is_root = not (folder / "cgroup.type").exists()  # only the root of all groups has none
         if is_root or MEMORY in calls.read(folder / SUBTREE).split():
             yield GroupPlace(folder, turn_on=is_root)

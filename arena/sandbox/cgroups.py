@@ -1,14 +1,11 @@
 """Control groups: let the kernel count and limit the memory (and tasks) of a program's tree.
 
-Memory is of every kind: private, shared, page cache, kernel memory; with version 2 tasks are
-limited too. One `Hierarchy` for each spawner, one `Group` for each program:
+One `Hierarchy` for each spawner, one `Group` for each program:
 
     <place>/arena-<pid namespace>-<pid>-<start time>/<name of the group>
 
-cgroupfs.py lists the possible places. One is used if it really works: a group could be made,
-limited, entered by a child, did count that child's memory, and could be removed. What dead spawners
-have left there is removed first. Controllers that were turned on in a place that is ours alone are
-turned off again; elsewhere they stay on, as others may rely on them by then.
+cgroupfs.py lists the possible places. One is used if it really works. Controllers that were turned
+on in a place that is ours alone are turned off again; elsewhere others may rely on them by then.
 
 Invariants: a group has its limits before a process can enter it; only what we or a dead spawner
 made is removed or switched off; removing never fails because processes are still dying.
@@ -25,6 +22,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.sandbox import meter
 from arena.sandbox.cgroupfs import (
     ASK_BOOT,
     ASK_CONTAINER,
@@ -84,15 +82,11 @@ class Group:
             self._write_if_present("memory.memsw.limit_in_bytes", str(memory))
 
     def kills(self) -> int:
-        """How many of its tasks the kernel has OOM-killed (counted since Linux 4.13). Version 2
-        kills them all at once, version 1 kills one and leaves the rest running.
-        """
-        return self._event("oom_kill")
+        """How many of its tasks the kernel has OOM-killed: one in version 1, all in version 2."""
+        return _counted(self._read(self.events), "oom_kill") or 0
 
     def at_limit(self) -> bool:
-        """Whether it has come to its own limit. If not, its tasks were killed for a group above, or
-        for the machine.
-        """
+        """Whether it has come to its own limit; else the kernel has killed for another's."""
         # By the peak: current kernels don't count failed charges of memory and swap together.
         peaks = (self.peak, "memory.memsw.max_usage_in_bytes")
         peak = max(int(self._read(name) or 0) for name in peaks)
@@ -108,11 +102,6 @@ class Group:
     def remove(self) -> None:
         """Remove it: now, or at a later sweep if something in it is still dying."""
         self._hierarchy.drop(self)
-
-    def _event(self, wanted: str) -> int:
-        """How often something has happened in it; 0 if the kernel doesn't count that."""
-        found = _counted(self._read(self.events), wanted)
-        return int(found[1]) if found else 0
 
     def _read(self, name: str) -> str:
         """One of its files; empty if the kernel or the group doesn't have it."""
@@ -143,7 +132,7 @@ class Group2(Group):
             self._calls.write(self.path / "pids.max", str(tasks))
 
     def at_limit(self) -> bool:
-        return bool(self._event("oom"))
+        return bool(_counted(self._read(self.events), "oom"))
 
     def kill(self) -> None:
         with contextlib.suppress(OSError):
@@ -178,7 +167,6 @@ class Hierarchy:
         return group
 
     def drop(self, group: Group) -> None:
-        """Remove a group, now or at a later sweep."""
         if group in self._groups:
             self._groups.remove(group)
             self._dying.append(group.path)
@@ -273,14 +261,15 @@ class OomKills:
     def count(self) -> int:
         for place in self._places:
             with contextlib.suppress(OSError):
-                if found := _counted(place.read_text(), "oom_kill"):
-                    return int(found[1])
+                if (count := _counted(place.read_text(), "oom_kill")) is not None:
+                    return count
         return 0
 
 
-def _counted(text: str, event: str) -> re.Match[str] | None:
-    """The count of an event; since Linux 4.13 for `oom_kill`."""
-    return re.search(rf"^{event} (\d+)$", text, re.MULTILINE)
+def _counted(text: str, event: str) -> int | None:
+    """How often something has happened; the kernel counts `oom_kill` since Linux 4.13."""
+    found = re.search(rf"^{event} (\d+)$", text, re.MULTILINE)
+    return int(found[1]) if found else None
 
 
 class GroupSupport(NamedTuple):
@@ -299,7 +288,7 @@ def find(
     reasons = []
     try:
         ours = membership(proc)
-        for place in places(ours, calls, root=_is_root(root)):
+        for place in places(ours, calls, root=root):
             try:
                 return GroupSupport(_opened(ours, place, calls), "")
             except OSError as error:
@@ -315,17 +304,14 @@ def sweep(proc: Path = PROC, calls: Calls | None = None, *, root: bool | None = 
     """Remove what killed spawners have left, in all places where ours could be."""
     calls = calls or Calls()
     with contextlib.suppress(OSError, NoGroupsError):
-        for place in places(membership(proc), calls, root=_is_root(root)):
+        for place in places(membership(proc), calls, root=root):
             _sweep_stale(calls, place.folder)
-
-
-def _is_root(root: bool | None) -> bool:  # noqa: FBT001 - passed on as it came
-    return os.geteuid() == 0 if root is None else root
 
 
 def _opened(ours: Membership, place: GroupPlace, calls: Calls) -> Hierarchy:
     _sweep_stale(calls, place.folder)
-    folder = place.folder / "arena-{}-{}-{}".format(*_identity())
+    name = f"arena-{_pid_namespace()}-{os.getpid()}-{_start_time(os.getpid())}"
+    folder = place.folder / name
     hierarchy = (Hierarchy if ours.version == 1 else Hierarchy2)(calls, place, folder)
     calls.make(folder)
     try:
@@ -383,11 +369,6 @@ def _removed(calls: Calls, folder: Path) -> bool:
     return True
 
 
-def _identity() -> tuple[int, int, str]:
-    """Unique among all processes, past and present, on this machine."""
-    return _pid_namespace(), os.getpid(), _start_time(os.getpid())
-
-
 def _pid_namespace() -> int:
     """A pid is unique only within it, and containers may share the hierarchy."""
     return os.stat("/proc/self/ns/pid").st_ino  # noqa: PTH116 - a Path is no shorter
@@ -396,11 +377,10 @@ def _pid_namespace() -> int:
 def _start_time(pid: int) -> str:
     """In ticks since boot; empty if no such process lives."""
     try:
-        # The command may contain anything; it ends with the last bracket.
-        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = meter.stat_fields(meter.read(f"/proc/{pid}/stat"))
     except OSError:
         return ""
-    return "" if state in "ZX" else fields[18]
+    return "" if fields[0] in b"ZX" else fields[meter.BORN].decode()
 
 
 def _sweep_stale(calls: Calls, place: Path) -> None:

@@ -30,7 +30,7 @@ _TICK_S = 1 / os.sysconf("SC_CLK_TCK")  # the kernel rounds down to it what a pr
 # In a process's stat, counted from the state, which follows the name in its brackets.
 _PARENT = 1
 _REAPED_USER, _REAPED_SYSTEM = 13, 14
-_BORN = 19
+BORN = 19
 
 _PAGE = 3000  # a longer file of /proc comes in several parts
 _KEPT = 4
@@ -213,9 +213,9 @@ class _Process:
             own = _clock(self.pid)
         except OSError:
             return False
-        if stat[_BORN] != (self._born or stat[_BORN]):
+        if stat[BORN] != (self._born or stat[BORN]):
             return False
-        self._born = stat[_BORN]
+        self._born = stat[BORN]
         self.own = own
         self.reaped = _reaped(stat)
         return True

@@ -1,8 +1,7 @@
 """Start a spawner in a control group of its own, with the help of the user's systemd.
 
-In an ordinary session our control group belongs to the session and holds the shell and us. The
-user's service manager starts a program in a new group that is delegated to it; the process stays
-our child, with its descriptors. Used by the client when it starts a spawner.
+In an ordinary session our control group holds the shell, too. The user's service manager starts a
+program in a new group that is delegated to it; the process stays our child, with its descriptors.
 
 Invariant: a prefix is returned only if a program has really been started with it.
 """
@@ -16,7 +15,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from arena.sandbox.cgroupfs import PROC, Calls, NoGroupsError, membership, places
+from arena.sandbox.cgroupfs import PROC, Calls, NoGroupsError, as_root, membership, places
 
 PASSED = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 """By these systemd-run finds the service manager; a spawner needs no other variables."""
@@ -39,8 +38,7 @@ def launch_prefix(
         ours = membership(proc)
     except NoGroupsError:
         return []
-    as_root = os.geteuid() == 0 if root is None else root
-    if as_root or ours.version == 1:
+    if as_root(root) or ours.version == 1:
         return []
     if any(not place.step_down for place in places(ours, calls or Calls(), root=False)):
         return []  # there is a place already, and not our own group, which holds us

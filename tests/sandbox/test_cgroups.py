@@ -584,7 +584,8 @@ def test_stale_folders(version, request):
     """What a dead spawner has left is removed; the living's and other people's is not."""
     kernel = request.getfixturevalue(f"v{version}")
     place = kernel.top / ("ours" if version == 1 else "user/scope")
-    space, me, started = cgroups._identity()
+    space, me = cgroups._pid_namespace(), os.getpid()
+    started = cgroups._start_time(me)
     dead = subprocess.Popen(["true"])
     dead.wait()
     zombie = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
