@@ -1,12 +1,11 @@
 """Start a program in a fresh fork of the spawner: become bwrap, or a keeper that starts it.
 
-bwrap confines a program by namespaces; a *keeper* is the parent of a program that is confined by
-Landlock or not at all. Both run in a child of the spawner, never return, and have one contract with
-it. They report on the pipe `status`, one JSON object a line: first `child-pid`, at the end
-`exit-code` (bwrap) or `exit` (the keeper: a wait status). A child that ends without that last line
-has failed to start the program, and writes the reason to the pipe `errors`; the bot has neither
-pipe. `gate` is read here and written by the spawner: end-of-file means that the spawner has died or
-wants this program dead.
+A *keeper* is the parent of a program that is confined by Landlock or not at all. bwrap and keepers
+have one contract with the spawner. They report on the pipe `status`, one JSON object a line: first
+`child-pid`, at the end `exit-code` (bwrap) or `exit` (the keeper: a wait status). A child that ends
+without that last line has failed to start the program, and writes the reason to the pipe `errors`;
+the bot has neither pipe. `gate` is read here and written by the spawner: end-of-file means that the
+spawner has died or wants this program dead.
 
 Invariant: the program gets the descriptors 0, 1, 2 and no other, default signal actions and the
 umask 022; and nothing of it starts after the spawner has died.
@@ -79,17 +78,14 @@ _DOORMANS_GATE = 9
 def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
     """In a fresh child: start the program, or report why not and end.
 
-    `uid`: its spare uid; 0: we aren't root. `join`: the file of its control group that it writes
-    "0" to; empty: there is none.
+    `uid`: its spare uid; 0: we aren't root. `join`: the file to enter its control group by, or "".
     """
     spawner = os.getppid()
     errors = ends.errors
     try:
         signal.set_wakeup_fd(-1)  # its number is about to be reused
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-        _arrange(
-            null, null, ends.errors, ends.stdin, ends.stdout, ends.stderr, ends.status, ends.gate
-        )  # fmt: skip
+        _arrange(null, null, errors, *ends[:3], ends.status, ends.gate)
         errors = _ERRORS
         os.setsid()
         os.umask(0o022)
@@ -111,12 +107,10 @@ def reason(error: BaseException) -> str:
 
 def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoReturn:
     options = plan["options"]
-    _reset_signals()
-    _be_killed_first()
-    _join(join)
+    _settle(join)
     os.dup2(_GATE, _DOORMANS_GATE)
-    variables = [text for item in plan["env"].items() for text in ("--setenv", *item)]
-    arguments = b"".join(_argument(text) for text in (*options["args"], *variables))
+    setenv = [text for item in plan["env"].items() for text in ("--setenv", *item)]
+    arguments = b"".join(_argument(text) for text in (*options["args"], *setenv))
     flags: list[object] = ["--args", _in_memory("arguments", arguments)]
     if plan["seccomp"]:
         flags += ["--seccomp", _in_memory("filter", bytes.fromhex(plan["seccomp"]))]
@@ -129,7 +123,8 @@ def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoRe
     kernel.die_with(spawner)
     flags += ["--json-status-fd", _STATUS, "--block-fd", _GATE]
     largest = _largest_file(plan["rlimits"])
-    exactly = [] if _EXACT else [ENV, "-i", *_variables(plan)]
+    variables = [f"{name}={value}" for name, value in plan["env"].items()]
+    exactly = [] if _EXACT else [ENV, "-i", *variables]
     shell = [_SHELL, "-c", _DOORMAN, _SHELL, largest, *exactly, *plan["argv"]]
     # An empty environment: what pid 1 was started with can be read inside.
     os.execve(options["tool"], ["bwrap", *map(str, flags), "--", *shell], {})  # noqa: S606
@@ -137,9 +132,9 @@ def _confine(plan: Mapping[str, Any], spawner: int, uid: int, join: str) -> NoRe
 
 def _largest_file(rlimits: Mapping[str, int]) -> str:
     """In the shell's blocks; never above our own limit, or the shell would end with an error."""
-    most = [limit for limit in (resource.getrlimit(resource.RLIMIT_FSIZE)[1],) if limit >= 0]
-    most += [rlimits["FSIZE"]] if "FSIZE" in rlimits else []
-    return str(min(most) // 512) if most else "unlimited"
+    limits = (resource.getrlimit(resource.RLIMIT_FSIZE)[1], rlimits.get("FSIZE", -1))
+    most = min((limit for limit in limits if limit >= 0), default=-1)
+    return "unlimited" if most < 0 else str(most // 512)
 
 
 def _argument(text: str) -> bytes:
@@ -154,21 +149,15 @@ def _argument(text: str) -> bytes:
 _IGNORED = [n for n in signal.valid_signals() if signal.getsignal(n) == signal.SIG_IGN]
 
 
-def _reset_signals() -> None:
-    """Restore the default actions that the spawner, Python, or a parent (nohup) has changed."""
+def _settle(group: str) -> None:
+    """Become what programs are: signal actions, a rank for the OOM killer, a group."""
+    # Default actions that the spawner, Python, or a parent (nohup) has changed.
     for number in (signal.SIGCHLD, signal.SIGINT, *_IGNORED):
         signal.signal(number, signal.SIG_DFL)
-
-
-def _be_killed_first() -> None:
-    """If memory runs out, the kernel kills programs before the referee and the spawner."""
+    # If memory runs out, the kernel kills programs before the referee and the spawner.
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123 - no Path here
         score.write("500")
-
-
-def _join(group: str) -> None:
-    """Enter the control group. To move another process into it, the kernel waits 7 ms."""
-    if group:
+    if group:  # to move another process into it, the kernel waits 7 ms
         with open(group, "wb", buffering=0) as entrance:  # noqa: PTH123 - no Path here
             entrance.write(b"0")
 
@@ -245,25 +234,18 @@ def _arrange(*sources: int) -> None:
                 os.close(int(name))
 
 
-def _variables(plan: Mapping[str, Any]) -> list[str]:
-    return [f"{name}={value}" for name, value in plan["env"].items()]
-
-
 def _become(
     plan: Mapping[str, Any], keeper: int, failed: int, *, uid: int, join: str, scratch: str
 ) -> NoReturn:
     try:
         signal.set_wakeup_fd(-1)
         os.setsid()
-        _reset_signals()
         _arrange(_STDIN, _STDOUT, _STDERR, failed)
         failed = _FAILED
-        _be_killed_first()
         os.set_inheritable(failed, False)  # noqa: FBT003 - its only signature
-        _join(join)
-        variables = _variables(plan)
-        if scratch:
-            variables.append(f"TMPDIR={scratch}")
+        _settle(join)
+        env = {**plan["env"], **({"TMPDIR": scratch} if scratch else {})}
+        variables = [f"{name}={value}" for name, value in env.items()]
         if plan["backend"] == "landlock":
             _restrict(plan, uid, keeper, scratch)
         else:

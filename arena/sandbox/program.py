@@ -20,23 +20,17 @@ class Program:
     def __init__(self, number: int, plan: dict[str, Any]) -> None:
         self.id = number
         self.plan = plan
-        self.uid = 0
-        """Its spare uid if we are root."""
+        self.uid = 0  # its spare uid if we are root
         self.guard = 0
-        self.root = 0
-        """Pid of the root of its tree, once the guard has reported it."""
+        self.root = 0  # pid of the root of its tree, once the guard has reported it
         self.status = self.errors = self.gate = -1
-        self.handle = -1
-        """A pidfd of the root of its tree, for a kill that can't hit another process."""
+        self.handle = -1  # a pidfd of the root, for a kill that can't hit another process
         self.killed = False
-        self.wait_status: int | None = None
-        """The guard's, once reaped."""
-        self.failure = ""
-        """Why the sandbox, or the machine, could not run it."""
+        self.wait_status: int | None = None  # the guard's, once reaped
+        self.failure = ""  # why the sandbox, or the machine, could not run it
         self.group: cgroups.Group | None = None
         self.overstepped = ""
-        self.kills: cgroups.OomKills | None = None
-        """Of the group that it shares with us, if it has none of its own."""
+        self.kills: cgroups.OomKills | None = None  # in our group, if it has none of its own
         self.cpu_ms = 0.0
         self.memory_mb = 0.0
         self._text = b""
@@ -51,7 +45,7 @@ class Program:
 
     @property
     def tree(self) -> int:
-        """The process below which all of it is: bwrap's pid 1, or the keeper."""
+        """The process below which all of it is."""
         return self.root if self.as_bwrap else self.guard
 
     @property
@@ -95,23 +89,24 @@ class Program:
         """Whether it must be killed: it exceeds a limit, or the kernel has killed part of it."""
         if self._watch is None or self.killed:
             return False
-        if self.group is not None and self.group.kills():
-            # It may have lost only one of its processes; it must not go on without.
-            self._judge_kill(self.group)
-        else:
+        # The kernel may have killed only one of its processes; it must not go on without.
+        if not self._killed_in_group():
             self.overstepped = self._watch.check(now)
         return bool(self.overstepped or self.failure)
 
-    def _judge_kill(self, group: cgroups.Group) -> None:
-        """The kernel has killed in its group: for its own limit, or for another's."""
-        if group.at_limit():
+    def _killed_in_group(self) -> bool:
+        """Whether the kernel has killed in its group: for its own limit, or for another's."""
+        if self.group is None or not self.group.kills():
+            return False
+        if self.group.at_limit():
             self.overstepped = "memory"
         else:
-            self.failure = self._killed_for_others(group.peak_mb())
+            self._killed_for_others(self.group.peak_mb())
+        return True
 
-    def _killed_for_others(self, peak: float) -> str:
+    def _killed_for_others(self, peak: float) -> None:
         most = self.plan["share"]["memory_mb"]
-        return (
+        self.failure = (
             "the machine, or a control group above the program's, ran out of memory: the kernel "
             f"killed a program that used at most {peak:.0f} of its {most} MB"
         )
@@ -119,8 +114,7 @@ class Program:
     def conclude(self) -> None:
         """Nothing of it is left: take its peak memory, and find out whether the host failed."""
         if self.group:
-            if self.group.kills():
-                self._judge_kill(self.group)
+            self._killed_in_group()
             self.memory_mb = self.group.peak_mb()
         elif self._watch:
             self.memory_mb = max(self.memory_mb, self._watch.peak_mb)
@@ -131,7 +125,7 @@ class Program:
             return
         failed = self._facts.get("exit") or self._facts.get("exit-code")
         if failed and self.kills and self.kills.count() > self._killed_before:
-            self.failure = self._killed_for_others(self.memory_mb)
+            self._killed_for_others(self.memory_mb)
 
     def exited(self) -> dict[str, Any]:
         """The fields of the `Exited` message that reports its end."""
@@ -147,8 +141,8 @@ class Program:
                 ended = 128 - ended  # how bwrap, like a shell, passes a signal on
         return {
             "id": self.id,
-            "code": ended if ended >= 0 and not self.failure else None,
-            "signal": -ended if ended < 0 and not self.failure else None,
+            "code": None if ended < 0 or self.failure else ended,
+            "signal": None if ended >= 0 or self.failure else -ended,
             "cpu_ms": round(self.cpu_ms, 3),
             "memory_mb": round(self.memory_mb, 3),
             "overstepped": self.overstepped,

@@ -7,14 +7,11 @@ means this process, and a fork has none of the referee's descriptors, memory and
 Theory of operation. One poll loop; nothing in it waits for a bot. A request is one JSON message:
 `{"op":"spawn","id":…,"plan":…}` with the bot's three descriptors as ancillary data, or
 `{"op":"kill","id":…}`. Answers are `serves` (once), `started` and `exited`. Each program has a
-*guard*, the child that was forked for it: bwrap, or the keeper of child.py. Its states are
+*guard*, the child that was forked for it: bwrap, or the keeper of child.py.
 
-    STARTING → RUNNING (its child-pid is known, limits are applied, the gate is open) → gone
-
-It is gone when its guard is reaped *and* the root of its tree no longer exists. With bwrap that
-root is pid 1 of a pid namespace, which the kernel lets end only after all others in it; as the
-guard normally dies first, this process inherits it, being a subreaper. Only then `exited` is
-sent, so that it means that nothing is left.
+A program is gone when its guard is reaped *and* the root of its tree no longer exists. With bwrap
+that root is pid 1 of a pid namespace, which the kernel lets end only after all others in it; as the
+guard normally dies first, this process inherits it, being a subreaper. Only then `exited` is sent.
 
 Invariants: when the socket closes or the referee dies, in whatever way, everything is killed;
 memory doesn't grow with the number of programs that have been run.
@@ -34,6 +31,7 @@ import sys
 import time
 import types
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +68,6 @@ class SpawnerProcess:
         self.programs: dict[int, Program] = {}
         self.by_pid: dict[int, Program] = {}
         """By guard and by root."""
-        self.by_status: dict[int, Program] = {}
         self.slots: list[int] = []
         """Ids by slot, 0 where free."""
         self.answers: deque[bytes] = deque()
@@ -81,11 +78,17 @@ class SpawnerProcess:
         self.kills = cgroups.OomKills()
         self.uids = uids.SpareUids()
         self.poll = select.poll()
+        self.handlers: dict[int, Callable[[int], object]] = {}
+        """By descriptor that is polled; called with the event."""
         self.news = subreaper.become()
         self.referee = os.pidfd_open(os.getppid())
-        self.poll.register(self.referee, select.POLLIN)
-        self.poll.register(self.news, select.POLLIN)
-        self.poll.register(connection, select.POLLIN)
+        self.listen(self.referee, lambda _: self.close())
+        self.listen(self.news, lambda _: self.reap())
+        self.listen(connection.fileno(), self.talk)
+
+    def listen(self, descriptor: int, handler: Callable[[int], object]) -> None:
+        self.poll.register(descriptor, select.POLLIN)
+        self.handlers[descriptor] = handler
 
     def run(self) -> None:
         """Serve until the referee has gone and everything is dead."""
@@ -93,7 +96,8 @@ class SpawnerProcess:
         self.answer({"serves": {"memory": memory, "groupless": self.groupless}})
         while not self.closing or (self.programs and time.monotonic() < self.closing):
             for descriptor, event in self.poll.poll(CHECK_S * 1000 if self.programs else None):
-                self.handle(descriptor, event)
+                if handler := self.handlers.get(descriptor):
+                    handler(event)
             if self.programs and time.monotonic() - self.checked > CHECK_S:
                 self.checked = time.monotonic()
                 for program in self.programs.values():
@@ -113,23 +117,14 @@ class SpawnerProcess:
         if over:
             self.kill(program)
 
-    def handle(self, descriptor: int, event: int) -> None:
-        if descriptor == self.connection.fileno():
-            if event & select.POLLOUT:
-                self.flush()
-            if event & ~select.POLLOUT:
-                self.serve()
-        elif descriptor == self.referee:
-            self.close()
-        elif descriptor == self.news:
-            self.reap()
-        elif descriptor in self.by_status:
-            self.read_status(self.by_status[descriptor])
+    def talk(self, event: int) -> None:
+        if event & select.POLLOUT:
+            self.flush()
+        if event & ~select.POLLOUT and not self.closing:
+            self.serve()
 
     def serve(self) -> None:
         """Read one request; the loop comes back for the next."""
-        if self.closing:
-            return
         descriptors: list[int] = []
         try:
             flags = socket.MSG_CMSG_CLOEXEC | socket.MSG_DONTWAIT
@@ -147,16 +142,14 @@ class SpawnerProcess:
                 self.kill(found)
             return
         program = Program(request["id"], request["plan"])
-        failure = ""
         try:
             self.spawn(program, descriptors)
         except (OSError, ValueError, OverflowError) as error:
-            failure = f"could not start a process: {child.reason(error)}"
+            program.failure = f"could not start a process: {child.reason(error)}"
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
-        if failure:
-            program.failure = failure
+        if program.failure:
             self.answer({"exited": program.exited()})
 
     def spawn(self, program: Program, descriptors: list[int]) -> None:
@@ -193,8 +186,8 @@ class SpawnerProcess:
         program.guard, program.status = guard, status[0]
         program.errors, program.gate = errors[0], gate[1]
         self.slots[slot : slot + 1] = [program.id]
-        self.programs[program.id] = self.by_pid[guard] = self.by_status[status[0]] = program
-        self.poll.register(status[0], select.POLLIN)
+        self.programs[program.id] = self.by_pid[guard] = program
+        self.listen(status[0], lambda _: self.read_status(program))
 
     def group(self, program: Program) -> cgroups.Group | None:
         """A control group for it, if we can have them and its memory is limited."""
@@ -285,37 +278,27 @@ class SpawnerProcess:
             pass
         if not program.root or not (program.as_bwrap or program.ended):
             self.kill_orphans()
-        if program.root in self.by_pid and self.is_child(program.root):
-            with contextlib.suppress(ProcessLookupError):
+        if program.root in self.by_pid:
+            with contextlib.suppress(ChildProcessError):
+                # An unreaped child of ours: its pid can't have been reused.
+                os.waitid(os.P_PID, program.root, os.WEXITED | os.WNOHANG | os.WNOWAIT)
                 os.kill(program.root, signal.SIGKILL)
-            return  # its end wakes us again
+                return  # its end wakes us again
         self.by_pid.pop(program.root, None)
         program.conclude()
-        self.forget(program)
-        self.answer({"exited": program.exited()})
-
-    @staticmethod
-    def is_child(pid: int) -> bool:
-        """Whether it is an unreaped child of ours: then its pid can't have been reused."""
-        try:
-            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            return False
-        return True
-
-    def forget(self, program: Program) -> None:
         self.forget_status(program)
         program.close()
         self.slots[self.slots.index(program.id)] = 0
         while self.slots and not self.slots[-1]:
             self.slots.pop()
         del self.programs[program.id]
+        self.answer({"exited": program.exited()})
 
     def forget_status(self, program: Program) -> None:
         """Stop listening to a guard that has closed its pipe."""
         if program.status >= 0:
             self.poll.unregister(program.status)
-            del self.by_status[program.status]
+            del self.handlers[program.status]
             os.close(program.status)
             program.status = -1
 
@@ -338,8 +321,6 @@ class SpawnerProcess:
 
     def flush(self) -> None:
         """Send without waiting; the rest is sent when the referee has read."""
-        if self.closing:
-            return
         wanted = select.POLLIN
         try:
             while self.answers:
@@ -357,9 +338,9 @@ class SpawnerProcess:
         if self.closing:
             return
         self.closing = time.monotonic() + LAST_KILL_S
-        self.poll.unregister(self.connection)
-        if self.referee >= 0:
-            self.poll.unregister(self.referee)
+        for descriptor in (self.connection.fileno(), self.referee):
+            self.poll.unregister(descriptor)
+            del self.handlers[descriptor]
         for program in self.programs.values():
             self.kill(program)
 
