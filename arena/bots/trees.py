@@ -72,7 +72,6 @@ def remove(folder: Path) -> None:
     if folder.is_symlink() or not folder.is_dir():
         folder.unlink(missing_ok=True)
         return
-    folder.chmod(0o700)
     removal.remove(str(folder))
 
 

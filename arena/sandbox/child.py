@@ -286,7 +286,6 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
                 f"the spare user of a bot can't enter {path}: allow others to enter the folders "
                 "above it (chmod o+x), or use a cache elsewhere (XDG_CACHE_HOME)"
             )
-    kernel.no_new_privileges()
     may_write = kernel.READ | kernel.WRITE
     own = (f"/proc/self/{name}" for name in OWN_PROC)
     rights = [(path, kernel.READ) for path in (*options["read"], *options["exposed"], *own)]

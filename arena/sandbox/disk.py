@@ -2,10 +2,10 @@
 
 Theory of operation. A round walks the folders and then reads the open and mapped files of the
 program's processes. It is done in slices, so that the largest permitted tree doesn't delay other
-programs, and the next one begins `ROUND_S` after its end. The program may be hostile: it swaps
-folders for links during the walk, makes them unreadable, nests them deeper than a path is long,
-and keeps files that have no name. Links are never followed, a folder is entered only if it is
-still the one that was listed, and what is hidden on purpose counts as over the limit.
+programs. The program may be hostile: it swaps folders for links during the walk, makes them
+unreadable, nests them deeper than a path is long, and keeps files that have no name. Links are
+never followed, a folder is entered only if it is still the one that was listed, and what is hidden
+on purpose counts as over the limit.
 
 Invariants: only reads; a round's memory is bounded by the number of files that are allowed. What
 can't be read for a reason that isn't the program's raises OSError.
@@ -66,10 +66,8 @@ class Disk:
         self._files = 0
         self._seen: set[tuple[int, int]] = set()
         """Device and inode of files that have several names, or none."""
-        self._hidden = False
-        """Whether the program hides a folder."""
-        self._unseen = False
-        """Whether this round could not see all: descriptors in flight, a hidden process."""
+        self._hidden = False  # the program hides a folder
+        self._unseen = False  # descriptors are in flight, or a process is hidden
         self._unseen_since: float | None = None
 
     def check(self, now: float, pids: Iterable[int]) -> bool:
@@ -78,9 +76,12 @@ class Disk:
         if self._round is None:
             if now < self._next:
                 return False
-            self._begin(pids)
+            self._held = self._files = 0
+            self._hidden = self._unseen = False
+            self._spent = 0.0
+            self._seen.clear()
+            self._round = self._all(list(pids))
         over = False
-        assert self._round is not None
         for _ in self._round:
             over = self._over()
             if over or time.perf_counter() - begun > SLICE_S:
@@ -95,13 +96,6 @@ class Disk:
     def close(self) -> None:
         if self._round is not None:
             self._round.close()
-
-    def _begin(self, pids: Iterable[int]) -> None:
-        self._held = self._files = 0
-        self._hidden = self._unseen = False
-        self._spent = 0.0
-        self._seen.clear()
-        self._round = self._all(list(pids))
 
     def _over(self) -> bool:
         too_many = self._files > self._most_files
@@ -172,11 +166,14 @@ class Disk:
             raise error
 
     def _count(self, found: os.stat_result) -> None:
-        if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
-            if (found.st_dev, found.st_ino) in self._seen:
-                return
-            self._seen.add((found.st_dev, found.st_ino))
-        self._held += found.st_blocks * _BLOCK
+        if found.st_nlink < 2 or stat.S_ISDIR(found.st_mode) or self._is_new(found):
+            self._held += found.st_blocks * _BLOCK
+
+    def _is_new(self, found: os.stat_result) -> bool:
+        """Whether this file, which has several names or none, was not counted yet."""
+        known = len(self._seen)
+        self._seen.add((found.st_dev, found.st_ino))
+        return len(self._seen) > known
 
     def _nameless(self, pid: int) -> None:
         """Count the files that a process has open or mapped and that have no name."""
@@ -203,12 +200,9 @@ class Disk:
     def _open(self, path: str, found: os.stat_result) -> None:
         if stat.S_ISSOCK(found.st_mode):
             self._unseen = self._unseen or _carries(path)
-        elif found.st_nlink == 0 and found.st_dev in self._devices:
-            key = found.st_dev, found.st_ino
-            if key not in self._seen:
-                self._seen.add(key)
-                self._files += 1
-                self._held += found.st_blocks * _BLOCK
+        elif found.st_nlink == 0 and found.st_dev in self._devices and self._is_new(found):
+            self._files += 1
+            self._held += found.st_blocks * _BLOCK
 
 
 def _carries(path: str) -> bool:

@@ -1,18 +1,18 @@
 """Stop a program's whole tree while it isn't its turn, and continue it.
 
 Theory of operation. Everything below the root is stopped; the root itself belongs to the sandbox
-(bwrap's pid 1, or the keeper of child.py), runs no code of the program and must stay able to end
-it. `freeze` sends SIGSTOP and repeats until every process was at rest *before* a listing of the
-tree that found no other: a fork that was under way when the signal came produces its child before
-its parent rests, so nothing can slip out. A process rests when all of its threads do.
+(bwrap's pid 1, or the keeper of child.py) and must stay able to end the program. `freeze` sends
+SIGSTOP and repeats until every process was at rest *before* a listing of the tree that found no
+other: a fork that was under way when the signal came produces its child before its parent rests, so
+nothing can slip out. A process rests when all of its threads do.
 
 On a core that is shared with the tree, a signal that wakes a sleeper may cost the caller the core,
 and perhaps a thread gets it that has no signal pending yet, for a whole time slice. So each
 runnable thread is signalled first: whichever runs next then stops its process.
 
 A process at rest can't continue itself or others. The kernel could, on its behalf: through an
-asynchronous descriptor, which the seccomp filter denies, or a POSIX timer that sends SIGCONT, which
-it denies if `Launch.freeze` is set. CPU time that is used all the same is measured.
+asynchronous descriptor, or a POSIX timer that sends SIGCONT. The seccomp filter denies both, the
+latter if `Launch.freeze` is set. CPU time that is used all the same is measured.
 
 Invariant: only processes that were seen below the root are signalled, even if their numbers have
 been reused since; SIGKILL ends what is frozen as it ends everything.
@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from arena.model import HostError
-from arena.sandbox.meter import members
+from arena.sandbox.meter import members, read, stat_fields
 
 SETTLE_S = 0.02
 """On a loaded machine a process may have to wait for a core to stop on. What isn't at rest by
@@ -97,7 +97,10 @@ class Freezer:
                     # If it still exists, these threads, found by its number, are its own.
                     signal.pidfd_send_signal(self._handles[pid], 0)
                     for thread in eager:
-                        _stop_thread(pid, thread)
+                        if _tgkill:
+                            _tgkill(pid, thread, signal.SIGSTOP)
+                        else:  # libc has none: perhaps another thread stops the process
+                            os.kill(thread, signal.SIGSTOP)
         for pid in known:
             _send(self._handles[pid], signal.SIGSTOP)
 
@@ -110,14 +113,6 @@ class Freezer:
         except OSError as error:
             raise HostError(f"can't freeze a bot: {error}; try `ulimit -n 4096`") from error
         return True
-
-
-def _stop_thread(pid: int, thread: int) -> None:
-    """Have this thread stop its process; where libc has no tgkill, perhaps another one does."""
-    if _tgkill:
-        _tgkill(pid, thread, signal.SIGSTOP)
-    else:
-        os.kill(thread, signal.SIGSTOP)
 
 
 def _send(handle: int, number: signal.Signals) -> None:
@@ -138,18 +133,9 @@ def _rests(pid: int, resting: bytes) -> bool:
 
 def _threads(pid: int) -> Iterator[tuple[int, bytes]]:
     """The number and the state of each thread."""
-    fields = _fields(f"/proc/{pid}/stat")
+    fields = stat_fields(read(f"/proc/{pid}/stat"))
     yield pid, fields[0]
     if fields[17] != b"1":  # how many there are
         for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - a Path for each is slow
             if int(name) != pid:
-                yield int(name), _fields(f"/proc/{pid}/task/{name}/stat")[0]
-
-
-def _fields(path: str) -> list[bytes]:
-    """The same as meter.stat_fields, but faster: this runs at every turn."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        return os.read(file, 1024).rpartition(b")")[2].split()
-    finally:
-        os.close(file)
+                yield int(name), stat_fields(read(f"/proc/{pid}/task/{name}/stat"))[0]

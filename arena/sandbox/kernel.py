@@ -126,14 +126,13 @@ def drop_capabilities() -> None:
 @contextlib.contextmanager
 def file_uid(uid: int) -> Iterator[None]:
     """For a moment, see in /proc of this user's processes what they see themselves. Does nothing
-    for 0, which means that we aren't root, or with CAP_SYS_PTRACE, which sees everything.
+    for 0, which means that we aren't root, or with CAP_SYS_PTRACE, which root in most containers
+    lacks.
 
-    Root in most containers lacks it, and sees neither the maps nor the descriptors of others.
-    setfsuid would do, except for processes in a user namespace: the kernel compares its owner with
-    our effective uid. A change of that takes all capabilities out of effect, for this moment; the
-    real and the saved uid, which decide who may signal or trace us, stay. Each change also makes
-    us undumpable, so that not even root can inspect us: that is undone. It also clears the
-    parent-death signal (see `die_with`).
+    setfsuid would not do for processes in a user namespace: the kernel compares its owner with our
+    effective uid. A change of that takes all capabilities out of effect, for this moment; the real
+    and the saved uid, which decide who may signal or trace us, stay. Each change also makes us
+    undumpable, which is undone, and clears the parent-death signal (see `die_with`).
     """
     if not uid or _may_trace():
         yield
@@ -158,20 +157,11 @@ def _may_trace() -> bool:
     return bool(sets[0] >> _CAP_SYS_PTRACE & 1)
 
 
-def no_new_privileges() -> None:
-    """From now on no exec raises privileges; needed for seccomp and Landlock."""
-    prctl(_PR_SET_NO_NEW_PRIVS, 1)
-
-
 def filter_calls(program: bytes) -> None:
     """Install a seccomp filter in this process, for good."""
-    filters = _FilterProgram(len(program) // 8, program)
-    _checked(
-        _libc.prctl(
-            _PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.byref(filters), 0, 0
-        ),
-        "seccomp",
-    )
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    mode, filters = ctypes.c_ulong(_SECCOMP_MODE_FILTER), _FilterProgram(len(program) // 8, program)
+    _checked(_libc.prctl(_PR_SET_SECCOMP, mode, ctypes.byref(filters), 0, 0), "seccomp")
 
 
 def landlock_abi() -> int:
@@ -183,10 +173,11 @@ def landlock_abi() -> int:
 
 
 def landlock(abi: int, rights: Iterable[tuple[str, int]]) -> None:
-    """Restrict this process to these rights beneath these paths, which may be missing. Also denied:
-    TCP (ABI 4), signals to processes outside and their abstract sockets (ABI 6). Landlock restricts
-    neither the metadata of files nor other sockets.
+    """Restrict this process to these rights beneath these paths, which may be missing, and to its
+    present privileges. Also denied: TCP (ABI 4), signals to processes outside and their abstract
+    sockets (ABI 6). Landlock restricts neither the metadata of files nor other sockets.
     """
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
     handled = READ | WRITE_FILE | _MAKE_AND_REMOVE
     handled |= _REFER if abi >= 2 else 0
     handled |= _TRUNCATE if abi >= 3 else 0
@@ -238,10 +229,8 @@ def unmap(address: int, size: int) -> None:
 
 
 def _mapped(address: int | None, size: int, protection: int, flags: int, handle: int) -> int:
-    found = _libc.mmap(
-        ctypes.c_void_p(address), ctypes.c_size_t(size), protection, flags, handle,
-        ctypes.c_long(0),
-    )  # fmt: skip
+    at, length, start = ctypes.c_void_p(address), ctypes.c_size_t(size), ctypes.c_long(0)
+    found = _libc.mmap(at, length, protection, flags, handle, start)
     _checked(-1 if found is None or found == _MAP_FAILED else 0, "mmap")
     return int(found)
 

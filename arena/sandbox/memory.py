@@ -4,9 +4,9 @@ Three functions of different cost. `usage` (15 µs a process) is never too small
 shares count for each process. `buffers` (2 µs a descriptor) is what may be unread in sockets and
 pipes. `portion` (10 µs a megabyte) divides shared pages among their owners.
 
-What a process hides counts as the most it may be, so that hiding never pays. Three things can't be
-seen from here, and the seccomp filter denies them: shared memory that is in no page table,
-buffers larger than usual, and pages lent to a pipe.
+What a process hides counts as the most it may be, so that hiding never pays. Shared memory that is
+in no page table, buffers larger than usual, and pages lent to a pipe can't be seen from here: the
+seccomp filter denies them.
 
 Invariant: only reads; a process that has vanished counts as nothing.
 Loaded into the spawner, so: standard library only, one thread.
@@ -44,13 +44,11 @@ _OLD_PORTIONS = re.compile(rb"^(?:Pss|SwapPss):\s*(\d+)", re.MULTILINE)
 class Usage(NamedTuple):
     """What one process uses; memory in bytes."""
 
-    path: str
-    """In /proc: of the process, or of another task if the first has ended."""
+    path: str  # in /proc: of the process, or of another task if the first has ended
     parent: int
     threads: int
     size: int  # of its address space, whatever is behind it
-    pages: int
-    """Private and shared memory, resident or swapped; without the pages of files."""
+    pages: int  # private and shared memory, resident or swapped; without the pages of files
     tables: int  # its page tables
     slots: int  # room for descriptors: at least as many as it has
 
@@ -80,9 +78,8 @@ def _usage(path: str) -> Usage:
     if found is None:
         raise ProcessLookupError
     parent, slots, size, anon, shmem, tables, swap, threads = map(int, found.groups(b"0"))
-    return Usage(
-        path, parent, threads, size << 10, anon + shmem + swap << 10, tables << 10, slots
-    )  # fmt: skip
+    pages = anon + shmem + swap
+    return Usage(path, parent, threads, size << 10, pages << 10, tables << 10, slots)
 
 
 def _tasks(path: str) -> Iterator[str]:

@@ -1,10 +1,10 @@
 """Read process trees from /proc: their members, number of tasks, and CPU time used.
 
 Theory of operation. A tree is found from its root by the lists of children that each task has;
-orphans are inherited by the root, which must be pid 1 of a pid namespace or a subreaper. All of it
-is a snapshot of something that changes while it is read: a process that has vanished counts as
-nothing, never as an error. So does one that /proc hides (hidepid): nothing is found below it, but
-its parent lists it; `is_alive` tells the two apart.
+orphans are inherited by the root, which must be pid 1 of a pid namespace or a subreaper. A process
+that has vanished while the tree is read counts as nothing, never as an error. So does one that
+/proc hides (hidepid): nothing is found below it, but its parent lists it; `is_alive` tells the two
+apart.
 
 Invariants: only reads, and needs no privilege; the result of `Meter.cpu` never falls.
 Loaded into the spawner too, so: standard library only, one thread.
@@ -190,6 +190,7 @@ class _Process:
 
     def __init__(self, pid: int, *, keep: bool) -> None:
         self.pid = pid
+        self._path = f"{PROC}/{pid}/stat"
         self.own = 0.0
         self.reaped = 0.0
         self.settled = 0.0  # how much of `reaped` is accounted for
@@ -206,18 +207,16 @@ class _Process:
     def read(self) -> bool:
         """Renew the figures; False: it is gone."""
         try:
-            if self._files:
-                stat = stat_fields(os.pread(self._files[0], 4096, 0))
-            else:
-                stat = stat_fields(read(f"{PROC}/{self.pid}/stat"))
-            own = _clock(self.pid)
+            text = os.pread(self._files[0], 4096, 0) if self._files else read(self._path)
+            stat = stat_fields(text)
+            own = time.clock_gettime(~self.pid << 3 | 2)  # of all its tasks, ended ones too
         except OSError:
             return False
         if stat[BORN] != (self._born or stat[BORN]):
             return False
         self._born = stat[BORN]
         self.own = own
-        self.reaped = _reaped(stat)
+        self.reaped = (int(stat[_REAPED_USER]) + int(stat[_REAPED_SYSTEM])) * _TICK_S
         return True
 
     def children(self) -> list[int]:
@@ -253,12 +252,3 @@ def read(path: str) -> bytes:
 def stat_fields(stat: bytes) -> list[bytes]:
     """Fields of a /proc `stat`, from the state on; the name before it may hold spaces and ")"."""
     return stat[stat.rindex(b")") + 2 :].split()
-
-
-def _reaped(stat: list[bytes]) -> float:
-    return (int(stat[_REAPED_USER]) + int(stat[_REAPED_SYSTEM])) * _TICK_S
-
-
-def _clock(pid: int) -> float:
-    """Seconds of all tasks of a process, ended ones too. OSError: it is gone."""
-    return time.clock_gettime(~pid << 3 | 2)

@@ -2,9 +2,8 @@
 
 Root never runs a bot: the child becomes a spare uid, which can't enter a home of mode 700 in which
 the bot's copy, an interpreter or bwrap itself may lie. So the child, still root and in a mount
-namespace of its own, binds them to where the spare uid can reach them. Nothing of it is visible
-outside, and it vanishes with the child. In such a bind the folder's owner appears as the spare uid:
-the bot reads what it would read had the owner started it as an ordinary user, whatever the umask.
+namespace of its own, binds them to where the spare uid can reach them. In such a bind the folder's
+owner appears as the spare uid: the bot reads what it would read had the owner started it.
 
 Scratch space is a tmpfs that is limited in bytes and in files; bwrap's own are limited in bytes
 only. An ordinary user mounts it in a user namespace made for it.
@@ -23,9 +22,7 @@ from pathlib import Path
 
 from arena.sandbox import kernel
 
-STAGE = "/tmp"  # noqa: S108 - only a mount point, hidden in a mount namespace of our own
-"""A folder that exists everywhere."""
-
+STAGE = "/tmp"  # noqa: S108 - exists everywhere; hidden in a mount namespace of our own
 SCRATCH = "scratch"  # the name of scratch space below STAGE
 _NO_IDMAP = frozenset({errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP})
 """The errors of an old kernel, a file system or a container that can't translate owners."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 def remove(folder: str) -> None:
     """Remove it, however deep, odd and locked it is: without recursion or following a link."""
+    Path(folder).chmod(0o700)
     lifted = Path(folder, f".{os.urandom(8).hex()}")
     number = 0
     while found := list(os.scandir(folder)):

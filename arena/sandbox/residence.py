@@ -1,8 +1,8 @@
 """Keep the files of bots' folders in the page cache, so that it doesn't show which were read.
 
 A page that a program reads stays in the page cache after its end. The next program that reads the
-same file can tell, by its own page faults or by a clock, which pages had been read. If all pages
-are in memory before any program starts, there is nothing to find out.
+same file can tell, by its own page faults or by a clock, which pages had been read, unless all
+pages are in memory before any program starts.
 
 Theory of operation. The files of a folder are mapped one behind the other into one range of our
 addresses, and the kernel reads them: when the folder is first used, and again before each start,
@@ -35,11 +35,10 @@ _PAGE = os.sysconf("SC_PAGESIZE")
 
 
 class _Mapping(NamedTuple):
-    identity: tuple[int, int, int]
-    """Changes when the folder's own entries do; snapshots never change."""
-    address: int
-    size: int
-    files: int
+    identity: tuple[int, int, int]  # changes when the folder's own entries do
+    address: int = 0
+    size: int = 0
+    files: int = 0
 
 
 class Residence:
@@ -58,27 +57,26 @@ class Residence:
         found = os.stat(folder)  # noqa: PTH116 - no Path: speed
         identity = (found.st_dev, found.st_ino, found.st_mtime_ns)
         mapping = self._held.pop(folder, None)
-        if mapping is not None and mapping.identity != identity:
-            self._release(mapping)
-            mapping = None
-        if mapping is None:
-            mapping = self._map(folder, identity)
-        else:
+        if mapping is not None and mapping.identity == identity:
             kernel.populate(mapping.address, mapping.size)
+        else:
+            if mapping is not None:
+                self._release(mapping)
+            mapping = self._map(folder, identity)
         self._held[folder] = mapping
 
     def _map(self, folder: str, identity: tuple[int, int, int]) -> _Mapping:
         sizes = dict(_files(folder))
         size = sum(map(_whole_pages, sizes.values()))
         if size > MOST_BYTES or len(sizes) > MOST_FILES:
-            return _Mapping(identity, 0, 0, 0)
+            return _Mapping(identity)
         while self._held and (
             size + sum(each.size for each in self._held.values()) > MOST_BYTES
             or len(sizes) + sum(each.files for each in self._held.values()) > MOST_FILES
         ):
             self._release(self._held.popitem(last=False)[1])
         if not size:
-            return _Mapping(identity, 0, 0, 0)
+            return _Mapping(identity)
         start = address = kernel.reserve(size)
         for path, length in sizes.items():
             handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

@@ -19,8 +19,9 @@ from arena.sandbox import removal
 @contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
     """Make a folder and remove it; those of killed processes, too."""
-    sweep(Path(tempfile.gettempdir()), prefix)
-    with locked_folder(Path(tempfile.gettempdir()), prefix) as folder:
+    place = Path(tempfile.gettempdir())
+    sweep(place, prefix)
+    with locked_folder(place, prefix) as folder:
         yield folder
 
 
@@ -32,7 +33,7 @@ def locked_folder(place: Path, prefix: str) -> Iterator[Path]:
         yield folder
     finally:
         with suppress(OSError):  # the next sweep tries again
-            _remove(folder)
+            removal.remove(str(folder))
         os.close(lock)
 
 
@@ -56,11 +57,6 @@ def sweep(place: Path, prefix: str) -> None:
             try:
                 if os.fstat(lock).st_uid == os.geteuid():
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    _remove(folder)
+                    removal.remove(str(folder))
             finally:
                 os.close(lock)
-
-
-def _remove(folder: Path) -> None:
-    folder.chmod(0o700)
-    removal.remove(str(folder))

@@ -3,8 +3,7 @@
 Theory of operation. Two programs of one uid could signal each other, and would share what the
 kernel counts for a user. So spare uids, which no user has, are cut into ranges, and a spawner
 claims a range by binding a socket to its name in the kernel's abstract namespace: no other process
-can do so while it lives, and its end, in whatever way, frees the name. A name that is taken, by
-another spawner or by a hostile process, costs one more attempt.
+can do so while it lives, and its end frees the name. A name that is taken costs one more attempt.
 
 Invariant: no two spawners of one network namespace have a uid in common.
 Loaded into the spawner, so: standard library only.

@@ -1,11 +1,10 @@
 """The watchdog: check whether a program's whole tree keeps to its memory, tasks and disk limits.
 
-Theory of operation. The spawner calls `check` every few milliseconds; there is no loop here. A
-check finds the tree, counts its tasks and adds up the memory of its processes. That sum is never
-too small but may be far too large, since pages that a fork shares count for each process. Only if
-it is above the limit, and the tree has more than one process, the shared pages are divided among
-their owners, which is exact and slow: it is done in slices (a *round*), at a pace that depends on
-its cost and on how much is left to the limit.
+Theory of operation. A check finds the tree, counts its tasks and adds up the memory of its
+processes. That sum is never too small but may be far too large, since pages that a fork shares
+count for each process. Only if it is above the limit, and the tree has more than one process, the
+shared pages are divided among their owners, which is exact and slow: it is done in slices (a
+*round*), at a pace that depends on its cost and on how much is left to the limit.
 
 A child made by vfork that hasn't called exec yet shows all the memory of its parent, without a
 copy. A tree that is over its limit only if such look-alikes count twice gets PATIENCE_S, far longer
@@ -47,12 +46,7 @@ BUFFERS_REST = 40
 
 class Watch:
     def __init__(
-        self,
-        share: Mapping[str, Any],
-        root: int,
-        *,
-        uid: int = 0,
-        proc: str = meter.PROC,
+        self, share: Mapping[str, Any], root: int, *, uid: int = 0, proc: str = meter.PROC
     ) -> None:
         """`share`: the fields of a `TreeLimits`. `root`: the process from which the tree can't
         escape; it is the sandbox's and doesn't count. `uid`: the program's user; 0: our own.
@@ -62,15 +56,11 @@ class Watch:
         self._proc = proc
         self._most_tasks: int = share.get("tasks", 0)
         self._most_memory: int = share.get("memory_mb", 0) << 20
-        most_disk: int = share.get("disk_mb", 0) << 20
-        most_files: int = share.get("files", 0)
+        most, files = share.get("disk_mb", 0) << 20, share.get("files", 0)
         self._disk: Disk | None = None
-        if share.get("disk") and (most_disk or most_files):
-            self._disk = Disk(
-                share["disk"], most_bytes=most_disk, most_files=most_files, uid=uid
-            )  # fmt: skip
-        self.peak_mb = 0.0
-        """The most memory that a check has found."""
+        if share.get("disk") and (most or files):
+            self._disk = Disk(share["disk"], most_bytes=most, most_files=files, uid=uid)
+        self.peak_mb = 0.0  # the most memory that a check has found
         self._buffers = 0
         self._buffers_due = 0.0
         self._portions: dict[int, int] = {}  # of the current round
@@ -98,9 +88,8 @@ class Watch:
     def _found(self) -> list[int]:
         """The processes of the tree, but no more than it takes to see that they are too many."""
         with kernel.file_uid(self._uid):
-            pids = meter.members(
-                self._root, most=self._most_tasks + 1 if self._most_tasks else 0, proc=self._proc
-            )
+            most = self._most_tasks + 1 if self._most_tasks else 0
+            pids = meter.members(self._root, most=most, proc=self._proc)
             if len(pids) < 2:  # nothing is left of the program, or its root isn't shown
                 meter.tasks([self._root], proc=self._proc)
         return pids[1:]
@@ -139,9 +128,8 @@ class Watch:
         if now < self._round_due:
             return False
         ended = self._divide(used, now)
-        portions = {
-            pid: self._portions.get(pid, each.pages if ended else 0) for pid, each in used.items()
-        }
+        get = self._portions.get
+        portions = {pid: get(pid, each.pages if ended else 0) for pid, each in used.items()}
         total = sum(portions.values()) + fixed
         # A part of a round can be enough.
         return (ended or total > self._most_memory) and self._judge(used, portions, total, now)
@@ -152,11 +140,8 @@ class Watch:
             begun = time.perf_counter()
             room = self._most_memory - others
             slots = sum(each.slots * each.threads for each in used.values())
-            self._buffers = (
-                memory.buffers(used.values(), room=room)
-                if slots * memory.socket_bytes() > room
-                else 0
-            )
+            big = slots * memory.socket_bytes() > room
+            self._buffers = memory.buffers(used.values(), room=room) if big else 0
             cost = time.perf_counter() - begun
             self._buffers_due = now + max(BUFFERS_S, BUFFERS_REST * cost)
         return self._buffers
