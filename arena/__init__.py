@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from arena.api.events import compare as compare
     from arena.api.events import dry_run as dry_run
     from arena.api.events import merge as merge
+    from arena.api.events import play_match as play_match
     from arena.api.events import prepare as prepare
     from arena.api.events import resume as resume
     from arena.api.events import run as run
     from arena.api.events import run_async as run_async
     from arena.api.events import run_prepared as run_prepared
     from arena.api.events import stop as stop
-    from arena.api.matches import play_match as play_match
-    from arena.api.matches import replay_match as replay_match
     from arena.api.proof import RerunOptions as RerunOptions
     from arena.api.proof import Verification as Verification
     from arena.api.proof import audit_results as audit_results
@@ -35,16 +34,17 @@ if TYPE_CHECKING:
     from arena.api.results import is_results_folder as is_results_folder
     from arena.api.results import open_results as open_results
     from arena.api.results import rate as rate
+    from arena.api.results import replay_match as replay_match
     from arena.audit.report import Audit as Audit
     from arena.check.report import CheckReports as CheckReports
     from arena.event.compare import Comparison as Comparison
-    from arena.event.dry_run import Forecast as Forecast
     from arena.event.options import ClusterOptions as ClusterOptions
     from arena.event.options import EventOptions as EventOptions
     from arena.event.options import LiveOptions as LiveOptions
     from arena.event.options import MatchOptions as MatchOptions
     from arena.event.options import RunOptions as RunOptions
     from arena.event.options import TrialOptions as TrialOptions
+    from arena.event.prepare import Forecast as Forecast
     from arena.event.prepare import Prepared as Prepared
     from arena.event.progress import Outcome as Outcome
     from arena.event.progress import Progress as Progress
@@ -76,22 +76,22 @@ _HOMES = {
     "arena.api.check": ("CheckOptions", "CheckProgress", "check_bots"),
     "arena.api.events": (
         *("add_bots", "compare", "dry_run", "merge", "prepare", "resume", "run", "run_async"),
-        *("run_prepared", "stop"),
+        *("play_match", "run_prepared", "stop"),
     ),
-    "arena.api.matches": ("play_match", "replay_match"),
     "arena.api.proof": (
         *("RerunOptions", "Verification", "audit_results", "publish", "verify_results"),
     ),
-    "arena.api.results": ("EventResults", "is_results_folder", "open_results", "rate"),
+    "arena.api.results": (
+        *("EventResults", "is_results_folder", "open_results", "rate", "replay_match"),
+    ),
     "arena.audit.report": ("Audit",),
     "arena.check.report": ("CheckReports",),
     "arena.event.compare": ("Comparison",),
-    "arena.event.dry_run": ("Forecast",),
     "arena.event.options": (
         *("ClusterOptions", "EventOptions", "LiveOptions", "MatchOptions", "RunOptions"),
         "TrialOptions",
     ),
-    "arena.event.prepare": ("Prepared",),
+    "arena.event.prepare": ("Forecast", "Prepared"),
     "arena.event.progress": ("Outcome", "Progress", "Start"),
     "arena.event.rerate": ("RateOptions",),
     "arena.event.search": ("Bound", "Search"),

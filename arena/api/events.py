@@ -1,4 +1,4 @@
-"""Play events: prepare, run, resume, add bots, compare two bots, merge shards, forecast."""
+"""Play events: prepare, run, resume, add bots, compare, merge shards, forecast; play one match."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from typing import TypeVar
 
 from arena.api.paths import PathName, bot_path, bot_paths, folder_paths
 from arena.api.threads import call, call_async, in_loop
+from arena.engine.in_process import Policy
+from arena.event import single_match
 from arena.event.add_bots import forecast_epoch, run_into
 from arena.event.compare import Comparison, compare_bots
-from arena.event.dry_run import Forecast
 from arena.event.merge import merge_shards
-from arena.event.options import EventOptions, RunOptions, TrialOptions
-from arena.event.prepare import Prepared, forecast_event, open_event, prepare_event
+from arena.event.options import EventOptions, MatchOptions, RunOptions, TrialOptions
+from arena.event.prepare import Forecast, Prepared, forecast_event, open_event, prepare_event
 from arena.event.progress import Outcome, Progress
 from arena.event.resume import resume_event
 from arena.event.resume import run_prepared as run_prepared_folder
 from arena.event.session import AT_ONCE, Session, play
+from arena.event.single_match import SingleMatch, Watch
 from arena.live.event import open_page
+from arena.machine import Notify, ignore_notes
 from arena.model import Event, UserError
 from arena.store import await_writer, read_event, writer
 
@@ -29,6 +32,7 @@ T = TypeVar("T")
 _ANY_EVENT = EventOptions()
 _ANY_RUN = RunOptions()
 _ANY_TRIAL = TrialOptions()
+_ANY_MATCH = MatchOptions()
 
 
 def run(
@@ -218,6 +222,28 @@ def stop(folder: PathName, *, at_once: bool = False) -> Event:
         raise UserError(f"{path}: process {pid}, which plays there, is not yours") from None
     await_writer(path)
     return read_event(path)
+
+
+def play_match(
+    bots: Sequence[PathName | Policy],
+    options: MatchOptions = _ANY_MATCH,
+    *,
+    sandbox: str = "auto",
+    talk: PathName | None = None,
+    watch: Watch | None = None,
+    notify: Notify = ignore_notes,
+) -> SingleMatch:
+    """Play one match, the first bot in seat 0. A bot is a path, or a function of a view and the
+    legal moves; a match between functions alone starts no process. `talk`: a folder for every line
+    said.
+    """
+    seats = [bot if callable(bot) else bot_path(bot) for bot in bots]
+    folder = None if talk is None else Path(talk)
+    return call(
+        lambda: single_match.play_match(
+            seats, options, notify, sandbox=sandbox, talk=folder, watch=watch
+        )
+    )
 
 
 def merge(shards: Sequence[PathName] | PathName, out: PathName) -> Outcome:

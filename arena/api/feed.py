@@ -14,7 +14,7 @@ import trio
 
 from arena.bots import Roster, default_cache, in_use, load, restore
 from arena.check.playback import Feeder, FeedOutput
-from arena.event.transcript import BotMatches
+from arena.event.search import BotMatches
 from arena.event.workshop import Workshop
 from arena.executors.cores import one_core
 from arena.machine import Notify

@@ -20,13 +20,13 @@ from arena.event.epochs import epochs_of
 from arena.event.rerate import EVERYTHING, RateOptions, rate_events
 from arena.event.results import Counts, long_read_notes, table_of
 from arena.event.search import (
+    BotMatches,
     Search,
     SearchResult,
     counted_record,
     record_of_attempt,
     search_matches,
 )
-from arena.event.transcript import BotMatches
 from arena.machine import Notify, ignore_notes
 from arena.model import (
     ADJUSTED,
@@ -77,6 +77,11 @@ def rate(
 def is_results_folder(path: PathName) -> bool:
     """Whether there is an event in a folder."""
     return store.is_results_folder(Path(path))
+
+
+def replay_match(folder: PathName, match: str, *, attempt: int | None = None) -> MatchSteps:
+    """A recorded match move by move, with all cards and the luck of each move."""
+    return open_results(folder).steps(match, attempt=attempt)
 
 
 class EventResults:

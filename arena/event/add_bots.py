@@ -11,7 +11,6 @@ import msgspec
 from arena.bots import Roster, default_cache, in_use, load, printable, restore
 from arena.event.commands import command_line
 from arena.event.drift import refuse_drift
-from arena.event.dry_run import Forecast
 from arena.event.epochs import (
     epoch_fault,
     epochs_of,
@@ -20,7 +19,7 @@ from arena.event.epochs import (
     next_epoch,
     settings_of_epoch,
 )
-from arena.event.prepare import NewEvent, forecast_new, new_event, play_new
+from arena.event.prepare import Forecast, NewEvent, forecast_new, new_event, play_new
 from arena.event.progress import Outcome
 from arena.event.results import withdrawn_in
 from arena.event.session import Session

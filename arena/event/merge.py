@@ -70,13 +70,20 @@ def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
     with claim_folder(out):
         parts = read_shards(folders)
         first = parts[0]
-        event = merge_events(parts)
+        event = msgspec.structs.replace(first.event, shard="")
+        for other in (part.event for part in parts[1:]):
+            event = with_host(event, other.sandbox, other.confinement, machines_of(other))
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if len(parts) + _FILES > soft:
+            with suppress(ValueError, OSError):  # then opening one says so
+                resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         with (
             staged_folder(out) as fresh,
             Store.create(fresh, event, first.private, first.announced) as store,
         ):
             tournament = Tournament(store, first.secret, Progress())
-            append_records(tournament, parts)
+            for record in interleave(read_records(part.folder, part.event) for part in parts):
+                tournament.take_in(record)
             assert tournament.left == 0, "each shard is whole, but not all of them together"
             join_stderr(parts, fresh)
             table = tournament.conclude()
@@ -154,25 +161,6 @@ def _lacks(part: ShardFolder) -> str:
         f"{part.folder}: shard {part.shard} is not finished, {matches} left; "
         f"go on with it: {shell(['arena', 'resume', str(part.folder)])}"
     )
-
-
-def merge_events(parts: Sequence[ShardFolder]) -> Event:
-    """The whole event, before it is concluded."""
-    event = msgspec.structs.replace(parts[0].event, shard="")
-    for part in parts[1:]:
-        event = with_host(
-            event, part.event.sandbox, part.event.confinement, machines_of(part.event)
-        )
-    return event
-
-
-def append_records(tournament: Tournament, parts: Sequence[ShardFolder]) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if len(parts) + _FILES > soft:
-        with suppress(ValueError, OSError):  # then opening one says so
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    for record in interleave(read_records(part.folder, part.event) for part in parts):
-        tournament.take_in(record)
 
 
 def interleave(sources: Iterable[Iterator[T]]) -> Iterator[T]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -31,6 +30,10 @@ from arena.model import (
 )
 
 _OF_A_MATCH = ("game", "playoff", "turn_cap", "freeze", "limits")
+_AS_THEY_ARE = (
+    *("game", "seats", "deals", "tables", "same_author", "series", "playoff", "freeze", "limits"),
+)
+"""Options that are settings of the same name."""
 
 
 class LiveOptions(Frozen, frozen=True, kw_only=True):
@@ -184,14 +187,6 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
             raise UserError("--close is a race's; add --until-resolved")
         return name
 
-    def _members(self, name: str, trial: TrialSettings | None) -> dict[str, Any]:
-        own: dict[str, Any] = {"budget": self.budget, "close": self.close}
-        if trial:
-            own = msgspec.structs.asdict(trial)
-        given = {key: value for key, value in own.items() if value not in {None, UNSET}}
-        kind = registry.format_class(name)
-        return settings_members(kind, name, given | dict(self.schedule_options))
-
     def settings(
         self, notify: Notify = ignore_notes, *, trial: TrialSettings | None = None
     ) -> Settings:
@@ -217,23 +212,19 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
                 "note: without its luck measured, a race rates on results and needs many more "
                 "matches"
             )
-        members = self._members(name, trial)
-        adaptive = registry.format_class(name).adaptive
+        kind = registry.format_class(name)
+        own = (
+            msgspec.structs.asdict(trial) if trial else {"budget": self.budget, "close": self.close}
+        )
+        own = {key: value for key, value in own.items() if value not in {None, UNSET}}
+        members = settings_members(kind, name, own | dict(self.schedule_options))
         settings = Settings(
-            game=self.game,
+            **{each: getattr(self, each) for each in _AS_THEY_ARE},
             game_version=rules.version,
-            seats=self.seats,
-            deals=self.deals,
-            tables=self.tables,
-            same_author=self.same_author,
-            series=self.series,
             turn_cap=self.turn_cap or rules.turn_cap,
-            playoff=self.playoff,
-            freeze=self.freeze,
             format=name,
-            rate_on=self.rate_on or (ADJUSTED if adaptive and measured else RESULTS),
+            rate_on=self.rate_on or (ADJUSTED if kind.adaptive and measured else RESULTS),
             evaluator=measured,
-            limits=limits,
             rating=rules.about.rating,
             **STATED,
             **members,

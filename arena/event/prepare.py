@@ -1,21 +1,25 @@
-"""A new event: find, build and start its bots, choose its secret; play it at once, or later."""
+"""A new event: find, build and start its bots, choose its secret; forecast it, play it at once, or
+prepare it for later.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import trio
 
 from arena import registry
 from arena.bots import Roster, copy_to_event, count_bots, in_use, load
 from arena.deals import commitment, secret_from_seed
-from arena.engine.match import MatchContext
+from arena.engine.match import MatchContext, play_series
+from arena.engine.pipes import open_pipes
 from arena.event.cluster import venue
 from arena.event.drift import public_value
-from arena.event.dry_run import Forecast, forecast
 from arena.event.options import EventOptions
 from arena.event.progress import Outcome
 from arena.event.results import first_wave
@@ -27,9 +31,44 @@ from arena.formats import Format
 from arena.formats.race import refuse_small_budget
 from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import SETTINGS
-from arena.model import Bot, Event, Frozen, Limits, Settings, UserError
+from arena.model import Bot, Event, Frozen, Limits, Series, Settings, UserError
 from arena.store import Private, Store, claim_folder, prepare, staged_folder
-from arena.system import randomness
+from arena.system import clock, randomness
+
+
+class Forecast(Frozen, frozen=True, kw_only=True):
+    """The number of matches that would be played, and how long they take."""
+
+    event: Event
+    tables: int
+    deals: int
+    """A table."""
+    matches: int
+    adaptive: bool
+    """Whether results decide what follows these matches."""
+    workers: int
+    """Matches at a time."""
+    samples: int
+    """Matches that were played to find out the seconds."""
+    series_seconds: float
+    """To start and end the bots of a series."""
+    match_seconds: float
+    seconds: float
+    """For all matches."""
+
+
+async def _sample(context: MatchContext, samples: Sequence[Series]) -> tuple[float, float]:
+    """Mean seconds to start a series' bots, and to play a match."""
+    starting = playing = 0.0
+    async with open_pipes() as table:
+        for series in samples:
+            begun = clock.monotonic()
+            records = [played async for played in play_series(table, context, series)]
+            took = clock.monotonic() - begun
+            thought = sum(use.think_ms for played in records for use in played.record.use) / 1000
+            starting += took - thought
+            playing += thought
+    return starting / len(samples), playing / len(samples)
 
 
 class NewEvent(NamedTuple):
@@ -160,9 +199,34 @@ def forecast_event(
 
 
 def forecast_new(new: NewEvent, session: Session) -> Forecast:
+    """Play one match for each bot to see how long all of them take."""
+    event, settings = new.event, new.event.settings
+    wave = first_wave(new.schedule)
+    unseen = {entrant.id for entrant in event.entrants}
+    samples: list[Series] = []
+    for block in wave.blocks():
+        series = block.series[0]
+        if not unseen.isdisjoint(series.entrants):
+            unseen.difference_update(series.entrants)
+            samples.append(Series(id=series.id, matches=series.matches[:1]))
+        if not unseen:
+            break
     workers = workers_of(session.options.jobs, new.workshop.room, session.progress.say)
-    event = played_here(new.event, new.workshop.backend)
-    return forecast(event, new.context, new.secret, workers)
+    starting, playing = trio.run(_sample, new.context, samples)
+    started = math.ceil(wave.matches / min(settings.series, settings.deals))
+    tables = len(wave.deals)
+    return Forecast(
+        event=played_here(event, new.workshop.backend),
+        tables=tables,
+        deals=wave.matches // (tables * settings.seats),
+        matches=wave.matches,
+        adaptive=new.schedule.adaptive,
+        workers=workers,
+        samples=len(samples),
+        series_seconds=starting,
+        match_seconds=playing,
+        seconds=(started * starting + wave.matches * playing) / workers,
+    )
 
 
 def play_new(new: NewEvent, folder: Path, session: Session) -> Outcome:

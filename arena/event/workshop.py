@@ -5,6 +5,7 @@ The problems of all bots are raised together, as one UserError or StartError.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
@@ -21,7 +22,6 @@ from arena.deals import Deals
 from arena.engine.match import FailedStart, MatchContext, try_start
 from arena.engine.pipes import open_pipes
 from arena.event.commands import command_line
-from arena.event.secrecy import refuse_shown_bots, refuse_shown_places
 from arena.executors.cores import fair_jobs
 from arena.exhaustion import ran_out_in
 from arena.machine import Notify
@@ -30,6 +30,8 @@ from arena.model import Bot, Entrant, HostError, Limits, NotRun, Settings, Start
 from arena.sandbox import Backend, wheel
 from arena.sandbox.client import Spawner
 from arena.sandbox.host_problems import OTHER, of_backend
+from arena.sandbox.visible import public_folder_of
+from arena.scaffolds.shipped import is_example
 
 # What takes longer than this is worth a line.
 QUIET_S = 2.0
@@ -278,3 +280,25 @@ def _cause_lines(failed: FailedStart, bot: Bot) -> Iterator[str]:
     tail = [line for line in failed.stderr.splitlines() if line.strip()][-10:]
     yield from (f"  | {printable(line)}" for line in tail)
     yield f"  what to do: {command_line('check', Path(bot.source))}"
+
+
+def refuse_shown_places(results: Path | None) -> None:
+    """UserError if the user's home, the cache or the folder of the results is shown to bots."""
+    # Path.home() raises where the user has no entry; then nothing is kept there either.
+    _refuse("your home", Path(os.path.expanduser("~")), "set HOME to another folder")  # noqa: PTH111
+    _refuse("the cache", default_cache(), "set XDG_CACHE_HOME to another folder")
+    if results is not None:
+        _refuse("the results folder", results, "move it, or name another with --out")
+
+
+def refuse_shown_bots(candidates: Iterable[Candidate]) -> None:
+    for candidate in candidates:
+        if candidate.source and not is_example(Path(candidate.source)):  # those are public
+            _refuse("the bot", Path(candidate.source), "move it to another folder")
+
+
+def _refuse(what: str, place: Path, remedy: str) -> None:
+    if folder := public_folder_of(place):
+        raise UserError(
+            f"{what} {printable(place.absolute())} lies in {folder}, which every bot sees; {remedy}"
+        )

@@ -93,8 +93,8 @@ class Keyboard:
             (signal.SIGTERM, self._killed),
             (signal.SIGHUP, self._killed),
             (signal.SIGTSTP, self._stopped),
-            (signal.SIGCONT, self._continued),
-            (signal.SIGWINCH, self._resized),
+            (signal.SIGCONT, lambda *_: self._take()),
+            (signal.SIGWINCH, lambda *_: None),  # the pipe has ended the wait for keys
         ):
             self._before[number] = signal.signal(number, handler)
         self._take()
@@ -171,18 +171,10 @@ class Keyboard:
         signal.raise_signal(number)
 
     def _stopped(self, number: int, _: object) -> None:
-        self._leave()
-        signal.signal(number, signal.SIG_DFL)
-        signal.raise_signal(number)
+        self._killed(number, _)
         # Execution continues here after `fg`, or at once where no shell has job control.
         signal.signal(number, self._stopped)
         self._take()
-
-    def _continued(self, *_: object) -> None:
-        self._take()
-
-    def _resized(self, *_: object) -> None:
-        """Do nothing: the wake-up pipe has ended the wait for keys."""
 
 
 def status_line(style: Style, left: str, rights: Iterable[str], columns: int) -> str:

@@ -14,7 +14,7 @@ import msgspec
 
 from arena.bots import printable
 from arena.event.commands import MERGE
-from arena.event.dry_run import Forecast
+from arena.event.prepare import Forecast
 from arena.event.progress import Outcome
 from arena.event.single_match import SingleMatch, check_line
 from arena.machine import Notify
@@ -25,7 +25,7 @@ from arena.reports.cards import scorecard
 from arena.reports.escape import plain
 from arena.reports.faults import match_fault_lines
 from arena.terminal.moments import strokes_of
-from arena.terminal.screen import colour, columns, echo_json, say
+from arena.terminal.screen import colour, columns, echo_json, picked, say
 from arena.terminal.table import details_of, print_table
 
 # The version of the JSON lines.
@@ -187,24 +187,17 @@ def match_lines(played: SingleMatch) -> Iterator[str]:
 
 
 def _match_as_json(played: SingleMatch) -> dict[str, Any]:
-    record, options = played.record, played.options
+    record = played.record
     return {
         "v": JSON_VERSION,
         "event": "match",
-        "game": options.game,
-        "deal": options.deal,
-        "seed": options.seed,
-        "id": record.id,
-        "seats": record.seats,
-        "holes": record.holes,
-        "totals": record.totals,
-        "places": record.places,
+        **picked(played.options, "game deal seed"),
+        **picked(record, "id seats holes totals places"),
         "faults": [
             {"bot": record.seats[fault.seat], **msgspec.to_builtins(fault)}
             for fault in record.faults
         ],
-        "use": record.use,
-        "digest": record.digest,
+        **picked(record, "use digest"),
         "sandbox": played.sandbox,
     }
 

@@ -19,7 +19,7 @@ from wcwidth import wcswidth
 
 from arena.event.commands import MERGE, command_line
 from arena.event.compare import Comparison
-from arena.event.dry_run import Forecast
+from arena.event.prepare import Forecast
 from arena.event.progress import Outcome, Progress, Start
 from arena.model import Event, MatchRecord
 from arena.ratings.outcomes import RatedOutcome
@@ -34,7 +34,7 @@ from arena.terminal.outcome import (
     show_result,
     suspect_lines,
 )
-from arena.terminal.screen import can_draw, warn
+from arena.terminal.screen import can_draw, picked, warn
 
 if TYPE_CHECKING:
     from arena.ratings.online import OnlineRatings
@@ -236,11 +236,9 @@ class JsonProgress(Progress):
         self.emit(
             "start",
             folder=str(start.folder),
-            commitment=event.commitment,
-            predictable=event.predictable,
+            **picked(event, "commitment predictable"),
             bots=[entrant.id for entrant in event.entrants],
-            planned=start.planned,
-            done=start.done,
+            **picked(start, "planned done"),
             sandbox=event.sandbox,
         )
         if start.url:
@@ -269,17 +267,13 @@ class JsonProgress(Progress):
         super().match(record)
         self.emit(
             "match",
-            id=record.id,
-            seats=record.seats,
-            totals=record.totals,
-            places=record.places,
+            **picked(record, "id seats totals places"),
             faults=[
-                {"bot": record.seats[fault.seat], "kind": fault.kind, "message": fault.message}
+                {"bot": record.seats[fault.seat], **picked(fault, "kind message")}
                 for fault in record.faults
             ],
             digest=record.digest,
-            done=self.done,
-            planned=self.planned,
+            **picked(self, "done planned"),
         )
 
     def wave(self, wave: Wave) -> None:

@@ -20,7 +20,7 @@ from arena.reports.escape import json_line, plain, shell
 from arena.reports.faults import fault_lines, feed_command, whole_fault
 from arena.terminal.match_text import MatchText, listing, moment_of
 from arena.terminal.moments import Album
-from arena.terminal.screen import can_draw, columns, echo_json, say, style
+from arena.terminal.screen import can_draw, columns, echo_json, picked, say, style
 
 LISTED = 20
 KINDS = (ANY, *FaultKind)
@@ -88,25 +88,22 @@ def show_replay(
         _list(folder, found, search.bots)
 
 
-_FLAGS = {"watcher": "as", "as_text": "print"}
-
-
 def _nothing(results: EventResults, *, everything: bool) -> UserError:
-    folder = results.folder
     if next(results.matches(everything=True), None) is None:
-        return no_matches(folder)
+        return no_matches(results.folder)
     more = "" if everything else "; --all looks at matches that don't count too"
-    return UserError(f"{folder}: no such match{more}")
+    return UserError(f"{results.folder}: no such match{more}")
+
+
+_FLAGS = {"watcher": "as", "as_text": "print"}
 
 
 def _list(folder: Path, found: SearchResult, bots: Sequence[str]) -> None:
     for line in listing(found.records, style(), room=columns(), bots=bots):
         click.echo(line)
-    shown = len(found.records)
-    if shown < found.matches:
-        say(f"{shown} of {found.matches:,} matches; --limit 0 lists all")
-    words = ["arena", "replay", str(folder), found.records[0][0].id]
-    say(f"to look at one: {shell(words)}")
+    if len(found.records) < found.matches:
+        say(f"{len(found.records)} of {found.matches:,} matches; --limit 0 lists all")
+    say(f"to look at one: {shell(['arena', 'replay', str(folder), found.records[0][0].id])}")
 
 
 def _list_as_json(folder: Path, event: Event, found: SearchResult) -> None:
@@ -114,12 +111,9 @@ def _list_as_json(folder: Path, event: Event, found: SearchResult) -> None:
     limits = event.settings.limits
     for record, counts in found.records:
         line = {
-            "id": record.id,
-            "attempt": record.attempt,
+            **picked(record, "id attempt"),
             "counts": counts,
-            "seats": record.seats,
-            "totals": record.totals,
-            "places": record.places,
+            **picked(record, "seats totals places"),
             "faults": [
                 {
                     **msgspec.to_builtins(fault),
@@ -129,14 +123,6 @@ def _list_as_json(folder: Path, event: Event, found: SearchResult) -> None:
             ],
         }
         echo_json(line)
-
-
-def _tell_of_unlike_luck(event: Event) -> None:
-    mine = evaluator_name(registry.game(event.settings.game))
-    if event.settings.evaluator not in {"", mine}:
-        theirs = plain(event.settings.evaluator)
-        mine = mine or "none"
-        say(f"note: luck was measured by {theirs}; this arena has {mine}, and shows none")
 
 
 def _show(
@@ -157,7 +143,10 @@ def _show(
         raise UserError("--move counts within a hole: add --hole N")
     folder, event = results.folder, results.event
     steps = results.unfold(record)
-    _tell_of_unlike_luck(event)
+    mine = evaluator_name(registry.game(event.settings.game))
+    if event.settings.evaluator not in {"", mine}:
+        theirs = plain(event.settings.evaluator)
+        say(f"note: luck was measured by {theirs}; this arena has {mine or 'none'}, and shows none")
     if as_json or export is not None:
         _export(json_line(msgspec.json.encode(steps)) + b"\n", export or "-")
         return

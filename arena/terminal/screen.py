@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import msgspec
@@ -48,6 +48,11 @@ def style(*, hidden: bool = False) -> Style:
     encoding = (out.encoding or "").lower().replace("-", "")
     painted = colour() and os.environ.get("TERM") != "dumb"
     return Style(lines=encoding == "utf8", colour=painted, hidden=hidden)
+
+
+def picked(found: object, names: str) -> dict[str, Any]:
+    """Some fields by their names."""
+    return {name: getattr(found, name) for name in names.split()}
 
 
 def echo_json(value: object) -> None:

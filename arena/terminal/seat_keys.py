@@ -280,8 +280,9 @@ class KeyPerson:
         until = trio.current_time() + self._delay
         while (left := until - trio.current_time()) > 0:
             for key in await self._keys(left):
-                if key in ("q", "?", "c"):
-                    await self._talk(key)
+                if key in ("q", "?", "c"):  # a page over the cards
+                    self._seat.press(key)
+                    await self._next()
                 else:
                     until = 0.0  # seen enough
 
@@ -310,11 +311,6 @@ class KeyPerson:
             for key in await self._keys(inf):
                 seat.press(key)
         return seat.again
-
-    async def _talk(self, key: str) -> None:
-        """Show a page over the cards, while others play."""
-        self._seat.press(key)
-        await self._next()
 
     async def _next(self) -> None:
         self._draw()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.terminal.display import Speed
+from arena.terminal.watch import Speed
 
 
 def test_held_it_goes_on_by_a_key_alone():

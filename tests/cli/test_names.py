@@ -138,10 +138,10 @@ def test_an_example_bot_may_lie_where_every_bot_sees_it(monkeypatch):
     """A package installed for all users has them in such a folder; they are public."""
     from arena.bots import Candidate
     from arena.bots.manifest import Manifest
-    from arena.event import secrecy
+    from arena.event import workshop
     from arena.model import Entrant, UserError
 
-    monkeypatch.setattr(secrecy, "public_folder_of", lambda _: "/usr/local/lib")
+    monkeypatch.setattr(workshop, "public_folder_of", lambda _: "/usr/local/lib")
     entrant = Entrant(id="greedy@1", name="greedy", version="1", hash="")
 
     def candidate(path):
@@ -150,6 +150,6 @@ def test_an_example_bot_may_lie_where_every_bot_sees_it(monkeypatch):
             entrant=entrant, stated=stated, source=str(path), snapshot="", path="greedy"
         )
 
-    secrecy.refuse_shown_bots([candidate(example_bot("greedy"))])
+    workshop.refuse_shown_bots([candidate(example_bot("greedy"))])
     with pytest.raises(UserError, match="which every bot sees"):
-        secrecy.refuse_shown_bots([candidate(REPOSITORY / "example_bots" / "greedy" / "x")])
+        workshop.refuse_shown_bots([candidate(REPOSITORY / "example_bots" / "greedy" / "x")])

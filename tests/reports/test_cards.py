@@ -13,8 +13,7 @@ from arena.model import MatchSpec, Settings
 from arena.referee import Failure, Referee
 from arena.reports.cards import Card, Face, Picture, Player, Style, picture, scorecard
 from arena.reports.layout import width
-from arena.terminal.display import LineDisplay
-from arena.terminal.watch import WatchedMatch
+from arena.terminal.watch import LineDisplay, WatchedMatch
 
 
 class Kept:

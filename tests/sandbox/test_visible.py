@@ -8,8 +8,7 @@ import pytest
 
 from arena import registry
 from arena.bots import load
-from arena.event.secrecy import refuse_shown_bots
-from arena.event.workshop import find_sandbox
+from arena.event.workshop import find_sandbox, refuse_shown_bots
 from arena.model import UserError
 from arena.sandbox import visible
 

@@ -10,7 +10,7 @@ import pytest
 from arena.api.proof import audit_results
 from arena.event.rerate import RateOptions, rate_events
 from arena.event.results import Counts, table_of
-from arena.event.transcript import BotMatches
+from arena.event.search import BotMatches
 from arena.model import UserError
 from arena.registry import REPORTS, render
 from arena.reports.faults import fault_lines
