@@ -110,14 +110,10 @@ class Style(Frozen, frozen=True, kw_only=True):
         first card below, if they are to be numbered.
         """
         left, between, right = tuple(corners if self.lines else "+++")
-        dashes = [self._dash] * cards
+        dashes = [("─" if self.lines else "-") * CELL] * cards
         if first is not None:
             dashes = [f"{dash[:2]}{first + at}{dash[3:]}" for at, dash in enumerate(dashes)]
         return left + between.join(dashes) + right
-
-    @property
-    def _dash(self) -> str:
-        return ("─" if self.lines else "-") * CELL
 
     @property
     def back(self) -> str:
@@ -131,26 +127,20 @@ def picture(picture: Picture, style: Style, *, room: int, height: int) -> list[s
     lines += _players(picture, style, room)
     if picture.pile:
         lines += _middle(picture, style, room)
-    legend = _legend(picture, style, room)
+    legend = [style.dim(clip(line, room)) for line in _legend(picture, style, room)]
     news = [line for text in picture.news for line in wrap(text, room, indent="  ")]
-    board = scorecard(
-        [player.name for player in picture.players],
-        picture.scores,
-        [player.total for player in picture.players],
-        room=room,
-    )
+    names = [player.name for player in picture.players]
+    totals = [player.total for player in picture.players]
+    board = scorecard(names, picture.scores, totals, room=room)
     left = height - len(lines)
     if picture.scores and left >= len(board) + 5:
         lines += ["", *board]
         left -= len(board) + 1
-    if legend and left >= len(legend) + 2:
-        legend = [style.dim(clip(line, room)) for line in legend]
-        left -= len(legend)
-    else:
+    if left < len(legend) + 2:
         legend = []
-    shown = max(0, min(len(news), left - 1))
-    if shown:
-        lines += ["", *news[len(news) - shown :]]
+    left -= len(legend)
+    if (shown := min(len(news), left - 1)) > 0:
+        lines += ["", *news[-shown:]]
     lines += legend
     return lines if style.lines else [line.replace("…", "~") for line in lines]
 
@@ -242,18 +232,18 @@ def _cell(card: Card, style: Style) -> str:
 
 
 def _middle(picture: Picture, style: Style, room: int) -> list[str]:
-    faces = [
-        (f"pile of {picture.piled}", f" {picture.pile:>2} "),
-        (f"stock of {picture.stock}", style.dim(style.back * CELL)),
-    ]
-    if picture.drawn:
-        faces.append(("drawn", f" {picture.drawn:>2} "))
+    names = [f"pile of {picture.piled}", f"stock of {picture.stock}"]
+    faces = [f" {picture.pile:>2} ", style.dim(style.back * CELL)]
     if room < BOX * 3:
-        line = f"pile of {picture.piled}: {picture.pile}, stock of {picture.stock}"
-        return wrap(line + (f", drawn {picture.drawn}" if picture.drawn else ""), room, indent="  ")
+        drawn = f", drawn {picture.drawn}" if picture.drawn else ""
+        return wrap(f"{names[0]}: {picture.pile}, {names[1]}{drawn}", room, indent="  ")
+    if picture.drawn:
+        names.append("drawn")
+        faces.append(f" {picture.drawn:>2} ")
     top, bottom = (" " * (BOX - CELL - 2) + style.rule(corners) for corners in ("┌┬┐", "└┴┘"))
     middle = "".join(
-        f"{name:>{BOX - CELL - 3}} {style.bar}{face}{style.bar}" for name, face in faces
+        f"{name:>{BOX - CELL - 3}} {style.bar}{face}{style.bar}"
+        for name, face in zip(names, faces, strict=True)
     )
     return [top * len(faces), middle, bottom * len(faces)]
 

@@ -10,19 +10,21 @@ Invariant: what `plain` returns prints on one line, left to right, and moves no 
 from __future__ import annotations
 
 import codecs
+import itertools
 import json
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 # Control, format (bidi overrides, zero-width joiners, tags), surrogates, private use, line and
 # paragraph separators.
 _ACTING = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-# Letters and spaces that show nothing, or a width that terminals disagree on.
-_BLANK = frozenset(
-    "\u00a0\u034f\u115f\u1160\u17b4\u17b5\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
-    "\u2008\u2009\u200a\u202f\u205f\u2800\u3000\u3164\uffa0"
+# Letters and spaces that show nothing, or a width that terminals disagree on; variation selectors,
+# by which two names could differ that look the same.
+_BLANK = re.compile(
+    "[\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u2000-\u200a\u202f\u205f\u2800\u3000\u3164"
+    "\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 # More marks on one letter than any script needs climb over the lines above.
 _MARKS = 2
@@ -75,21 +77,15 @@ class Legible:
     def __call__(self, data: bytes, *, last: bool = False) -> bytes:
         """Escape the next piece; an incomplete character waits for its rest."""
         text = self._decoder.decode(data, last).replace("\r\n", "\n")
-        return _DOUBTFUL.sub(_escape_acting, text).encode()
 
+        def shown(found: re.Match[str]) -> str:
+            return _escape(found[0]) if unicodedata.category(found[0]) in _ACTING else found[0]
 
-def _escape_acting(found: re.Match[str]) -> str:
-    char = found[0]
-    return _escape(char) if unicodedata.category(char) in _ACTING else char
+        return _DOUBTFUL.sub(shown, text).encode()
 
 
 def _acts(char: str) -> bool:
-    return unicodedata.category(char) in _ACTING or char in _BLANK or _is_selector(char)
-
-
-def _is_selector(char: str) -> bool:
-    """Variation selectors: they show nothing, so two names could look the same."""
-    return "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
+    return unicodedata.category(char) in _ACTING or _BLANK.match(char) is not None
 
 
 def _escape(char: str) -> str:
@@ -117,12 +113,13 @@ def shell(words: Iterable[str]) -> str:
 def _word(text: str) -> str:
     if not any(map(_acts, text)):
         return shlex.quote(text)
-    shown = (char if char.isalnum() and not _acts(char) else _bytes(char) for char in text)
-    return f"$'{''.join(shown)}'"
-
-
-def _bytes(char: str) -> str:
-    return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
+    shown = (
+        [char]
+        if char.isalnum() and not _acts(char)
+        else (f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
+        for char in text
+    )
+    return f"$'{''.join(itertools.chain.from_iterable(shown))}'"
 
 
 def markdown(text: str) -> str:
@@ -144,14 +141,9 @@ def markdown_name(text: str) -> str:
     return f"<code>{markdown(text)}</code>"
 
 
-def sentence(text: str) -> str:
-    """Like `plain`, for text that may be longer than a name."""
-    return " ".join(plain(word) for word in text[:_LONGEST_SENTENCE].split(" "))
-
-
-def markdown_sentence(text: str) -> str:
-    """Like `markdown`, for text that may be longer than a name."""
-    return " ".join(markdown(word) for word in text[:_LONGEST_SENTENCE].split(" "))
+def sentence(text: str, escape: Callable[[str], str] = plain) -> str:
+    """Escape, word by word, text that may be longer than a name."""
+    return " ".join(map(escape, text[:_LONGEST_SENTENCE].split(" ")))
 
 
 def cell(text: str) -> str:

@@ -21,17 +21,17 @@ def match_fault_lines(record: MatchRecord) -> Iterator[str]:
         yield from _lines(record, fault)
 
 
-def whole_fault(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> Iterator[str]:
-    """All that the log has of one fault, with the command."""
-    yield from _lines(record, fault, STDERR_WHOLE)
+def whole_fault(
+    record: MatchRecord, fault: Fault, folder: str, limits: Limits, stderr: int = STDERR_WHOLE
+) -> Iterator[str]:
+    """All that the log has of one fault, with the command that reproduces it."""
+    yield from _lines(record, fault, stderr)
     yield f"    again: {feed_command(record, fault, folder, limits)}"
 
 
 def fault_lines(record: MatchRecord, folder: str, limits: Limits) -> Iterator[str]:
-    """The same for a match of an event, each fault with the command that reproduces it."""
     for fault in record.faults:
-        yield from _lines(record, fault)
-        yield f"    again: {feed_command(record, fault, folder, limits)}"
+        yield from whole_fault(record, fault, folder, limits, STDERR_LINES)
 
 
 def feed_command(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> str:
@@ -63,20 +63,16 @@ def _lines(record: MatchRecord, fault: Fault, stderr: int = STDERR_LINES) -> Ite
         yield f"    its line: {sentence(fault.line)}"
     for line in [line for line in fault.stderr.splitlines() if line.strip()][-stderr:]:
         yield f"    stderr: {sentence(line)}"
-    if fault.host != FaultHost():
-        yield from (f"    host: {line}" for line in host(fault))
-
-
-def host(fault: Fault) -> Iterator[str]:
-    """Time, load and memory: of the decision, and of the match so far."""
     facts = fault.host
-    what, whole = ("this decision", "in the whole match") if fault.turn else ("the start", "in all")
-    yield (
-        f"charged {facts.charged_ms:.0f} of {facts.wall_ms:.0f} ms for {what}; "
-        f"load {facts.load:.2f}"
-    )
-    memory = f", memory {facts.memory_mb:.0f} MB" if facts.memory_mb else ""
-    yield f"{whole}: CPU {facts.cpu_ms:.0f} ms{memory}"
+    if facts != FaultHost():
+        # Of the decision, and of the match so far.
+        now, all_ = (
+            ("this decision", "in the whole match") if fault.turn else ("the start", "in all")
+        )
+        charged = f"charged {facts.charged_ms:.0f} of {facts.wall_ms:.0f} ms for {now}"
+        memory = f", memory {facts.memory_mb:.0f} MB" if facts.memory_mb else ""
+        yield f"    host: {charged}; load {facts.load:.2f}"
+        yield f"    host: {all_}: CPU {facts.cpu_ms:.0f} ms{memory}"
 
 
 def headline(record: MatchRecord, fault: Fault) -> str:

@@ -147,19 +147,15 @@ def _found(table: Table) -> Iterator[Fact]:
         yield Fact("cycles", f"{len(found)} in all; no ranking can show them")
 
 
-def _per_table(settings: Settings) -> str:
-    begin = " to begin with" if settings.racing or settings.trial else ""
-    deals = "deal" if settings.deals == 1 else "deals"
-    return f"{settings.deals} {deals} a table in all rotations{begin}"
-
-
 def _game(settings: Settings) -> str:
     single = settings.format == "single"
+    many = "1 deal" if settings.deals == 1 else f"{settings.deals} deals"
+    begin = " to begin with" if settings.racing or settings.trial else ""
     parts = [
         settings.game,
         f"{settings.seats} seats",
         settings.format,
-        "one match, which rates nobody" if single else _per_table(settings),
+        "one match, which rates nobody" if single else f"{many} a table in all rotations{begin}",
         f"series of {settings.series}",
         f"turn cap {settings.turn_cap}",
     ]
@@ -189,10 +185,8 @@ def _game(settings: Settings) -> str:
 
 
 def _matches(table: Table) -> str:
-    if not table.planned:
-        text = f"{table.matches} counted"
-    else:
-        text = f"{table.matches} of {table.planned} counted"
+    planned = f" of {table.planned}" if table.planned else ""
+    text = f"{table.matches}{planned} counted"
     if not table.event.finished:
         part = f" (this is shard {table.event.shard})" if table.event.shard else ""
         return f"{text}; THE EVENT IS NOT FINISHED{part}"
@@ -214,12 +208,9 @@ def _uncounted(table: Table) -> Iterator[str]:
 
 def _deals(event: Event, *, brief: bool) -> str:
     commitment = event.commitment[:_SHORT] + "…" if brief else event.commitment
+    revealed = "secret revealed" if brief else f"secret {event.secret}"
     if not event.secret:
         revealed = "secret not revealed yet"
-    elif brief:
-        revealed = "secret revealed"
-    else:
-        revealed = f"secret {event.secret}"
     text = f"commitment {commitment}, {revealed}"
     if event.settings.beacon:
         text += f", beacon {event.beacon or 'not known yet'} ({event.settings.beacon})"
@@ -298,9 +289,9 @@ def _machine(machine: Machine) -> str:
     parts = [
         machine.system,
         machine.cpu,
-        f"{machine.cores} {'core' if machine.cores == 1 else 'cores'}" if machine.cores else "",
+        "1 core" if machine.cores == 1 else f"{machine.cores} cores" if machine.cores else "",
         f"speed {machine.speed}" if machine.speed else "",
         f"Python {machine.python}" if machine.python else "",
         f"arena {machine.arena}" if machine.arena else "",
     ]
-    return ", ".join(part for part in parts if part)
+    return ", ".join(filter(None, parts))

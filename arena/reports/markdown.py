@@ -7,7 +7,7 @@ from tabulate import tabulate
 from arena.model import Duel, Table
 from arena.reports import TableReport, View
 from arena.reports.columns import BOT, NOTHING, WIDEST_MATRIX, columns, matrix, share
-from arena.reports.escape import markdown_name, markdown_sentence
+from arena.reports.escape import markdown, markdown_name, sentence
 from arena.reports.footer import UNCONFINED, facts, unconfined
 from arena.reports.rows import listed
 
@@ -20,7 +20,7 @@ def render(table: Table, view: View) -> str:
     parts += [_standings(table, canonical=canonical), _matrix(table)]
     lines = []
     for fact in facts(table, canonical=canonical, brief=False):
-        words = [markdown_name(fact.name) if fact.name else "", markdown_sentence(fact.text)]
+        words = [markdown_name(fact.name) if fact.name else "", sentence(fact.text, markdown)]
         lines.append(f"- {fact.label}: {': '.join(part for part in words if part)}")
     parts.append("\n".join(lines))
     return "\n\n".join(part for part in parts if part) + "\n"

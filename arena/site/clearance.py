@@ -25,12 +25,11 @@ import hmac
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena.model import (
     Confinement,
-    Duel,
     Entrant,
     Event,
     Fault,
@@ -82,28 +81,19 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         digest = self._digest("name", name)
         return f"{_BIRDS[digest[0] % len(_BIRDS)]}-{_letters(digest[1:], _LETTERS)}"
 
-    def version(self, entrant: Entrant) -> str:
-        """Aliased, since it may say whose bot it is."""
-        if not self.key:
-            return entrant.version
-        return _letters(self._digest("version", entrant.version), _VERSION_LETTERS)
-
     def entrant(self, entrant: Entrant) -> Entrant:
         if not self.key:
             return entrant
-        name, version = self.name(entrant.name), self.version(entrant)
+        name, author = self.name(entrant.name), entrant.author
+        # Aliased, since it may say whose bot it is.
+        version = _letters(self._digest("version", entrant.version), _VERSION_LETTERS)
         return Entrant(
             id=f"{name}@{version}",
             name=name,
             version=version,
-            author=self.author(entrant.author),
+            author=f"author-{_letters(self._digest('author', author), _LETTERS)}" if author else "",
             hash=self._digest("hash", entrant.hash).hex() if entrant.hash else "",
         )
-
-    def author(self, author: str) -> str:
-        if not self.key or not author:
-            return author
-        return f"author-{_letters(self._digest('author', author), _LETTERS)}"
 
     def match(self, match: str) -> str:
         """A match's id: deal and rotation may be known, but not the bots."""
@@ -120,29 +110,24 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         """A fault, its texts escaped so that a script can show them. `over`: the event is; before,
         a bot's words could reveal cards that are dealt again.
         """
+        bare = Failing(
+            match=self.match(match), kind=fault.kind.value, hole=fault.hole, turn=fault.turn
+        )
         if self.key or not over:
-            return Failing(
-                match=self.match(match), kind=fault.kind.value, hole=fault.hole, turn=fault.turn
-            )
-        return Failing(
-            match=match,
-            kind=fault.kind.value,
-            hole=fault.hole,
-            turn=fault.turn,
+            return bare
+        lines = [line for line in fault.stderr.splitlines() if line.strip()] if self.stderr else []
+        return replace(
+            bare,
             message=sentence(fault.message),
             line=sentence(fault.line),
             status=sentence(fault.status),
-            stderr="\n".join(map(sentence, self._stderr(fault))),
+            stderr="\n".join(map(sentence, lines[-_STDERR:])),
         )
-
-    def _stderr(self, fault: Fault) -> list[str]:
-        found = fault.stderr.splitlines() if self.stderr else []
-        return [line for line in found if line.strip()][-_STDERR:]
 
     def event(self, event: Event) -> Event:
         ids = self.ids(event.entrants)
-        hidden = bool(self.key)
-        return msgspec.structs.replace(
+        hidden = self.anonymous
+        return replace(
             event,
             settings=self._settings(event.settings, ids),
             entrants=tuple(
@@ -161,12 +146,15 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         sources = [source.event for source in table.sources]
         known = [entrant for each in (table.event, *sources) for entrant in each.entrants]
         ids = self.ids(known)
-        return msgspec.structs.replace(
+        return replace(
             table,
             event=self.event(table.event),
-            rows=tuple(_in_order(_renamed(row, ids) for row in table.rows)),
+            rows=tuple(_in_order(replace(row, entrant=ids[row.entrant]) for row in table.rows)),
             duels=tuple(
-                sorted((_of(duel, ids) for duel in table.duels), key=lambda d: (d.row, d.column))
+                sorted(
+                    (replace(d, row=ids[d.row], column=ids[d.column]) for d in table.duels),
+                    key=lambda d: (d.row, d.column),
+                )
             ),
             withdrawn=self._withdrawn(table.withdrawn, ids),
             ended=self._said(table.ended, known),
@@ -183,7 +171,7 @@ class Clearance(Frozen, frozen=True, kw_only=True):
             return settings
         trial = settings.trial
         if trial is not None:
-            trial = msgspec.structs.replace(trial, new=ids[trial.new])
+            trial = replace(trial, new=ids[trial.new])
         heroes = tuple(sorted(ids[hero] for hero in settings.heroes))
         # Those who were withdrawn before an epoch aren't among its entrants, and have no id here.
         options = settings.options
@@ -192,15 +180,13 @@ class Clearance(Frozen, frozen=True, kw_only=True):
                 name: ids.get(value, value) if isinstance(value, str) else value
                 for name, value in options.items()
             }
-        return msgspec.structs.replace(
-            settings, heroes=heroes, trial=trial, withdrawn=UNSET, options=options
-        )
+        return replace(settings, heroes=heroes, trial=trial, withdrawn=UNSET, options=options)
 
     def _source(self, source: SourceEvent) -> SourceEvent:
         ids = self.ids(source.event.entrants)
         # What it is called in the table is an entrant of another event: named by the same rule.
         aliases = () if self.key else source.aliases
-        return msgspec.structs.replace(
+        return replace(
             source,
             event=self.event(source.event),
             withdrawn=self._withdrawn(source.withdrawn, ids),
@@ -213,8 +199,7 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         self, withdrawn: Iterable[Withdrawal], ids: dict[str, str]
     ) -> tuple[Withdrawal, ...]:
         found = [
-            msgspec.structs.replace(out, entrant=ids[out.entrant], after=self.match(out.after))
-            for out in withdrawn
+            replace(out, entrant=ids[out.entrant], after=self.match(out.after)) for out in withdrawn
         ]
         return tuple(sorted(found, key=lambda out: out.entrant))
 
@@ -235,10 +220,7 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         if self.key:
             bare, at, _ = name.partition("@")
             return NotRun(name=self.name(bare if at else name), reason="")
-        return NotRun(name=absent.name if self.host else name, reason=self._reason(absent))
-
-    def _reason(self, absent: NotRun) -> str:
-        return absent.reason if self.host else ""
+        return absent if self.host else NotRun(name=name, reason="")
 
     def _digest(self, kind: str, text: str) -> bytes:
         return hmac.digest(self.key, f"{kind}/{text}".encode(), hashlib.sha256)
@@ -254,18 +236,10 @@ def key_fingerprint(key: bytes) -> str:
     return hmac.digest(key, b"known again", hashlib.sha256).hex()[:16]
 
 
-def _renamed(row: Standing, ids: dict[str, str]) -> Standing:
-    return msgspec.structs.replace(row, entrant=ids[row.entrant])
-
-
 def _in_order(rows: Iterable[Standing]) -> Iterator[Standing]:
     """Rows of one rating are sorted by their published ids."""
     for _, equal in groupby(rows, key=lambda row: (row.rank, row.mu, row.note)):
         yield from sorted(equal, key=lambda row: row.entrant)
-
-
-def _of(duel: Duel, ids: dict[str, str]) -> Duel:
-    return msgspec.structs.replace(duel, row=ids[duel.row], column=ids[duel.column])
 
 
 def _letters(digest: bytes, count: int) -> str:
@@ -276,4 +250,4 @@ def _letters(digest: bytes, count: int) -> str:
 def _without_places(held: Confinement) -> Confinement:
     """The confinement without paths, that is, words with a slash."""
     words = [word for word in held.detail.split(" ") if "/" not in word]
-    return msgspec.structs.replace(held, detail=" ".join(words))
+    return replace(held, detail=" ".join(words))

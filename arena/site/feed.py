@@ -64,7 +64,7 @@ def badge(name: str, rank: int | None, rank_last: int | None, of: int) -> str:
     made = shape(
         "svg",
         tag("title", f"{name}: {right}"),
-        shape("rect", width=_px(whole), height=20, rx=4, fill="#33413a"),
+        shape("rect", width=f"{whole:.0f}", height=20, rx=4, fill="#33413a"),
         shape(
             "path",
             d=f"M{left_wide:.0f} 0h{right_wide - 4:.0f}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4"
@@ -74,7 +74,7 @@ def badge(name: str, rank: int | None, rank_last: int | None, of: int) -> str:
         _text(plain(name), left_wide / 2, left_wide - 10),
         _text(right, left_wide + right_wide / 2, right_wide - 10),
         xmlns="http://www.w3.org/2000/svg",
-        width=_px(whole),
+        width=f"{whole:.0f}",
         height=20,
         viewBox=f"0 0 {whole:.0f} 20",
         role="img",
@@ -87,19 +87,15 @@ def _text(shown: str, middle: float, room: float) -> Safe:
     return shape(
         "text",
         shown,
-        x=_px(middle),
+        x=f"{middle:.0f}",
         y=14,
         fill="#ffffff",
         font_family="system-ui, sans-serif",
         font_size=12,
         text_anchor="middle",
-        textLength=_px(room),
+        textLength=f"{room:.0f}",
         lengthAdjust="spacingAndGlyphs",
     )
-
-
-def _px(value: float) -> str:
-    return f"{value:.0f}"
 
 
 def _width(text: str) -> float:

@@ -44,7 +44,6 @@ class SiteFolder:
             if path.is_dir():
                 self._held = _locked(path)
             self.index = _read(path)
-            self.begun = (path / FILE).is_file()
         except OSError as error:
             self.close()
             raise UserError(f"{path}: can't be read: {error.strerror}") from None
@@ -62,10 +61,9 @@ class SiteFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         if self._held is None:
             self._held = _locked(self.path)
-        self.index = index
-        if not self.begun:
+        if self.index is None:
             self.write(FILE, encode_index(index))
-            self.begun = True
+            self.index = index
         events = self.path / "e"
         events.mkdir(exist_ok=True)
         for left in sorted(events.glob(f".*{_OLD}")):
@@ -107,23 +105,18 @@ class SiteFolder:
             if path.name not in names:
                 path.unlink()
 
-    def conclude(self, index: SiteIndex) -> None:
-        """Write the index, last of all."""
-        self.index = index
-        self.write(FILE, encode_index(index))
-
 
 def _locked(path: Path) -> int:
     """Lock the folder, where its file system has locks."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise UserError(f"{path}: another arena is publishing there; wait for it") from None
     except OSError as error:
         if error.errno not in {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}:
             os.close(descriptor)
-        if isinstance(error, BlockingIOError):
-            raise UserError(f"{path}: another arena is publishing there; wait for it") from None
-        if error.errno not in {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}:
             raise
     return descriptor
 
@@ -134,25 +127,22 @@ def new_index(*, title: str, anonymous: bool) -> SiteIndex:
 
 def _read(path: Path) -> SiteIndex | None:
     """The index of a site; None for a new site."""
+    if not path.exists():
+        return None
+    if not path.is_dir():
+        raise UserError(f"{path}: it is no folder")
+    marker = path / FILE
+    if not marker.is_file():
+        # A killed publisher may have left this in an otherwise empty folder.
+        if any(each.name != f".{FILE}{_NEW}" for each in path.iterdir()):
+            raise UserError(
+                f"{path}: it is neither empty nor a site that arena publish has made "
+                f"(it has no {FILE}); name another folder"
+            )
+        return None
+    _refuse_links(path)
     try:
-        if not path.exists():
-            return None
-        if not path.is_dir():
-            raise UserError(f"{path}: it is no folder")
-        marker = path / FILE
-        if not marker.is_file():
-            if any(not _ours(name) for name in (each.name for each in path.iterdir())):
-                raise UserError(
-                    f"{path}: it is neither empty nor a site that arena publish has made "
-                    f"(it has no {FILE}); name another folder"
-                )
-            return None
-        _refuse_links(path)
-        data = marker.read_bytes()[:_MOST]
-    except OSError as error:
-        raise UserError(f"{path}: can't be read: {error.strerror}") from None
-    try:
-        index = decode_index(data)
+        index = decode_index(marker.read_bytes()[:_MOST])
     except msgspec.DecodeError as error:
         raise UserError(
             f"{marker}: {error}; remove the site, and publish its events again"
@@ -169,7 +159,3 @@ def _refuse_links(path: Path) -> None:
     for place in (*(path / name for name in _FOLDERS), *within):
         if place.is_symlink():
             raise UserError(f"{place}: a link, and a site has none; remove it")
-
-
-def _ours(name: str) -> bool:
-    return name == f".{FILE}{_NEW}"

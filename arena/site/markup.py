@@ -52,14 +52,9 @@ def attributes(given: dict[str, object]) -> str:
         if value is None or value is False:
             continue
         shown = name.rstrip("_").replace("_", "-")
-        made.append(f" {shown}" if value is True else f' {shown}="{_value(value)}"')
+        text = value if isinstance(value, Safe) else str(value).translate(_ESCAPES)
+        made.append(f" {shown}" if value is True else f' {shown}="{text}"')
     return "".join(made)
-
-
-def _value(value: object) -> str:
-    if isinstance(value, Safe):  # escaped already
-        return value
-    return str(value).translate(_ESCAPES)
 
 
 def tag(name: str, /, *parts: Content, **given: object) -> Safe:

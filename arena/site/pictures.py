@@ -33,9 +33,9 @@ def interval(mu: float, error: float, scale: Scale) -> Safe:
     return _drawing(
         160,
         20,
-        shape("line", x1=6, x2=154, y1=10, y2=10, class_="axis"),
-        shape("line", x1=scale(mu - half), x2=scale(mu + half), y1=10, y2=10, class_="span soft"),
-        shape("line", x1=scale(mu - error), x2=scale(mu + error), y1=10, y2=10, class_="span"),
+        _line(6, 154, 10),
+        _line(scale(mu - half), scale(mu + half), 10, "span soft"),
+        _line(scale(mu - error), scale(mu + error), 10, "span"),
         shape("circle", cx=scale(mu), cy=10, r=4, class_="dot"),
     )
 
@@ -43,28 +43,26 @@ def interval(mu: float, error: float, scale: Scale) -> Safe:
 def ranks(first: int, last: int, of: int) -> Safe:
     """A range of ranks among all, the first on the left."""
     scale = Scale(1, max(2, of), 5, 75)
+    dots = (shape("circle", cx=scale(at), cy=8, r=3, class_="dot") for at in (first, last))
     return _drawing(
-        80,
-        16,
-        shape("line", x1=5, x2=75, y1=8, y2=8, class_="axis"),
-        shape("line", x1=scale(first), x2=scale(last), y1=8, y2=8, class_="span soft"),
-        shape("circle", cx=scale(first), cy=8, r=3, class_="dot"),
-        shape("circle", cx=scale(last), cy=8, r=3, class_="dot"),
+        80, 16, _line(5, 75, 8), _line(scale(first), scale(last), 8, "span soft"), *dots
     )
+
+
+def _line(start: object, stop: object, at: object, class_: str = "axis") -> Safe:
+    return shape("line", x1=start, x2=stop, y1=at, y2=at, class_=class_)
 
 
 def history(points: Sequence[Point], label: str) -> Safe:
     """A rating over an event: a line with its 95 % band."""
     if len(points) < 2:
         return NOTHING
-    low = min(point.mu - DEVIATIONS_95 * point.error for point in points)
-    high = max(point.mu + DEVIATIONS_95 * point.error for point in points)
+    bands = [(p, DEVIATIONS_95 * p.error) for p in points]
+    low, high = min(p.mu - half for p, half in bands), max(p.mu + half for p, half in bands)
     across = Scale(points[0].matches, points[-1].matches, 36, 590)
     down = Scale(high, low, 12, 168)
-    upper = [f"{across(p.matches)},{down(p.mu + DEVIATIONS_95 * p.error)}" for p in points]
-    lower = [
-        f"{across(p.matches)},{down(p.mu - DEVIATIONS_95 * p.error)}" for p in reversed(points)
-    ]
+    upper = [f"{across(p.matches)},{down(p.mu + half)}" for p, half in bands]
+    lower = [f"{across(p.matches)},{down(p.mu - half)}" for p, half in reversed(bands)]
     middle = [f"{across(p.matches)},{down(p.mu)}" for p in points]
     return _drawing(
         600,
@@ -81,12 +79,9 @@ def history(points: Sequence[Point], label: str) -> Safe:
 
 
 def _level(value: float, down: Scale, decimals: int) -> Safe:
-    at = down(value)
-    shown = f"{value:.{decimals}f}".replace("-", "\u2212")
-    return Safe(
-        shape("line", x1=36, x2=590, y1=at, y2=at, class_="axis")
-        + shape("text", shown, x=30, y=at, text_anchor="end", dy=4)
-    )
+    at, shown = down(value), f"{value:.{decimals}f}".replace("-", "\u2212")
+    text = shape("text", shown, x=30, y=at, text_anchor="end", dy=4)
+    return Safe(_line(36, 590, at) + text)
 
 
 def bars(counts: Sequence[tuple[int, int]], label: str) -> Safe:
@@ -118,8 +113,7 @@ def bars(counts: Sequence[tuple[int, int]], label: str) -> Safe:
         )
         for value in dict.fromkeys(ticks)
     ]
-    line = shape("line", x1=5, x2=595, y1=150, y2=150, class_="axis")
-    return _drawing(600, 175, *drawn, line, *texts, label=label)
+    return _drawing(600, 175, *drawn, _line(5, 595, 150), *texts, label=label)
 
 
 def bar(value: float, most: float) -> Safe:

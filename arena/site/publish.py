@@ -37,7 +37,16 @@ from arena.site.pages.bot import bot
 from arena.site.pages.frame import Site, sheets_of
 from arena.site.pages.method import method
 from arena.site.source import SiteSource, origin_of, read_source
-from arena.site.state import Published, SiteIndex, add_event, careers, index_entry, namesakes
+from arena.site.state import (
+    FILE,
+    Published,
+    SiteIndex,
+    add_event,
+    careers,
+    encode_index,
+    index_entry,
+    namesakes,
+)
 from arena.site.view import EventView, bot_slug, event_slug
 from arena.site.words import asset_files
 
@@ -109,7 +118,7 @@ def update_site(
                 counts = entry.matches, entry.replays, entry.missing, source.why
                 summaries.append(PublishedSummary(source.folder, entry.slug, *counts))
             _common(target, index)
-            target.conclude(index)
+            target.write(FILE, encode_index(index))  # last of all
         except OSError as error:
             raise HostError(f"{site}: can't be written: {error.strerror}") from error
     return summaries

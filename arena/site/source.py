@@ -68,9 +68,17 @@ def read_source(folder: Path) -> SiteSource:
         )
     epochs = epochs_of(folder)
     small = len(event.entrants) <= _SMALL_FIELD
-    reading = _Reading(event, _moments(folder) if small and not epochs else [])
+    size = log_size(folder) if small and not epochs else 0
+    moments = [size * (at + 1) // MOMENTS for at in range(MOMENTS - 1)] if size else []
+    reading = _Reading(event, moments)
     try:
-        found = _read(folder, event, reading, alone=len(event.entrants) == 1 and not epochs)
+        if len(event.entrants) > 1 or epochs:
+            wanted = RateOptions(skip_damaged=True)
+            found = rate_events([folder], wanted, reader=reading, events={folder: event})
+        else:  # a bot without an opponent
+            counting = counting_of(event, secret_of(folder, event))
+            reading.event(folder, event, counting, ())
+            found = table(event, counting.counted())
         why = reading.damaged or (reading.incomplete if epochs else "")
     except UserError as error:
         found = Table(event=event, rows=(), duels=(), matches=0, planned=0)
@@ -81,16 +89,6 @@ def read_source(folder: Path) -> SiteSource:
     if why:
         return SiteSource(folder, event, found, {}, (), missing, why)
     return SiteSource(folder, event, found, reading.history, tuple(reading.parts), missing)
-
-
-def _read(folder: Path, event: Event, reading: _Reading, *, alone: bool) -> Table:
-    """The table of all whole lines of the logs."""
-    if not alone:
-        wanted = RateOptions(skip_damaged=True)
-        return rate_events([folder], wanted, reader=reading, events={folder: event})
-    counting = counting_of(event, secret_of(folder, event))  # a bot without an opponent
-    reading.event(folder, event, counting, ())
-    return table(event, counting.counted())
 
 
 def _missing(event: Event, found: Table, reading: _Reading, *, damaged: bool) -> tuple[str, ...]:
@@ -139,12 +137,6 @@ class _Reading:
             self.damaged = str(damage(folder, damaged[0]))
         if event.finished and counts.missing and not self.incomplete:
             self.incomplete = str(incomplete(folder, counts.missing, counts.planned))
-
-
-def _moments(folder: Path) -> list[int]:
-    """Bytes that cut a log into MOMENTS equal pieces."""
-    size = log_size(folder)
-    return [size * (at + 1) // MOMENTS for at in range(MOMENTS - 1)]
 
 
 class _Places:

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 
+from arena.reports.escape import sentence
 from arena.site.markup import NOTHING, Safe, escaped, long_text, tag
 
 LANGUAGES: Mapping[str, str] = {
@@ -53,32 +54,24 @@ def english(key: str, **values: object) -> str:
 
 def say(key: str, /, **values: object) -> Safe:
     """A string as an element."""
-    return tag("span", long_text(english(key, **values)), **text_attributes(key, **values))
+    return tag("span", long_text(english(key, **values)), data_t=key, data_v=_values(values))
 
 
-def text_attributes(key: str, /, **values: object) -> dict[str, object]:
-    return {"data_t": key, "data_v": _values(values)}
-
-
-def label_attributes(attribute: str, key: str, /, **values: object) -> dict[str, object]:
+def label_attributes(attribute: str, key: str) -> dict[str, object]:
     """A string as an attribute of an element: aria-label, title."""
     return {
-        attribute: escaped(english(key, **values)),
+        attribute: escaped(english(key)),
         "data_a": f"{attribute.replace('_', '-')}:{key}",
-        "data_v": _values(values),
     }
 
 
 def _values(values: Mapping[str, object]) -> str | None:
-    shown = {name: shown_value(value) for name, value in values.items()}
-    return json.dumps(shown, ensure_ascii=False) if shown else None
-
-
-def shown_value(value: object) -> object:
     """Numbers stay numbers, so that each language formats them."""
-    from arena.reports.escape import sentence  # noqa: PLC0415 - beside its one use
-
-    return value if isinstance(value, int | float) else sentence(str(value))
+    shown = {
+        name: value if isinstance(value, int | float) else sentence(str(value))
+        for name, value in values.items()
+    }
+    return json.dumps(shown, ensure_ascii=False) if shown else None
 
 
 def number(value: float, decimals: int = 0, *, sign: bool = False) -> Safe:
