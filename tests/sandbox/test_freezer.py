@@ -189,7 +189,7 @@ def test_what_can_t_be_stopped_is_not_waited_for(root, monkeypatch):
     """A process that a loaded machine doesn't let stop costs its table a moment, no more."""
     pid = root(SPIN)
     tree = Freezer(pid)
-    for way in ("_send", "_stop_thread"):
+    for way in ("_send", "_tgkill"):
         monkeypatch.setattr(freezer, way, lambda *_: None)
     begun = time.monotonic()
     tree.freeze()
