@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from arena.bots.build_process import run
 from arena.bots.cache import BUILDS, cache_errors, in_cache, publish, scratch
 from arena.bots.commands import INSIDE, Command, CommandError, resolve
-from arena.bots.disk_space import full_disk, missing_room
+from arena.bots.disk_space import missing_room
 from arena.bots.fetchers import HOME
 from arena.bots.folder import SnapshotError, open_folder, os_errors
 from arena.bots.interpreters import Toolbox
@@ -218,7 +218,7 @@ class _Build:
 
     def _check_room(self, made: Path, output: bytes = b"") -> None:
         """HostError if the cache's disk could not give what a build is promised."""
-        if what := full_disk(made) or missing_room([made], self._disk_mb() << 20, output):
+        if what := missing_room(made, self._disk_mb() << 20, output):
             raise HostError(
                 f"the build of {self.candidate.entrant.id} could not write to the cache "
                 f"{printable(self.cache)}: {what}; make room there, or set XDG_CACHE_HOME to "

@@ -39,7 +39,10 @@ def run(plan: SpawnPlan, spawner: Spawner, deadline: float) -> tuple[Exited | No
     finally:
         try:
             if ended is None:
-                _kill(process, spawner)
+                spawner.kill(process.id)
+                # Its folder is removed next.
+                if not _wait(process, spawner, clock.monotonic() + END_SECONDS, output):
+                    raise HostError("the sandbox did not end a program that was killed")
             # Its tree has ended: all its output is in the pipes.
             for pipe in pipes:
                 while _read(pipe, output):
@@ -59,9 +62,9 @@ def _wait(
         while (left := deadline - clock.monotonic()) > 0:
             for key, _ in waiting.select(left):
                 if key.fd == spawner.fileno():
-                    ended = _end_of(process, spawner)
-                    if ended is not None:
-                        return ended
+                    for each in spawner.receive():
+                        if isinstance(each, Exited) and each.id == process.id:
+                            return each
                 elif not _read(key.fd, output):
                     waiting.unregister(key.fd)
     return None
@@ -76,22 +79,3 @@ def _read(pipe: int, output: bytearray) -> bool:
     output += data
     del output[:-OUTPUT_BYTES]
     return bool(data)
-
-
-def _end_of(process: BotProcess, spawner: Spawner) -> Exited | None:
-    for each in spawner.receive():
-        if isinstance(each, Exited) and each.id == process.id:
-            return each
-    return None
-
-
-def _kill(process: BotProcess, spawner: Spawner) -> None:
-    """Kill it and wait for its end: its folder is removed next."""
-    spawner.kill(process.id)
-    deadline = clock.monotonic() + END_SECONDS
-    with selectors.DefaultSelector() as waiting:
-        waiting.register(spawner.fileno(), selectors.EVENT_READ)
-        while (left := deadline - clock.monotonic()) > 0:
-            if waiting.select(left) and _end_of(process, spawner) is not None:
-                return
-    raise HostError("the sandbox did not end a program that was killed")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 from arena.exhaustion import NO_QUOTA, NO_SPACE, ran_out, ran_out_in
@@ -20,23 +19,22 @@ _FILES = 16
 """Or with fewer free files."""
 
 
-def full_disk(folder: Path) -> str:
-    """The resource (blocks or files) that has run out on a folder's disk; empty: none."""
+def missing_room(folder: Path, promised: int, output: bytes, *others: Path) -> str:
+    """What has run out (blocks, files or a quota): if the folder's disk is full, or if a program's
+    output says so and its disk, or one of the `others`, lacks the promised bytes. Empty: nothing.
+    """
     # Not the blocks kept for root: a build runs as another user.
     disk = os.statvfs(folder)
     if disk.f_bavail * disk.f_frsize < LITTLE or (disk.f_files and disk.f_favail < _FILES):
         return NO_SPACE
-    return _refused(folder, LITTLE)
-
-
-def missing_room(folders: Iterable[Path], promised: int, output: bytes) -> str:
-    """What has run out by a program's output, if one of the folders lacks the promised bytes."""
+    if refused := _refused(folder, LITTLE):
+        return refused
     what = ran_out_in(output.decode(errors="replace"))
-    for folder in folders:
-        disk = os.statvfs(folder)
+    for each in (folder, *others):
+        disk = os.statvfs(each)
         if what == NO_SPACE and disk.f_bavail * disk.f_frsize < promised:
             return what
-        if what == NO_QUOTA and (refused := _refused(folder, promised)):
+        if what == NO_QUOTA and (refused := _refused(each, promised)):
             return refused
     return ""
 

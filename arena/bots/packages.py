@@ -22,7 +22,7 @@ from pathlib import Path
 
 from arena.bots import locks
 from arena.bots.cache import PACKAGES, cache_errors, in_cache, publish, scratch
-from arena.bots.disk_space import full_disk, missing_room
+from arena.bots.disk_space import missing_room
 from arena.bots.fetchers import HOME, PYTHON, Fetcher, choose
 from arena.bots.interpreters import Toolbox
 from arena.bots.locks import Locked
@@ -150,9 +150,8 @@ class _Wanted:
 
     def _check_room(self, work: Path, error: FailedError) -> None:
         """HostError if the tool failed because its own disk, or the cache's, is full."""
-        places = [work, Path.home(), Path(tempfile.gettempdir())]
         output = "\n".join(error.lines).encode()
-        if what := full_disk(work) or missing_room(places, MAX_BYTES, output):
+        if what := missing_room(work, MAX_BYTES, output, Path.home(), Path(tempfile.gettempdir())):
             raise HostError(
                 f"packages could not be fetched: {what}; make room in your home and in the cache "
                 f"{printable(self.cache)}"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots import build, clean_cache, default_cache, folder, in_use, load, ownership
+from arena.bots import build, clean_cache, default_cache, folder, in_use, load
 from arena.bots import cache as caches
-from arena.bots.ownership import is_own, write_risk
+from arena.bots.cache import is_own, write_risk
 from arena.model import UserError
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -76,30 +76,30 @@ def test_a_group_that_is_the_users_alone_may_write(cache, monkeypatch):
     cache.mkdir()
     cache.chmod(0o775)
     private = cache.stat()
-    monkeypatch.setattr(ownership, "_private", lambda *ids: ids == (private.st_gid, private.st_uid))
+    monkeypatch.setattr(caches, "_private", lambda *ids: ids == (private.st_gid, private.st_uid))
     assert write_risk(cache) == ""
-    monkeypatch.setattr(ownership, "_private", lambda *_: False)
+    monkeypatch.setattr(caches, "_private", lambda *_: False)
     assert write_risk(cache) == f"{cache} can be written to by its group"
 
 
 def test_which_group_is_a_users_alone(monkeypatch):
     """One of the user's name with nobody else in it."""
     user = SimpleUser("ada", ())
-    monkeypatch.setattr(ownership.pwd, "getpwuid", lambda _: user)
+    monkeypatch.setattr(caches.pwd, "getpwuid", lambda _: user)
     for group, alone in (
         (SimpleUser("ada", ()), True),
         (SimpleUser("ada", ("ada",)), True),
         (SimpleUser("ada", ("ada", "bob")), False),
         (SimpleUser("users", ()), False),
     ):
-        monkeypatch.setattr(ownership.grp, "getgrgid", lambda _, group=group: group)
-        assert alone is ownership._private(1, 1)
+        monkeypatch.setattr(caches.grp, "getgrgid", lambda _, group=group: group)
+        assert alone is caches._private(1, 1)
 
     def unknown(_):
         raise KeyError
 
-    monkeypatch.setattr(ownership.grp, "getgrgid", unknown)
-    assert not ownership._private(1, 1)
+    monkeypatch.setattr(caches.grp, "getgrgid", unknown)
+    assert not caches._private(1, 1)
 
 
 class SimpleUser:
