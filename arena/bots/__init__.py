@@ -4,12 +4,10 @@
     fetch(...)   ->  Issues   the packages that bots' lock files name, into the cache
     build(...)   ->  Built    the builds that are needed, in the sandbox; how each bot is started
     restore(...) ->  Roster   the entrants of an earlier event, found again by content
-    copy_to_event, remove_from_event      snapshots in an event's folder, for another machine
-    pack, unpack              snapshots and packages as bytes, for a machine without that folder
 
 Entrants (names, versions, hashes) are known before any build runs. A bad entrant raises nothing:
-its problems are collected, so that the caller can show all at once, or go on without it. UserError
-is raised for trouble with the cache, HostError for the sandbox. See docs/design/bots.md.
+its problems are collected. UserError is raised for trouble with the cache, HostError for the
+sandbox. See docs/design/bots.md.
 """
 
 from arena.bots.build import BuildLimits, build

@@ -1,8 +1,7 @@
 """Resolve commands: from `run`, a #! line or an entry file to what the sandbox starts.
 
-Reads a bot's folder and, through the toolbox, this machine's programs. Invariant: the first word of
-every result is an absolute path, below /bot (the bot's own program) or of a program outside that
-the result's `expose` shows.
+Invariant: the first word of every result is an absolute path, below /bot (the bot's own program) or
+of a program outside that the result's `expose` shows.
 """
 
 from __future__ import annotations
@@ -11,15 +10,14 @@ import os
 import posixpath
 import shlex
 import stat
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from arena.bots.folder import Folder, open_folder, read_errors
 from arena.bots.interpreters import MissingToolError, Toolbox
 from arena.bots.plain_text import BotError, did_you_mean, printable, split_words, toml_array
 from arena.model import Frozen
 
-INSIDE = "/bot"
-"""Where the sandbox shows the bot's folder."""
+INSIDE = "/bot"  # where the sandbox shows the bot's folder
 
 LANGUAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     ".py": (("python3",),),
@@ -37,8 +35,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], ...]] = {
 """Script suffixes, and what runs them without a #! line: the first that is installed."""
 
 _STEMS = ("bot", "main")
-HEAD = 4096
-"""Bytes read of a file to tell its kind; kernels read at most 256."""
+HEAD = 4096  # bytes read of a file to tell its kind; kernels read at most 256
 _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _MARK = b"\xef\xbb\xbf"
 _KERNEL = ("/proc", "/dev", "/sys")
@@ -112,10 +109,6 @@ def entry_file(folder: Folder) -> str | None:
     return None
 
 
-def _suffix(name: str) -> str:
-    return posixpath.splitext(name)[1]
-
-
 def resolve(run: tuple[str, ...] | None, folder: Path, toolbox: Toolbox) -> Command:
     """Resolve how `run` is started; None: the folder's obvious entry file."""
     command = (
@@ -132,7 +125,7 @@ def _resolve_entry(folder: Path, toolbox: Toolbox) -> Command:
         name = entry_file(inside)
     if name is None:
         raise CommandError("has neither `run` in bot.toml nor an entry file such as bot.py")
-    suffix = _suffix(name)
+    suffix = PurePath(name).suffix
     if not suffix:
         return _resolve_stated((f"./{name}",), folder, toolbox)
     return _resolve_script(_own_file(name, folder), name, suffix, toolbox)
@@ -179,25 +172,26 @@ def _in_kernel_files(name: str) -> bool:
 def _resolve_stated(run: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:
     _refuse_command_line(run, folder)
     program, *rest = run
-    for word in (*([program] if _suffix(program) in LANGUAGES else []), *rest):
+    for word in (*([program] if PurePath(program).suffix in LANGUAGES else []), *rest):
         _refuse_outside_path(word, folder)
     if program in {"env", "/usr/bin/env", "/bin/env"} and rest and "=" not in rest[0]:
         # Inside, env would search the sandbox's PATH; the PATH out here counts.
         program, *rest = rest
     if program == INSIDE or program.startswith(f"{INSIDE}/"):
         return _resolve_own(posixpath.relpath(program, INSIDE), tuple(rest), folder, toolbox)
-    own = "/" in program or _suffix(program) in LANGUAGES or os.path.lexists(folder / program)
+    own = (
+        "/" in program or PurePath(program).suffix in LANGUAGES or os.path.lexists(folder / program)
+    )
     if own and not program.startswith("/"):
         return _resolve_own(posixpath.normpath(program), tuple(rest), folder, toolbox)
     command = _resolve_tool((program,), tuple(rest), toolbox, anywhere=False)
     first = rest[0] if rest else ""
-    if _suffix(first) in LANGUAGES and not first.startswith(("-", "/")):
+    if PurePath(first).suffix in LANGUAGES and not first.startswith(("-", "/")):
         _own_file(first, folder)
     return command
 
 
 def _refuse_command_line(run: tuple[str, ...], folder: Path) -> None:
-    """Refuse a command line where a program is wanted."""
     program = run[0]
     if len(program.split()) < 2 or os.path.lexists(folder / program):
         return
@@ -206,7 +200,7 @@ def _refuse_command_line(run: tuple[str, ...], folder: Path) -> None:
 
 
 def _refuse_outside_path(word: str, folder: Path) -> None:
-    """Refuse the outside path of the bot's own file: inside, it lies elsewhere."""
+    """Refuse the outside path of the bot's own file, which lies elsewhere inside."""
     path = Path(word)
     if not path.is_absolute() or path.is_relative_to(INSIDE) or "\0" in word:
         return

@@ -1,9 +1,6 @@
 """Load bots: from the paths that a user names to candidates whose content is in the cache.
 
-`load` takes new paths, `restore` the entrants of an earlier event. A bad bot never raises: it
-becomes a Problem, so that the caller can show all problems together. Trouble with the cache itself
-raises UserError.
-
+A bad bot never raises, it becomes a Problem; trouble with the cache itself raises UserError.
 Invariant: everything known of a candidate was read from its snapshot, not from the folder that its
 author may be editing.
 """
@@ -52,20 +49,15 @@ from arena.exhaustion import ran_out
 from arena.model import Entrant, HostError, label_fault
 from arena.scaffolds.shipped import EXAMPLES
 
-VERSION_DIGITS = 8
-"""Digits of the content hash that stand for a version."""
-_SHOWN = 6
-"""Names listed in a note before it says how many more there are."""
-_NEAR = 500
-"""Names that are compared with bot.toml."""
+VERSION_DIGITS = 8  # of the content hash, as a version
+_SHOWN = 6  # names listed in a note before it says how many more there are
+_NEAR = 500  # names that are compared with bot.toml
 _LITTER = frozenset(
     {"AUTHORS", "CHANGELOG", "CONTRIBUTING", "COPYING", "Dockerfile", "INSTALL", "LICENCE"}
     | {"LICENSE", "Makefile", "NOTICE", "README", "TODO", "VERSION"}
 )
-_RESULTS = "arena-results"
-"""The default folder of events."""
-_MARKS = ("event.json", "arena-site.json")
-"""Files of a results folder, and of a published site."""
+_RESULTS = "arena-results"  # the default folder of events
+_MARKS = ("event.json", "arena-site.json")  # of a results folder, and of a published site
 _LIBRARIES = (".so", ".o", ".a", ".dylib")
 
 
@@ -74,10 +66,9 @@ class _StrayError(Exception):
 
 
 class _Content(NamedTuple):
-    """The files of a snapshot to be, and the name they suggest."""
-
     files: list[File]
     name: str
+    """The name they suggest for the bot."""
 
 
 def load(paths: Sequence[Path], *, cache: Path) -> Roster:
@@ -119,8 +110,6 @@ def restore(
 
 
 class _Loader:
-    """One pass over paths, collected into one Roster."""
-
     def __init__(self, cache: Path, sources: Sequence[Path]) -> None:
         self.cache = cache
         self.toolbox = Toolbox([cache, *sources])
@@ -144,7 +133,6 @@ class _Loader:
         )
 
     def load(self, path: Path) -> None:
-        """Load a path that the user gave."""
         shown = printable(path)
         try:
             with self._collect(printable(_absolute(path).name), shown):
@@ -158,7 +146,6 @@ class _Loader:
             self.strays.append(f"{shown} ({what})" if what.args else shown)
 
     def restore(self, entrant: Entrant, source: str) -> None:
-        """Find an entrant by its content hash."""
         shown = printable(source or entrant.id)
         try:
             with self._collect(entrant.id, shown):
@@ -170,7 +157,6 @@ class _Loader:
             self.issues.add(entrant.id, shown, "is no longer a bot")
 
     def _retake(self, entrant: Entrant, source: str) -> Snapshot:
-        """Take the snapshot of a known entrant again."""
         if not source:
             raise BotError(
                 f"its snapshot ({entrant.hash[:12]}…) is no longer in the cache, and its path is "
@@ -191,7 +177,6 @@ class _Loader:
 
     @contextlib.contextmanager
     def _collect(self, name: str, shown: str) -> Iterator[None]:
-        """Turn an error of reading a bot into a problem."""
         try:
             yield
         except BotError as e:
@@ -200,7 +185,6 @@ class _Loader:
             self.issues.add(name, shown, _unreadable(e))
 
     def _enter(self, candidate: Candidate) -> bool:
-        """Add a candidate, unless it is there already."""
         name, path = candidate.entrant.id, candidate.path
         earlier = self.found.setdefault(name, candidate)
         if earlier is candidate:
@@ -255,9 +239,6 @@ def _default_name(text: str, path: Path) -> str:
     if path.is_file():
         remedy = "rename the file, or put it into a folder with a bot.toml that sets `name`"
     raise BotError(f"'{printable(name)}' can't be a bot's name: {fault}; {remedy}")
-
-
-# ------------------------------------------------------------------------- what a path is
 
 
 def _absolute(path: Path) -> Path:

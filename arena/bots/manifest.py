@@ -1,5 +1,4 @@
-"""bot.toml: what an author states about a bot, checked field by field. The contract is the table in
-protocol/SPEC.md, section 8.
+"""bot.toml: what an author states about a bot, by the table in protocol/SPEC.md, section 8.
 
 Invariant: a `Manifest` holds only valid values; all mistakes of a file are reported together, each
 with its line.
@@ -21,14 +20,10 @@ from arena.bots.toml import BoundsError, Key, Toml
 from arena.model import LONGEST_LABEL, Frozen, label_fault
 
 NAME = "bot.toml"
-AUTHOR = 100
-"""Longest author: fits into a row of a table."""
-FILE_BYTES = 16_384
-"""A manifest has a dozen lines."""
-MOST = 10**9
-"""Largest limit: eleven days in milliseconds."""
-MISTAKES = 20
-"""Reported of one file: a screen's worth."""
+AUTHOR = 100  # characters: fits into a row of a table
+FILE_BYTES = 16_384  # a manifest has a dozen lines
+MOST = 10**9  # largest limit: eleven days in milliseconds
+MISTAKES = 20  # reported of one file: a screen's worth
 
 _WORDS = {"str": "a string", "bool": "true or false", "int": "an integer", "float": "a number"}
 _WORDS |= {"list": "an array", "dict": "a table"}
@@ -75,9 +70,7 @@ class Manifest(Frozen, frozen=True, kw_only=True):
 
 
 def read(folder: Folder) -> Manifest | None:
-    """Read and check a bot's manifest; None if it has none. ManifestError has all its mistakes,
-    SnapshotError the reason why it can't be read.
-    """
+    """Read and check a bot's manifest; None if it has none."""
     found = folder.find(NAME)
     if found is None or not found.is_file:
         return None
@@ -170,7 +163,6 @@ class _Reader:
         self.mistakes: list[tuple[Key, str]] = []
 
     def manifest(self) -> Manifest:
-        """Check everything; raise all mistakes together."""
         fields: dict[str, Callable[[str, Any], object]] = {
             "name": self._label,
             "version": self._label,

@@ -1,7 +1,6 @@
 """Results of loading and building bots: candidates, built bots, and problems with the rest.
 
-`Issues` collects problems while bots are loaded, fetched and built, so that one bad bot stops no
-other. Invariant: every text in a `Problem`, a note or a `NotRun` is fit for a terminal.
+Invariant: every text in a `Problem`, a note or a `NotRun` is fit for a terminal.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ class FailedError(BotError):
 
 @dataclass
 class Issues:
-    """Collects what is wrong with bots."""
+    """Collects what is wrong with bots, so that one bad bot stops no other."""
 
     problems: tuple[Problem, ...] = ()
     skipped: tuple[NotRun, ...] = ()
@@ -91,9 +90,7 @@ class Issues:
 
     @contextmanager
     def of(self, candidate: Candidate, where: str = "") -> Iterator[None]:
-        """Turn an error with a candidate into a problem, or a missing tool of an optional bot into
-        a reason to leave the bot out. `where` begins the line about a command.
-        """
+        """Collect an error with a candidate; `where` begins the line about a command."""
         name, path = candidate.entrant.id, candidate.path
         try:
             yield

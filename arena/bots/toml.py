@@ -4,9 +4,6 @@ tomllib's time is quadratic in the parts of a dotted key and in the depth of its
 into nested values, takes microseconds for each token, and reports no lines. One pass over the
 tokens bounds all of that.
 
-    source text --> tokens, counted --> lines of keys
-                --> tomllib         --> values
-
 Invariant: up to the first syntax error, where tomllib stops, both see the same tokens; so nothing
 that tomllib reads is longer, deeper or more than was counted.
 """
@@ -21,10 +18,8 @@ from typing import Any, NamedTuple
 
 MAX_PARTS = 16
 """Parts of a key and its table together, and nested brackets: Cargo's own manifests have six."""
-MAX_TOKENS = 200_000
-"""A Cargo.lock of 1 MB has 150,000, the largest project's 30,000."""
-MAX_DIGITS = 1000
-"""Of a number: TOML requires 19, Python refuses more than 4,300."""
+MAX_TOKENS = 200_000  # a Cargo.lock of 1 MB has 150,000, the largest project's 30,000
+MAX_DIGITS = 1000  # of a number: TOML requires 19, Python refuses more than 4,300
 _DIGITS = re.compile(rf"[+-]?[0-9_]{{{MAX_DIGITS + 1},}}.*", re.DOTALL)
 
 _TOKEN = re.compile(
@@ -79,8 +74,6 @@ def _unquoted(text: str) -> str:
 
 
 class _Tokens:
-    """One pass over a text."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.line = 1
@@ -105,7 +98,9 @@ class _Tokens:
                 raise BoundsError(self.line, f"holds more than {MAX_TOKENS} tokens")
             kind, text = token.lastgroup, token[token.lastgroup]
             if kind == "end":
-                self._end(text)
+                if not self.open and "\n" in text:
+                    self.key, self.value, self.header = [], None, 0
+                self.line += text.count("\n")
             elif kind == "mark":
                 self._mark(text)
             else:
@@ -115,11 +110,6 @@ class _Tokens:
                     raise BoundsError(self.line, f"has a number of more than {MAX_DIGITS} digits")
                 self.line += text.count("\n") if kind == "string" else 0
         return self.found
-
-    def _end(self, text: str) -> None:
-        if not self.open and "\n" in text:
-            self.key, self.value, self.header = [], None, 0
-        self.line += text.count("\n")
 
     def _key_part(self, text: str) -> None:
         if text[0] in "\"'":
@@ -136,18 +126,16 @@ class _Tokens:
         if self.value is not None:
             self._within_value(mark)
         elif mark == "=":
-            self.value = self._add_key((*self._base(), *self.key), len(self._base()))
+            base = self._base()
+            self.value = (*base, *self.key)
+            for end in range(len(base) + 1, len(self.value) + 1):
+                self.found.setdefault(self.value[:end], self.line)
         elif mark == "}" and self.open:
-            self._close()
+            _, self.value, _ = self.open.pop()
         elif mark == "[" and not self.key:
             self.header += 1
         elif mark == "]" and self.key:
             self._end_header()
-
-    def _add_key(self, key: Key, known: int) -> Key:
-        for end in range(known + 1, len(key) + 1):
-            self.found.setdefault(key[:end], self.line)
-        return key
 
     def _end_header(self) -> None:
         """End of a header: the keys that follow belong to its table."""
@@ -172,12 +160,9 @@ class _Tokens:
             self.key = []
             self.value = (*self.value, 0) if mark == "[" else None
         elif mark in "]}" and self.open:
-            self._close()
+            _, self.value, _ = self.open.pop()
         elif mark == "," and self.open:
             bracket, whose, place = self.open[-1]
             self.open[-1] = (bracket, whose, place + 1)
             self.key = []
             self.value = (*whose, place + 1) if bracket == "[" else None
-
-    def _close(self) -> None:
-        _, self.value, _ = self.open.pop()

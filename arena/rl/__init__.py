@@ -1,11 +1,8 @@
 """The games for people who train: a PettingZoo environment and a batch of holes as arrays.
 
 `env(...)` is one match or hole as an AEC environment, `vector_env(...)` many of them at once as
-numpy arrays; both play by the rules of `arena.games`, and both show a seat what `observe(view)`
-makes of its view. So what was trained with either can play in an event. docs/training.md
-has examples.
-
-Needs the extra `rl`. Nothing else in the package imports this.
+numpy arrays; both show a seat what `observe(view)` makes of its view. So what was trained with
+either can play in an event. docs/training.md has examples. Needs the extra `rl`.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ if any(find_spec(name) is None for name in ("numpy", "gymnasium", "pettingzoo"))
 
 from arena.rl.aec import Reward, env, raw_env
 from arena.rl.observation import MOVES, decode, encode, fields, mask, observe, size
-from arena.rl.vector import BatchStep, VectorEnv, vector_env
+from arena.rl.vector.table import BatchStep, VectorEnv, vector_env
 
 __all__ = [
     "MOVES",

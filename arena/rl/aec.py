@@ -89,15 +89,8 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
         turn_cap: int | None = None,
         render_mode: Literal["human", "ansi"] | None = None,
     ) -> None:
-        EzPickle.__init__(
-            self,
-            game,
-            seats=seats,
-            holes=holes,
-            reward=reward,
-            turn_cap=turn_cap,
-            render_mode=render_mode,
-        )
+        own = {"seats": seats, "holes": holes, "reward": reward, "turn_cap": turn_cap}
+        EzPickle.__init__(self, game, **own, render_mode=render_mode)
         super().__init__()
         self._game = chosen_game(game, seats, holes, reward, turn_cap)
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -111,16 +104,12 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
         actions = len(self.moves)
         # No count of cards is above 108, and one turn more than the cap can be begun.
         high = max(127, self._turn_cap + 1)
-        self.observation_spaces = {
-            agent: Dict(
-                {
-                    "observation": Box(0, high, (size(game, seats),), np.int16),
-                    "action_mask": Box(0, 1, (actions,), np.int8),
-                }
-            )
-            for agent in self.possible_agents
-        }
-        self.action_spaces = {agent: Discrete(actions) for agent in self.possible_agents}
+        self.observation_spaces, self.action_spaces = {}, {}
+        for agent in self.possible_agents:
+            numbers = Box(0, high, (size(game, seats),), np.int16)
+            legal = Box(0, 1, (actions,), np.int8)
+            self.observation_spaces[agent] = Dict({"observation": numbers, "action_mask": legal})
+            self.action_spaces[agent] = Discrete(actions)
         self._deals = Deals(os.urandom(32))
         self._next_deal = 0
         self._deal, self._pairing, self._number = 0, PAIRING, 0
@@ -129,7 +118,6 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
         self.agent_selection = self.possible_agents[0]
 
     def observation_space(self, agent: str) -> Dict:
-        """What `observe` returns: the numbers, and which actions are legal."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Discrete[np.int64]:
@@ -200,8 +188,6 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
     def close(self) -> None:
         """Nothing is held open."""
 
-    # ------------------------------------------------------------------------- the course
-
     def _in_play(self) -> Hole:
         if self._hole is None:
             raise ValueError("nothing is dealt yet: call reset() first")
@@ -248,13 +234,10 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
             f"{self._game.name}, deal {self._deal}, hole {self._number} of {self._holes}: {doing}",
             f"discard {view.discard}, stock {view.stock}",
         ]
-        grids = hole.grids() if over else view.grids
-        for seat, grid in enumerate(grids):
-            cards = ["." if card is None else str(card) for card in grid]
-            across = self._game.about.across
-            rows = " /".join(
-                "".join(f"{it:>3}" for it in cards[at : at + across])
-                for at in range(0, len(cards), across)
-            )
+        across = self._game.about.across
+        for seat, grid in enumerate(hole.grids() if over else view.grids):
+            cards = [f"{'.' if card is None else card:>3}" for card in grid]
+            starts = range(0, len(cards), across)
+            rows = " /".join("".join(cards[at : at + across]) for at in starts)
             lines.append(f"{self.possible_agents[seat]} {rows}   total {self._totals[seat]}")
         return "\n".join(lines) + "\n"

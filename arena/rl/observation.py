@@ -1,7 +1,7 @@
 """A view as numbers, and moves as numbers: the same in training and in a bot.
 
-It needs the standard library alone, and nothing of this package, so that a copy of this file can
-lie beside a bot: `observe(message["view"])` there is what the policy was trained on.
+It needs the standard library alone, so that a copy of this file can lie beside a bot:
+`observe(message["view"])` there is what the policy was trained on.
 
 An observation is a list of small whole numbers, its fields in the order of `fields(game, seats)`.
 Seats come in the order of play from the observer's own on, clockwise. A card is a code: 0 is none
@@ -13,23 +13,18 @@ Invariant: a function of the view alone, so it tells nothing that its seat may n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any, NamedTuple
 
 
 class Shape(NamedTuple):
     """What a game's views and moves are made of: all that a game adds to this file."""
 
-    cards: int
-    """Of one seat."""
-    codes: int
-    """Different cards; their codes are 1 to this."""
-    shift: int
-    """From a card to its code."""
-    known: bool
-    """Whether views say who knows a card."""
-    moves: tuple[str, ...]
-    """Every move; an action is the index of its move."""
+    cards: int  # of one seat
+    codes: int  # different cards; their codes are 1 to this
+    shift: int  # from a card to its code
+    known: bool  # whether views say who knows a card
+    moves: tuple[str, ...]  # an action is the index of its move
 
 
 SHAPES: Mapping[str, Shape] = {
@@ -74,12 +69,10 @@ _ACTIONS = {
 
 
 def encode(game: str, move: str) -> int:
-    """The action of a move."""
     return _ACTIONS[game][move]
 
 
 def decode(game: str, action: int) -> str:
-    """The move of an action."""
     return MOVES[game][action]
 
 
@@ -105,22 +98,15 @@ def fields(game: str, seats: int) -> dict[str, slice]:
     shape = SHAPES[game]
     cards, codes = seats * shape.cards, shape.codes
     widths = dict.fromkeys(("phase", "discard", "drawn", "stock", "place", "ended"), 1)
-    widths |= {"turns": seats, "grids": cards}
-    if shape.known:
-        widths["known"] = cards
+    widths |= {"turns": seats, "grids": cards, **({"known": cards} if shape.known else {})}
     widths |= {"pile": codes, "recycled": codes}
-    places: dict[str, slice] = {}
-    at = 0
-    for name, width in widths.items():
-        places[name] = slice(at, at + width)
-        at += width
-    return places
+    ends = [*accumulate(widths.values())]
+    return {name: slice(end - widths[name], end) for name, end in zip(widths, ends, strict=True)}
 
 
 def size(game: str, seats: int) -> int:
     """How many numbers an observation has."""
-    end: int = fields(game, seats)["recycled"].stop
-    return end
+    return int(fields(game, seats)["recycled"].stop)
 
 
 def observe(view: Mapping[str, Any]) -> list[int]:

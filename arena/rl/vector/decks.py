@@ -1,14 +1,13 @@
 """Where a batch's decks come from: numpy's random numbers, or an event's deals.
 
-A deck is a row of card codes (`arena.rl.observation`) in the order of dealing.
-
-Invariant: both are uniform over all orders of the pack.
+A deck is a row of card codes (`arena.rl.observation`: a card's rank among all that there are) in
+the order of dealing. Invariant: both are uniform over all orders of the pack.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,49 +24,21 @@ _CODE_BITS = 4
 _CODE = np.uint32((1 << _CODE_BITS) - 1)
 
 
-class Decks(Protocol):
-    """A source of decks."""
-
-    def deal(self, rows: Ints, deals: Ints, holes: Ints) -> Ints:
-        """The decks of the holes that begin in these rows of the batch."""
-
-    def reshuffle(self, row: int, number: int, codes: Ints) -> Ints:
-        """A new order for `codes` (ascending), for reshuffle `number` of the row's hole."""
-
-
-class Coding:
-    """Cards of a pack to codes and back: a code is a card's rank among all that there are."""
-
-    def __init__(self, pack: Sequence[int]) -> None:
-        self._cards = np.unique(np.array(pack))
-
-    def codes(self, cards: Sequence[int] | Ints) -> Ints:
-        """1 for the lowest card of the pack."""
-        return np.searchsorted(self._cards, cards) + 1
-
-    def cards(self, codes: Ints) -> list[int]:
-        """The cards of these codes."""
-        cards: list[int] = self._cards[codes - 1].tolist()
-        return cards
-
-
 class RandomDecks:
     """Decks from numpy's default generator."""
 
     def __init__(self, pack: Sequence[int], seed: int | None) -> None:
         self._rng = np.random.default_rng(seed)
-        self._codes = Coding(pack).codes(pack).astype(np.uint32)
+        self._codes = (np.searchsorted(np.unique(pack), pack) + 1).astype(np.uint32)
         self._pool = np.empty((0, len(pack)), np.int8)
 
-    def deal(self, rows: Ints, deals: Ints, holes: Ints) -> Ints:  # noqa: ARG002 - see Decks
-        """A deck for each row."""
+    def deal(self, rows: Ints, deals: Ints, holes: Ints) -> Ints:  # noqa: ARG002 - see DealtDecks
         while len(self._pool) < len(rows):
             self._pool = np.concatenate((self._pool, self._shuffled()))
         dealt, self._pool = self._pool[: len(rows)], self._pool[len(rows) :]
         return dealt
 
-    def reshuffle(self, row: int, number: int, codes: Ints) -> Ints:  # noqa: ARG002 - see Decks
-        """Any order."""
+    def reshuffle(self, row: int, number: int, codes: Ints) -> Ints:  # noqa: ARG002 - see DealtDecks
         return np.asarray(self._rng.permutation(codes))
 
     def _shuffled(self) -> Ints:
@@ -88,24 +59,28 @@ class RandomDecks:
 
 
 class DealtDecks:
-    """The decks of `arena.deals`, under the pairing "practice"; deal and hole name each."""
+    """The decks of `arena.deals`, under the pairing "practice"."""
 
     def __init__(self, pack: Sequence[int], deals: Deals) -> None:
         self._pack = tuple(pack)
-        self._coding = Coding(pack)
+        self._cards = np.unique(pack)
         self._deals = deals
         self._decks: dict[int, HoleDeck] = {}
         """By row of the batch."""
 
     def deal(self, rows: Ints, deals: Ints, holes: Ints) -> Ints:
-        """The decks of these deals and holes."""
+        """The decks of these deals and holes, which begin in these rows of the batch."""
         names = zip(rows.tolist(), deals.tolist(), holes.tolist(), strict=True)
         dealt = np.empty((len(rows), len(self._pack)), np.int64)
         for at, (row, deal, hole) in enumerate(names):
             self._decks[row] = deck = self._deals.deck(PAIRING, deal, hole, self._pack)
             dealt[at] = deck.cards
-        return self._coding.codes(dealt)
+        return np.searchsorted(self._cards, dealt) + 1
 
     def reshuffle(self, row: int, number: int, codes: Ints) -> Ints:
-        """The deck's own order."""
-        return self._coding.codes(self._decks[row].reshuffle(number, self._coding.cards(codes)))
+        """A new order for `codes` (ascending), for reshuffle `number` of the row's hole."""
+        cards = self._decks[row].reshuffle(number, self._cards[codes - 1].tolist())
+        return np.searchsorted(self._cards, cards) + 1
+
+
+Decks = RandomDecks | DealtDecks

@@ -14,15 +14,18 @@ Invariant, of every row and code: grids, pile, stock and a drawn card are the ca
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from arena.deals import Deals
 from arena.games import IllegalMoveError
+from arena.rl.aec import Reward, chosen_game
 from arena.rl.observation import SHAPES, fields
-from arena.rl.vector.decks import Decks
+from arena.rl.vector.decks import DealtDecks, Decks, RandomDecks
 
 Ints = NDArray[Any]
 
@@ -107,10 +110,7 @@ class VectorEnv(ABC):
         self._lay_out()
         self.reset()
 
-    # ---------------------------------------------------------------------- the caller's
-
     def reset(self) -> None:
-        """Deal every row anew."""
         self.hole[:] = 1
         self.deal[:] = self._new_deals(self.batch)
         self._start(self._rows)
@@ -165,14 +165,18 @@ class VectorEnv(ABC):
         in_range = (chosen >= 0) & (chosen < self._actions)
         legal = self._legal_flat.take(self._state * self._actions + chosen, mode="clip") & in_range
         if not legal.all():
-            raise self._illegal(chosen, int(np.argmin(legal)))
+            row = int(np.argmin(legal))
+            action = int(chosen[row])
+            what = repr(self.moves[action]) if in_range[row] else "not an action"
+            raise IllegalMoveError(
+                f"row {row}: action {action} ({what}) is not legal for seat {self.acting[row]} "
+                "now; choose where legal() is true"
+            )
         over = self._play(chosen, self._kind.take(chosen))
         rewards = np.zeros((self.batch, self.seats), np.float32)
         done = np.zeros(self.batch, np.bool_)
         scores = self._end(over, rewards, done) if over.size else np.zeros((0, self.seats), np.intp)
         return BatchStep(rewards, done, over, scores)
-
-    # ------------------------------------------------------------------------- each game's
 
     @abstractmethod
     def _lay_out(self) -> None:
@@ -193,16 +197,6 @@ class VectorEnv(ABC):
     @abstractmethod
     def _score(self, grids: Ints) -> Ints:
         """Strokes by row and place of codes by row, place and position."""
-
-    # --------------------------------------------------------------------------- the table
-
-    def _illegal(self, actions: Ints, row: int) -> IllegalMoveError:
-        action = int(actions[row])
-        what = repr(self.moves[action]) if 0 <= action < self._actions else "not an action"
-        return IllegalMoveError(
-            f"row {row}: action {action} ({what}) is not legal for seat {self.acting[row]} now; "
-            "choose where legal() is true"
-        )
 
     def _new_deals(self, number: int) -> Ints:
         deals = np.arange(self._next_deal, self._next_deal + number)
@@ -309,3 +303,39 @@ class VectorEnv(ABC):
         self.deal[finished] = self._new_deals(len(finished))
         self._start(over)
         return scores
+
+
+def vector_env(
+    game: str,
+    batch: int,
+    *,
+    seats: int = 2,
+    holes: int = 1,
+    reward: Reward = "strokes",
+    turn_cap: int | None = None,
+    seed: int | None = None,
+    deals: Deals | None = None,
+) -> VectorEnv:
+    """A batch of holes (`holes=1`) or matches (`holes=9`) of a game, dealt and ready.
+
+    Decks are numpy's from `seed`; or, at some 11 µs a deck, those of `deals`.
+    """
+    rules = chosen_game(game, seats, holes, reward, turn_cap)
+    if not rules.about.vector:
+        raise ValueError(f"{game} has no batches; use arena.rl.env")
+    if batch < 1:
+        raise ValueError(f"batch is {batch}: it must be 1 or more")
+    if seed is not None and deals is not None:
+        raise ValueError("give a seed or deals, not both: deals have a secret of their own")
+    pack = rules.pack(seats)
+    decks: Decks = RandomDecks(pack, seed) if deals is None else DealtDecks(pack, deals)
+    module, _, name = rules.about.vector.partition(":")
+    columns: type[VectorEnv] = getattr(importlib.import_module(module), name)
+    return columns(
+        batch=batch,
+        seats=seats,
+        holes=holes,
+        zero_sum=reward == "margin",
+        turn_cap=turn_cap or rules.turn_cap,
+        decks=decks,
+    )
