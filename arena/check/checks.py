@@ -280,7 +280,7 @@ async def brings_packages(exam: Examination, _: str) -> str:
     if not found:
         return ""
     listed = [f"{each.name} (imported in {each.imported}) is {each.place}" for each in found]
-    text = f"{'; '.join(listed)}.{unnamed_lock(exam.files)}"
+    text = f"{'; '.join(listed)}.{unnamed_lock(exam.facts.files)}"
     raise CheckWarning(Mistake.HOST_PACKAGE, text)
 
 

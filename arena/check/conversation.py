@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 import msgspec
@@ -76,8 +77,6 @@ def ordinary(line: bytes) -> Sequence[bytes]:
 
 
 class MistakeError(Exception):
-    """The bot made a mistake."""
-
     def __init__(self, finding: Finding, *, alone_s: float, unwanted: bool, declined: bool) -> None:
         super().__init__(finding.title)
         self.finding = finding
@@ -97,32 +96,33 @@ class StillSilentError(Exception):
         self.trigger = trigger
 
 
+@dataclass
 class Conversation:
-    """`facts`: what is known of the bot before it says anything."""
+    solo: Solo
+    settings: Settings
+    facts: Facts
+    """What is known of the bot before it says anything."""
+    alone_s: float
+    deliver: Delivery = ordinary
+    batch: bool = False
+    """Notices are written together with the next question."""
+    lean: bool = False
+    times: list[float] = field(default_factory=list)
+    """Seconds of each answer."""
+    used: float = 0.0
+    """Seconds of all answers of the match that is played."""
+    spent: list[float] = field(default_factory=list)
+    """The same of each whole match before."""
+    moves: list[str] = field(default_factory=list)
+    _pending: bytes = b""
+    _sent: bytes = b""
+    _since: list[bytes] = field(default_factory=list)
+    _after: str = ""
+    _turns: list[str] = field(default_factory=list)
 
-    def __init__(self, solo: Solo, settings: Settings, facts: Facts, *, alone_s: float) -> None:
-        self.solo = solo
-        self.settings = settings
-        self.deliver: Delivery = ordinary
-        self.batch = False
-        """Notices are written together with the next question."""
-        self.lean = False
-        self.times: list[float] = []
-        """Seconds of each answer."""
-        self.used = 0.0
-        """Seconds of all answers of the match that is played."""
-        self.spent: list[float] = []
-        """The same of each whole match before."""
-        self.moves: list[str] = []
-        self._facts = facts
-        self._limits = settings.limits
-        self._alone_s = alone_s
-        self._session = BotSession(settings.limits.line_bytes)
-        self._pending = b""
-        self._sent = b""
-        self._since: list[bytes] = []
-        self._after = ""
-        self._turns: list[str] = []
+    def __post_init__(self) -> None:
+        self._limits = self.settings.limits
+        self._session = BotSession(self._limits.line_bytes)
 
     async def start(
         self, *, patience: float = math.inf, suspect: Trigger = Trigger.NOTHING
@@ -166,7 +166,7 @@ class Conversation:
             self._pending += line
             return
         await self._write(self.deliver(line))
-        if self._alone_s:
+        if self.alone_s:
             until = clock.monotonic() + READS_S
             await self.expect_silence(DIES_S)
             while self.solo.unread and clock.monotonic() < until:
@@ -202,13 +202,11 @@ class Conversation:
         return answer.move
 
     async def expect_silence(self, seconds: float) -> None:
-        """Check that the bot writes nothing, and does not exit."""
         event = await self.solo.line(seconds)
         if not isinstance(event, Silence) or event.held:
             await self._fail(Expected.NOTHING, event)
 
     def flush(self) -> None:
-        """Send pending notices."""
         pending, self._pending = self._pending, b""
         self.solo.send(pending)
 
@@ -224,7 +222,7 @@ class Conversation:
         """Find out what makes a silent bot answer; with its standard error from before that."""
         solo = self.solo
         began, before = clock.monotonic(), solo.bot.cpu()
-        event, tried = await solo.line(max(grace, self._alone_s, WAKES_S)), Trigger.TIME
+        event, tried = await solo.line(max(grace, self.alone_s, WAKES_S)), Trigger.TIME
         busy = (solo.bot.cpu() - before) / (clock.monotonic() - began)
         stderr = solo.bot.log_tail()
         for trigger, data in ((Trigger.LINE, _LINE), (Trigger.BLOCK, _BLOCK)):
@@ -240,7 +238,7 @@ class Conversation:
                 answered, left = last.rest != silence.held, last.exited is not None
             event = last if answered else silence
         return event, replace(
-            self._facts,
+            self.facts,
             trigger=tried if answered else Trigger.NOTHING,
             left=left,
             busy=busy,
@@ -276,9 +274,9 @@ class Conversation:
         status = solo.bot.status() if exited else ""
         await solo.kill()
         # Without time to die after each line it may have died of any of them.
-        several = ended and len(self._since) > 1 and not self._alone_s
+        several = ended and len(self._since) > 1 and not self.alone_s
         facts = replace(
-            probed or replace(self._facts, stderr=solo.bot.log_tail()),
+            probed or replace(self.facts, stderr=solo.bot.log_tail()),
             expected=expected,
             after=self._after,
             line=line,
@@ -295,7 +293,7 @@ class Conversation:
             overstepped=exited.overstepped if exited else "",
         )
         alone_s = 0.0
-        if probed and not proven and not self._alone_s and probed.trigger is not Trigger.TIME:
+        if probed and not proven and not self.alone_s and probed.trigger is not Trigger.TIME:
             alone_s = probed.late + (PATIENT_S if isinstance(event, Silence) else MARGIN_S)
         elif several:
             alone_s = MARGIN_S

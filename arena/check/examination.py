@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from functools import partial
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena import registry
@@ -18,12 +18,10 @@ from arena.check.conversation import (
     StillSilentError,
     ordinary,
 )
-from arena.check.facts import Expected, Facts, Trigger
+from arena.check.facts import Facts, Trigger
 from arena.check.mistakes import Mistake
-from arena.engine.pipes import Pipes
-from arena.engine.single_bot import open_solo
+from arena.engine.single_bot import Solo
 from arena.model import Bot, Limits, Settings
-from arena.sandbox import Backend
 
 # At the start, a bot that is silent and uses no processor is probed after this; the second time, in
 # another process, at another moment, when a bot that was just about to write won't write.
@@ -44,43 +42,36 @@ class CheckSkipped(Exception):  # noqa: N818 - a result, not an error
     """A check that could not be made, for a reason that another check reports."""
 
 
+@dataclass
 class Examination:
-    def __init__(
-        self,
-        pipes: Pipes,
-        bot: Bot,
-        backend: Backend,
-        limits: Limits,
-        *,
-        files: Sequence[str],
-        quick: bool,
-    ) -> None:
-        self.bot = bot
-        self.limits = limits
-        self.files = files
-        self.quick = quick
-        self.alone_s = 0.0
-        """Seconds before a silent bot is probed; see `MistakeError`."""
-        self.ordinary = False
-        """Lines are delivered as a referee does, whatever a check wants to try."""
-        self.known: dict[Mistake, str] = {}
-        """Mistakes that were reported, with the title of the check that met each first."""
-        self.times: list[float] = []
-        self.spent = 0.0
-        """Seconds of the longest match."""
-        self.memory_mb = 0.0
-        self.idle = 0.0
-        """Share of a core that it used while it owed no answer."""
-        self.ready_s = 0.0
-        self.unplayed: tuple[str, MistakeError] | None = None
-        """The game that it could not play to its end in the check of whether it is quiet."""
-        self.not_played: set[str] = set()
-        """Games that it says it does not play."""
-        self.solo = partial(open_solo, pipes, backend=backend, limits=limits)
-        """Starts a command in the sandbox as the bot is started."""
-        windows = has_windows_lines(bot)
-        self._facts = Facts(expected=Expected.READY, run=bot.run, files=files, windows=windows)
-        self._slow = False
+    """What all checks of one bot share, and what they have found out about it."""
+
+    bot: Bot
+    limits: Limits
+    solo: Callable[[Bot], AbstractAsyncContextManager[Solo]]
+    """Starts a command in the sandbox as the bot is started."""
+    facts: Facts
+    """What is known of it before it says anything."""
+    quick: bool
+    alone_s: float = 0.0
+    """Seconds before a silent bot is probed; see `MistakeError`."""
+    ordinary: bool = False
+    """Lines are delivered as a referee does, whatever a check wants to try."""
+    known: dict[Mistake, str] = field(default_factory=dict)
+    """Mistakes that were reported, with the title of the check that met each first."""
+    times: list[float] = field(default_factory=list)
+    spent: float = 0.0
+    """Seconds of the longest match."""
+    memory_mb: float = 0.0
+    idle: float = 0.0
+    """Share of a core that it used while it owed no answer."""
+    ready_s: float = 0.0
+    unplayed: tuple[str, MistakeError] | None = None
+    """The game that it could not play to its end in the check of whether it is quiet."""
+    not_played: set[str] = field(default_factory=set)
+    """Games that it says it does not play."""
+    slow: bool = False
+    """Its start takes longer than a bot is given before it is probed."""
 
     @asynccontextmanager
     async def talk(
@@ -100,7 +91,7 @@ class Examination:
 
     async def _ready(self, stack: AsyncExitStack, settings: Settings) -> Conversation:
         """Probe a bot that is silent at the start early, twice; then wait its whole time."""
-        if self._slow or self.alone_s:
+        if self.slow or self.alone_s:
             return await stack.enter_async_context(self._start(settings))
         try:
             return await stack.enter_async_context(self._start(settings, patience=PATIENCE_S))
@@ -111,7 +102,7 @@ class Examination:
                 return await stack.enter_async_context(
                     self._start(settings, patience=SUSPECTS_S, suspect=suspect)
                 )
-        self._slow = True
+        self.slow = True
         return await stack.enter_async_context(self._start(settings))
 
     @asynccontextmanager
@@ -119,7 +110,7 @@ class Examination:
         self, settings: Settings, *, patience: float = math.inf, suspect: Trigger = Trigger.NOTHING
     ) -> AsyncIterator[Conversation]:
         async with self.solo(self.bot) as solo:
-            talk = Conversation(solo, settings, self._facts, alone_s=self.alone_s)
+            talk = Conversation(solo, settings, self.facts, alone_s=self.alone_s)
             try:
                 self.ready_s = await talk.start(patience=patience, suspect=suspect)
                 yield talk

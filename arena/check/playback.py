@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
 from arena.engine.contestant import Contestant
@@ -62,35 +63,31 @@ class _StderrTap(Tap):
         self._out.flush()
 
 
+@dataclass
 class Feeder:
     """See the module's theory of operation; `run` plays it once."""
 
-    def __init__(
-        self,
-        spoken: Callable[..., Script],
-        echo: FeedOutput,
-        notify: Callable[[str], None],
-        *,
-        seconds: float,
-        go_on: bool,
-        trusted: bool,
-    ) -> None:
-        """`trusted`: what runs is the user's own tool, which may colour what it writes."""
-        self._spoken = spoken
-        self._echo = echo
-        self._notify = notify
-        self._trusted = trusted
-        self._seconds = seconds
-        self._go_on = go_on
-        self._script = spoken(lean=False)
-        self._match = self._hole = 0
-        self._asked = self._same = self._others = 0
-        self._first = ""
-        """The first answer that was another one."""
+    spoken: Callable[..., Script]
+    echo: FeedOutput
+    notify: Callable[[str], None]
+    seconds: float
+    go_on: bool
+    trusted: bool
+    """What runs is the user's own tool, which may colour what it writes."""
+    _match: int = 0
+    _hole: int = 0
+    _asked: int = 0
+    _same: int = 0
+    _others: int = 0
+    _first: str = ""
+    """The first answer that was another one."""
+
+    def __post_init__(self) -> None:
+        self._script = self.spoken(lean=False)
 
     async def run(self, bot: Bot, backend: Backend, limits: Limits) -> bool:
         """Start the bot and play the transcript back; returns whether it answered as recorded."""
-        with closing(_StderrTap(self._echo.stderr, confined=not self._trusted)) as tap:
+        with closing(_StderrTap(self.echo.stderr, confined=not self.trusted)) as tap:
             async with (
                 open_tapped_pipes(tap) as table,
                 open_solo(table, bot, backend, limits) as solo,
@@ -114,7 +111,7 @@ class Feeder:
             outcome = await self._outcome(solo, session, step, last=last)
             if isinstance(outcome, Ready):
                 # Its own log doesn't say whether it asks for less; it does.
-                self._script = self._spoken(lean=outcome.lean)
+                self._script = self.spoken(lean=outcome.lean)
                 if not outcome.lean and any(
                     isinstance(s.message, Next) for s in self._script.steps
                 ):
@@ -138,7 +135,7 @@ class Feeder:
         silent = last and self._script.kind in _TIME and step.said is None
         seconds = self._patience(step)
         if silent and seconds > QUIET_S:
-            self._notify(
+            self.notify(
                 f"{self._where(step)}: here it said nothing in time; waiting "
                 "(Ctrl-C ends it; --timeout 2s sets a limit)"
             )
@@ -148,7 +145,7 @@ class Feeder:
             if isinstance(heard, Silence) and patient < seconds:
                 patient = seconds - patient
                 if not silent:
-                    self._notify(
+                    self.notify(
                         f"{self._where(step)}: no answer yet; waiting "
                         "(Ctrl-C ends it; --timeout 2s sets a limit)"
                     )
@@ -176,8 +173,8 @@ class Feeder:
     def _patience(self, step: Exchange) -> float:
         """Seconds for an answer; what started when it was recorded may take as long as then."""
         if isinstance(step.message, Hello) and self._script.kind is not FaultKind.START:
-            return max(self._seconds, step.message.limits.start_ms / 1000)
-        return self._seconds
+            return max(self.seconds, step.message.limits.start_ms / 1000)
+        return self.seconds
 
     def _answered(self, step: Exchange, answer: Answer, *, last: bool) -> bool | None:
         """Compare an answer with the recorded one; None: go on."""
@@ -205,8 +202,8 @@ class Feeder:
             self._first = f"{self._where(step)}: another answer: {moves}"
             self._tell(self._first)
             after = "what follows in the transcript no longer follows from its answers"
-            self._tell(f"  {after}{'' if self._go_on else '; stopped (--go-on goes on)'}")
-        return None if self._go_on else False
+            self._tell(f"  {after}{'' if self.go_on else '; stopped (--go-on goes on)'}")
+        return None if self.go_on else False
 
     def _failed(self, step: Exchange, failure: Failure, *, last: bool) -> bool:
         status = f" ({failure.status})" if failure.status else ""
@@ -259,6 +256,6 @@ class Feeder:
 
     def _tell(self, text: str) -> None:
         for line in text.splitlines():
-            self._echo.line(
+            self.echo.line(
                 sentence(line) if not line.startswith("  ") else f"  {sentence(line[2:])}"
             )

@@ -108,13 +108,6 @@ class CheckReports(Frozen, frozen=True, kw_only=True):
         return all(report.checks[0].name != NOT_ENTERED for report in self.bots)
 
 
-def worst(statuses: list[Status]) -> Status:
-    for status in (Status.FAILED, Status.WARNED):
-        if status in statuses:
-            return status
-    return Status.PASSED
-
-
 def finding_of(diagnosis: Diagnosis, facts: Facts | None = None, received: bytes = b"") -> Finding:
     """Put a diagnosis into words, with its evidence; without facts, a warning."""
     mistake, detail = diagnosis

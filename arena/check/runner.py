@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -16,18 +17,16 @@ from msgspec.structs import replace
 from arena import registry
 from arena.check.checks import CHECKS, Check, percentiles
 from arena.check.conversation import MistakeError
-from arena.check.examination import CheckSkipped, CheckWarning, Examination
-from arena.check.facts import Diagnosis
+from arena.check.examination import CheckSkipped, CheckWarning, Examination, has_windows_lines
+from arena.check.facts import Diagnosis, Expected, Facts
 from arena.check.mistakes import Mistake, Section
-from arena.check.report import CheckResult, Finding, Report, Status, Times, finding_of, worst
+from arena.check.report import CheckResult, Finding, Report, Status, Times, finding_of
 from arena.engine.pipes import Pipes
+from arena.engine.single_bot import open_solo
 from arena.model import Bot, Limits
 from arena.sandbox import Backend
 
-_ONE = (
-    "With time after each line it did not happen: does it take all that it reads at once for one "
-    "line?"
-)
+_ONE = "With time after each line it did not happen: does it take all that it reads for one line?"
 _CHANGE = "A bot ignores fields and messages that it doesn't know."
 # Names of a bot's files that are read, to guess its language.
 FILES = 200
@@ -66,7 +65,14 @@ async def check_bot(
     ends: Callable[[CheckResult], None] = lambda _: None,
 ) -> Report:
     """Run all checks; `begins` gets the title of each before it runs, `ends` its result."""
-    exam = Examination(pipes, bot, backend, limits, files=_files(bot.root), quick=quick)
+    solo = partial(open_solo, pipes, backend=backend, limits=limits)
+    facts = Facts(
+        expected=Expected.READY,
+        run=bot.run,
+        files=_files(bot.root),
+        windows=has_windows_lines(bot),
+    )
+    exam = Examination(bot, limits, solo, facts, quick)
     results: list[CheckResult] = []
     stop = False
     for step in planned(games, bot):
@@ -83,11 +89,13 @@ async def check_bot(
                 stop = True
         results.append(result)
         ends(result)
+    bad = [each for each in (Status.FAILED, Status.WARNED) if each in {r.status for r in results}]
+    worst = bad[0] if bad else Status.PASSED
     p50, p99, most = (round(ms, 3) for ms in percentiles(exam.times))
     return Report(
         bot=bot.entrant.id,
         path=path,
-        status=worst([result.status for result in results]),
+        status=worst,
         checks=tuple(results),
         times=Times(answers=len(exam.times), p50_ms=p50, p99_ms=p99, max_ms=most),
         memory_mb=round(exam.memory_mb, 1),
