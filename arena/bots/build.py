@@ -111,7 +111,7 @@ def build(
                     root=str(root),
                     run=command.argv,
                     expose=command.expose,
-                    env=packages.env if packages else (),
+                    env=packages.fetcher.env if packages else (),
                     scratch_mb=min(candidate.stated.asked.scratch_mb or 0, scratch_mb),
                     source=candidate.source,
                 )
@@ -185,7 +185,7 @@ class _Build:
                     raise FailedError(f"build: the name {name} is reserved; rename that file")
             if self.packages:
                 with cache_errors(self.cache):
-                    copy_into(Path(self.packages.folder), made)
+                    copy_into(self.packages.folder, made)
             with cache_errors(self.cache):
                 (made / HOME).mkdir(exist_ok=True)
             self.input = measure(made)
@@ -272,7 +272,7 @@ class _Build:
             root=str(made),
             writable=True,
             expose=command.expose,
-            env={**_ENVIRONMENT, **dict(self.packages.env if self.packages else ())},
+            env={**_ENVIRONMENT, **dict(self.packages.fetcher.env if self.packages else ())},
             memory_mb=self.limits.memory_mb,
             tasks=self.limits.tasks,
             file_mb=self.limits.file_mb,

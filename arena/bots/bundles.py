@@ -1,8 +1,5 @@
 """Pack entries of the cache (bots, packages) as bytes, for machines that share no folder.
 
-    pack      <cache>/bots/<content hash>  or  <cache>/packages/<key>  -->  its sum, its bytes
-    unpack    the bytes, beside the cache's entries --> checked --> published under that name
-
 A bundle lists files, links and empty folders, in the order of their paths' bytes. Its sum is the
 SHA-256 that a bot's content hash is, of the same lines; a link is one with `l` and what it leads
 to, an empty folder one with `d`. So a bot's sum is its name. A key names what packages were made
@@ -26,7 +23,7 @@ import msgspec
 
 from arena.bots.cache import BOTS, PACKAGES, cache_errors, in_cache, in_use, publish, scratch
 from arena.bots.plain_text import printable
-from arena.bots.snapshot import HASH, HEADER, find, set_modes
+from arena.bots.snapshot import HASH, digest, find, set_modes
 from arena.bots.trees import MAX_DEPTH, ShapeError, inside, measure
 from arena.exhaustion import ran_out
 from arena.model import Entrant, HostError, UserError
@@ -126,11 +123,7 @@ def _items_in(folder: Path) -> Iterator[_Item]:
 
 
 def _sum(items: Iterable[_Item]) -> str:
-    total = hashlib.sha256(HEADER)
-    for item in items:
-        content = hashlib.sha256(item.content).hexdigest()
-        total.update(f"{item.kind} {content} ".encode() + item.path + b"\0")
-    return total.hexdigest()
+    return digest((i.kind, hashlib.sha256(i.content).hexdigest(), i.path) for i in items)
 
 
 def _write_items(bundle: bytes, made: Path) -> None:

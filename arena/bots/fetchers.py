@@ -4,7 +4,6 @@ The tools run as the user, outside the sandbox, in an empty folder of the cache,
 configuration: mirrors, proxies, certificates, credentials. What keeps packages' code from running
 here is stated at each tool; locks/ checks what a bot's files could make a tool do.
 
-    fetcher = choose(candidate, toolbox)      which tool, and for which interpreter
     fetcher.identity                          what the packages depend on besides the lock file
     fetcher.env                               what the bot's environment needs to find them
     fetcher.compile                           a command for the sandbox that makes them start faster
@@ -30,15 +29,10 @@ from arena.bots.plain_text import printable
 from arena.bots.roster import Candidate, FailedError
 from arena.bots.tools import ask, run
 
-HOME = ".arena-home"
-"""A build's home in the bot's folder; it is no part of the result."""
-PYTHON = ".arena-packages"
-"""The folder of Python packages in the bot's folder."""
+HOME = ".arena-home"  # a build's home in the bot's folder; it is no part of the result
+PYTHON = ".arena-packages"  # the folder of Python packages in the bot's folder
 
 _WHEELS = "only wheels are taken: to build a package is to run its code outside the sandbox"
-
-
-# ---------------------------------------------------------------------------------- Python
 
 
 def _python(candidate: Candidate, toolbox: Toolbox) -> str:
@@ -121,20 +115,15 @@ class _Pip:
     def _check(locked: Locked, target: Path) -> None:
         """FailedError for packages that pip added: unpinned, they may be other ones tomorrow."""
         found = sorted(folder.name for folder in target.glob("*.dist-info"))
-        pairs = [name.removesuffix(".dist-info").partition("-") for name in found]
+        pairs = (name.removesuffix(".dist-info").partition("-") for name in found)
         extra = [
-            f"{name}=={version}"
-            for name, _, version in pairs
-            if canonical_name(name) not in locked.names
+            f"{name}=={of}" for name, _, of in pairs if canonical_name(name) not in locked.names
         ]
         if extra:
             raise FailedError(
                 f"{REQUIREMENTS} doesn't pin all that its packages need; "
                 f"add {printable(', '.join(extra))}"
             )
-
-
-# -------------------------------------------------------------------------------- JavaScript
 
 
 class _Npm:
@@ -173,9 +162,6 @@ class _Npm:
         run([self._npm, "ci", *flags], work, env)
         if (work / "node_modules").is_dir():
             (work / "node_modules").rename(made / "node_modules")
-
-
-# -------------------------------------------------------------------------------------- Rust
 
 
 class _Cargo:
@@ -229,7 +215,5 @@ def choose(candidate: Candidate, toolbox: Toolbox) -> Fetcher:
     """The tool for a bot's lock file; MissingToolError if there is no python3."""
     if candidate.stated.lock == REQUIREMENTS:
         return _Pip(_python(candidate, toolbox))
-    if candidate.stated.lock == PACKAGE_LOCK:
-        return _Npm(toolbox)
-    assert candidate.stated.lock == CARGO_LOCK
-    return _Cargo(toolbox)
+    assert candidate.stated.lock in {PACKAGE_LOCK, CARGO_LOCK}
+    return _Npm(toolbox) if candidate.stated.lock == PACKAGE_LOCK else _Cargo(toolbox)

@@ -2,10 +2,10 @@
 has to show.
 
 PATH is searched as a shell does, outside the sandbox; a version manager is asked which program its
-shim stands for. A program in the system's folders needs nothing more. Of a virtual environment, or
-any other installation with a shape of sandbox/installations.py, the parts are shown; without a
-shape a program is refused. A path that a bot names must lead to a program of the system, into a
-folder on PATH, or to the program that its last part names on PATH.
+shim stands for. A program in the system's folders needs nothing more. Of any other installation
+with a shape of sandbox/installations.py the parts are shown; without a shape a program is refused.
+A path that a bot names must lead to a program of the system, into a folder on PATH, or to the
+program that its last part names on PATH.
 
 Invariants: a submission is never the reason why something is shown, or run outside the sandbox.
 What is shown neither contains nor lies in the cache, the event's folder or a bot's own place, and
@@ -49,15 +49,10 @@ Homebrew not `etc` and `var`, the settings and databases of services."""
 _MANAGERS = ("pyenv", "nodenv", "goenv", "jenv", "asdf", "mise")
 _OTHER_NAMES = {"python": ("python3",), "node": ("nodejs",), "nodejs": ("node",)}
 _SHARED = tuple(map(Path, ("/opt", "/srv", "/mnt", "/media", "/var", "/run", "/etc")))
-"""Shared by many programs."""
-_FIRST_USER = 1000
-"""Lower ids are the system's users, with homes anywhere."""
-_ASK_SECONDS = 20
-"""For a version manager: a shell script, on a possibly loaded machine."""
-_LINKS = 40
-"""As many as the kernel follows."""
-_OWN_PYTHON = Path(getattr(sys, "_base_executable", "") or sys.executable)
-"""The Python that runs this, if there is none on PATH."""
+_FIRST_USER = 1000  # lower ids are the system's users, with homes anywhere
+_ASK_SECONDS = 20  # for a version manager: a shell script, on a possibly loaded machine
+_LINKS = 40  # as many as the kernel follows
+_OWN_PYTHON = Path(getattr(sys, "_base_executable", "") or sys.executable)  # if none is on PATH
 
 
 class MissingToolError(BotError):
@@ -72,11 +67,10 @@ class HiddenToolError(BotError):
 
 
 class Tool(Frozen, frozen=True, kw_only=True):
-    """A program, as it is called inside as well as outside."""
-
     path: str
-    expose: tuple[str, ...] = ()
-    identity: str = ""
+    """Inside as well as outside."""
+    expose: tuple[str, ...]
+    identity: str
     """File, size and time: changes with the program."""
 
 
@@ -88,7 +82,9 @@ class Toolbox:
 
     def __init__(self, closed: Iterable[Path] = ()) -> None:
         self._closed = tuple(Path(os.path.realpath(place)) for place in closed)
-        places = (Path.home(), Path.cwd(), Path(tempfile.gettempdir()), *_SHARED, *_homes())
+        users = (user for user in pwd.getpwall() if user.pw_uid == 0 or user.pw_uid >= _FIRST_USER)
+        homes = [Path(user.pw_dir) for user in users if user.pw_dir not in {"", "/"}]
+        places = (Path.home(), Path.cwd(), Path(tempfile.gettempdir()), *_SHARED, *homes)
         self._private = tuple(Path(os.path.realpath(place)) for place in places)
         folders = [
             folder
@@ -109,14 +105,13 @@ class Toolbox:
         """Find a program by bare name or absolute path; `anywhere`: a path that is not here, as
         in a #! line from another machine, is searched by its last part.
         """
-        tool = self._found.get(name)
-        if tool is None:
-            tool = self._found[name] = self._tool(self._locate(name, anywhere=anywhere))
-        return tool
+        if name not in self._found:
+            self._found[name] = self._tool(self._locate(name, anywhere=anywhere))
+        return self._found[name]
 
     def outside(self, name: str) -> str:
         """The user's program of that name, to be run outside; no bot sees it."""
-        return str(self._locate(name, anywhere=False))
+        return str(self._locate(name))
 
     def _is_users(self, program: Path) -> bool:
         """Whether a path is in a folder on PATH, or the system's. Its owner says nothing: the user
@@ -129,7 +124,7 @@ class Toolbox:
         ours = _within(links[0], SYSTEM) and _within(links[-1], SYSTEM)
         return program.parent in self._users or ours
 
-    def _locate(self, name: str, *, anywhere: bool) -> Path:
+    def _locate(self, name: str, *, anywhere: bool = False) -> Path:
         if name.startswith("/"):
             if os.access(name, os.X_OK) and not Path(name).is_dir():
                 return self._named_path(Path(name))
@@ -157,7 +152,7 @@ class Toolbox:
         apart = find_environment(place)
         if apart is None or apart.prefix == Path(sys.prefix):
             with contextlib.suppress(MissingToolError):
-                for known in (_OWN_PYTHON, self._locate(place.name, anywhere=False)):
+                for known in (_OWN_PYTHON, self._locate(place.name)):
                     if known.resolve() == place.resolve():
                         return known
         raise HiddenToolError(
@@ -210,7 +205,6 @@ class Toolbox:
         )
 
     def _exposed(self, program: Path) -> tuple[Path, ...]:
-        """Paths that the sandbox has to show for a program that isn't the system's."""
         for store, names in STORES.items():
             if _within(program, (store,)):
                 parts = tuple(part for name in names if (part := store / name).is_dir())
@@ -243,7 +237,6 @@ class Toolbox:
         return found.parts
 
     def _may_show(self, folder: Path) -> bool:
-        """Whether a folder holds nothing but the program."""
         own = {home / name for home in self._private for name in (".local", ".cache", ".config")}
         return (
             folder not in own
@@ -254,8 +247,7 @@ class Toolbox:
 
 @functools.cache  # 0.2 s each; every load of a roster has its own toolbox
 def _ask(command: tuple[str, ...], name: str, argv0: str = "") -> Path:
-    """Ask a version manager for a program."""
-    # A proxy behaves by the name it is called by.
+    """Ask a version manager for a program; `argv0`: a proxy behaves by the name it is called by."""
     argv = [argv0 or command[0], *command[1:]]
     try:
         answer = subprocess.run(
@@ -275,12 +267,6 @@ def _ask(command: tuple[str, ...], name: str, argv0: str = "") -> Path:
         return Path(place)
     errors = os.fsdecode(answer.stderr).strip().splitlines() or [f"exit {answer.returncode}"]
     raise MissingToolError(name, f"its version manager can't find ({printable(errors[0])})")
-
-
-def _homes() -> list[Path]:
-    """The homes of all users who log in here."""
-    users = (user for user in pwd.getpwall() if user.pw_uid == 0 or user.pw_uid >= _FIRST_USER)
-    return [Path(user.pw_dir) for user in users if user.pw_dir not in {"", "/"}]
 
 
 def _within(place: Path, folders: Iterable[Path | str]) -> bool:

@@ -5,8 +5,8 @@
                                                        yes --> copied over the bot's files
 
 Only `fetch` uses the network, through the user's own tools. The key covers the lock file, the files
-that its tool reads beside it, and the toolchain: a change of any is fetched again, and an event
-never gets packages that its bots' hashes don't name. Cluster nodes get entries as bundles.
+that its tool reads beside it, and the toolchain: an event never gets packages that its bots' hashes
+don't name. Cluster nodes get entries as bundles.
 
 Invariant: an entry of the cache is whole and holds plain files and links; nothing of it has been
 run outside of the sandbox.
@@ -30,7 +30,7 @@ from arena.bots.plain_text import BotError, printable
 from arena.bots.roster import Candidate, FailedError, Issues
 from arena.bots.snapshot import make_plain
 from arena.bots.trees import ShapeError, measure
-from arena.model import Frozen, HostError, canonical, sha256_hex
+from arena.model import HostError, canonical, sha256_hex
 
 MAX_BYTES = 2 << 30
 """What one bot's packages may hold: numpy has 60 MB, a neural network's library without a
@@ -42,29 +42,16 @@ _FORMAT = 2
 """Raised when packages are fetched or laid out differently."""
 
 
-class Packages(Frozen, frozen=True, kw_only=True):
-    folder: str
-    key: str
-    env: tuple[tuple[str, str], ...] = ()
-    compile: tuple[str, ...] = ()
-    """Run in the sandbox once they are in place; if it fails they only start slower."""
-
-
 def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | None:
     """The packages of a bot; None if it needs none; FailedError if they were not fetched."""
     if not candidate.stated.lock:
         return None
-    wanted = _Wanted(candidate, cache, toolbox)
-    if not in_cache(wanted.folder):
+    packages = Packages(candidate, cache, toolbox)
+    if not in_cache(packages.folder):
         raise FailedError(
             f"needs packages that were not fetched: run `arena fetch {shlex.quote(candidate.path)}`"
         )
-    return Packages(
-        folder=str(wanted.folder),
-        key=wanted.folder.name,
-        env=wanted.fetcher.env,
-        compile=wanted.fetcher.compile if (wanted.folder / PYTHON).is_dir() else (),
-    )
+    return packages
 
 
 def missing_packages(candidates: Sequence[Candidate], *, cache: Path) -> tuple[str, ...]:
@@ -76,9 +63,9 @@ def missing_packages(candidates: Sequence[Candidate], *, cache: Path) -> tuple[s
     for candidate in candidates:
         if candidate.stated.lock:
             with suppress(BotError):
-                wanted = _Wanted(candidate, cache, toolbox)
+                wanted = Packages(candidate, cache, toolbox)
                 if not in_cache(wanted.folder):
-                    names.add(f"{PACKAGES}/{wanted.folder.name}")
+                    names.add(f"{PACKAGES}/{wanted.key}")
     return tuple(sorted(names))
 
 
@@ -92,7 +79,7 @@ def fetch(candidates: Sequence[Candidate], *, cache: Path, report: Callable[[str
             report(f"{name}: names no lock file in bot.toml, nothing to fetch")
             continue
         with issues.of(candidate):
-            wanted = _Wanted(candidate, cache, toolbox)
+            wanted = Packages(candidate, cache, toolbox)
             if in_cache(wanted.folder):
                 report(f"{name}: already here")
                 continue
@@ -104,37 +91,40 @@ def fetch(candidates: Sequence[Candidate], *, cache: Path, report: Callable[[str
     return issues
 
 
-class _Wanted:
+class Packages:
     """The packages of one bot, and their place in the cache."""
 
     def __init__(self, candidate: Candidate, cache: Path, toolbox: Toolbox) -> None:
-        self.cache = cache
+        self._cache = cache
         self.lock = candidate.stated.lock
         self.locked: Locked = locks.read(candidate.stated.lock, Path(candidate.snapshot))
         self.fetcher: Fetcher = choose(candidate, toolbox)
         files = sorted((path, sha256_hex(data)) for path, data in self.locked.files.items())
-        key = sha256_hex(canonical([_FORMAT, self.lock, files, self.fetcher.identity]))
-        self.folder = cache / PACKAGES / key
+        self.key = sha256_hex(canonical([_FORMAT, self.lock, files, self.fetcher.identity]))
+        self.folder = cache / PACKAGES / self.key
+
+    @property
+    def compile(self) -> tuple[str, ...]:
+        """Run in the sandbox once they are in place; if it fails they only start slower."""
+        return self.fetcher.compile if (self.folder / PYTHON).is_dir() else ()
 
     def fetch(self) -> tuple[int, int]:
         """Fill the cache; return how many files and bytes."""
-        with scratch(self.cache, PACKAGES) as folder:
+        with scratch(self._cache, PACKAGES) as folder:
             work, made = folder / "work", folder / "made"
-            with cache_errors(self.cache):
+            with cache_errors(self._cache):
                 made.mkdir()
-                for path, data in self.locked.files.items():
+                given = {**dict.fromkeys(self.locked.empty, b""), **self.locked.files}
+                for path, data in given.items():
                     (work / path).parent.mkdir(parents=True, exist_ok=True)
                     (work / path).write_bytes(data)
-                for path in self.locked.empty:
-                    (work / path).parent.mkdir(parents=True, exist_ok=True)
-                    (work / path).touch()
             try:
-                with cache_errors(self.cache):
+                with cache_errors(self._cache):
                     self.fetcher.fetch(self.locked, work, made)
             except FailedError as e:
                 self._check_room(work, e)
                 raise
-            with cache_errors(self.cache):
+            with cache_errors(self._cache):
                 try:
                     files, size = measure(made, most=2 * MAX_FILES)
                 except ShapeError as e:
@@ -154,5 +144,5 @@ class _Wanted:
         if what := missing_room(work, MAX_BYTES, output, Path.home(), Path(tempfile.gettempdir())):
             raise HostError(
                 f"packages could not be fetched: {what}; make room in your home and in the cache "
-                f"{printable(self.cache)}"
+                f"{printable(self._cache)}"
             ) from error

@@ -1,8 +1,7 @@
 r"""A bot's content: list it, hash it, copy it to where edits no longer reach it.
 
-Reads the bot's folder, writes the cache. Invariant: the hash that names a snapshot was computed
-from the snapshot's own bytes, so an edit during the copy can only lead to another hash, never to a
-wrong one.
+Invariant: the hash that names a snapshot was computed from the snapshot's own bytes, so an edit
+during the copy can only lead to another hash, never to a wrong one.
 
 The content hash is the SHA-256 of the line `nine-arena bot 1\n` and then, for every file in the
 order of its path's bytes: `x` or `-` (executable or not), a space, the hex SHA-256 of the content,
@@ -11,14 +10,10 @@ a space, the path within the folder, a zero byte. Times, owners and empty folder
 Left out, by name, in every folder: version control, caches of Python and its tools, desktop litter,
 and virtual environments (they hold absolute paths; the organiser may activate one). Beside
 a lock file the output of its tool is left out too (see locks). Everything else belongs to the bot,
-`node_modules` and compiled files too. Links are followed only within the folder: see folder.py,
-which also defends against an author who exchanges files meanwhile.
+`node_modules` and compiled files too. Links are followed only within the folder (see folder.py).
 
-A prepared event carries its bots' snapshots in its own folder, until it has been played:
-
-    <event's folder>/bots/<content hash>/
-
-A snapshot taken from there goes through the cache under the hash of its bytes, like any other.
+A prepared event carries its bots' snapshots in its own folder, as bots/<content hash>/, until it
+has been played; one taken from there goes through the cache like any other.
 """
 
 from __future__ import annotations
@@ -42,13 +37,12 @@ from arena.bots.folder import (
     os_errors,
 )
 from arena.bots.plain_text import printable
-from arena.bots.trees import MAX_DEPTH, MAX_PATH, copy_into, inside, remove
+from arena.bots.trees import MAX_DEPTH, MAX_PATH, copy_into, inside, remove, whole
 from arena.model import Entrant, UserError
 
 MAX_BYTES = 256 << 20
 """Room for a neural network's weights; a data set or a disk image given by mistake is refused."""
-MAX_FILES = 20_000
-"""Twice a large node_modules."""
+MAX_FILES = 20_000  # twice a large node_modules
 
 IGNORED = frozenset(
     {".git", ".hg", ".svn", ".jj", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
@@ -59,9 +53,7 @@ HASH = re.compile(r"[0-9a-f]{64}")
 READ_NS = 2_145_830_400 * 10**9
 """The access time of everything in the cache, in 2037: kernels update that time only if it is older
 than the last change, or than a day (relatime)."""
-HEADER = b"nine-arena bot 1\n"
-_ELF = b"\x7fELF"
-_ELF_TYPE = 16
+_ELF, _ELF_TYPE = b"\x7fELF", 16
 _PROGRAMS = (b"\x02", b"\x03")  # at a fixed address, or at any
 
 
@@ -86,79 +78,79 @@ def listing(folder: Folder, left_out: frozenset[str] = frozenset()) -> list[File
     """
     top = folder.find("")
     assert top is not None, "an open folder is there"
+    owner, left = top.info.st_uid, MAX_ENTRIES
+
+    def walk(at: FolderEntry, below: str, above: tuple[str, ...]) -> Iterator[File]:
+        """The files of one folder; `below`: its path, `above`: the folders it lies in."""
+        nonlocal left  # links may lead to the same folders many times, so every name is counted
+        names = folder.names(at.place, left)
+        left -= len(names)
+        if below and "pyvenv.cfg" in names:
+            return
+        above = (*above, at.place)
+        for name in names:
+            if name in IGNORED or name.endswith(".pyc") or (not below and name in left_out):
+                continue
+            path = f"{below}/{name}" if below else name
+            shown = printable(path)
+            found = folder.find(f"{at.place}/{name}" if at.place else name)
+            if found and found.is_folder:
+                if found.place in above:
+                    raise SnapshotError(f"{shown} links to a folder that it lies in itself")
+                if len(above) >= MAX_DEPTH:
+                    raise SnapshotError(f"{shown} lies more than {MAX_DEPTH} folders deep")
+                yield from walk(found, path, above)
+            else:
+                yield _file(path, folder, found, owner)
+
     files = []
     size = 0
-    for file in _Walk(folder, top, left_out).files(top, "", ()):
+    for file in walk(top, "", ()):
         files.append(file)
         size += file.found.info.st_size
-        if len(os.fsencode(file.path)) > MAX_PATH:
-            raise SnapshotError(
-                f"{printable(file.path)} has more than {MAX_PATH} bytes in its path"
-            )
         if len(files) > MAX_FILES or size > MAX_BYTES:
             most = f"{MAX_FILES} files" if len(files) > MAX_FILES else f"{MAX_BYTES >> 20} MB"
             raise SnapshotError(f"holds more than {most}; leave out what it doesn't need")
     return sorted(files, key=lambda file: os.fsencode(file.path))
 
 
-class _Walk:
-    """One walk through a folder. Links may lead to the same folders many times, so every name is
-    counted.
-    """
-
-    def __init__(self, folder: Folder, top: FolderEntry, left_out: frozenset[str]) -> None:
-        self.folder = folder
-        self.owner = top.info.st_uid
-        self.left_out = left_out
-        self.left = MAX_ENTRIES
-
-    def files(self, at: FolderEntry, below: str, above: tuple[str, ...]) -> Iterator[File]:
-        """The files of one folder; `below`: its path, `above`: the folders it lies in."""
-        names = self.folder.names(at.place, self.left)
-        self.left -= len(names)
-        if below and "pyvenv.cfg" in names:
-            return
-        above = (*above, at.place)
-        for name in names:
-            if name in IGNORED or name.endswith(".pyc") or (not below and name in self.left_out):
-                continue
-            path = f"{below}/{name}" if below else name
-            shown = printable(path)
-            found = self.folder.find(f"{at.place}/{name}" if at.place else name)
-            if found is None:
-                raise SnapshotError(f"can't read {shown}: it vanished while it was read; try again")
-            if found.is_folder:
-                if found.place in above:
-                    raise SnapshotError(f"{shown} links to a folder that it lies in itself")
-                if len(above) >= MAX_DEPTH:
-                    raise SnapshotError(f"{shown} lies more than {MAX_DEPTH} folders deep")
-                yield from self.files(found, path, above)
-            elif found.is_file:
-                if self._is_strangers(found):
-                    raise SnapshotError(
-                        f"{shown} is a hard link to another user's file, which not everybody may "
-                        "read; copy it in"
-                    )
-                yield File(path, self.folder, found, bool(found.info.st_mode & stat.S_IXUSR))
-            else:
-                raise SnapshotError(f"{shown} is neither a file nor a folder; remove it")
-
-    def _is_strangers(self, found: FolderEntry) -> bool:
-        """Whether the folder's owner may have linked a file that only root can read."""
-        info = found.info
-        return info.st_nlink > 1 and info.st_uid != self.owner and not info.st_mode & stat.S_IROTH
+def _file(path: str, folder: Folder, found: FolderEntry | None, owner: int) -> File:
+    shown = printable(path)
+    if found is None:
+        raise SnapshotError(f"can't read {shown}: it vanished while it was read; try again")
+    if len(os.fsencode(path)) > MAX_PATH:
+        raise SnapshotError(f"{shown} has more than {MAX_PATH} bytes in its path")
+    info = found.info
+    if not found.is_file:
+        raise SnapshotError(f"{shown} is neither a file nor a folder; remove it")
+    # The folder's owner may have linked a file that only root can read.
+    if info.st_nlink > 1 and info.st_uid != owner and not info.st_mode & stat.S_IROTH:
+        raise SnapshotError(
+            f"{shown} is a hard link to another user's file, which not everybody may read; copy it "
+            "in"
+        )
+    return File(path, folder, found, bool(info.st_mode & stat.S_IXUSR))
 
 
 def content_hash(files: Iterable[File]) -> str:
     """The hash of sorted files, as defined at the top of the module."""
-    total = hashlib.sha256(HEADER)
-    for file in files:
-        content = hashlib.sha256()
-        for chunk in file.folder.chunks(file.found, file.path):
-            content.update(chunk)
-        mark = "x" if file.executable else "-"
-        total.update(f"{mark} {content.hexdigest()} ".encode())
-        total.update(os.fsencode(file.path) + b"\0")
+
+    def lines() -> Iterator[tuple[str, str, bytes]]:
+        for file in files:
+            content = hashlib.sha256()
+            for chunk in file.folder.chunks(file.found, file.path):
+                content.update(chunk)
+            kind = "x" if file.executable else "-"
+            yield kind, content.hexdigest(), os.fsencode(file.path)
+
+    return digest(lines())
+
+
+def digest(lines: Iterable[tuple[str, str, bytes]]) -> str:
+    """The hash of lines: kind, the content's hash, path."""
+    total = hashlib.sha256(b"nine-arena bot 1\n")
+    for kind, content, path in lines:
+        total.update(f"{kind} {content} ".encode() + path + b"\0")
     return total.hexdigest()
 
 
@@ -179,12 +171,11 @@ def set_modes(folder: Path, *, folders: int, files: int) -> None:
 
     An executable file also gets the execute bits of `folders`.
     """
-    for path, info in inside(folder):
+    for path, info in whole(folder):
         if stat.S_ISREG(info.st_mode):
             path.chmod(files | (folders & 0o111 if info.st_mode & stat.S_IXUSR else 0))
         elif stat.S_ISDIR(info.st_mode):
             path.chmod(folders)
-    folder.chmod(folders)
     freeze_times(folder)
 
 
@@ -217,22 +208,16 @@ def make_plain(made: Path) -> tuple[int, int]:
     link followed; return the number of files and bytes.
     """
     files = size = 0
-    for path, info in inside(made):
-        _own(path, info)
+    for path, info in whole(made):
+        if os.geteuid() == 0 and info.st_uid != 0:  # the builder's
+            os.chown(path, 0, 0, follow_symlinks=False)
         if stat.S_ISREG(info.st_mode):
             files += 1
             size += info.st_size
         elif not stat.S_ISDIR(info.st_mode) and not stat.S_ISLNK(info.st_mode):
             path.unlink()
-    _own(made, made.lstat())
     set_modes(made, folders=0o755, files=0o444)
     return files, size
-
-
-def _own(path: Path, info: os.stat_result) -> None:
-    """Take back ownership from the builder's uid."""
-    if os.geteuid() == 0 and info.st_uid != 0:
-        os.chown(path, 0, 0, follow_symlinks=False)
 
 
 def find(cache: Path, content: str) -> Snapshot | None:
@@ -251,8 +236,7 @@ def find(cache: Path, content: str) -> Snapshot | None:
 
 def take(files: list[File], cache: Path) -> Snapshot:
     """Copy the files into the cache, unless they are there already."""
-    kept = find(cache, content_hash(files))
-    if kept is not None:
+    if kept := find(cache, content_hash(files)):
         return kept
     with scratch(cache, BOTS) as folder:
         made = folder / "bot"

@@ -24,14 +24,10 @@ from arena.exhaustion import ran_out_at_start, why_not, why_not_started
 from arena.model import HostError
 from arena.sandbox import tool_keeper
 
-FETCH_S = 900.0
-"""For one bot's packages over a slow line."""
-ASK_S = 30.0
-"""For a `--version`."""
-OUTPUT_BYTES = 16_384
-"""Shown from the end of a tool's output, where the error stands."""
-CONFIG_BYTES = 1 << 20
-"""Most that cargo writes for its configuration: a few lines for each registry."""
+FETCH_S = 900.0  # for one bot's packages over a slow line
+ASK_S = 30.0  # for a `--version`
+OUTPUT_BYTES = 16_384  # shown from the end of a tool's output, where the error stands
+CONFIG_BYTES = 1 << 20  # that cargo writes for its configuration: a few lines for each registry
 
 
 def ask(argv: Sequence[str]) -> str:

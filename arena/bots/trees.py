@@ -16,14 +16,12 @@ from pathlib import Path
 
 from arena.sandbox import removal
 
-MAX_DEPTH = 64
-"""Levels of nested folders; it bounds the recursion of tools that walk the tree later."""
-MAX_PATH = 2048
-"""Bytes of a path within the folder: half of the kernel's limit."""
+MAX_DEPTH = 64  # nested folders; it bounds the recursion of tools that walk the tree later
+MAX_PATH = 2048  # bytes of a path within the folder: half of the kernel's limit
 
 
 class ShapeError(Exception):
-    """A tree that is refused; the message says what exceeds its limit."""
+    """What of a tree exceeds its limit."""
 
 
 def inside(folder: Path, most: int | None = None) -> Iterator[tuple[Path, os.stat_result]]:
@@ -57,6 +55,12 @@ def inside(folder: Path, most: int | None = None) -> Iterator[tuple[Path, os.sta
                     waiting.append((path, depth + 1))
 
 
+def whole(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """The folder itself, and what is `inside`."""
+    yield folder, folder.lstat()
+    yield from inside(folder)
+
+
 def measure(folder: Path, most: int | None = None) -> tuple[int, int]:
     """The number of files in a folder, and of bytes."""
     files = size = 0
@@ -76,10 +80,7 @@ def remove(folder: Path) -> None:
 
 
 def copy_into(folder: Path, target: Path) -> None:
-    """Copy files, folders and links into a folder, writable by their owner alone.
-
-    Unlike copytree it merges, and stops at the first error.
-    """
+    """Copy files, folders and links into a folder that may hold others, writable by their owner."""
     for path, info in inside(folder):
         place = target / path.relative_to(folder)
         if stat.S_ISDIR(info.st_mode):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from arena.bots.commands import INSIDE
 from arena.check.facts import SPINS, Diagnosis, Expected, Facts, Trigger, unnamed_lock
 from arena.check.lines import NO_JSON, decode, diagnose_line, recognise
-from arena.check.mistakes import Mistake
+from arena.check.mistakes import Mistake, table
 from arena.referee import Failure
 
 
@@ -58,9 +58,6 @@ def diagnose_start(
     )
 
 
-# --------------------------------------------------------------------------------- no answer
-
-
 _OVERSTEPPED = {"memory": Mistake.MEMORY, "tasks": Mistake.THREADS, "disk": Mistake.DISK}
 _TRIGGERED = {
     Trigger.TIME: Mistake.TOO_SLOW,
@@ -98,20 +95,6 @@ def _silence(facts: Facts) -> Diagnosis:
     return Diagnosis(Mistake.NO_ANSWER if facts.left else Mistake.STUCK)
 
 
-# ----------------------------------------------------------------------------------- the end
-
-_REFUSED = {
-    Mistake.SHARED_MEMORY: r"SemLock|sem_open|/dev/shm|shm_open|memfd_create",
-    Mistake.FILES: r"Too many open files|EMFILE",
-    Mistake.READ_ONLY: r"read-only file system|Errno 30\b|EROFS",
-    Mistake.NETWORK: r"network is unreachable|name resolution|getaddrinfo|UnknownHost|socket\.py"
-    r"|ECONNREFUSED|ENETUNREACH|java\.net\.|urllib|URLError|dial (tcp|udp)"
-    r"|socket: operation not permitted|listen EPERM|connect EPERM",
-    Mistake.THREADS: r"can't start new thread|unable to create (new )?native thread|pthread_create"
-    r"|fork: retry|BlockingIOError.*Resource temporarily|failed to create new OS thread",
-    Mistake.NO_MEMORY: r"MemoryError|bad_alloc|OutOfMemoryError|heap out of memory"
-    r"|cannot allocate memory|out of memory|ENOMEM|memory allocation of \d+ bytes failed",
-}
 # Modules that the program itself imports; a path (`/bot/bot.js`) comes from the command.
 _NO_MODULE = re.compile(
     r"No module named '?(?P<python>[\w.]+)'?"
@@ -155,18 +138,6 @@ _EXCEPTION = re.compile(
 )
 
 
-_SIGNALS = {
-    "SIGSEGV": "it used memory that is not its own",
-    "SIGABRT": "an assertion, or an uncaught C++ exception",
-    "SIGFPE": "a division by zero",
-    "SIGILL": "built for another processor?",
-    "SIGBUS": "a file that is shorter than its mapping, or unaligned memory",
-    "SIGSYS": "a system call that the sandbox forbids",
-    "SIGKILL": "killed from outside",
-    "SIGPIPE": "it wrote to a pipe that has no reader",
-}
-
-
 def last_exception(stderr: str) -> str:
     """The line of a traceback that says what happened; empty if there is none."""
     found = _EXCEPTION.findall(stderr)
@@ -175,16 +146,17 @@ def last_exception(stderr: str) -> str:
 
 def _refusal(stderr: str) -> Diagnosis | None:
     """Diagnose an operation that the sandbox refused, by the error messages of many runtimes."""
-    for mistake, pattern in _REFUSED.items():
-        if found := re.search(f"^.*(?:{pattern}).*$", stderr, re.IGNORECASE | re.MULTILINE):
-            return Diagnosis(mistake, last_exception(stderr) or found[0].strip())
+    for name, words in table("mistakes").items():
+        pattern = f"^.*(?:{words['said']}).*$" if "said" in words else r"(?!)"
+        if found := re.search(pattern, stderr, re.IGNORECASE | re.MULTILINE):
+            return Diagnosis(Mistake(name), last_exception(stderr) or found[0].strip())
     return None
 
 
 def _end(facts: Facts) -> Diagnosis:
     if facts.status.startswith("signal"):
         name = facts.status.removeprefix("signal ")
-        meaning = f": {_SIGNALS[name]}" if name in _SIGNALS else ""
+        meaning = f": {usual}" if (usual := table("mistakes")["signals"].get(name)) else ""
         return _refusal(facts.stderr) or Diagnosis(Mistake.SIGNAL, f"{name}{meaning}.")
     if facts.status == "":
         return Diagnosis(Mistake.CLOSED_OUTPUT)

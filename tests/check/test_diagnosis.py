@@ -247,7 +247,7 @@ def test_every_section_is_a_heading_of_the_specification():
 
 def test_every_mistake_has_its_words():
     """No mistake lacks words, no words are of nothing, and no advice keeps a placeholder."""
-    assert {mistake.value for mistake in Mistake} | {"rules"} == set(table("mistakes"))
+    assert {mistake.value for mistake in Mistake} | {"rules", "signals"} == set(table("mistakes"))
     assert {mistake.rule.text for mistake in Mistake} == {
         text for _, text in table("mistakes")["rules"].values()
     }

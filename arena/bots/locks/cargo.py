@@ -33,15 +33,11 @@ CRATES_IO = frozenset(
 )
 """crates.io in lock files; cargo replaces it by the registry of its user's settings."""
 
-MANIFESTS = 1000
-"""Most manifests: reading one takes time even if it is empty."""
+MANIFESTS = 1000  # reading one takes time even if it is empty
 
 _DEPENDENCIES = (
-    "dependencies",
-    "dev-dependencies",
-    "dev_dependencies",
-    "build-dependencies",
-    "build_dependencies",
+    *("dependencies", "dev-dependencies", "dev_dependencies"),
+    *("build-dependencies", "build_dependencies"),
 )
 _PLACES = ("git", "registry", "registry-index", "base")
 _PATHS = frozenset(

@@ -38,10 +38,7 @@ _RANGE = re.compile(rf"(?!\s*\.)(?:npm:{_NAME}(?:@|$))?[^:/\\]*", re.ASCII)
 _OWN_ARCHIVE = re.compile(r"(?:[\w@+-][\w@.+-]*/)*[\w@+-][\w@.+-]*\.(?:tgz|tar\.gz)", re.ASCII)
 """Within the bot's folder; no name that npm reads as its settings or as another lock."""
 _DEPENDENCIES = (
-    "dependencies",
-    "devDependencies",
-    "optionalDependencies",
-    "peerDependencies",
+    *("dependencies", "devDependencies", "optionalDependencies", "peerDependencies"),
     "overrides",
 )
 _PACKAGE_FIELDS = (
@@ -82,16 +79,15 @@ def read_npm(folder: Folder) -> Locked:
     check_count(PACKAGE_LOCK, len(wanted))
     try:
         files = {
-            PACKAGE_LOCK: msgspec.json.encode(_only(lock, _LOCK_FIELDS)),
-            PACKAGE: msgspec.json.encode(_only(package, _PACKAGE_FIELDS)),
+            name: msgspec.json.encode({key: each for key, each in table.items() if key in fields})
+            for name, table, fields in (
+                (PACKAGE_LOCK, lock, _LOCK_FIELDS),
+                (PACKAGE, package, _PACKAGE_FIELDS),
+            )
         }
     except RecursionError as e:
         raise LockError(f"{PACKAGE_LOCK} is nested too deeply; {_REMEDY}") from e
     return Locked({**files, **read_files(folder, sorted(own), OWN_BYTES, ARCHIVE_BYTES)})
-
-
-def _only(table: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name, value in table.items() if name in fields}
 
 
 def _line(name: str, text: bytes, word: str) -> str:

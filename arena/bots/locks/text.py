@@ -13,8 +13,7 @@ from arena.bots.toml import BoundsError, Toml
 LOCK_BYTES = 1 << 20
 """Of a lock file, and of all manifests of a bot together: the largest projects have half of it, and
 a parse must end within a second."""
-ARCHIVE_BYTES = 16 << 20
-"""Of an archive in the bot's folder."""
+ARCHIVE_BYTES = 16 << 20  # of an archive in the bot's folder
 PACKAGES = 2000
 """Most packages in a lock file, and most dependencies: tools take memory and minutes for each ten
 thousand, and 2,000 packages of 50 files are all the files that packages may have."""
@@ -39,7 +38,6 @@ class Locked(NamedTuple):
 
 
 def check_count(name: str, count: int) -> None:
-    """LockError if a file names more packages than PACKAGES."""
     if count > PACKAGES:
         raise LockError(
             f"{printable(name)} names {count} packages; a bot may have {PACKAGES}, with all "
@@ -69,9 +67,8 @@ def read_files(folder: Folder, names: Iterable[str], most: int, each: int) -> di
         files[name] = read_file(folder, name, each)
         size += len(files[name])
         if size > most:
-            raise LockError(
-                f"{printable(name)}: with this file there are more than {most >> 20} MB"
-            )
+            shown = printable(name)
+            raise LockError(f"{shown}: with this file there are more than {most >> 20} MB")
     return files
 
 
