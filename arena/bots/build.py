@@ -44,10 +44,8 @@ from arena.system import clock
 if TYPE_CHECKING:
     from arena.sandbox.client import Spawner
 
-RESULT_FILES = 100_000
-"""Files that a build may add to its input: a Rust target folder fits."""
-_FORMAT = 2
-"""Raised when builds run differently, so that older results are not used."""
+RESULT_FILES = 100_000  # files that a build may add to its input: a Rust target folder fits
+_FORMAT = 2  # raised when builds run differently, so that older results are not used
 _ENVIRONMENT = {
     # A home to write to; it is no part of the result.
     "HOME": f"{INSIDE}/{HOME}",

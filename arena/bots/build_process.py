@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 OUTPUT_BYTES = 16_384
 """Kept of a build's output, from its end: the error stands there, and it may be endless."""
-END_SECONDS = 10.0
-"""For a killed command to end; after that the spawner itself is in trouble."""
+END_SECONDS = 10.0  # for a killed command to end; after that the spawner itself is in trouble
 
 
 def run(plan: SpawnPlan, spawner: Spawner, deadline: float) -> tuple[Exited | None, bytes]:

@@ -37,8 +37,7 @@ _AREAS = (BOTS, BUILDS, PACKAGES)
 
 _LOCK = "lock"
 _TEMPORARY = "tmp-arena-"
-_LOCKED = f"{_TEMPORARY}stack-"
-"""Prefix of folders that their makers lock; older versions did not."""
+_LOCKED = f"{_TEMPORARY}stack-"  # prefix of folders that their makers lock; older versions did not
 _ENTRY = re.compile(rf"[0-9a-f]{{64}}|{_TEMPORARY}.*")
 
 

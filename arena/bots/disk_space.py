@@ -13,10 +13,8 @@ from pathlib import Path
 
 from arena.exhaustion import NO_QUOTA, NO_SPACE, ran_out, ran_out_in
 
-LITTLE = 256 << 10
-"""A disk with less room than this is full."""
-_FILES = 16
-"""Or with fewer free files."""
+LITTLE = 256 << 10  # a disk with less room than this is full
+_FILES = 16  # or with fewer free files
 
 
 def missing_room(folder: Path, promised: int, output: bytes, *others: Path) -> str:

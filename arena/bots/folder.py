@@ -29,8 +29,7 @@ from arena.bots.plain_text import BotError, printable
 from arena.exhaustion import ran_out
 from arena.model import HostError
 
-MAX_ENTRIES = 100_000
-"""Names listed in all: five times the files that a bot may have."""
+MAX_ENTRIES = 100_000  # names listed in all: five times the files that a bot may have
 MAX_FOLLOWED = 1_000_000
 """Folders entered in all to follow links, a second's work: fifty for each file that a bot may have.
 Links may lead up and down hundreds of folders, to links that do the same."""
@@ -39,8 +38,7 @@ _PATH = os.O_PATH | os.O_NOFOLLOW
 _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _CHUNK = 1 << 20
-_LINKS = 40
-"""As many as the kernel follows."""
+_LINKS = 40  # as many as the kernel follows
 
 
 class SnapshotError(BotError):

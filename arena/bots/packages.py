@@ -36,10 +36,8 @@ MAX_BYTES = 2 << 30
 """What one bot's packages may hold: numpy has 60 MB, a neural network's library without a
 graphics card's 1 GB."""
 MAX_FILES = 100_000
-RESERVED = (HOME, PYTHON)
-"""Names in a bot's folder that builds and packages use."""
-_FORMAT = 2
-"""Raised when packages are fetched or laid out differently."""
+RESERVED = (HOME, PYTHON)  # names in a bot's folder that builds and packages use
+_FORMAT = 2  # raised when packages are fetched or laid out differently
 
 
 def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | None:

@@ -11,13 +11,10 @@ import re
 import shlex
 from collections.abc import Iterable
 
-LINE = 300
-"""Characters shown of any foreign text: a few lines of a screen."""
-OUTPUT_LINES = 20
-"""Lines shown of a program's output."""
+LINE = 300  # characters shown of any foreign text: a few lines of a screen
+OUTPUT_LINES = 20  # lines shown of a program's output
 
-_WORD, _WORDS = 80, 500
-"""Longest and most words that are compared: each pair takes up to 1 ms."""
+_WORD, _WORDS = 80, 500  # longest and most words that are compared: each pair takes up to 1 ms
 
 # CSI, OSC and two-byte escapes, removed whole so that their letters don't stay behind.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")

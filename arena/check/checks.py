@@ -26,20 +26,14 @@ from arena.system import clock
 from arena.wire.messages import Bye
 from arena.wire.session import encode
 
-# Unasked output follows within this time after a message that wants no answer.
-QUIET_S = 0.03
+QUIET_S = 0.03  # unasked output follows within this time after a message that wants no answer
 # Time for a runtime's housekeeping, then the time in which processor use is measured.
 SETTLES_S, IDLE_S = 0.3, 0.3
-# Share of a core: a bot that spins gets only a part of it on a busy machine.
-IDLE = 0.15
-# After `bye`, and after the end of its input, by the specification.
-LEAVES_S = 1.0
-# A check begins no further match of a slow bot after this.
-PLAYS_S = 20.0
-# "Well under 32 KiB" is promised; lines are padded to this.
-LONG_LINE = 32_000
-# Decisions that are compared with their repetition.
-REPEATED = 60
+IDLE = 0.15  # share of a core: a bot that spins gets only a part of it on a busy machine
+LEAVES_S = 1.0  # after `bye`, and after the end of its input, by the specification
+PLAYS_S = 20.0  # a check begins no further match of a slow bot after this
+LONG_LINE = 32_000  # "Well under 32 KiB" is promised; lines are padded to this
+REPEATED = 60  # decisions that are compared with their repetition
 # Lines written in pieces before the rest is written whole.
 IN_PIECES = 30
 NEARLY_SLOW, NEARLY_FULL = 0.5, 0.9

@@ -39,8 +39,7 @@ MORE_S = 0.05
 MORE_LINES = 20
 # After an answer to the previous question, how long the answer to the present one may take.
 OLD_S = 0.5
-# A bot answers within this time after a probe that gave it what it waits for.
-WAKES_S = 0.2
+WAKES_S = 0.2  # a bot answers within this time after a probe that gave it what it waits for
 # How much later than allowed an answer is still awaited, to tell slow from silent.
 GRACE_S = (0.3, 2.0)
 # In the second run the first probe comes this much later than what made the bot speak in the first
@@ -49,10 +48,8 @@ MARGIN_S, PATIENT_S = 0.3, 10.0
 # And it has this time to die after each line that wants no answer, and gets the next line only once
 # it has read that one, if it does so within the longer time.
 DIES_S, READS_S = 0.1, 2.0
-# A bot exits within a second after its input has ended.
-LEAVES_S = 1.0
-# Between the pieces of a line.
-PIECE_S = 0.001
+LEAVES_S = 1.0  # a bot exits within a second after its input has ended
+PIECE_S = 0.001  # between the pieces of a line
 # Turn ids kept, to tell an old id from an invented one.
 TURNS_KEPT = 2_000
 _LINE = b'{"type":"check","text":"this wants no answer"}\n'

@@ -26,8 +26,7 @@ from arena.model import Bot, Limits, Settings
 # At the start, a bot that is silent and uses no processor is probed after this; the second time, in
 # another process, at another moment, when a bot that was just about to write won't write.
 PATIENCE_S, SUSPECTS_S = 2.0, 0.7
-# Of a script that is searched for Windows line ends.
-SCRIPT_BYTES = 65_536
+SCRIPT_BYTES = 65_536  # of a script that is searched for Windows line ends
 
 
 class CheckWarning(Exception):  # noqa: N818 - a result, not an error

@@ -24,12 +24,9 @@ from arena.sandbox import Backend
 from arena.wire.messages import Act, Answer, Bye, Hello, MatchStart, Next, Ready
 from arena.wire.session import BotSession, Pending, WireFault
 
-# Where the recorded bot was silent: so long we wait before we say that we wait.
-QUIET_S = 2.0
-# The same where the recorded bot answered.
-PATIENT_S = 5.0
-# After `bye`, as in a match.
-BYE_S = 1.0
+QUIET_S = 2.0  # where the recorded bot was silent: so long we wait before we say that we wait
+PATIENT_S = 5.0  # the same where the recorded bot answered
+BYE_S = 1.0  # after `bye`, as in a match
 
 _TIME = frozenset({FaultKind.START, FaultKind.TIMEOUT, FaultKind.BANK})
 

@@ -15,10 +15,8 @@ from arena.check.mistakes import Mistake
 from arena.model import Frozen
 
 VERSION = 1
-# Of a line that was sent or received: the longest legal question.
-LINE_KEPT = 32_768
-# Of stderr, mostly its end: far more than a traceback has.
-STDERR_KEPT = 32_768
+LINE_KEPT = 32_768  # of a line that was sent or received: the longest legal question
+STDERR_KEPT = 32_768  # of stderr, mostly its end: far more than a traceback has
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\ufeff": "\\ufeff"}
 
@@ -89,8 +87,7 @@ class Report(Frozen, frozen=True, kw_only=True):
     """Peak of all its processes together, as far as it was measured."""
 
 
-NOT_ENTERED = "enter"
-"""The only check of a bot that could not even be started."""
+NOT_ENTERED = "enter"  # the only check of a bot that could not even be started
 
 
 class CheckReports(Frozen, frozen=True, kw_only=True):

@@ -28,8 +28,7 @@ from arena.sandbox import Backend
 
 _ONE = "With time after each line it did not happen: does it take all that it reads for one line?"
 _CHANGE = "A bot ignores fields and messages that it doesn't know."
-# Names of a bot's files that are read, to guess its language.
-FILES = 200
+FILES = 200  # names of a bot's files that are read, to guess its language
 
 
 class PlannedCheck(NamedTuple):

@@ -35,8 +35,7 @@ from arena.referee import HOLES
 from arena.site.pages.frame import sheets_of
 from arena.site.words import LANGUAGES
 
-# So that each side notices that the other is gone.
-ALIVE_S = 15.0
+ALIVE_S = 15.0  # so that each side notices that the other is gone
 # For the last state to reach the page, which then no longer reports a lost connection.
 FAREWELL_S = 1.0
 _METHODS = frozenset({"GET", "HEAD", "POST"})

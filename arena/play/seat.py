@@ -25,8 +25,7 @@ from arena.play.desk import Desk
 from arena.referee import Failure
 from arena.wire.messages import Act, HoleEnd, MatchEnd, MatchStart
 
-# How long the pipes are left alone when nothing comes while a person thinks.
-MINDED_S = 60.0
+MINDED_S = 60.0  # how long the pipes are left alone when nothing comes while a person thinks
 
 
 class PersonLeft(Exception):  # noqa: N818 - no error

@@ -48,8 +48,7 @@ from arena.reports.escape import plain
 from arena.sandbox import Backend
 from arena.store import Private, Store, claim_folder, staged_folder
 
-PERSON = "person"
-"""The version of an entrant that is no program; it has no hash."""
+PERSON = "person"  # the version of an entrant that is no program; it has no hash
 LEFT = "left: the match isn't counted, and nothing of it is kept"
 
 

@@ -30,8 +30,7 @@ from arena.games import Game, Hole, IllegalMoveError
 from arena.rl.observation import MOVES, decode, mask, observe, size
 
 HOLES = 9
-PAIRING = "practice"
-"""The default pairing under which decks are dealt."""
+PAIRING = "practice"  # the default pairing under which decks are dealt
 
 Reward = Literal["strokes", "margin"]
 """What a seat gets when a hole is over, and never before: minus its strokes; or the others' mean

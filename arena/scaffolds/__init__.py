@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 MANIFEST = "bot.toml"
-README = "README.md"
-"""One for all languages."""
+README = "README.md"  # one for all languages
 
 
 class Scaffold(NamedTuple):

@@ -51,8 +51,7 @@ _READERS: dict[str, Callable[[Folder], Locked]] = {
     PACKAGE_LOCK: read_npm,
     CARGO_LOCK: read_cargo,
 }
-LOCKS = tuple(_READERS)
-"""Names of the known lock files."""
+LOCKS = tuple(_READERS)  # names of the known lock files
 
 
 def read(lock: str, snapshot: Path) -> Locked:

@@ -15,8 +15,7 @@ from arena.bots.plain_text import printable
 
 REQUIREMENTS = "requirements.txt"
 
-REQUIREMENT = 1000
-"""Characters of one requirement (name, version, marker) without its hashes."""
+REQUIREMENT = 1000  # characters of one requirement (name, version, marker) without its hashes
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _VERSION = (

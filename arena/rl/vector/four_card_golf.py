@@ -19,8 +19,7 @@ _TURN, _LAST_TURN, _DRAWN = 0, 1, 2
 _NOBODY, _OWNER, _OWNER_RECYCLED, _ALL = (LETTERS.index(letter) for letter in "nora")
 _PEEKED = (_NOBODY, _NOBODY, _OWNER, _OWNER)
 
-_POINTS = np.array([0, *range(1, _CODES - 2), 10, 10, 0])
-"""By rank, which is the code."""
+_POINTS = np.array([0, *range(1, _CODES - 2), 10, 10, 0])  # by rank, which is the code
 
 _WHEN = {
     "take": (True, True, False),

@@ -49,8 +49,7 @@ _LEFT_DOWN = np.array([_ALL_DOWN & ~_turned_up(move) for move in _MOVES])
 _FIRST, _SECOND = (np.array([tee[which] for tee in _TEES]) for which in (0, 1))
 
 _COLUMNS = _SIZE // 2
-_VALUE = np.array([0, -5, *range(_CODES - 1)])
-"""By code."""
+_VALUE = np.array([0, -5, *range(_CODES - 1)])  # by code
 _HOLE_IN_ONE = 1
 _PAIRS = np.array(list(combinations(range(_COLUMNS), 2))).T
 _BONUS = np.array([0, -10, -20, -15, 0, 0, -20])
