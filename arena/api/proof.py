@@ -18,11 +18,11 @@ from arena.audit.report import Audit
 from arena.deals import Deals, with_beacon
 from arena.event.commands import command_line
 from arena.event.epochs import epochs_of
-from arena.event.results import Counts, incomplete, long_read_notes
+from arena.event.results import Counts, counting_of, incomplete, long_read_notes
 from arena.machine import Notify, ignore_notes
 from arena.model import SHUFFLED, Frozen, MatchRecord
 from arena.site.publish import PublishedSummary, PublishOptions, update_site
-from arena.store import read_by_id, read_event, secret_of
+from arena.store import read_counted, read_event, secret_of
 from arena.system import clock, randomness
 from arena.verify.rerun import Rerun, rerun
 from arena.verify.whole import FolderVerdict, verify, verify_epoch
@@ -142,7 +142,8 @@ def audit_results(folder: PathName, *, notify: Notify = ignore_notes) -> Audit:
             "note: this is about the event alone; of those who came later: "
             + command_line("audit", epochs[-1])
         )
-    deals = Deals(with_beacon(secret_of(path, event), event.beacon))
+    secret = secret_of(path, event)
+    deals = Deals(with_beacon(secret, event.beacon))
 
     def order(pairing: str, deal: int) -> Sequence[int]:
         return deals.rotations(pairing, deal, event.settings.seats)
@@ -150,11 +151,17 @@ def audit_results(folder: PathName, *, notify: Notify = ignore_notes) -> Audit:
     def place(record: MatchRecord) -> object:
         return deals.place(record.id) if event.settings.deal_order == SHUFFLED else record.deal
 
-    counts = Counts(path, event=event)
-    if event.finished and counts.missing:
-        raise incomplete(path, counts.missing, counts.planned)
+    def count(records: Iterator[MatchRecord]) -> Counts:
+        counting = counting_of(event, secret)
+        for record in records:
+            counting.add(record)
+        counts = Counts(path, counting)
+        if event.finished and counts.missing:
+            raise incomplete(path, counts.missing, counts.planned)
+        return counts
+
     about = registry.game(event.settings.game).about
-    return audit_records(event, about, order, place, read_by_id(path, counts, event))
+    return audit_records(event, about, order, place, read_counted(path, count, event))
 
 
 # ----------------------------------------------------------------------------------- publish

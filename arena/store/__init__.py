@@ -11,9 +11,6 @@
 
 All other files (tables) are derived and can be made again; so can the index.
 
-Modules: `lines` (the log's lines), `index`, `log_reader`, `log_writer`, `recovery` (after a crash),
-`folder` (event.json, private.json), `destination` (a new folder), `lock`, `stderr`, `files`.
-
 Invariant: a line once synced is never changed; there is one writer at a time; damage is never
 believed, and never ignored in silence.
 """
@@ -52,6 +49,7 @@ from arena.store.log_reader import (
     log_size,
     read_at,
     read_by_id,
+    read_counted,
     read_placed,
     read_records,
     read_some,
@@ -59,42 +57,3 @@ from arena.store.log_reader import (
     records_of_series,
 )
 from arena.store.log_writer import Store
-
-__all__ = [
-    "Announced",
-    "DamagedError",
-    "EventFile",
-    "Head",
-    "LogLine",
-    "OtherVersionError",
-    "Private",
-    "Store",
-    "add_checksum",
-    "await_writer",
-    "canonical_line",
-    "claim_folder",
-    "damage",
-    "decode_event_file",
-    "is_indexed",
-    "is_results_folder",
-    "log_size",
-    "others_read_private",
-    "prepare",
-    "read_at",
-    "read_by_id",
-    "read_event",
-    "read_event_file",
-    "read_lines",
-    "read_placed",
-    "read_private",
-    "read_records",
-    "read_some",
-    "record_line",
-    "records_of_match",
-    "records_of_series",
-    "secret_of",
-    "staged_folder",
-    "strip_checksum",
-    "write_atomically",
-    "writer",
-]

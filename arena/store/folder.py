@@ -95,9 +95,8 @@ def read_event_file(folder: Path) -> EventFile:
             raise UserError(f"{folder}: there is no such folder") from None
         if not folder.is_dir():
             raise UserError(f"{folder}: a file, not a results folder") from None
-        raise UserError(
-            f"{folder}: not a results folder (no event.json in it: {error.strerror})"
-        ) from None
+        why = f"no event.json in it: {error.strerror}"
+        raise UserError(f"{folder}: not a results folder ({why})") from None
     return decode_event_file(path, line)
 
 
@@ -192,8 +191,13 @@ def remove_unfinished(folder: Path) -> None:
         files.remove(path)
 
 
-def write_failed(path: Path, error: OSError) -> HostError:
-    return HostError(f"{path}: can't write: {why_not(error)}")
+@contextmanager
+def writes_into(path: Path) -> Iterator[None]:
+    """What can't be written there is the host's trouble."""
+    try:
+        yield
+    except OSError as error:
+        raise HostError(f"{path}: can't write: {why_not(error)}") from error
 
 
 def prepare(
@@ -245,7 +249,12 @@ def _discard(folder: Path) -> None:
 def refuse_nonempty(folder: Path) -> None:
     """UserError if the folder has files, but for what a killed preparation left."""
     if is_results_folder(folder):
-        raise UserError(_what_it_holds(folder))
+        event = read_event(folder)
+        if not event.sandbox:
+            raise UserError(f"{folder} holds a prepared event; play it: arena run {folder}")
+        if event.finished:
+            raise UserError(f"{folder} holds a finished event; choose another folder with --out")
+        raise UserError(f"{folder} holds an unfinished event; go on with it: arena resume {folder}")
     if any(entry.name not in _LEFTOVERS for entry in folder.iterdir()):
         raise UserError(f"{folder} is not empty; choose another folder with --out")
 
@@ -253,14 +262,5 @@ def refuse_nonempty(folder: Path) -> None:
 def not_writable(folder: Path, error: OSError) -> HostError | UserError:
     """The error for a folder that can't be opened for writing: the host's fault, or the user's."""
     if ran_out(error):
-        return write_failed(folder, error)
+        return HostError(f"{folder}: can't write: {why_not(error)}")
     return UserError(f"{folder}: can't write there: {error.strerror}")
-
-
-def _what_it_holds(folder: Path) -> str:
-    event = read_event(folder)
-    if not event.sandbox:
-        return f"{folder} holds a prepared event; play it: arena run {folder}"
-    if event.finished:
-        return f"{folder} holds a finished event; choose another folder with --out"
-    return f"{folder} holds an unfinished event; go on with it: arena resume {folder}"

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 from arena.model import UserError
 from arena.store.files import open_regular, refuse_links
@@ -41,7 +41,8 @@ INDEX = "matches.index"
 _MAGIC = b"arena-1\n"
 _HEADER = struct.Struct(">8sQI")
 _ENTRY = struct.Struct(">Q8s8sI")
-_SERIES_AT, _MATCH_AT = 8, 16
+SERIES, MATCH = 8, 16
+"""Where their hashes lie in an entry."""
 
 
 def _hash(name: str) -> bytes:
@@ -64,31 +65,26 @@ class Index:
             with open_regular(folder / INDEX) as file, open_regular(folder / LOG) as log:
                 # Lines are longer than entries: an index is never larger than its log.
                 data = file.read(_HEADER.size + os.fstat(log.fileno()).st_size)
+                if len(data) < _HEADER.size:
+                    return cls(b"", None, 0)
+                magic, mark, _ = _HEADER.unpack_from(data)
+                if data[: _HEADER.size] != _header(mark):
+                    mark = None
+                index = cls(data, mark, (len(data) - _HEADER.size) // _ENTRY.size)
+                if magic != _MAGIC or not (index._sound() and index._fits(log)):
+                    index.count = 0
+                return index
         except (OSError, UserError):
             return cls(b"", None, 0)
-        if len(data) < _HEADER.size:
-            return cls(b"", None, 0)
-        magic, mark, check = _HEADER.unpack_from(data)
-        if magic != _MAGIC or check != zlib.crc32(data[: _HEADER.size - 4]):
-            mark = None
-        count = (len(data) - _HEADER.size) // _ENTRY.size
-        index = cls(data, mark, count)
-        if count and not (magic == _MAGIC and index._sound() and index._fits(folder)):
-            index.count = 0
-        return index
 
     def _sound(self) -> bool:
         end = _HEADER.size + self.count * _ENTRY.size
         return zlib.crc32(memoryview(self._data)[_HEADER.size : end - 4]) == self.check
 
-    def _fits(self, folder: Path) -> bool:
+    def _fits(self, log: BinaryIO) -> bool:
         """Whether its last line within the log's size is where it says."""
-        try:
-            with open_regular(folder / LOG) as log:
-                count = self.within(os.fstat(log.fileno()).st_size)
-                return not count or self.names(count - 1, line_at(log, self.start(count - 1)))
-        except OSError:
-            return False
+        count = self.within(os.fstat(log.fileno()).st_size)
+        return not count or self.names(count - 1, line_at(log, self.start(count - 1)))
 
     @property
     def check(self) -> int:
@@ -114,42 +110,38 @@ class Index:
         """How many entries are for lines that begin within the first `size` bytes of the log."""
         return bisect_left(range(self.count), size, key=self.start)
 
-    def match(self, match: str) -> Iterator[int]:
-        """The numbers of the entries that may belong to a match."""
-        return self._search(_hash(match), _MATCH_AT)
-
-    def series(self, series: str) -> Iterator[int]:
-        """The numbers of the entries that may belong to a series."""
-        return self._search(_hash(series), _SERIES_AT)
-
-    def _search(self, wanted: bytes, place: int) -> Iterator[int]:
+    def find(self, name: str, kind: int) -> Iterator[int]:
+        """The numbers of the entries that may belong to a name: MATCH or SERIES."""
+        wanted = _hash(name)
         end = _HEADER.size + self.count * _ENTRY.size
         at = self._data.find(wanted, _HEADER.size, end)
         while at >= 0:
             number, where = divmod(at - _HEADER.size, _ENTRY.size)
-            if where == place:
+            if where == kind:
                 yield number
             at = self._data.find(wanted, at + 1, end)
 
 
 def build_index(folder: Path) -> Index:
     """Build the index of a log; write it if the folder is ours and has no writer."""
-    entries = bytearray()
+    # With another checksum than the header's: a reader doesn't know how much of the log is durable.
+    data = bytearray(_header(0, flip=0xFFFFFFFF))
     check = 0
     for line in read_lines(folder):
         if not line.torn:
             head = head_of(line.body)
             entry, check = _packed(check, line.start, head.series, head.id)
-            entries += entry
-    head_bytes = struct.pack(">8sQ", _MAGIC, 0)
-    # Not its checksum: a reader doesn't know how much of the log is durable.
-    unknown = zlib.crc32(head_bytes) ^ 0xFFFFFFFF
-    data = head_bytes + unknown.to_bytes(4) + bytes(entries)
+            data += entry
     with suppress(OSError, UserError):
         refuse_links(folder)
         if folder.stat().st_uid == os.geteuid() and not writer(folder):
-            write_atomically(folder / INDEX, data)
-    return Index(data, None, len(entries) // _ENTRY.size)
+            write_atomically(folder / INDEX, bytes(data))
+    return Index(bytes(data), None, (len(data) - _HEADER.size) // _ENTRY.size)
+
+
+def _header(mark: int, flip: int = 0) -> bytes:
+    head = struct.pack(">8sQ", _MAGIC, mark)
+    return head + (zlib.crc32(head) ^ flip).to_bytes(4)
 
 
 def _packed(check: int, start: int, series: str, match: str) -> tuple[bytes, int]:
@@ -195,13 +187,10 @@ class IndexWriter:
             written = files.write_at(self._file, self._pending, self._end)
             self._end += written
             del self._pending[:written]
-        head = struct.pack(">8sQ", _MAGIC, mark)
-        files.write_at(self._file, head + zlib.crc32(head).to_bytes(4), 0)
+        files.write_at(self._file, _header(mark), 0)
 
     def sync(self) -> None:
-        """Make the index durable, and its name: without the mark in it the next writer can't tell
-        what a power cut has damaged from damage to what was durable.
-        """
+        """Make the index durable, and its name: the next writer needs the mark in it."""
         files.sync(self._file)
         files.sync_folder(self._folder)
 

@@ -90,25 +90,27 @@ class LogLine(NamedTuple):
 def read_lines(folder: Path, start: int = 0, stop: int | None = None) -> Iterator[LogLine]:
     """The lines that begin within a range of bytes; a line must begin at `start`. Streams."""
     try:
-        file = open_regular(folder / LOG)
+        log = open_regular(folder / LOG)
     except FileNotFoundError:
         return
-    with file:
-        file.seek(start)
-        while line := file.readline(LONGEST_LINE):
-            if stop is not None and start >= stop:
-                return
-            size = len(line)
-            torn = not line.endswith(b"\n")
-            if torn and size == LONGEST_LINE:
-                line = b""
-                while torn and (more := file.readline(_BLOCK)):
-                    size += len(more)
-                    torn = not more.endswith(b"\n")
-                yield LogLine(start, None, torn)
-            else:
-                yield LogLine(start, None if torn else strip_checksum(line[:-1]), torn)
-            start += size
+    with log:
+        yield from lines_of(log, start, stop)
+
+
+def lines_of(log: BinaryIO, start: int = 0, stop: int | None = None) -> Iterator[LogLine]:
+    """The same of an open log."""
+    log.seek(start)
+    while (stop is None or start < stop) and (line := log.readline(LONGEST_LINE)):
+        size = len(line)
+        torn = not line.endswith(b"\n")
+        body = None if torn else strip_checksum(line[:-1])
+        if size == LONGEST_LINE:
+            del line
+            while torn and (more := log.readline(_BLOCK)):
+                size += len(more)
+                torn = not more.endswith(b"\n")
+        yield LogLine(start, body, torn)
+        start += size
 
 
 def line_at(log: BinaryIO, start: int) -> bytes | None:

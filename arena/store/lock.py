@@ -24,14 +24,12 @@ _BETWEEN_S = 0.01
 
 def lock(folder: Path) -> BinaryIO:
     """Take the lock; UserError if another process holds it. Closing the file releases it."""
-    import fcntl  # noqa: PLC0415 - reading a folder works where this module is missing
-
     refuse_links(folder)
     file = files.open_file(folder / "lock", "ab+", buffering=0)
     try:
         for left in reversed(range(_TRIES)):
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _flock(file, "LOCK_EX", "LOCK_NB")
                 break
             except BlockingIOError:
                 if not left:
@@ -66,22 +64,23 @@ def _holder(folder: Path) -> int:
 
 def writer(folder: Path) -> int | None:
     """The process id of the writer, if there is one."""
-    import fcntl  # noqa: PLC0415 - as above
-
     try:
         with open_regular(folder / "lock") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return _holder(folder)
+            _flock(file, "LOCK_SH", "LOCK_NB")
+    except BlockingIOError:
+        return _holder(folder)
     except OSError:
-        return None
+        pass
     return None
 
 
 def await_writer(folder: Path) -> None:
     """Return when the folder has no writer."""
-    import fcntl  # noqa: PLC0415 - as above
-
     with open_regular(folder / "lock") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
+        _flock(file, "LOCK_SH")
+
+
+def _flock(file: BinaryIO, *flags: str) -> None:
+    import fcntl  # noqa: PLC0415 - reading a folder works where this module is missing
+
+    fcntl.flock(file, sum(getattr(fcntl, flag) for flag in flags))

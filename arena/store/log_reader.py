@@ -9,12 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from arena.model import Event, MatchRecord, UserError
 from arena.store.files import UNDECODABLE, open_regular, reason
 from arena.store.folder import read_event
-from arena.store.index import Index, build_index
-from arena.store.lines import LOG, Head, decode, head_of, line_at, read_lines
+from arena.store.index import MATCH, SERIES, Index, build_index
+from arena.store.lines import (
+    LOG,
+    Head,
+    LogLine,
+    decode,
+    head_of,
+    line_at,
+    lines_of,
+    read_lines,
+)
 from arena.validate import record_fault
 
 # A smaller log is read as fast as its index is built.
@@ -39,8 +49,7 @@ def read_records(
     a damaged line raises DamagedError; with it, it is called with the line's byte, and reading goes
     on. UserError if a line is no record of this event.
     """
-    for _, record in read_placed(folder, event, start=start, damaged=damaged):
-        yield record
+    return (record for _, record in read_placed(folder, event, start=start, damaged=damaged))
 
 
 def read_placed(
@@ -52,7 +61,7 @@ def read_placed(
 ) -> Iterator[tuple[int, MatchRecord]]:
     """The same, each record with the byte at which its line begins."""
     entrants = _entrants(folder, event)
-    for place, body in _bodies(folder, start, damaged):
+    for place, body in _bodies(folder, read_lines(folder, start), damaged):
         yield place, _record(folder, entrants, place, body)
 
 
@@ -61,7 +70,7 @@ def read_some(
 ) -> Iterator[MatchRecord]:
     """The wanted records of a log, in the order of the file. Streams."""
     entrants = _entrants(folder, event)
-    for start, body in _bodies(folder):
+    for start, body in _bodies(folder, read_lines(folder)):
         if wanted(head_of(body)):
             yield _record(folder, entrants, start, body)
 
@@ -69,32 +78,55 @@ def read_some(
 def read_by_id(
     folder: Path, wanted: Callable[[Head], bool], event: Event | None = None
 ) -> Iterator[MatchRecord]:
-    """The wanted records of a log, sorted by their ids.
+    """The wanted records of a log, sorted by their ids. Keeps some 80 bytes of each."""
+    return read_counted(folder, lambda _: wanted, event)
 
-    Reads the log twice, and keeps some 80 bytes of each record: its id and its place.
+
+def read_counted(
+    folder: Path,
+    count: Callable[[Iterator[MatchRecord]], Callable[[Head], bool]],
+    event: Event | None = None,
+) -> Iterator[MatchRecord]:
+    """The same of a log that is opened once; `count` may go through all records first, to tell
+    which are wanted.
     """
-    yield from read_at(
-        folder,
-        ((head.id, start) for start, body in _bodies(folder) if wanted(head := head_of(body))),
-        event,
-    )
+    try:
+        log = open_regular(folder / LOG)
+    except FileNotFoundError:
+        count(iter(()))
+        return
+    with log:
+        entrants = _entrants(folder, event)
+        wanted = count(
+            _record(folder, entrants, *placed) for placed in _bodies(folder, lines_of(log))
+        )
+        bodies = _bodies(folder, lines_of(log))
+        places = ((head.id, start) for start, body in bodies if wanted(head := head_of(body)))
+        yield from _at(folder, log, entrants, _packed(places))
 
 
 def read_at(
     folder: Path, places: Iterable[tuple[str, int]], event: Event | None = None
 ) -> Iterator[MatchRecord]:
     """The records whose lines begin at these bytes, sorted by the name beside each."""
-    found = sorted(name.encode() + _NUL + start.to_bytes(8) for name, start in places)
-    if not found:
-        return
-    entrants = _entrants(folder, event)
-    with open_regular(folder / LOG) as log:
-        for place in found:
-            start = int.from_bytes(place[-8:])
-            body = line_at(log, start)
-            if body is None:
-                raise UserError(f"{folder / LOG}: it was changed while it was read")
-            yield _record(folder, entrants, start, body)
+    if found := _packed(places):
+        with open_regular(folder / LOG) as log:
+            yield from _at(folder, log, _entrants(folder, event), found)
+
+
+def _packed(places: Iterable[tuple[str, int]]) -> list[bytes]:
+    return sorted(name.encode() + _NUL + start.to_bytes(8) for name, start in places)
+
+
+def _at(
+    folder: Path, log: BinaryIO, entrants: frozenset[str], places: Iterable[bytes]
+) -> Iterator[MatchRecord]:
+    for place in places:
+        start = int.from_bytes(place[-8:])
+        body = line_at(log, start)
+        if body is None:
+            raise UserError(f"{folder / LOG}: it was changed while it was read")
+        yield _record(folder, entrants, start, body)
 
 
 def log_size(folder: Path) -> int:
@@ -106,10 +138,10 @@ def log_size(folder: Path) -> int:
 
 
 def _bodies(
-    folder: Path, start: int = 0, damaged: Callable[[int], None] | None = None
+    folder: Path, lines: Iterable[LogLine], damaged: Callable[[int], None] | None = None
 ) -> Iterator[tuple[int, bytes]]:
     """The whole lines of a log, each with where it begins."""
-    for line in read_lines(folder, start):
+    for line in lines:
         if line.torn:
             return
         if line.body is not None:
@@ -159,19 +191,12 @@ def damage(folder: Path, start: int) -> DamagedError:
 
 def records_of_match(folder: Path, match: str, event: Event | None = None) -> list[MatchRecord]:
     """All attempts at a match, in the order of the file."""
-    return _find(
-        folder, event, lambda index: index.match(match), wanted=lambda record: record.id == match
-    )
+    return _find(folder, event, MATCH, lambda record: record.id == match, match)
 
 
 def records_of_series(folder: Path, series: str, event: Event | None = None) -> list[MatchRecord]:
     """All attempts at the matches of a series, in the order of the file."""
-    return _find(
-        folder,
-        event,
-        lambda index: index.series(series),
-        wanted=lambda record: record.series == series,
-    )
+    return _find(folder, event, SERIES, lambda record: record.series == series, series)
 
 
 def is_indexed(folder: Path) -> bool:
@@ -182,26 +207,23 @@ def is_indexed(folder: Path) -> bool:
 def _find(
     folder: Path,
     event: Event | None,
-    look: Callable[[Index], Iterator[int]],
-    *,
+    kind: int,
     wanted: Callable[[MatchRecord], bool],
+    name: str,
 ) -> list[MatchRecord]:
     index = Index.load(folder)
     if not index.count and log_size(folder) >= _WORTH_AN_INDEX:
         index = build_index(folder)
-    return (_by_index(folder, event, index, list(look(index)), wanted) if index.count else []) or [
-        record for record in read_records(folder, event) if wanted(record)
-    ]
+    found = _by_index(folder, event, index, list(index.find(name, kind)))
+    return list(filter(wanted, found)) or list(filter(wanted, read_records(folder, event)))
 
 
 def _by_index(
-    folder: Path,
-    event: Event | None,
-    index: Index,
-    numbers: list[int],
-    wanted: Callable[[MatchRecord], bool],
-) -> list[MatchRecord]:
-    """By the index, and from its last line on by the log; empty if the two disagree."""
+    folder: Path, event: Event | None, index: Index, numbers: list[int]
+) -> Iterator[MatchRecord]:
+    """By the index, and from its last line on by the log; none if the two disagree."""
+    if not index.count:
+        return
     last = index.count - 1
     found = []
     try:
@@ -209,17 +231,12 @@ def _by_index(
             for number in numbers:
                 body = line_at(log, index.start(number))
                 if body is None or not index.names(number, body):
-                    return []
+                    return
                 if number != last:
                     found.append(decode(body))
     except (OSError, *UNDECODABLE):
-        return []
+        return
     entrants = _entrants(folder, event)
-    if any(record_fault(record, entrants) for record in found):
-        return []
-    return [
-        record
-        for records in (found, read_records(folder, event, start=index.start(last)))
-        for record in records
-        if wanted(record)
-    ]
+    if not any(record_fault(record, entrants) for record in found):
+        yield from found
+        yield from read_records(folder, event, start=index.start(last))

@@ -13,7 +13,6 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self
 
 from arena.model import Event, HostError, MatchRecord
@@ -28,12 +27,12 @@ from arena.store.folder import (
     remove_unfinished,
     write_atomically,
     write_event,
-    write_failed,
+    writes_into,
 )
 from arena.store.index import IndexWriter
 from arena.store.lines import add_checksum, encode
 from arena.store.lock import lock
-from arena.store.recovery import DAMAGED, counted, open_log, repair
+from arena.store.recovery import open_log, repair
 from arena.store.stderr import Stderr
 from arena.system import files
 
@@ -49,28 +48,21 @@ class Store:
         self.folder = folder
         self.event = event = file.event
         self._announced = file.announced
-        self.mended = ""
-        """Damage found in the log, and its repair, in words."""
         self._lock = held
         self._stderr = Stderr(folder / "stderr", bots=len(event.entrants))
         self.writing = False
-        with ExitStack() as opened:
+        with ExitStack() as opened, writes_into(folder):
             opened.callback(held.close)
-            try:
-                remove_unfinished(folder)
-                if mend and (damaged := repair(folder)):
-                    self.mended = (
-                        f"{counted(damaged)} moved to {DAMAGED}; what they held is played again"
-                    )
-                self._log, cut = open_log(folder)
-                opened.callback(self._log.close)
-                self.mended = self.mended or cut
-                self._size = self._log.tell()
-                index = IndexWriter(folder, self._size)
-                opened.callback(index.close)
-                self._syncer = _Syncer(self._log, index, self._size)
-            except OSError as error:
-                raise write_failed(folder, error) from error
+            remove_unfinished(folder)
+            repaired = repair(folder) if mend else ""
+            self._log, cut = open_log(folder)
+            opened.callback(self._log.close)
+            self.mended = repaired or cut
+            """Damage found in the log, and its repair, in words."""
+            self._size = self._log.tell()
+            index = IndexWriter(folder, self._size)
+            opened.callback(index.close)
+            self._syncer = _Syncer(self._log, index, self._size)
             opened.pop_all()
         self.writing = True
 
@@ -101,12 +93,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def append(self, record: MatchRecord, encoded: bytes = b"") -> None:
@@ -128,26 +115,20 @@ class Store:
 
     def add_stderr(self, entrant: str, match: str, text: str, *, failed: bool = False) -> None:
         """Keep a bot's stderr of a match. `failed`: the bot did, in that match."""
-        try:
+        with writes_into(self.folder / "stderr"):
             self._stderr.add(entrant, match, text, failed=failed)
-        except OSError as error:
-            raise write_failed(self.folder / "stderr", error) from error
 
     def sync(self) -> None:
         """Make all records durable."""
-        try:
+        with writes_into(self.folder):
             self._syncer.sync()
-        except OSError as error:
-            raise write_failed(self.folder, error) from error
 
     def restate(self, event: Event) -> None:
         """Replace event.json: how and where the event is played has changed."""
         known = self.event
         assert (event.settings, event.entrants) == (known.settings, known.entrants), "announced"
-        try:
+        with writes_into(self.folder):
             write_event(self.folder, event, self._announced)
-        except OSError as error:
-            raise write_failed(self.folder, error) from error
         self.event = event
 
     def conclude(self, event: Event) -> None:
@@ -162,17 +143,13 @@ class Store:
 
     def forget(self) -> None:
         """Remove private.json: the last step of an event's conclusion."""
-        try:
+        with writes_into(self.folder):
             files.remove(self.folder / "private.json")
-        except OSError as error:
-            raise write_failed(self.folder, error) from error
 
     def write(self, name: str, text: str) -> None:
         """Write a derived file atomically."""
-        try:
+        with writes_into(self.folder):
             write_atomically(self.folder / name, text.encode())
-        except OSError as error:
-            raise write_failed(self.folder, error) from error
 
     def close(self) -> None:
         """Sync, and release the lock."""
@@ -186,16 +163,17 @@ class Store:
 
     def _write_line(self, line: bytes) -> None:
         """Write all of the line or nothing: a full disk must not leave half a record."""
-        if failed := self._syncer.failed:
-            raise write_failed(self.folder, failed)
-        try:
-            # A short write gives no reason; writing the rest raises it.
-            while line := line[self._log.write(line) :]:
-                pass
-        except OSError as error:
-            with suppress(OSError):
-                self._log.truncate(self._size)
-            raise write_failed(self.folder, error) from error
+        with writes_into(self.folder):
+            if self._syncer.failed:
+                raise self._syncer.failed
+            try:
+                # A short write gives no reason; writing the rest raises it.
+                while line := line[self._log.write(line) :]:
+                    pass
+            except OSError:
+                with suppress(OSError):
+                    self._log.truncate(self._size)
+                raise
 
 
 class _Syncer:

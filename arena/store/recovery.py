@@ -1,11 +1,10 @@
 """Recover a log before it is appended to: truncate what a crash damaged at its end.
 
-Theory of operation. A killed writer leaves half a line. A power cut can leave more: what was
-written since the last sync may be intact, zeros or anything. So after the synced mark the log is
-truncated at its first damaged line. Damaged lines at the very end are truncated even if they were
-durable: their matches are played again. What is truncated, except half a line, is kept beside the
-log. A damaged line before durable whole ones is not the trace of a crash: reading reports it, and
-`repair` runs only when it is asked for.
+Theory of operation. A killed writer leaves half a line, a power cut anything since the last sync.
+So after the synced mark the log is truncated at its first damaged line; damaged lines at the very
+end are truncated even if they were durable. What is truncated, except half a line, is kept beside
+the log. A damaged line before durable whole ones is not the trace of a crash: reading reports it,
+and `repair` runs only when it is asked for.
 
 Invariant: no whole durable line is ever truncated. A damaged line may have any length, so damage is
 read and moved a block at a time.
@@ -38,8 +37,8 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
             files.sync_folder(folder)
         size = file.seek(0, os.SEEK_END)
         mark = Index.load(folder).mark
-        if mark is not None and not _after_line(file, mark):
-            mark = None
+        if mark and files.read_at(file, mark - 1, mark) not in {b"", _LF}:
+            mark = None  # nothing is read beyond the end
         note = ""
         if mark is not None and mark > size:
             note = f"{mark - size} bytes at the log's end are gone; what they held is played again"
@@ -50,10 +49,7 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
             if newlines:
                 _keep_damaged(folder, file, [(end, size)])
                 lines = newlines + (files.read_at(file, size - 1, size) != _LF)
-                note = (
-                    f"the log's end is damaged from byte {end} on: "
-                    f"{counted(lines)} moved to {DAMAGED}; what they held is played again"
-                )
+                note = f"the log's end is damaged from byte {end} on: {_moved(lines)}"
             elif not note:
                 note = (
                     f"half a line at the log's end (byte {end}) is cut off, as a killed writer "
@@ -70,11 +66,11 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
     return file, note
 
 
-def repair(folder: Path) -> int:
-    """Move the damaged lines out of a log; how many. The caller holds the lock."""
+def repair(folder: Path) -> str:
+    """Move the damaged lines out of a log; what was moved. The caller holds the lock."""
     ranges, count = _damaged(folder)
     if not count:
-        return 0
+        return ""
     path, fresh = folder / LOG, folder / f".{LOG}.new"
     with files.open_file(path, "rb") as log, files.open_file(fresh, "wb") as whole:
         size = log.seek(0, os.SEEK_END)
@@ -89,7 +85,7 @@ def repair(folder: Path) -> int:
     files.remove(folder / INDEX)
     files.rename(fresh, path)
     files.sync_folder(folder)
-    return count
+    return _moved(count)
 
 
 def _damaged(folder: Path) -> tuple[list[tuple[int, int]], int]:
@@ -109,8 +105,9 @@ def _damaged(folder: Path) -> tuple[list[tuple[int, int]], int]:
     return ranges, count
 
 
-def counted(lines: int) -> str:
-    return f"{lines} damaged line{'' if lines == 1 else 's'}"
+def _moved(lines: int) -> str:
+    some = f"{lines} damaged line{'' if lines == 1 else 's'}"
+    return f"{some} moved to {DAMAGED}; what they held is played again"
 
 
 def _whole_end(folder: Path, log: BinaryIO, mark: int) -> int:
@@ -122,14 +119,11 @@ def _whole_end(folder: Path, log: BinaryIO, mark: int) -> int:
             break
     while end:
         start = _line_start(log, end)
-        if end - start <= LONGEST_LINE and _is_whole(files.read_at(log, start, end)):
+        last = files.read_at(log, start, end) if end - start <= LONGEST_LINE else b""
+        if last.endswith(_LF) and strip_checksum(last[:-1]) is not None:
             break
         end = start
     return end
-
-
-def _is_whole(line: bytes) -> bool:
-    return line.endswith(b"\n") and strip_checksum(line[:-1]) is not None
 
 
 def _line_start(log: BinaryIO, end: int) -> int:
@@ -137,16 +131,11 @@ def _line_start(log: BinaryIO, end: int) -> int:
     at = end - 1  # its own newline, if it has one
     while at > 0:
         start = max(0, at - _BLOCK)
-        newline = files.read_at(log, start, at).rfind(b"\n")
+        newline = files.read_at(log, start, at).rfind(_LF)
         if newline >= 0:
             return start + newline + 1
         at = start
     return 0
-
-
-def _after_line(log: BinaryIO, mark: int) -> bool:
-    # Nothing is read beyond the end.
-    return mark == 0 or files.read_at(log, mark - 1, mark) in {b"", b"\n"}
 
 
 def _blocks(log: BinaryIO, start: int, end: int) -> Iterator[bytes]:

@@ -98,6 +98,11 @@ def test_publish_reads_the_log_twice(event, tmp_path):
     assert 2 == openings("publish", event, "--to", tmp_path / "site", "--jobs", 1)["matches.jsonl"]
 
 
+def test_an_audit_opens_the_log_once(event):
+    """For what counts, and for the records that do, deal by deal."""
+    assert 1 == openings("audit", event)["matches.jsonl"]
+
+
 @pytest.mark.parametrize("command", [["table"], ["verify"], ["publish", "--to", "{site}"]])
 def test_an_event_with_epochs_is_read_like_one_without(command, tmp_path):
     """Of each of its folders event.json once, and by `publish` the log twice."""
