@@ -15,6 +15,8 @@ from typing import Protocol
 
 import msgspec
 
+Option = str | int | bool | tuple[str, ...] | Mapping[str, str]
+
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """A program to start, in terms that every backend understands. As a limit 0 means: none."""
@@ -62,7 +64,7 @@ class SpawnPlan(msgspec.Struct, frozen=True, kw_only=True):
     rlimits: Mapping[str, int]  # names as in the resource module, without RLIMIT_; soft = hard
     share: TreeLimits = TreeLimits()
     seccomp: str = ""  # the filter in hex; empty: none
-    options: Mapping[str, str | int | bool | tuple[str, ...] | Mapping[str, str]] = {}
+    options: Mapping[str, Option] = {}
     """What only this backend's part of the spawner understands."""
 
 

@@ -1,8 +1,5 @@
 """The backend "bwrap": bubblewrap's namespaces, as an ordinary user and as root.
 
-Plans are pure data made from a launch, the host's folders and the first bwrap that passes the
-canary. The spawner executes them: see child.py, and mounts.py for what it does before bwrap.
-
 A bot sees its folder, the system's programs and libraries, the exposed folders, a few harmless
 devices, /proc of its own pid namespace; all read-only. It has no network interface but a loopback
 of its own, no other process, no capability, no further namespaces.
@@ -114,7 +111,6 @@ def _test(tool: str) -> Probe:
 
 def plan_with(tool: str, launch: Launch) -> SpawnPlan:
     """The plan for one bwrap, which need not be tested yet."""
-    environment.check(launch)
     folders = exposed_folders(launch)
     # A bind of a link would be a copy of its target, which finds its libraries by where it lies.
     links = [each for each in folders if os.path.islink(each)]  # noqa: PTH114 - speed
@@ -128,7 +124,8 @@ def plan_with(tool: str, launch: Launch) -> SpawnPlan:
         *_etc(launch.writable),
         *_devices(),
         "--proc", "/proc", "--remount-ro", "/proc",
-        *_scratch(launch),
+        # Without scratch space /tmp is empty and read-only.
+        *(("--bind", f"{STAGE}/{SCRATCH}") if launch.scratch_mb else ("--dir",)), "/tmp",  # noqa: S108
     ]  # fmt: skip
     for folder in folders:
         args += ["--ro-bind", stage.put(folder), folder]
@@ -137,24 +134,19 @@ def plan_with(tool: str, launch: Launch) -> SpawnPlan:
     own = stage.put(launch.root)
     args += ["--bind" if launch.writable else "--ro-bind", own, environment.INSIDE]
     args += ["--remount-ro", "/", "--chdir", environment.INSIDE]
-    return SpawnPlan(
-        backend="bwrap",
-        argv=launch.run,
-        env=environment.variables(launch),
-        cwd=environment.INSIDE,
-        rlimits={**environment.rlimits(launch), **_tasks(launch)},
-        share=environment.tree_limits(launch),
-        seccomp=_filter(launch.writable, launch.freeze),
-        options={
+    return environment.plan(
+        launch,
+        "bwrap",
+        {
             "tool": stage.put_tool(tool),
             "args": tuple(args),
             **({"stage": stage.sources} if stage.used else {}),
             "writable": stage.name_of(launch.root) if stage.used and launch.writable else "",
-            "scratch": environment.scratch_options(launch),
             "shown": tuple(stage.sources.values()),
-            "resident": "" if launch.writable else launch.root,
-            "spare uid": environment.has_spare_uids(),
         },
+        limits=_tasks(launch),
+        seccomp=_filter(launch.writable, launch.freeze),
+        mapped=True,
     )
 
 
@@ -234,10 +226,3 @@ def _devices() -> Iterator[str]:
     yield from ("--symlink", "/proc/self/fd", "/dev/fd")
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         yield from ("--symlink", f"/proc/self/fd/{number}", f"/dev/{name}")
-
-
-def _scratch(launch: Launch) -> tuple[str, ...]:
-    inside = "/tmp"  # noqa: S108 - the sandbox's own
-    if launch.scratch_mb:
-        return ("--bind", f"{STAGE}/{SCRATCH}", inside)
-    return ("--dir", inside)  # empty and read-only

@@ -1,6 +1,5 @@
 """Test a sandbox: start a program in it that tries forbidden things and reports what it could do.
 
-Version numbers and kernel settings say little about whether a sandbox holds, so this tries one.
 What the program (canary_program.py) can only claim, its namespaces and its uid, is compared with
 what this process sees from outside.
 """
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.model import HostError
-from arena.sandbox import Exited, Launch, SpawnPlan, Started, mounts
+from arena.sandbox import Launch, SpawnPlan, Started, mounts
 from arena.sandbox.client import Spawner
 from arena.sandbox.environment import has_spare_uids
 from arena.sandbox.installations import find_installation, own_python
@@ -98,8 +97,10 @@ def _observe(spawner: Spawner, plan: SpawnPlan, *, namespaces: bool) -> str:
                 for news in spawner.receive():
                     if isinstance(news, Started):
                         pid = news.pid
-                    elif isinstance(news, Exited):
-                        return news.host_error or _ended_early(bot.stderr, news)
+                    else:
+                        words = " ".join(os.read(bot.stderr, 500).decode(errors="replace").split())
+                        early = f"the canary ended early ({news.code}, {news.signal}): {words}"
+                        return news.host_error or early
             elif chunk := os.read(bot.stdout, OUTPUT_BYTES):
                 output += chunk
                 if len(output) > OUTPUT_BYTES:
@@ -110,11 +111,6 @@ def _observe(spawner: Spawner, plan: SpawnPlan, *, namespaces: bool) -> str:
             os.close(descriptor)
 
 
-def _ended_early(stderr: int, exited: Exited) -> str:
-    text = os.read(stderr, 500).decode(errors="replace")
-    return f"the canary ended early ({exited.code}, {exited.signal}): {' '.join(text.split())}"
-
-
 def _problem(output: str, pid: int, *, namespaces: bool) -> str:
     """The first thing that is wrong in the canary's report; empty: nothing."""
     report: dict[str, dict[str, str]] = {"reach": {}, "namespace": {}, "fact": {}}
@@ -122,17 +118,19 @@ def _problem(output: str, pid: int, *, namespaces: bool) -> str:
         what, _, rest = line.partition(" ")
         name, _, value = rest.partition(" ")
         report.get(what, {})[rest if what == "reach" else name] = value
+    problem = next(_problems(report, pid, namespaces=namespaces), "")
+    return problem and f"the canary {problem}"
+
+
+def _problems(
+    report: Mapping[str, Mapping[str, str]], pid: int, *, namespaces: bool
+) -> Iterator[str]:
     for what in report["reach"]:
-        return f"the canary could reach {what}"
+        yield f"could reach {what}"
     for name in NAMESPACES if namespaces else ():
         if report["namespace"].get(name) == str(Path(f"/proc/self/ns/{name}").readlink()):
-            return f"the canary shares the {name} namespace with the referee"
-    for problem in _privileges(report["fact"], pid, namespaces=namespaces):
-        return f"the canary {problem}"
-    return ""
-
-
-def _privileges(facts: Mapping[str, str], pid: int, *, namespaces: bool) -> Iterator[str]:
+            yield f"shares the {name} namespace with the referee"
+    facts = report["fact"]
     for key in ("CapEff", "CapPrm", "CapAmb", *(["CapBnd"] if namespaces else [])):
         if facts.get(key, "?").strip("0"):
             yield f"has capabilities ({key} {facts.get(key, 'unknown')})"

@@ -1,16 +1,15 @@
 """What every backend gives a bot: environment variables, rlimits, limits of its process tree.
 
-Pure functions of a `Launch` and the folders that it names. `check` refuses a launch that no backend
-could carry out.
+Pure functions of a `Launch` and the folders that it names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from arena.model import UserError
-from arena.sandbox import Launch, TreeLimits, uids
+from arena.sandbox import Launch, Option, SpawnPlan, TreeLimits, uids
 from arena.sandbox.guarantees import EVERYWHERE
 
 INSIDE = "/bot"  # where a bot finds its own folder
@@ -28,7 +27,7 @@ FILES_A_MB = 64
 
 
 def variables(launch: Launch) -> dict[str, str]:
-    """The whole environment of a bot: nothing of the referee's is passed on."""
+    """The whole environment of a bot."""
     paths = dict.fromkeys(path for each in launch.expose for path in _programs(Path(each)))
     return {
         "PATH": ":".join([*paths, SYSTEM_PATH]),
@@ -65,35 +64,52 @@ def open_gaps(memory: str) -> tuple[str, ...]:
     )
 
 
-def unmapped_command(launch: Launch) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Its command and variables with the folder's own path, for backends that don't mount /bot."""
+def plan(
+    launch: Launch,
+    backend: str,
+    options: Mapping[str, Option],
+    *,
+    limits: Mapping[str, int] = {},
+    seccomp: str = "",
+    mapped: bool = False,
+) -> SpawnPlan:
+    """The plan of a backend. UserError: none can start it. `limits`: rlimits besides; `mapped`: the
+    program finds its folder as INSIDE.
+    """
+    check(launch)
+    root, size = INSIDE if mapped else launch.root, launch.scratch_mb
 
     def path(text: str) -> str:
         inside = text == INSIDE or text.startswith(INSIDE + "/")
-        return launch.root + text[len(INSIDE) :] if inside else text
+        return root + text[len(INSIDE) :] if inside else text
 
-    return tuple(map(path, launch.run)), {n: path(text) for n, text in variables(launch).items()}
-
-
-def scratch_options(launch: Launch) -> str:
-    """The mount options of its scratch space, a tmpfs; empty: it has none."""
-    size = launch.scratch_mb
-    return f"mode=1777,size={size}m,nr_inodes={size * FILES_A_MB}" if size else ""
-
-
-def tree_limits(launch: Launch) -> TreeLimits:
-    """Limits on its whole tree. Its root is measured if that is writable; its scratch space too,
-    where that can't be a file system of its own.
-    """
+    # Its root is measured if that is writable; its scratch space too, where that can't be a file
+    # system of its own.
     folder = (launch.root,) if launch.writable else ()
     disk_mb = launch.disk_mb if launch.writable else 0
     files = launch.disk_files if launch.writable else 0
-    return TreeLimits(
+    share = TreeLimits(
         memory_mb=launch.memory_mb,
         tasks=launch.tasks,
-        disk_mb=disk_mb + launch.scratch_mb if disk_mb or not folder else 0,
-        files=files + launch.scratch_mb * FILES_A_MB if files or not folder else 0,
+        disk_mb=disk_mb + size if disk_mb or not folder else 0,
+        files=files + size * FILES_A_MB if files or not folder else 0,
         disk=folder,
+    )
+    scratch = f"mode=1777,size={size}m,nr_inodes={size * FILES_A_MB}" if size else ""
+    return SpawnPlan(
+        backend=backend,
+        argv=tuple(map(path, launch.run)),
+        env={name: path(text) for name, text in variables(launch).items()},
+        cwd=root,
+        rlimits={**rlimits(launch), **limits},
+        share=share,
+        seccomp=seccomp,
+        options={
+            "scratch": scratch,  # mount options
+            "spare uid": has_spare_uids(),
+            "resident": "" if launch.writable else launch.root,
+            **options,
+        },
     )
 
 

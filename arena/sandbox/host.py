@@ -12,11 +12,8 @@ from pathlib import Path
 
 CAP_SYS_ADMIN = 21
 
-KUBERNETES = "# Kubernetes-managed hosts file"
-"""How /etc/hosts of a pod begins."""
-
-_UNMASKING = "/proc/sys/fs/binfmt_misc"
-"""Mounted on every machine, and on an empty folder: it hides nothing."""
+KUBERNETES = "# Kubernetes-managed hosts file"  # how /etc/hosts of a pod begins
+_UNMASKING = "/proc/sys/fs/binfmt_misc"  # mounted on every machine, on an empty folder
 
 
 class Host:

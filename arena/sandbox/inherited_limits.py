@@ -1,11 +1,9 @@
 """Check the rlimits and control groups of this process against what each bot is promised.
 
-Theory of operation. Resource limits and control groups are inherited, so whatever a shell, a
-container or a batch system has set for the arena holds for every bot as well: one that stays within
-its own limits would fail by a limit that it doesn't know of. `read_limits` reads them; the rest is
-arithmetic. `lack` names a promise that can't be kept for one bot; `check_capacity` says how many
-matches fit at a time. A memory limit of a control group above us is no lack as long as one bot has
-its share: few bots use all of it, and one that the kernel kills for it is not blamed.
+Whatever a shell, a container or a batch system has set for the arena holds for every bot as well:
+one that stays within its own limits would fail by a limit that it doesn't know of. A memory limit
+of a control group above us is no lack as long as one bot has its share: few bots use all of it, and
+one that the kernel kills for it is not blamed.
 
 Invariant: only `raise_open_files` changes anything; what can't be read limits nothing.
 """
@@ -103,15 +101,12 @@ def _group_limits(
     proc: Path, controller: str, limit_of: Callable[[Path], SharedLimit]
 ) -> Iterator[SharedLimit]:
     """Those of our control group and the ones above, as far as they can be read."""
-    try:
-        found = membership(proc, controller)
-    except NoGroupsError:
-        return
-    for folder in found.upwards():
-        # No limit at this place: "max", or a root, which has no such file.
-        with contextlib.suppress(OSError, ValueError):
-            if (here := limit_of(folder)).most < _NO_LIMIT:
-                yield here
+    with contextlib.suppress(NoGroupsError):
+        for folder in membership(proc, controller).upwards():
+            # No limit at this place: "max", or a root, which has no such file.
+            with contextlib.suppress(OSError, ValueError):
+                if (here := limit_of(folder)).most < _NO_LIMIT:
+                    yield here
 
 
 def _tasks_of(folder: Path) -> SharedLimit:
@@ -125,9 +120,6 @@ def _memory_of(folder: Path) -> SharedLimit:
     if not path.exists():
         path = folder / "memory.limit_in_bytes"
     return SharedLimit(str(path), int(path.read_text()))
-
-
-# ---------------------------------------------------------------------------------- arithmetic
 
 
 def needs(launch: Launch) -> dict[str, int]:

@@ -18,6 +18,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.sandbox.visible import is_public
+
 SHAPES = "Python, node, a JDK, Go or Rust"  # for messages
 _PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)?)?[a-z]*")
 _JDK = ("jar", "java", "javac", "javap", "jdeps", "jlink", "jmod", "jshell")
@@ -94,12 +96,12 @@ def private_file(found: Installation, program: Path) -> Path | None:
     file is more private than another.
     """
     mark = found.prefix / "pyvenv.cfg"
-    if not _public((mark if mark.is_file() else program).stat()):
+    if not is_public((mark if mark.is_file() else program).stat()):
         return None
     waiting: list[str] = []
     for part in found.parts:
         info = part.lstat()
-        if not _public(info) and os.access(part, os.R_OK):
+        if not is_public(info) and os.access(part, os.R_OK):
             return part
         if stat.S_ISDIR(info.st_mode):
             waiting.append(str(part))
@@ -111,17 +113,11 @@ def private_file(found: Installation, program: Path) -> Path | None:
                 if entry.is_symlink():
                     continue
                 info = entry.stat(follow_symlinks=False)
-                if not _public(info) and os.access(entry.path, os.R_OK):
+                if not is_public(info) and os.access(entry.path, os.R_OK):
                     hidden.append(entry.path)
                 if stat.S_ISDIR(info.st_mode):
                     waiting.append(entry.path)
     return Path(min(hidden)) if hidden else None
-
-
-def _public(info: os.stat_result) -> bool:
-    mode = info.st_mode
-    wanted = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
-    return mode & wanted == wanted
 
 
 def find_installation(program: Path) -> Installation | None:

@@ -1,8 +1,7 @@
 """The backend "landlock": Landlock, our seccomp filter and rlimits, without namespaces.
 
-For hosts that refuse user namespaces or mask /proc: containers, hosted runners, distributions
-that reserve namespaces for known programs. Needs no installed tool and no privilege; under root
-each bot gets a spare uid.
+For hosts that refuse user namespaces or mask /proc. Needs no installed tool and no privilege; under
+root each bot gets a spare uid.
 
 A bot sees its folder where it lies, the system's programs and libraries, the exposed folders, a few
 harmless devices and its own folder in /proc. It shares the pid namespace with all processes: it can
@@ -87,24 +86,28 @@ class Landlock:
         )
 
     def _plan(self, launch: Launch) -> SpawnPlan:
-        environment.check(launch)
-        argv, env = environment.unmapped_command(launch)
         root = environment.has_spare_uids()
         # Tools that write also set modes and times. An ordinary user's could change those of files
         # that they can't even open; a spare uid owns nothing but what it may write to.
         metadata: Literal["allow", "deny", "pretend"] = "deny"
         if launch.writable or launch.scratch_mb:
             metadata = "allow" if root else "pretend"
-        return SpawnPlan(
-            backend=self.name,
-            argv=argv,
-            env=env,
-            cwd=launch.root,
-            rlimits={
-                **environment.rlimits(launch),
-                "NPROC": launch.tasks if root else _users_tasks(),
+        exposed = tuple(exposed_folders(launch))
+        return environment.plan(
+            launch,
+            self.name,
+            {
+                "abi": self.abi,
+                "root": launch.root,
+                "writable": launch.writable,
+                "exposed": exposed,
+                "read": (*system(), *etc(launch.writable), *(f"/proc/{name}" for name in PROC)),
+                "devices": tuple(f"/dev/{name}" for name in DEVICES),
+                "mounts": root and Host().may_mount,
+                "shown": (launch.root, *exposed),
+                "capabilities": "drop",
             },
-            share=environment.tree_limits(launch),
+            limits={"NPROC": launch.tasks if root else _users_tasks()},
             seccomp=seccomp.program(
                 metadata=metadata,
                 locks=launch.writable,
@@ -112,20 +115,6 @@ class Landlock:
                 truncation=self.abi < GOVERNS_TRUNCATION,
                 timers=launch.freeze,
             ).hex(),
-            options={
-                "abi": self.abi,
-                "root": launch.root,
-                "writable": launch.writable,
-                "exposed": tuple(exposed_folders(launch)),
-                "read": (*system(), *etc(launch.writable), *(f"/proc/{name}" for name in PROC)),
-                "devices": tuple(f"/dev/{name}" for name in DEVICES),
-                "scratch": environment.scratch_options(launch),
-                "mounts": root and Host().may_mount,
-                "shown": (launch.root, *exposed_folders(launch)),
-                "capabilities": "drop",
-                "resident": "" if launch.writable else launch.root,
-                "spare uid": root,
-            },
         )
 
 

@@ -13,22 +13,9 @@ class Unconfined:
     name = "none"
 
     def probe(self) -> Probe:
-        return Probe(
-            name=self.name,
-            works=True,
-            detail="none: bots can read, write and reach all that you can",
-        )
+        detail = "none: bots can read, write and reach all that you can"
+        return Probe(name=self.name, works=True, detail=detail)
 
     def plan(self, launch: Launch) -> SpawnPlan:
         """Without NPROC, which would count the whole user's tasks: the spawner counts instead."""
-        environment.check(launch)
-        argv, env = environment.unmapped_command(launch)
-        return SpawnPlan(
-            backend=self.name,
-            argv=argv,
-            env=env,
-            cwd=launch.root,
-            rlimits=environment.rlimits(launch),
-            share=environment.tree_limits(launch),
-            options={"scratch": environment.scratch_options(launch), "spare uid": False},
-        )
+        return environment.plan(launch, self.name, {"spare uid": False, "resident": ""})

@@ -88,7 +88,12 @@ def reachable(path: str) -> bool:
 def _public(path: Path) -> bool:
     """Whether it exists and every user may read it, a spare uid too."""
     try:
-        mode = path.stat().st_mode
+        return is_public(path.stat())
     except OSError:
         return False
-    return bool(mode & stat.S_IROTH) and (not stat.S_ISDIR(mode) or bool(mode & stat.S_IXOTH))
+
+
+def is_public(info: os.stat_result) -> bool:
+    """Whether every user may read it, and enter it if it is a folder."""
+    wanted = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(info.st_mode) else 0)
+    return info.st_mode & wanted == wanted
