@@ -48,9 +48,8 @@ from arena.model import (
 )
 from arena.ratings import normal
 from arena.ratings.evidence import Evidence, separation
-from arena.ratings.fit import Fit, fit
+from arena.ratings.fit import Fit, draw_margin, fit
 from arena.ratings.intervals import Z95, Moments, average, half_width
-from arena.ratings.likelihood import draw_margin
 from arena.ratings.outcomes import ForfeitSums, PairCount, Tally
 from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
 from arena.schedule import NoResults, ScheduleEnd, Wave, WaveResults, step_down

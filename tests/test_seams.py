@@ -30,8 +30,8 @@ EXCEPTIONS = {
     ("executors/worker.py", "select"): "waits for its parent between two matches",
     ("live/server.py", "socket"): _SOCKET,
     ("live/event.py", "socket"): _SOCKET,
-    ("store/destination.py", "tempfile"): _EMPTY,
-    ("store/destination.py", ".rmdir"): _EMPTY,
+    ("store/folder.py", "tempfile"): _EMPTY,
+    ("store/folder.py", ".rmdir"): _EMPTY,
 }
 
 

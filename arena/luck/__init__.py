@@ -8,9 +8,9 @@ draw, a flip, a card that no seat knew going to the pile, the final reveal) a se
 where V is the arena's own estimate of the strokes that the seat will have, and E the exact mean
 over all cards that could have come, conditional on what the seats together know. So each entry has
 expectation zero, for any V and any play; V decides only how much variance is removed. Its
-coefficients are frozen in this package; version and digest identify those that a ledger was made
-with. LUCK.md beside this file explains the measure. A game names its `Measure` in
-`Descriptor.luck`, or has none.
+coefficients, whole numbers that bench/train_luck writes, are frozen in this package; version and
+digest identify those that a ledger was made with. LUCK.md beside this file explains the measure. A
+game names its `Measure` in `Descriptor.luck`, or has none.
 
 What counts: the finished holes among the nine, as in totals. Playoff holes and the hole in which a
 forfeit ended the match are left out. A seat that the game's fallback plays for counts like any
@@ -24,18 +24,40 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from importlib.resources import files
 from math import fsum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from arena.deals import Deals
 from arena.games import Game
-from arena.luck.coefficients import Measure, read, tables
-from arena.luck.walk import UNIT, LuckKind, Noted
-from arena.model import MatchRecord, Settings, UntrueError, UserError
+from arena.luck.walk import UNIT, LuckKind, LuckWalk, Noted
+from arena.model import Frozen, MatchRecord, Settings, UntrueError, UserError, sha256_hex
 from arena.referee import HOLES
 
 _TO_THOUSANDTHS = UNIT // 1000
+
+
+class Coefficients(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    about: str
+    version: int
+    """Increases with any change that alters the luck of a match."""
+    weights: dict[str, int]
+    """By kind of weight, in hundredths."""
+    rows: tuple[tuple[int, ...], ...]
+    """Hundredths of a stroke; the game's module says in which order."""
+
+
+class Measure(Frozen, frozen=True):
+    """How the luck of a game is measured: what `Descriptor.luck` names."""
+
+    file: str
+    tables: Callable[..., Any]
+    """From rows and weights."""
+    walk: Callable[..., LuckWalk]
+    """One hole: `walk(hole, seats=…, order=…, deck=…, tables=…)`."""
 
 
 class LuckEntry(NamedTuple):
@@ -110,3 +132,16 @@ def _measure(path: str) -> Measure:
     module, _, name = path.partition(":")
     found: Measure = getattr(importlib.import_module(module), name)
     return found
+
+
+@functools.cache
+def read(name: str) -> tuple[Coefficients, str]:
+    """A file's numbers and the SHA-256 of the very bytes they come from."""
+    text = (files("arena.luck") / name).read_bytes()
+    return msgspec.json.decode(text, type=Coefficients), sha256_hex(text)
+
+
+@functools.cache
+def tables(measure: Measure) -> Any:  # noqa: ANN401 - each game has its own
+    frozen, _ = read(measure.file)
+    return measure.tables(frozen.rows, frozen.weights)

@@ -28,7 +28,7 @@ from typing import Final
 
 from arena.games import Hole, HoleDeck
 from arena.games.four_card_golf import CARDS, ONE_PACK
-from arena.luck.coefficients import Measure
+from arena.luck import Measure
 from arena.luck.walk import LuckKind, LuckWalk
 
 KINDS: Final = 11

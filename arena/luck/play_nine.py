@@ -27,7 +27,7 @@ from typing import Final
 
 from arena.games import Hole, HoleDeck
 from arena.games.play_nine import CARDS, COLUMNS
-from arena.luck.coefficients import Measure
+from arena.luck import Measure
 from arena.luck.walk import LuckKind, LuckWalk
 
 KINDS: Final = 14

@@ -25,12 +25,13 @@ import msgspec
 from arena.model import RatingSettings
 from arena.ratings import normal
 from arena.ratings.cholesky import add_difference, factor, inverse, solve
-from arena.ratings.likelihood import Model, Pair, draw_margin
 from arena.ratings.outcomes import PairCount
 
 DECIMALS = 3
 """Of a rating, as it is published."""
 
+# Below this share of the noise the margin's width only scales the probability of a tie.
+_NARROW = 1e-7
 _CLOSE = 1e-9
 _LEVEL = 1e-12
 _ITERATIONS = 100
@@ -99,7 +100,7 @@ def fit(
     index = {name: number for number, name in enumerate(names)}
     weight = 3 / (seats + 1)
     counts = [
-        Pair(
+        _Pair(
             index[one],
             index[two],
             weight * count.first,
@@ -110,7 +111,7 @@ def fit(
     ]
     scale = math.sqrt(2) * settings.beta
     margin = max(0.0, draw_margin(settings) / scale)
-    model = Model(counts, len(names), scale, margin, settings.sigma)
+    model = _Model(counts, len(names), scale, margin, settings.sigma)
     sites = _sites_at_the_peak(model)
     skills, covariance = _propagate(model, sites)
     mu = tuple(settings.mu + skill for skill in skills)
@@ -124,7 +125,7 @@ class _Site(msgspec.Struct):
     shift: float
 
 
-def _sites_at_the_peak(model: Model) -> list[_Site]:
+def _sites_at_the_peak(model: _Model) -> list[_Site]:
     """Newton's method to the maximum of the posterior; the sites that touch it there."""
     skills = [0.0] * model.size
     value, slope, curvature = model.at(skills)
@@ -150,7 +151,7 @@ def _sites_at_the_peak(model: Model) -> list[_Site]:
     return sites
 
 
-def _propagate(model: Model, sites: list[_Site]) -> tuple[list[float], list[list[float]]]:
+def _propagate(model: _Model, sites: list[_Site]) -> tuple[list[float], list[list[float]]]:
     """Expectation propagation: mean and covariance that agree with every pair's own."""
     skills: list[float] = []
     covariance: list[list[float]] = []
@@ -175,7 +176,7 @@ def _propagate(model: Model, sites: list[_Site]) -> tuple[list[float], list[list
     return skills, covariance
 
 
-def _match(model: Model, pair: Pair, site: _Site, mean: float, variance: float) -> None:
+def _match(model: _Model, pair: _Pair, site: _Site, mean: float, variance: float) -> None:
     """Move a site so that the marginal has the moments that the pair's results give it."""
     middle, step = mean, math.sqrt(variance)
     for _ in range(_REFINEMENTS):  # pragma: no branch - a bound, never met
@@ -200,3 +201,99 @@ def _match(model: Model, pair: Pair, site: _Site, mean: float, variance: float) 
     shift = site.shift + centre / spread - mean / variance
     site.precision += _DAMPING * (precision - site.precision)
     site.shift += _DAMPING * (shift - site.shift)
+
+
+class _Pair(msgspec.Struct, frozen=True):
+    """Weighted counts of the results of two entrants, by their numbers."""
+
+    one: int
+    two: int
+    wins: float
+    ties: float
+    losses: float
+
+
+def draw_margin(settings: RatingSettings) -> float:
+    """The margin at which equals tie with the draw probability."""
+    quantile = normal.quantile((1 + settings.draw_probability) / 2)
+    return quantile * math.sqrt(2) * settings.beta
+
+
+class _Model:
+    """The log-posterior of skills relative to the prior's mean."""
+
+    def __init__(
+        self, pairs: Sequence[_Pair], size: int, scale: float, margin: float, sigma: float
+    ) -> None:
+        self.pairs = pairs
+        self.size = size
+        self._scale = scale
+        self._margin = margin
+        self._precision = 1 / sigma**2
+
+    def prior(self) -> tuple[list[list[float]], list[float]]:
+        """Precision and shift before any result."""
+        precision = [[0.0] * self.size for _ in range(self.size)]
+        for number in range(self.size):
+            precision[number][number] = self._precision
+        return precision, [0.0] * self.size
+
+    def at(self, skills: Sequence[float]) -> tuple[float, list[float], list[list[float]]]:
+        """Value, slope, and negated curvature."""
+        value = -0.5 * self._precision * sum(skill * skill for skill in skills)
+        curvature, slope = self.prior()
+        for number, skill in enumerate(skills):
+            slope[number] -= self._precision * skill
+        for pair in self.pairs:
+            height, tilt, bend = self.outcomes(pair, skills[pair.one] - skills[pair.two])
+            value += height
+            add_difference(curvature, slope, (pair.one, pair.two), weight=bend, pull=tilt)
+        return value, slope, curvature
+
+    def height(self, pair: _Pair, difference: float) -> float:
+        """Log-likelihood of a pair's counts."""
+        x = difference / self._scale
+        value = 0.0
+        if pair.wins:
+            value += pair.wins * normal.log_cdf(x - self._margin)
+        if pair.losses:
+            value += pair.losses * normal.log_cdf(-x - self._margin)
+        if pair.ties:
+            value += pair.ties * tie(x, self._margin)[0]
+        return value
+
+    def outcomes(self, pair: _Pair, difference: float) -> tuple[float, float, float]:
+        """Log-likelihood of a pair's counts, its slope and its negated curvature."""
+        scale = self._scale
+        value = tilt = bend = 0.0
+        for count, x, sign in (
+            (pair.wins, difference / scale - self._margin, 1),
+            (pair.losses, -difference / scale - self._margin, -1),
+        ):
+            if count:
+                v = normal.hazard(x)
+                value += count * normal.log_cdf(x)
+                tilt += sign * count * v
+                bend += count * v * (v + x)
+        if pair.ties:
+            height, first, second = tie(difference / scale, self._margin)
+            value += pair.ties * height
+            tilt += pair.ties * first
+            bend += pair.ties * second
+        return value, tilt / scale, bend / scale**2
+
+
+def tie(difference: float, margin: float) -> tuple[float, float, float]:
+    """Log of P(|difference + N(0,1)| < margin), its slope and its negated curvature.
+
+    With no margin a tie has no probability, but a density: the limit, less a constant.
+    """
+    if margin < _NARROW:
+        return -0.5 * difference * difference, -difference, 1.0
+    high = margin - difference
+    low = -margin - difference
+    log_mass = normal.log_between(low, high)
+    at_high = math.exp(normal.log_pdf(high) - log_mass)
+    at_low = math.exp(normal.log_pdf(low) - log_mass)
+    slope = at_low - at_high
+    return log_mass, slope, high * at_high - low * at_low + slope * slope

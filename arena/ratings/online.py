@@ -23,7 +23,7 @@ import trueskill
 
 from arena.model import RatingSettings
 from arena.ratings import normal
-from arena.ratings.likelihood import draw_margin, tie
+from arena.ratings.fit import draw_margin, tie
 from arena.ratings.outcomes import RatedOutcome
 
 TIE_FLOOR = 1e-4

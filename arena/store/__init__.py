@@ -15,12 +15,12 @@ Invariant: a line once synced is never changed; there is one writer at a time; d
 believed, and never ignored in silence.
 """
 
-from arena.store.destination import claim_folder
 from arena.store.folder import (
     Announced,
     EventFile,
     OtherVersionError,
     Private,
+    claim_folder,
     decode_event_file,
     is_results_folder,
     others_read_private,

@@ -1,9 +1,15 @@
-"""event.json and private.json: read them, write them atomically, create the folder for them."""
+"""event.json and private.json: read them, write them atomically, create the folder for them.
+
+Invariant: a folder that `claim_folder` gives out is empty and writable; a default one belongs to no
+other command. One that is still empty at the end is removed, with every parent created for it.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -14,9 +20,10 @@ from arena.model import DERIVATION, FORMAT, Event, HostError, UserError, canonic
 from arena.store.files import UNDECODABLE, read_small, reason
 from arena.store.lines import add_checksum, strip_checksum
 from arena.store.lock import lock, writer
-from arena.system import files
+from arena.system import clock, files
 from arena.validate import event_fault
 
+RESULTS = "arena-results"
 # Suffix of a file that is being written; a killed writer leaves it behind.
 _UNFINISHED = ".new"
 # Left by a preparation that was killed before it wrote event.json.
@@ -264,3 +271,61 @@ def not_writable(folder: Path, error: OSError) -> HostError | UserError:
     if ran_out(error):
         return HostError(f"{folder}: can't write: {why_not(error)}")
     return UserError(f"{folder}: can't write there: {error.strerror}")
+
+
+# -------------------------------------------------------------------------------- a new folder
+
+
+@contextmanager
+def claim_folder(out: Path | None, prefix: str = "") -> Iterator[Path]:
+    """The folder `out`, or a new one named after the time: `arena-results/PREFIX-TIME`."""
+    created: list[Path] = []
+    try:
+        yield _default(prefix, created) if out is None else _requested(out, created)
+    finally:
+        for path in reversed(created):
+            with suppress(OSError):  # it isn't empty
+                path.rmdir()
+
+
+def _default(prefix: str, created: list[Path]) -> Path:
+    first = Path(RESULTS, clock.local(f"{prefix}%Y%m%d-%H%M%S"))
+    try:
+        _make_all(first.parent, created)
+        for number in count(1):
+            folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
+            with suppress(FileExistsError):  # another command started in the same second
+                files.make_folder(folder)
+                created.append(folder)
+                return folder
+    except OSError as error:
+        trouble = not_writable(first.parent, error)
+        if isinstance(trouble, UserError):
+            raise UserError(f"{trouble}; name another folder with --out") from None
+        raise trouble from None
+    raise AssertionError
+
+
+def _requested(out: Path, created: list[Path]) -> Path:
+    try:
+        _make_all(out, created)
+        refuse_nonempty(out)
+        if out not in created:
+            with tempfile.TemporaryFile(dir=out):
+                pass
+    except OSError as error:
+        raise not_writable(out, error) from None
+    return out
+
+
+def _make_all(folder: Path, created: list[Path]) -> None:
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    if not folder.is_dir():
+        raise NotADirectoryError(20, "a file is in its place", str(folder))
+    for path in reversed(missing):
+        with suppress(FileExistsError):  # another command has just created it
+            files.make_folder(path)
+            created.append(path)

@@ -17,7 +17,7 @@ from arena.reports.escape import plain
 from arena.reports.layout import wrap
 from arena.terminal.screen import echo_json, say
 from arena.verify.findings import LOG
-from arena.verify.tables import OLDER
+from arena.verify.whole import OLDER
 
 VERSION = 1
 """Of what --json prints."""

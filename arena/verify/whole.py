@@ -1,30 +1,46 @@
 """Verify a folder as a whole: event.json, all lines of the log, missing matches, tables.
 
+An event names, under its commitment, the rule by which its tables are derived; tables of an older
+rule are derived by that rule again, so nothing in them is taken on trust. What such a rule got
+wrong is printed (`OLDER`), and is no difference.
+
 Invariant: of several differences the first is reported: of event.json, else of the first line of
 the log, else the first missing match of the schedule, else of the first table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
+from arena import __version__
 from arena.event.epochs import epoch_fault
 from arena.event.results import counting_of, first_wave, shard_of
 from arena.model import Event, Frozen
 from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
 from arena.registry import table_files
-from arena.store import read_records
+from arena.store import Announced, read_records
+from arena.store.files import open_regular
 from arena.verify.event import VerifiedEvent, verified_event
-from arena.verify.findings import EVENT, Difference, DiffersError, differs
+from arena.verify.findings import EVENT, Difference, DiffersError, clipped, differs, first_unlike
 from arena.verify.log import LogPart, VerifiedRecord, processes, read_log
-from arena.verify.tables import unlike_table
 
 Progress = Callable[[int], None]
 """Called with the number of bytes of the log that have been read."""
+
+OLDER: Mapping[int, str] = MappingProxyType(
+    {
+        1: "the W-T-L, duels and matrix of tables of three and more break ties by places, and bots "
+        "that were not rated have numbers",
+    }
+)
+"""By rule: what its tables tell otherwise than today's. A mended derivation gets a line here
+and one in the table of rules in protocol/DEALS.md."""
 
 # Bits of a page: a log with few matches of a long schedule needs few pages.
 _PAGE = 4096
@@ -206,7 +222,7 @@ def _as_a_whole(
         path = case.folder / name
         if not path.is_file():
             absent.append(name)
-        elif difference := unlike_table(path, report.file_text(right), case.event, case.announced):
+        elif difference := _unlike_table(path, report.file_text(right), case.event, case.announced):
             return msgspec.structs.replace(verdict, difference=difference)
         else:
             tables.append(name)
@@ -246,3 +262,39 @@ def _missing(case: VerifiedEvent, counting: Counting, places: Places, missing: i
         "an attempt with all of its matches, as the event is over",
         f"none, so {missing} of the event's matches don't count",
     )
+
+
+def _unlike_table(path: Path, text: str, event: Event, announced: Announced) -> Difference | None:
+    """How a published table differs from what it should be."""
+    right = text.encode()
+    with open_regular(path) as file:
+        found = file.read(len(right) + 1)  # one more is too many already
+    if found == right:
+        return None
+    if path.suffix == ".json" and found == _as_announced(text, announced).encode():
+        return None
+    mine, theirs = found.splitlines(keepends=True), right.splitlines(keepends=True)
+    at = first_unlike(mine, theirs)
+    by = event.machine.arena
+    played = f" (by arena {by}; this is {__version__})" if by and by != __version__ else ""
+    return Difference(
+        file=path.name,
+        line=at + 1,
+        byte=sum(map(len, mine[:at])),
+        what=f"table{played}",
+        expected=_line(theirs, at),
+        found=_line(mine, at),
+    )
+
+
+def _as_announced(text: str, announced: Announced) -> str:
+    """A table in JSON with the settings of event.json: a later arena knows more of them."""
+    content = json.loads(text)
+    content["event"]["settings"] = json.loads(bytes(announced.settings))
+    return json.dumps(content, indent=2, sort_keys=True).replace("\x7f", "\\u007f") + "\n"
+
+
+def _line(lines: Sequence[bytes], at: int) -> str:
+    if at >= len(lines):
+        return "the end of the file"
+    return clipped(lines[at].decode("utf-8", "backslashreplace").rstrip("\n"))

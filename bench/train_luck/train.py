@@ -23,7 +23,7 @@ from four import FOUR
 from nine import NINE
 
 from arena.deals import Deals, with_beacon
-from arena.luck.coefficients import Coefficients
+from arena.luck import Coefficients
 from arena.model import HoleRecord, MatchRecord
 from arena.registry import game
 from arena.store import read_by_id, read_event

@@ -6,8 +6,7 @@ import pytest
 
 from arena.games.four_card_golf import GAME as FOUR
 from arena.games.play_nine import GAME as NINE
-from arena.luck import four_card_golf, play_nine
-from arena.luck.coefficients import tables
+from arena.luck import four_card_golf, play_nine, tables
 
 GAMES = {"play-nine": (NINE, play_nine, play_nine.PlayNineWalk, 8)}
 GAMES["four-card-golf"] = (FOUR, four_card_golf, four_card_golf.FourCardWalk, 4)

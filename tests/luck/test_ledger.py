@@ -8,7 +8,7 @@ import pytest
 from arena import luck
 from arena.deals import Deals, secret_from_seed
 from arena.games.observer import ObservedGame
-from arena.luck.coefficients import read
+from arena.luck import read
 from arena.luck.walk import LuckKind, LuckWalk
 from arena.model import FaultKind, MatchSpec, Settings, UserError
 from arena.referee import Failure, Referee

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.luck import coefficients
+from arena.luck import read
 from arena.luck.walk import UNIT, LuckKind
 
 from .conftest import early, low
@@ -26,7 +26,7 @@ def test_the_traced_luck_is_the_luck(play, name):
 
     module, _, course_name = COURSES[name].partition(":")
     course = getattr(__import__(module), course_name)
-    frozen, _ = coefficients.read(course.name)
+    frozen, _ = read(course.name)
     values = [value for row in frozen.rows for value in row]
     leaves = [Linear(value, (), {at: 1.0}) for at, value in enumerate(values)]
     tables = course.tables(course.rows(leaves), {weight: weight for weight in course.weights})

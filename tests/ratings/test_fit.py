@@ -10,8 +10,7 @@ import pytest
 
 from arena.model import RatingSettings
 from arena.ratings import normal
-from arena.ratings.fit import fit
-from arena.ratings.likelihood import draw_margin, tie
+from arena.ratings.fit import draw_margin, fit, tie
 from arena.ratings.outcomes import PairCount
 
 SETTINGS = RatingSettings()

@@ -10,8 +10,7 @@ import pytest
 import trueskill
 
 from arena.model import RatingSettings
-from arena.ratings.fit import fit
-from arena.ratings.likelihood import draw_margin
+from arena.ratings.fit import draw_margin, fit
 from arena.ratings.online import OnlineRatings, environment
 from arena.ratings.outcomes import PairCount, RatedOutcome
 
