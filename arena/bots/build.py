@@ -130,7 +130,6 @@ class _Build:
     """Files and bytes before the first command."""
 
     def result(self, report: Callable[[str], None]) -> Path:
-        """The folder that this build, or an earlier one, made."""
         final = self.cache / BUILDS / self._key()
         if not in_cache(final):
             doing = "building" if self.candidate.stated.build else "preparing the packages of"
@@ -161,7 +160,6 @@ class _Build:
         )
 
     def _existing_commands(self, folder: Path) -> Iterator[Command]:
-        """The commands whose program exists before the build."""
         for argv in self.candidate.stated.build:
             # A later command may be a program that an earlier one makes.
             with contextlib.suppress(CommandError):
@@ -247,7 +245,6 @@ class _Build:
     def _run_command(
         self, argv: tuple[str, ...], made: Path, deadline: float
     ) -> tuple[Exited, bytes]:
-        """Run one command to its end."""
         try:
             command = resolve(argv, made, self.toolbox)
         except CommandError as e:

@@ -56,7 +56,6 @@ _decode = msgspec.msgpack.Decoder(tuple[_Item, ...]).decode
 
 
 def missing_snapshots(entrants: Iterable[Entrant], *, cache: Path) -> tuple[str, ...]:
-    """The names of the entrants' snapshots that are not in the cache."""
     wanted = sorted({entrant.hash for entrant in entrants})
     return tuple(f"{BOTS}/{content}" for content in wanted if find(cache, content) is None)
 

@@ -46,8 +46,6 @@ class CommandError(BotError):
 
 
 class Command(Frozen, frozen=True, kw_only=True):
-    """What is started inside the sandbox, and what it needs to see."""
-
     argv: tuple[str, ...]
     expose: tuple[str, ...] = ()
     identity: str = ""

@@ -192,7 +192,6 @@ class Folder:
         return reached
 
     def _resolve(self, path: str) -> FolderEntry | None:
-        """Resolve a path with links on it."""
         place: list[str] = []
         waiting = path.split("/")[::-1]
         links = 0
@@ -281,7 +280,6 @@ class Folder:
                 yield chunk
 
     def read(self, found: FolderEntry, most: int) -> bytes:
-        """At most the first `most` bytes of a file."""
         data = bytearray()
         for chunk in self.chunks(found):
             data += chunk

@@ -146,7 +146,6 @@ class Toolbox:
         raise MissingToolError(name, "is not on PATH; install it")
 
     def _named_path(self, place: Path) -> Path:
-        """A program that a path names: the user's by PATH, or refused."""
         if self._is_users(place):
             return self._behind_shim(place)
         apart = find_environment(place)

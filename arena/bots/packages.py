@@ -90,8 +90,6 @@ def fetch(candidates: Sequence[Candidate], *, cache: Path, report: Callable[[str
 
 
 class Packages:
-    """The packages of one bot, and their place in the cache."""
-
     def __init__(self, candidate: Candidate, cache: Path, toolbox: Toolbox) -> None:
         self._cache = cache
         self.lock = candidate.stated.lock

@@ -54,8 +54,6 @@ class Candidate(Frozen, frozen=True, kw_only=True):
 
 
 class Roster(Frozen, frozen=True, kw_only=True):
-    """The bots in the given paths, in their order."""
-
     candidates: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -63,8 +61,6 @@ class Roster(Frozen, frozen=True, kw_only=True):
 
 
 class Built(Frozen, frozen=True, kw_only=True):
-    """The bots that can be started, in the order of the candidates."""
-
     bots: tuple[Bot, ...] = ()
     problems: tuple[Problem, ...] = ()
     skipped: tuple[NotRun, ...] = ()

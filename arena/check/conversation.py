@@ -153,7 +153,6 @@ class Conversation:
 
     @property
     def bank_ms(self) -> int:
-        """What is left of the bank."""
         return max(0, self._limits.match_ms - int(self.used * 1000))
 
     async def notify(self, line: bytes) -> None:
@@ -170,7 +169,6 @@ class Conversation:
                 await self.expect_silence(DIES_S)
 
     async def ask(self, question: Question, legal: Sequence[str]) -> str:
-        """Ask for a move; return it if it is legal and in time."""
         line = bytes(self._session.ask(question))
         pieces = self.deliver(line)
         if self._pending:

@@ -127,7 +127,6 @@ class Examination:
 
 
 def has_windows_lines(bot: Bot) -> bool:
-    """Whether a script that `run` names has Windows line ends."""
     with suppress(SnapshotError), open_folder(Path(bot.root)) as folder:
         for word in bot.run:
             beginning = b""

@@ -197,7 +197,6 @@ def _wrong_move(facts: Facts, answer: dict[str, Any], move: object) -> Diagnosis
 
 
 def _similar_field(field: str, answer: dict[str, Any]) -> str:
-    """Suggest a field of the answer that may be meant."""
     near = difflib.get_close_matches(field, [str(key) for key in answer], n=1, cutoff=0.5)
     others = [key for key in answer if str(key).lower() in ("action", "id", "play", "choice")]
     meant = near or others

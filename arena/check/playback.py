@@ -62,8 +62,6 @@ class _StderrTap(Tap):
 
 @dataclass
 class Feeder:
-    """See the module's theory of operation; `run` plays it once."""
-
     spoken: Callable[..., Script]
     echo: FeedOutput
     notify: Callable[[str], None]
@@ -127,7 +125,6 @@ class Feeder:
     async def _outcome(
         self, solo: Solo, session: BotSession, step: Exchange, *, last: bool
     ) -> Ready | Answer | Failure:
-        """Wait for the answer, and judge it."""
         self._asked += isinstance(step.message, Act | Next)
         silent = last and self._script.kind in _TIME and step.said is None
         seconds = self._patience(step)
@@ -215,7 +212,6 @@ class Feeder:
         return self._verdict(what, same=same, step=step)
 
     def _verdict(self, what: str, *, same: bool, step: Exchange) -> bool:
-        """Report a fault, recorded or new."""
         self._tell(f"{self._where(step)}: {what}")
         spoken = self._script
         if same:
@@ -229,7 +225,6 @@ class Feeder:
         return False
 
     async def _over(self, solo: Solo) -> bool:
-        """Report the end of the transcript."""
         spoken = self._script
         if spoken.kind is not None:
             self._tell(f"not as recorded: there it was {spoken.kind} after the last line")

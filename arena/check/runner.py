@@ -39,7 +39,6 @@ class PlannedCheck(NamedTuple):
 
 
 def planned(games: Sequence[str], bot: Bot) -> Iterator[PlannedCheck]:
-    """All checks of a bot, in their order."""
     for check in (check for check in CHECKS if check.applies(bot)):
         for game in games if check.each_game else games[:1]:
             rules = registry.game(game)

@@ -46,7 +46,6 @@ class Desk:
     # ---- input
 
     def take_message(self, message: MatchStart | HoleEnd | MatchEnd) -> None:
-        """A message that wants no answer."""
         if isinstance(message, HoleEnd):
             self._at(message.hole)
             self.plays = [*self.plays[: self._asked], *message.events]
@@ -59,7 +58,6 @@ class Desk:
             self.totals, self.places, self.legal = message.totals, message.places, ()
 
     def ask(self, question: Act) -> None:
-        """Put a question to the person."""
         self._at(question.hole)
         self.plays = [*self.plays[: self._asked], *question.events]
         self._asked = len(self.plays)
@@ -90,18 +88,11 @@ class Desk:
         return self.view.order if self.view is not None else range(len(self.names))
 
     @property
-    def playing(self) -> bool:
-        """Whether the seat plays this hole: in a playoff not all do."""
-        return self.seat in self.order
-
-    @property
     def phase(self) -> str:
-        """The phase of the decision: tee, turn or drawn."""
         return str(self.view.phase)
 
     @property
     def size(self) -> int:
-        """Cards of a player."""
         return self.about.cards
 
     @property
@@ -135,7 +126,6 @@ class Desk:
 
     @property
     def drawn(self) -> int | None:
-        """The card in the person's hand."""
         return self.view.drawn if self.view is not None and self.legal else None
 
 

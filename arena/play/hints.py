@@ -40,8 +40,6 @@ ENGLISH: Mapping[str, str] = {
 
 
 class Refusal(Frozen, frozen=True):
-    """Why an input can't be played."""
-
     key: str
     """Into ENGLISH, and every other language's."""
     values: Mapping[str, str] = {}
@@ -60,7 +58,6 @@ def move_of(desk: Desk, text: str) -> str | None:
 
 
 def refusal(desk: Desk, text: str) -> Refusal:  # noqa: PLR0911 - one for each reason
-    """Why a text is no legal move."""
     word, places = _read(text)
     about = desk.about
     if not desk.legal:
@@ -118,7 +115,6 @@ def choices(desk: Desk) -> list[tuple[str, str]]:
 
 
 def _read(text: str) -> tuple[str, list[str]]:
-    """A word and the positions after it."""
     word, *places = re.findall(r"[^\W\d]+|-?\w+", text.lower()[:40]) or [""]
     return word, [str(int(at)) if at.isascii() and at.isdecimal() else at for at in places]
 

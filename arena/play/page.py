@@ -223,7 +223,6 @@ class Page:
         await answer(scope, receive, send)
 
     async def _stream(self, send: Send) -> None:
-        """Send each new state."""
         self._viewers += 1
         self._open += 1
         self._wake()

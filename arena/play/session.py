@@ -129,8 +129,6 @@ def _renamed(entrant: Entrant, number: int) -> Entrant:
 
 
 class PlaySession:
-    """Matches between the same players, each with cards of its own."""
-
     def __init__(
         self,
         settings: Settings,

@@ -154,7 +154,6 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
         }
 
     def step(self, action: int | None) -> None:
-        """Play the move of the agent that is to act."""
         agent, hole = self.agent_selection, self._in_play()
         if self.terminations[agent]:
             self._was_dead_step(action)

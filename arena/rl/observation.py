@@ -105,7 +105,6 @@ def fields(game: str, seats: int) -> dict[str, slice]:
 
 
 def size(game: str, seats: int) -> int:
-    """How many numbers an observation has."""
     return int(fields(game, seats)["recycled"].stop)
 
 

@@ -19,8 +19,6 @@ README = "README.md"  # one for all languages
 
 
 class Scaffold(NamedTuple):
-    """A language that a bot can begin in."""
-
     language: str
     """As it is written for people."""
     aliases: tuple[str, ...]

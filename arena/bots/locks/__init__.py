@@ -55,6 +55,5 @@ LOCKS = tuple(_READERS)  # names of the known lock files
 
 
 def read(lock: str, snapshot: Path) -> Locked:
-    """Read a bot's lock file and the files that belong to it; LockError if one is refused."""
     with open_folder(snapshot) as folder:
         return _READERS[lock](folder)

@@ -32,8 +32,6 @@ _WHEN = {
 
 
 class FourCardEnv(VectorEnv):
-    """See the module's docstring."""
-
     name = _NAME
     kinds = tuple(_KINDS[move.split()[0]] for move in _MOVES)
     legal_by_state = np.array([_WHEN[move.split()[0]] for move in _MOVES]).T.copy()

@@ -25,7 +25,6 @@ _TEES = list(combinations(range(_SIZE), 2))
 
 
 def _legal() -> Ints:
-    """By state and action."""
     legal = np.zeros((_DRAWN + _ALL_DOWN + 1, len(_MOVES)), np.bool_)
     for action, move in enumerate(_MOVES):
         kind, *at = move.split()
@@ -41,7 +40,6 @@ def _legal() -> Ints:
 
 
 def _turned_up(move: str) -> int:
-    """The mask of the cards that a move turns up."""
     return sum(1 << int(at) for at in move.split()[1:])
 
 
@@ -58,8 +56,6 @@ pairs), four (6)."""
 
 
 class PlayNineEnv(VectorEnv):
-    """See the module's docstring."""
-
     name = _NAME
     kinds = tuple(_KINDS[move.split()[0]] for move in _MOVES)
     legal_by_state = _legal()

@@ -36,8 +36,6 @@ NOBODY = -1
 
 
 class BatchStep(NamedTuple):
-    """The result of a step."""
-
     rewards: NDArray[np.float32]
     """By row and seat; 0 but where a hole is over."""
     done: NDArray[np.bool_]
