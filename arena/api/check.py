@@ -19,8 +19,7 @@ from msgspec import structs
 from arena.api.paths import PathName, bot_paths
 from arena.api.threads import call
 from arena.bots import Problem, default_cache, in_use, load
-from arena.check.facts import Diagnosis
-from arena.check.mistakes import Mistake
+from arena.check.mistakes import Diagnosis, Mistake
 from arena.check.report import NOT_ENTERED, CheckReports, CheckResult, Report, Status, finding_of
 from arena.check.runner import check_bot, planned
 from arena.engine.pipes import open_pipes

@@ -19,29 +19,3 @@ from arena.bots.packages import fetch, missing_packages
 from arena.bots.plain_text import printable
 from arena.bots.roster import Built, Candidate, Issues, Problem, Roster
 from arena.bots.snapshot import copy_to_event, remove_from_event
-
-__all__ = [
-    "Asked",
-    "BuildLimits",
-    "Built",
-    "Bundle",
-    "Candidate",
-    "Issues",
-    "Problem",
-    "Roster",
-    "build",
-    "clean_cache",
-    "copy_to_event",
-    "count_bots",
-    "default_cache",
-    "fetch",
-    "in_use",
-    "load",
-    "missing_packages",
-    "missing_snapshots",
-    "pack",
-    "printable",
-    "remove_from_event",
-    "restore",
-    "unpack",
-]

@@ -19,15 +19,14 @@ import os
 import platform
 import shlex
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.bots.build_process import run
-from arena.bots.cache import BUILDS, cache_errors, in_cache, publish, scratch
+from arena.bots.cache import BUILDS, cache_errors, in_cache, missing_room, publish, scratch
 from arena.bots.commands import INSIDE, Command, CommandError, resolve
-from arena.bots.disk_space import missing_room
 from arena.bots.fetchers import HOME
 from arena.bots.folder import SnapshotError, open_folder, os_errors
 from arena.bots.interpreters import Toolbox
@@ -140,9 +139,11 @@ class _Build:
 
     def _key(self) -> str:
         """Hash of the named inputs of the result; programs that `make` calls aren't among them."""
-        tools = [
-            command.identity for command in self._existing_commands(Path(self.candidate.snapshot))
-        ]
+        tools = []
+        for argv in self.candidate.stated.build:
+            # A later command may be a program that an earlier one makes.
+            with contextlib.suppress(CommandError):
+                tools.append(resolve(argv, Path(self.candidate.snapshot), self.toolbox).identity)
         return sha256_hex(
             canonical(
                 [
@@ -158,12 +159,6 @@ class _Build:
                 ]
             )
         )
-
-    def _existing_commands(self, folder: Path) -> Iterator[Command]:
-        for argv in self.candidate.stated.build:
-            # A later command may be a program that an earlier one makes.
-            with contextlib.suppress(CommandError):
-                yield resolve(argv, folder, self.toolbox)
 
     def _make(self, final: Path) -> None:
         deadline = clock.monotonic() + self.limits.seconds
@@ -290,10 +285,11 @@ class _Build:
         """Check the size of a build's result, and make it fit for the cache."""
         remove(made / HOME)
         files, size = make_plain(made)
-        if (
-            size > self.input[1] + (self.limits.disk_mb << 20)
-            or files > self.input[0] + RESULT_FILES
-        ):
+        most_files, most = (
+            self.input[0] + RESULT_FILES,
+            self.input[1] + (self.limits.disk_mb << 20),
+        )
+        if size > most or files > most_files:
             raise FailedError(
                 f"build: made {size / (1 << 20):.1f} MB in {files} files; "
                 f"{self.limits.disk_mb} MB in {RESULT_FILES} files are allowed besides what it "

@@ -21,12 +21,14 @@ import os
 import pwd
 import re
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from arena.bots.folder import open_path, os_errors, trusted_users
 from arena.bots.plain_text import printable
 from arena.bots.trees import ShapeError, measure, remove
+from arena.exhaustion import NO_QUOTA, NO_SPACE, ran_out, ran_out_in
 from arena.model import UserError
 from arena.sandbox.temporary import locked_folder, sweep
 
@@ -34,6 +36,9 @@ BOTS = "bots"
 BUILDS = "builds"
 PACKAGES = "packages"
 _AREAS = (BOTS, BUILDS, PACKAGES)
+
+LITTLE = 256 << 10  # a disk with less room than this is full
+_FILES = 16  # or with fewer free files
 
 _LOCK = "lock"
 _TEMPORARY = "tmp-arena-"
@@ -239,3 +244,35 @@ def _private(gid: int, uid: int) -> bool:
     except KeyError:
         return False
     return group.gr_name == user.pw_name and not {*group.gr_mem} - {user.pw_name}
+
+
+def missing_room(folder: Path, promised: int, output: bytes, *others: Path) -> str:
+    """What has run out (blocks, files or a quota): if the folder's disk is full, or if a program's
+    output says so and its disk, or one of the `others`, lacks the promised bytes. Empty: nothing.
+
+    Output may be an author's words, and the files that filled the disk are often gone by then.
+    """
+    # Not the blocks kept for root: a build runs as another user.
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize < LITTLE or (disk.f_files and disk.f_favail < _FILES):
+        return NO_SPACE
+    if refused := _refused(folder, LITTLE):
+        return refused
+    what = ran_out_in(output.decode(errors="replace"))
+    for each in (folder, *others):
+        disk = os.statvfs(each)
+        if what == NO_SPACE and disk.f_bavail * disk.f_frsize < promised:
+            return what
+        if what == NO_QUOTA and (refused := _refused(each, promised)):
+            return refused
+    return ""
+
+
+def _refused(folder: Path, size: int) -> str:
+    """Why a file of that size can't be made: only trying shows a quota."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as e:
+        return ran_out(e)
+    return ""

@@ -109,13 +109,11 @@ def entry_file(folder: Folder) -> str | None:
 
 def resolve(run: tuple[str, ...] | None, folder: Path, toolbox: Toolbox) -> Command:
     """Resolve how `run` is started; None: the folder's obvious entry file."""
-    command = (
-        _resolve_entry(folder, toolbox) if run is None else _resolve_stated(run, folder, toolbox)
-    )
-    if "=" in command.argv[0]:
+    resolved = _resolve_stated(run, folder, toolbox) if run else _resolve_entry(folder, toolbox)
+    if "=" in resolved.argv[0]:
         # env(1), which starts it inside, would take that for a variable.
-        raise CommandError(f"a program's path can't hold '=': {printable(command.argv[0])}")
-    return command
+        raise CommandError(f"a program's path can't hold '=': {printable(resolved.argv[0])}")
+    return resolved
 
 
 def _resolve_entry(folder: Path, toolbox: Toolbox) -> Command:
@@ -126,17 +124,13 @@ def _resolve_entry(folder: Path, toolbox: Toolbox) -> Command:
     suffix = PurePath(name).suffix
     if not suffix:
         return _resolve_stated((f"./{name}",), folder, toolbox)
-    return _resolve_script(_own_file(name, folder), name, suffix, toolbox)
-
-
-def _resolve_script(path: Path, name: str, suffix: str, toolbox: Toolbox) -> Command:
-    words = shebang(head(path), printable(name))
-    if words:
-        return _resolve_tool(words, (f"{INSIDE}/{name}",), toolbox, anywhere=True)
+    own = (f"{INSIDE}/{name}",)
+    if words := shebang(head(_own_file(name, folder)), printable(name)):
+        return _resolve_tool(words, own, toolbox, anywhere=True)
     missing = []
     for choice in LANGUAGES[suffix]:
         try:
-            return _resolve_tool(choice, (f"{INSIDE}/{name}",), toolbox, anywhere=False)
+            return _resolve_tool(choice, own, toolbox, anywhere=False)
         except MissingToolError as e:
             missing.append(e)
     raise missing[0]
@@ -145,26 +139,18 @@ def _resolve_script(path: Path, name: str, suffix: str, toolbox: Toolbox) -> Com
 def _resolve_tool(
     words: tuple[str, ...], rest: tuple[str, ...], toolbox: Toolbox, *, anywhere: bool
 ) -> Command:
-    if _in_kernel_files(words[0]):
+    path = Path(words[0])
+    places = [Path(os.path.realpath(place)) for place in (path, *path.parents)]
+    if path.is_absolute() and any(
+        place.is_relative_to(kernel) for place in places for kernel in _KERNEL
+    ):
         raise CommandError(
             f"{printable(words[0])} is another file in each process; name the program by its own "
             "path"
         )
     tool = toolbox.find(words[0], anywhere=anywhere)
-    return Command(
-        argv=(tool.path, *words[1:], *rest),
-        expose=tool.expose,
-        identity=tool.identity,
-    )
-
-
-def _in_kernel_files(name: str) -> bool:
-    """Whether an absolute path leads through /proc, /dev or /sys."""
-    path = Path(name)
-    places = [Path(os.path.realpath(place)) for place in (path, *path.parents)]
-    return path.is_absolute() and any(
-        place.is_relative_to(kernel) for place in places for kernel in _KERNEL
-    )
+    argv = (tool.path, *words[1:], *rest)
+    return Command(argv=argv, expose=tool.expose, identity=tool.identity)
 
 
 def _resolve_stated(run: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:

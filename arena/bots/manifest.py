@@ -260,12 +260,6 @@ def _wrong_limit(value: object) -> str:
     return f"must be at most {MOST}" if value > MOST else ""
 
 
-def _flag(_: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise _WrongError(f"must be true or false, not {_kind(value)}")
-    return value
-
-
 def _build(field: str, value: object) -> tuple[tuple[str, ...], ...]:
     """One command, or an array of commands."""
     items = _array(field, value)
@@ -285,6 +279,12 @@ def _build(field: str, value: object) -> tuple[tuple[str, ...], ...]:
     if wrong:
         raise _WrongError(*wrong)
     return tuple(commands)
+
+
+def _flag(_: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _WrongError(f"must be true or false, not {_kind(value)}")
+    return value
 
 
 def _array(field: str, value: object) -> list[Any]:

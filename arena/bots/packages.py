@@ -21,8 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from arena.bots import locks
-from arena.bots.cache import PACKAGES, cache_errors, in_cache, publish, scratch
-from arena.bots.disk_space import missing_room
+from arena.bots.cache import PACKAGES, cache_errors, in_cache, missing_room, publish, scratch
 from arena.bots.fetchers import HOME, PYTHON, Fetcher, choose
 from arena.bots.interpreters import Toolbox
 from arena.bots.locks import Locked

@@ -66,7 +66,9 @@ def loads(text: str) -> Toml:
 
 
 def _unquoted(text: str) -> str:
-    """A quoted key. JSON's escapes are TOML's but one; a key with that one has no line."""
+    """A part of a key. JSON's escapes are TOML's but one; a key with that one has no line."""
+    if text[0] not in "\"'":
+        return text
     if text[0] == '"' and "\\" in text:
         with contextlib.suppress(ValueError):
             return str(json.loads(text))
@@ -105,18 +107,13 @@ class _Tokens:
                 self._mark(text)
             else:
                 if self.value is None:
-                    self._key_part(text)
+                    self.key.append(_unquoted(text))
+                    if len(self.key) + len(self._base()) > MAX_PARTS:
+                        raise BoundsError(self.line, f"has a key of more than {MAX_PARTS} parts")
                 elif kind == "bare" and _DIGITS.fullmatch(text):
                     raise BoundsError(self.line, f"has a number of more than {MAX_DIGITS} digits")
                 self.line += text.count("\n") if kind == "string" else 0
         return self.found
-
-    def _key_part(self, text: str) -> None:
-        if text[0] in "\"'":
-            text = _unquoted(text)
-        self.key.append(text)
-        if len(self.key) + len(self._base()) > MAX_PARTS:
-            raise BoundsError(self.line, f"has a key of more than {MAX_PARTS} parts")
 
     def _base(self) -> Key:
         """The table that a key is relative to."""

@@ -17,9 +17,8 @@ import msgspec
 from arena import registry
 from arena.check.conversation import Conversation, MistakeError
 from arena.check.examination import CheckSkipped, CheckWarning, Examination
-from arena.check.facts import unnamed_lock
 from arena.check.matches import ASCENDING, AlwaysPlayoff, fastest, play, slowest
-from arena.check.mistakes import Mistake, Section
+from arena.check.mistakes import Mistake, Section, unnamed_lock
 from arena.check.packages import host_packages, is_python
 from arena.model import Bot
 from arena.system import clock
@@ -73,9 +72,6 @@ def _check(name: str, title: str, section: Section, **more: Any) -> Callable[[_R
     return listed
 
 
-# ------------------------------------------------------------------------------- the first steps
-
-
 @_check("start", "starts, and answers hello with ready", _S.HELLO, first_steps=True)
 async def starts(exam: Examination, game: str) -> str:
     async with exam.talk(game) as talk:
@@ -106,9 +102,6 @@ async def keeps_quiet(exam: Examination, game: str) -> str:
         await talk.expect_silence(IDLE_S)
         exam.idle = (talk.solo.bot.cpu() - before) / (clock.monotonic() - began)
         return ""
-
-
-# ------------------------------------------------------------------------------------- matches
 
 
 async def _series(
@@ -165,8 +158,6 @@ async def plays_off(exam: Examination, game: str) -> str:
     return await _series(exam, exam.talk(game, 4, playoff=True), matches)
 
 
-# ------------------------------------------------------------- additions that the protocol allows
-
 _NEW = {
     "x-list": [1, -2, [3, {"x-deep": None}]],
     "x-text": 'é\u2028"\\ \u00fc]}',
@@ -209,9 +200,6 @@ async def ignores_messages(exam: Examination, game: str) -> str:
             await talk.expect_silence(QUIET_S)
         exam.deliver(talk, lambda line: (unknown + line,))
         return f"{await play(talk, number=3)} decisions"
-
-
-# ------------------------------------------------------------------------------ how lines arrive
 
 
 @_check(
@@ -276,9 +264,6 @@ async def brings_packages(exam: Examination, _: str) -> str:
     listed = [f"{each.name} (imported in {each.imported}) is {each.place}" for each in found]
     text = f"{'; '.join(listed)}.{unnamed_lock(exam.facts.files)}"
     raise CheckWarning(Mistake.HOST_PACKAGE, text)
-
-
-# ------------------------------------------------- time, memory: what the other checks measured
 
 
 @_check("time", "keeps well within its time", _S.LIMITS)

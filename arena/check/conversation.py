@@ -24,8 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.check.diagnosis import diagnose
-from arena.check.facts import SPINS, Expected, Facts, Trigger
-from arena.check.mistakes import Mistake
+from arena.check.mistakes import SPINS, Expected, Facts, Mistake, Trigger
 from arena.check.report import Finding, finding_of
 from arena.engine.single_bot import BotLine, Flood, Output, OutputEnd, Silence, Solo
 from arena.model import Settings

@@ -11,9 +11,17 @@ import re
 from collections.abc import Sequence
 
 from arena.bots.commands import INSIDE
-from arena.check.facts import SPINS, Diagnosis, Expected, Facts, Trigger, unnamed_lock
 from arena.check.lines import NO_JSON, decode, diagnose_line, recognise
-from arena.check.mistakes import Mistake, table
+from arena.check.mistakes import (
+    SPINS,
+    Diagnosis,
+    Expected,
+    Facts,
+    Mistake,
+    Trigger,
+    table,
+    unnamed_lock,
+)
 from arena.referee import Failure
 
 

@@ -18,8 +18,7 @@ from arena.check.conversation import (
     StillSilentError,
     ordinary,
 )
-from arena.check.facts import Facts, Trigger
-from arena.check.mistakes import Mistake
+from arena.check.mistakes import Facts, Mistake, Trigger
 from arena.engine.single_bot import Solo
 from arena.model import Bot, Limits, Settings
 

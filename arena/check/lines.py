@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from arena.check.facts import Diagnosis, Expected, Facts
-from arena.check.mistakes import Mistake
+from arena.check.mistakes import Diagnosis, Expected, Facts, Mistake
 from arena.wire.session import MAX_BRACKETS
 
 NO_JSON: Any = object()

@@ -1,16 +1,26 @@
-"""Every mistake that `arena check` can name; `mistakes.toml` has the words.
+"""Every mistake that `arena check` can name, the evidence for one, and what is said of it. Pure.
 
-To add one: a member of `Mistake`, its words, and the place in `diagnosis.py`, `lines.py` or
-`checks.py` that recognises it.
+`conversation.py` gathers evidence (`Facts`), `diagnosis.py` makes a `Diagnosis` of it. The words are
+in `mistakes.toml` and `languages.toml`. To add a mistake: a member of `Mistake`, its words, and the
+place in `diagnosis.py`, `lines.py` or `checks.py` that recognises it.
 """
 
 from __future__ import annotations
 
 import enum
 import functools
+import posixpath
+import re
 import tomllib
-from importlib.resources import files
+from collections.abc import Iterable, Sequence
+from importlib import resources
 from typing import Any, NamedTuple
+
+import msgspec
+
+# Share of a core above which a bot computes, and below which it waits: little enough for a bot that
+# shares the core with many others, and far more than waiting takes.
+SPINS = 0.1
 
 
 class Section(enum.StrEnum):
@@ -125,4 +135,102 @@ class Mistake(enum.Enum):
 @functools.cache
 def table(name: str) -> dict[str, Any]:
     """A file of words, read when the first are needed."""
-    return tomllib.loads((files("arena.check") / f"{name}.toml").read_text("utf-8"))
+    return tomllib.loads((resources.files("arena.check") / f"{name}.toml").read_text("utf-8"))
+
+
+class Expected(enum.Enum):
+    """What the bot owed when it went wrong."""
+
+    READY = enum.auto()
+    MOVE = enum.auto()
+    NOTHING = enum.auto()
+
+
+class Trigger(enum.Enum):
+    """Which probe made a silent bot answer after all; see `conversation.py`."""
+
+    NOTHING = enum.auto()
+    TIME = enum.auto()
+    LINE = enum.auto()
+    BLOCK = enum.auto()
+    END = enum.auto()
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    expected: Expected
+    after: str = ""
+    """The type of the last message before the bot owed anything: hello, match, hole_end, …"""
+    line: bytes | None = None
+    """The whole line that was wrong; None: no line came."""
+    more: Sequence[bytes] = ()
+    """Lines right after it."""
+    rest: bytes = b""
+    """Output without a newline at its end."""
+    flood: bool = False
+    ended: bool = False
+    """Its output has ended."""
+    trigger: Trigger = Trigger.NOTHING
+    left: bool = False
+    """It exited when its input was closed."""
+    busy: float = 0.0
+    """Share of a core that it used while it owed an answer."""
+    spent: bool = False
+    """It had less time left for the match than one decision may take."""
+    late: float = 0.0
+    """Seconds that the check waited beyond the bot's time."""
+    sent: bytes = b""
+    """What we sent last; several lines if each of them may be the one that made the bot exit."""
+    turn: str = ""
+    earlier: Sequence[str] = ()
+    """Turn ids of earlier questions."""
+    legal: Sequence[str] = ()
+    status: str = ""
+    overstepped: str = ""
+    stderr: str = ""
+    run: Sequence[str] = ()
+    files: Sequence[str] = ()
+    windows: bool = False
+    """A script that `run` names has Windows line ends."""
+
+
+class Diagnosis(NamedTuple):
+    mistake: Mistake
+    detail: str = ""
+    """One sentence about this bot; empty if the title says it all."""
+
+
+def unnamed_lock(files: Sequence[str]) -> str:
+    """A hint for a bot with a requirements.txt that bot.toml does not name."""
+    if (file := "requirements.txt") not in files:
+        return ""
+    return f' There is a {file} beside it: add lock = "{file}" to bot.toml.'
+
+
+class Language(msgspec.Struct, frozen=True):
+    """Advice on standard output and input."""
+
+    name: str = ""
+    flush: str = "Flush standard output after every line."
+    log: str = ""
+    read: str = "Read line by line, without a block-wise reader in front of it."
+    program: str | None = None
+    """A pattern for the interpreter's name."""
+    sources: tuple[str, ...] = ()
+
+
+def language(run: Sequence[str], files: Iterable[str] = ()) -> Language:
+    """By the interpreter that runs it, else by the sources beside its program."""
+    languages = msgspec.convert(table("languages"), dict[str, Language]).values()
+    program = posixpath.basename(run[0]) if run else ""
+    names = [*files]
+    by_program = (s for s in languages if s.program and re.fullmatch(s.program, program))
+    by_source = (s for s in languages for name in names if name.endswith(s.sources))
+    return next(by_program, None) or next(by_source, Language())
+
+
+def in_language(advice: str, run: Sequence[str], files: Iterable[str] = ()) -> str:
+    """Fill {flush}, {log} and {read} in an advice."""
+    spoken = language(run, files)
+    for key in ("flush", "log", "read"):
+        advice = advice.replace(f"{{{key}}}", getattr(spoken, key))
+    return advice.strip()

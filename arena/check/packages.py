@@ -19,7 +19,7 @@ import msgspec
 from arena.bots.commands import INSIDE
 from arena.bots.folder import SnapshotError, open_folder
 from arena.check.examination import Examination
-from arena.check.languages import language
+from arena.check.mistakes import language
 from arena.engine.single_bot import BotLine
 from arena.model import Bot
 

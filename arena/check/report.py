@@ -9,9 +9,7 @@ import enum
 
 from msgspec.structs import replace
 
-from arena.check.facts import Diagnosis, Facts, Trigger
-from arena.check.languages import in_language
-from arena.check.mistakes import Mistake
+from arena.check.mistakes import Diagnosis, Facts, Mistake, Trigger, in_language
 from arena.model import Frozen
 
 VERSION = 1

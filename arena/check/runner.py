@@ -18,8 +18,7 @@ from arena import registry
 from arena.check.checks import CHECKS, Check, percentiles
 from arena.check.conversation import MistakeError
 from arena.check.examination import CheckSkipped, CheckWarning, Examination, has_windows_lines
-from arena.check.facts import Diagnosis, Expected, Facts
-from arena.check.mistakes import Mistake, Section
+from arena.check.mistakes import Diagnosis, Expected, Facts, Mistake, Section
 from arena.check.report import CheckResult, Finding, Report, Status, Times, finding_of
 from arena.engine.pipes import Pipes
 from arena.engine.single_bot import open_solo

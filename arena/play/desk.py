@@ -43,8 +43,6 @@ class Desk:
         self._asked = 0
         """Plays of the hole that were known at its last question."""
 
-    # ---- input
-
     def take_message(self, message: MatchStart | HoleEnd | MatchEnd) -> None:
         if isinstance(message, HoleEnd):
             self._at(message.hole)
@@ -79,8 +77,6 @@ class Desk:
         if hole != self.hole:
             self.hole, self._asked = hole, 0
             self.plays, self.grids, self.legal = [], (), ()
-
-    # ---- display
 
     @property
     def order(self) -> Sequence[int]:

@@ -120,8 +120,6 @@ class Page:
         self._left = False
         self._looked = (0, 0)
 
-    # ---- the person
-
     async def begin(self, desk: Desk, commitment: str) -> None:
         self._match += 1
         self._desk, self._commitment, self._kept = desk, commitment, ""
@@ -199,8 +197,6 @@ class Page:
     def _wake(self) -> None:
         self._changed.set()
         self._changed = trio.Event()
-
-    # ---- the app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token, below, name = scope["path"].removeprefix("/").partition("/")
@@ -304,7 +300,10 @@ def state_of(desk: Desk, **of_page: str | int) -> dict[str, Any]:
         "legal": desk.legal,
         "cards": [[value for value, _ in row] for row in cards],
         # A letter a position: a all know it, o the person alone, h the person doesn't.
-        "known": ["".join(map(_letter, row)) for row in cards],
+        "known": [
+            "".join("h" if value is None else "a" if public else "o" for value, public in row)
+            for row in cards
+        ],
         "discard": piles.discard if piles else None,
         "pile": len(piles.pile) if piles else 0,
         "stock": piles.stock if piles else 0,
@@ -325,8 +324,3 @@ def _about(game: str) -> dict[str, Any]:
     rules = registry.game(game)
     about = rules.about.for_scripts(rules.pack(rules.max_seats))
     return {**about, "sheets": sheets_of(game)}
-
-
-def _letter(card: tuple[int | None, bool]) -> str:
-    value, public = card
-    return "h" if value is None else "a" if public else "o"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots import disk_space, interpreters
+from arena.bots import cache, interpreters
 from arena.bots.folder import open_folder
 from arena.bots.interpreters import MissingToolError
 from arena.bots.tools import ask
@@ -147,23 +147,23 @@ def test_words_count_only_where_there_is_less_than_promised(tmp_path):
     """They are an author's."""
     disk = os.statvfs(tmp_path)
     free = disk.f_bavail * disk.f_frsize
-    assert disk_space.missing_room(tmp_path, 1 << 20, FULL) == ""
-    assert disk_space.missing_room(tmp_path, 2 * free, FULL) == NO_SPACE
-    assert disk_space.missing_room(tmp_path, 2 * free, b"error: expected ';'") == ""
-    assert disk_space.missing_room(tmp_path, 1 << 20, b"") == ""
+    assert cache.missing_room(tmp_path, 1 << 20, FULL) == ""
+    assert cache.missing_room(tmp_path, 2 * free, FULL) == NO_SPACE
+    assert cache.missing_room(tmp_path, 2 * free, b"error: expected ';'") == ""
+    assert cache.missing_room(tmp_path, 1 << 20, b"") == ""
 
 
 def test_a_quota_is_found_by_trying(tmp_path, monkeypatch):
     """No figure tells it."""
     said = b"ld: final link failed: Disk quota exceeded"
-    assert disk_space.missing_room(tmp_path, 1 << 20, said) == ""
+    assert cache.missing_room(tmp_path, 1 << 20, said) == ""
 
     def over(*_):
         raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
 
     monkeypatch.setattr(os, "posix_fallocate", over)
-    assert disk_space.missing_room(tmp_path, 1 << 20, said) == NO_QUOTA
-    assert disk_space.missing_room(tmp_path, 1 << 20, b"") == NO_QUOTA
+    assert cache.missing_room(tmp_path, 1 << 20, said) == NO_QUOTA
+    assert cache.missing_room(tmp_path, 1 << 20, b"") == NO_QUOTA
 
 
 def test_descriptors_that_run_out_are_no_bots_fault(make, monkeypatch):

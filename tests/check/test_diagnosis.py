@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 from arena.check.diagnosis import diagnose, diagnose_start, last_exception
-from arena.check.facts import Expected, Facts, Trigger
-from arena.check.languages import in_language, language
-from arena.check.mistakes import Mistake, Section, table
+from arena.check.mistakes import (
+    Expected,
+    Facts,
+    Mistake,
+    Section,
+    Trigger,
+    in_language,
+    language,
+    table,
+)
 from arena.check.report import escaped
 from arena.model import FaultKind
 from arena.referee import Failure

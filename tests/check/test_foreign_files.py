@@ -7,8 +7,7 @@ import pytest
 
 from arena.check.diagnosis import diagnose
 from arena.check.examination import has_windows_lines
-from arena.check.facts import Expected, Facts
-from arena.check.mistakes import Mistake
+from arena.check.mistakes import Expected, Facts, Mistake
 from arena.check.packages import imports
 from arena.model import Bot, Entrant
 

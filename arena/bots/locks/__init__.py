@@ -28,18 +28,6 @@ from arena.bots.locks.npm import PACKAGE_LOCK, read_npm
 from arena.bots.locks.requirements import REQUIREMENTS, canonical_name, read_requirements
 from arena.bots.locks.text import Locked, LockError
 
-__all__ = [
-    "CARGO_LOCK",
-    "LEFT_OUT",
-    "LOCKS",
-    "PACKAGE_LOCK",
-    "REQUIREMENTS",
-    "LockError",
-    "Locked",
-    "canonical_name",
-    "read",
-]
-
 LEFT_OUT = {
     PACKAGE_LOCK: frozenset({"node_modules"}),
     CARGO_LOCK: frozenset({"target"}),
