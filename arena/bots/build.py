@@ -285,11 +285,8 @@ class _Build:
         """Check the size of a build's result, and make it fit for the cache."""
         remove(made / HOME)
         files, size = make_plain(made)
-        most_files, most = (
-            self.input[0] + RESULT_FILES,
-            self.input[1] + (self.limits.disk_mb << 20),
-        )
-        if size > most or files > most_files:
+        given_files, given = self.input
+        if files > given_files + RESULT_FILES or size > given + (self.limits.disk_mb << 20):
             raise FailedError(
                 f"build: made {size / (1 << 20):.1f} MB in {files} files; "
                 f"{self.limits.disk_mb} MB in {RESULT_FILES} files are allowed besides what it "

@@ -1,8 +1,8 @@
 """Every mistake that `arena check` can name, the evidence for one, and what is said of it. Pure.
 
-`conversation.py` gathers evidence (`Facts`), `diagnosis.py` makes a `Diagnosis` of it. The words are
-in `mistakes.toml` and `languages.toml`. To add a mistake: a member of `Mistake`, its words, and the
-place in `diagnosis.py`, `lines.py` or `checks.py` that recognises it.
+`conversation.py` gathers evidence (`Facts`), `diagnosis.py` makes a `Diagnosis` of it. The words
+are in `mistakes.toml` and `languages.toml`. To add a mistake: a member of `Mistake`, its words, and
+the place in `diagnosis.py`, `lines.py` or `checks.py` that recognises it.
 """
 
 from __future__ import annotations
