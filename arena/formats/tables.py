@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 from arena.deals import Deals
@@ -97,7 +98,7 @@ class _Design:
         self._deals = deals
         self._chosen: set[Table] = set()
         self._sat = dict.fromkeys((entrant.id for entrant in field), 0)
-        self._met: dict[tuple[str, str], int] = {}
+        self._met: Counter[frozenset[str]] = Counter()
 
     def add(self, number: int) -> bool:
         for balance_first in (True, False):
@@ -119,7 +120,7 @@ class _Design:
 
         def weight(entrant: Entrant) -> tuple[int, int, bytes]:
             sat = self._sat[entrant.id]
-            met = sum(self._met.get(_pair(entrant.id, other.id), 0) for other in table)
+            met = sum(self._met[frozenset((entrant.id, other.id))] for other in table)
             return (sat, met, draw[entrant.id]) if balance_first else (met, sat, draw[entrant.id])
 
         while len(table) < self._settings.seats:
@@ -136,9 +137,4 @@ class _Design:
         self._chosen.add(table)
         for entrant in table:
             self._sat[entrant] += 1
-        for pair in itertools.combinations(table, 2):
-            self._met[pair] = self._met.get(pair, 0) + 1
-
-
-def _pair(a: str, b: str) -> tuple[str, str]:
-    return (a, b) if a < b else (b, a)
+        self._met.update(map(frozenset, itertools.combinations(table, 2)))

@@ -19,22 +19,14 @@ from arena.model import Table
 from arena.site import pictures
 from arena.site.clearance import Clearance
 from arena.site.markup import NOTHING, Content, Safe, join, long_text, tag
-from arena.site.pages.frame import (
-    Site,
-    event_head,
-    heads,
-    name,
-    page,
-    table,
-    title_of,
-)
+from arena.site.pages import frame
 from arena.site.pages.method import facts_of
 from arena.site.pages.ranking import cells, notes, standings
 from arena.site.pages.viewer import replay
 from arena.site.view import EventView, Point, event_slug
 from arena.site.words import english, label_attributes, number, say
 
-SITE = Site(
+SITE = frame.Site(
     tabs=(
         ("index.html", "tab_ranking"),
         ("matrix.html", "tab_matrix"),
@@ -77,7 +69,7 @@ def slow_fragments(now: EventSnapshot) -> dict[str, str]:
     view = view_of(now)
     rows = view.table.rows
     return {
-        **{f"head:{tab}": event_head(SITE, view, tab) for tab in LAYOUTS},
+        **{f"head:{tab}": frame.event_head(SITE, view, tab) for tab in LAYOUTS},
         "ranking": standings(view) if rows else tag("p", say("live_no_ranking")),
         "matrix": cells(view) if len(rows) > 1 else tag("p", say("matrix_alone")),
         "method": facts_of(view),
@@ -95,12 +87,12 @@ def live_page(now: EventSnapshot, tab: str, held: Mapping[str, str], seen: str) 
     kind = LAYOUTS[tab]
     names = [f"head:{tab}" if each == "head" else each for each in kind.fragments]
     view = view_of(now)
-    return page(
+    return frame.page(
         SITE,
         _connection(),
         *(tag("div", Safe(held.get(each, "")), data_live=each) for each in names),
         up="../../",
-        title=title_of(view, kind.tab),
+        title=frame.title_of(view, kind.tab),
         game=now.event.settings.game,
         about={
             "data_event": view.slug,
@@ -207,7 +199,7 @@ def _matches(now: EventSnapshot) -> Safe:
         return join(title, tag("p", say("live_none_yet")))
     columns = "col_match words, col_table words, col_strokes_match figures, col_faults words"
     rows = [_match(seen, open_=seen.id in now.open) for seen in now.matches]
-    last = table(heads(columns), rows, key="live_last", id="last", class_="last")
+    last = frame.table(frame.heads(columns), rows, key="live_last", id="last", class_="last")
     return join(title, tag("p", say("live_when_cards"), class_="quiet"), last)
 
 
@@ -216,7 +208,7 @@ def _match(seen: RecentMatch, *, open_: bool) -> Safe:
     if open_:
         shown = tag("a", shown, href=f"{REPLAY}#m={seen.id}")
     seats = [
-        tag("strong" if place == 1 else "span", name(seat))
+        tag("strong" if place == 1 else "span", frame.name(seat))
         for seat, place in zip(seen.seats, seen.places, strict=True)
     ]
     faults = [

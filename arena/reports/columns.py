@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from arena.model import ADJUSTED, Duel, Settings, Standing, Table
+from arena.model import ADJUSTED, Duel, Standing, Table
 
 NOTHING = "-"
 DEVIATIONS_95 = 1.96
@@ -46,6 +46,9 @@ counts in full where every match has fresh processes."""
 
 
 def columns(table: Table, *, canonical: bool) -> list[Column]:
+    settings = table.event.settings
+    # Of the differences in strokes the one that the event rates on is dropped last.
+    strokes, less_luck = (1, 10) if settings.rate_on == ADJUSTED else (10, 7)
     found = [
         Column(RANK, _rank),
         Column(BOT, lambda row: row.entrant, left=True),
@@ -53,40 +56,23 @@ def columns(table: Table, *, canonical: bool) -> list[Column]:
         *([Column(WITHIN, _sure, dropped=9)] if table.rule > 1 else []),
         Column("σ", lambda row: _number(row.sigma, ".2f"), dropped=1),  # noqa: RUF001 - the Greek letter
         Column("P>next %", _p_next, dropped=8),
-        *_gaps(table.event.settings),
+        Column("Δ strokes", lambda row: _within(row.delta, row.delta_ci), dropped=strokes),
+        Column(
+            "Δ less luck", lambda row: _within(row.adjusted, row.adjusted_ci), dropped=less_luck
+        ),
+        Column("luck", lambda row: _number(row.luck, "+.1f"), dropped=2),
         Column("win %", _win, dropped=7),
         Column("W-T-L", _results, dropped=4),
         Column("deals/matches", lambda row: f"{row.deals}/{row.matches}", dropped=3),
         Column("strokes/hole", lambda row: _number(row.strokes, ".2f"), dropped=2),
+        Column(MS, lambda row: _number(row.ms, ".2f"), dropped=1),
+        Column(OFF_TURN, lambda row: _number(row.off_turn_ms, ".1f"), dropped=2),
+        Column(FAULTS, faults, left=True, dropped=6),
     ]
-    if not canonical:
-        found.append(Column(MS, lambda row: _number(row.ms, ".2f"), dropped=1))
-        if any((row.off_turn_ms or 0) >= OFF_TURN_SHOWN_MS for row in table.rows):
-            found.append(Column(OFF_TURN, lambda row: _number(row.off_turn_ms, ".1f"), dropped=2))
-    found.append(Column(FAULTS, faults, left=True, dropped=6))
-    return found
-
-
-def _gaps(settings: Settings) -> list[Column]:
-    """Differences in strokes: the one that the event rates on is dropped last."""
-    by_luck = settings.rate_on == ADJUSTED
-    found = [
-        Column(
-            "Δ strokes",
-            lambda row: _within(row.delta, row.delta_ci),
-            dropped=1 if by_luck else 10,
-        )
-    ]
-    if settings.evaluator:
-        found += [
-            Column(
-                "Δ less luck",
-                lambda row: _within(row.adjusted, row.adjusted_ci),
-                dropped=10 if by_luck else 7,
-            ),
-            Column("luck", lambda row: _number(row.luck, "+.1f"), dropped=2),
-        ]
-    return found
+    off_turn = any((row.off_turn_ms or 0) >= OFF_TURN_SHOWN_MS for row in table.rows)
+    absent = set() if settings.evaluator else {"Δ less luck", "luck"}
+    absent |= {MS, OFF_TURN} if canonical else set() if off_turn else {OFF_TURN}
+    return [column for column in found if column.heading not in absent]
 
 
 def _number(value: float | None, form: str) -> str:

@@ -27,7 +27,7 @@ from arena.machine import Notify
 from arena.model import Frozen, HostError, UserError
 from arena.registry import GAMES
 from arena.reports import View
-from arena.site import feed
+from arena.site import feed, state
 from arena.site.aliases import default_place, read_or_make
 from arena.site.clearance import Clearance, key_fingerprint, site_key
 from arena.site.folder import SiteFolder, new_index
@@ -37,16 +37,6 @@ from arena.site.pages.bot import bot
 from arena.site.pages.frame import Site, sheets_of
 from arena.site.pages.method import method
 from arena.site.source import SiteSource, origin_of, read_source
-from arena.site.state import (
-    FILE,
-    Published,
-    SiteIndex,
-    add_event,
-    careers,
-    encode_index,
-    index_entry,
-    namesakes,
-)
 from arena.site.view import EventView, bot_slug, event_slug
 from arena.site.words import asset_files
 
@@ -114,11 +104,11 @@ def update_site(
             summaries = []
             for source in sources:
                 entry = _event(target, index, source, options, clearing, progress)
-                index = add_event(index, entry)
+                index = state.add_event(index, entry)
                 counts = entry.matches, entry.replays, entry.missing, source.why
                 summaries.append(PublishedSummary(source.folder, entry.slug, *counts))
             _common(target, index)
-            target.write(FILE, encode_index(index))  # last of all
+            target.write(state.FILE, state.encode_index(index))  # last of all
         except OSError as error:
             raise HostError(f"{site}: can't be written: {error.strerror}") from error
     return summaries
@@ -135,7 +125,9 @@ def _read(folders: Sequence[Path]) -> list[SiteSource]:
     return list(found.values())
 
 
-def _cleared(site: Path, index: SiteIndex, options: PublishOptions) -> tuple[SiteIndex, Clearance]:
+def _cleared(
+    site: Path, index: state.SiteIndex, options: PublishOptions
+) -> tuple[state.SiteIndex, Clearance]:
     """The index with its key, and what may be published; UserError if these don't fit."""
     if index.anonymous != options.anonymous:
         raise UserError(
@@ -157,12 +149,12 @@ def _cleared(site: Path, index: SiteIndex, options: PublishOptions) -> tuple[Sit
 
 def _event(  # noqa: PLR0917 - all that `update_site` was given
     site: SiteFolder,
-    index: SiteIndex,
+    index: state.SiteIndex,
     source: SiteSource,
     options: PublishOptions,
     clearing: Clearance,
     progress: Progress,
-) -> Published:
+) -> state.Published:
     slug = event_slug(clearing.slug(source.event.commitment))
     earlier = next((event for event in index.events if event.slug == slug), None)
     if earlier and earlier.commitment not in {"", source.event.commitment}:
@@ -185,7 +177,7 @@ def _event(  # noqa: PLR0917 - all that `update_site` was given
     if kept:
         shutil.copytree(place / "m", folder / "m", copy_function=_linked)
     site.place(slug)
-    return index_entry(view, origin)
+    return state.index_entry(view, origin)
 
 
 def _linked(source: str, target: str) -> str:
@@ -217,12 +209,12 @@ def event_files(site: Site, view: EventView) -> Iterator[tuple[str, str]]:
         yield name, report.render(view.table, View())
 
 
-def _common(site: SiteFolder, index: SiteIndex) -> None:
+def _common(site: SiteFolder, index: state.SiteIndex) -> None:
     frame = Site(title=index.title)
     kept = set()
-    for name, played in careers(index):
+    for name, played in state.careers(index):
         file = f"{bot_slug(name)}.html"
-        also = namesakes(index, name, [bot.hash for _, bot in played])
+        also = state.namesakes(index, name, [bot.hash for _, bot in played])
         site.write(f"bots/{file}", shared.career(frame, name, played, also))
         kept.add(file)
     for game in GAMES:

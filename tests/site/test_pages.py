@@ -20,6 +20,7 @@ from arena.replay.steps import unfold
 from arena.site.clearance import Clearance
 from arena.site.feed import badge
 from arena.site.markup import attributes, escaped, tag
+from arena.site.match_files import Statistics
 from arena.site.pages import ranking, shared, viewer
 from arena.site.pages.bot import bot as bot_page
 from arena.site.pages.frame import POLICY, Site
@@ -27,7 +28,6 @@ from arena.site.pages.method import method
 from arena.site.segments import A_SEGMENT, unscript
 from arena.site.source import read_source
 from arena.site.state import Published, SiteIndex
-from arena.site.statistics import Statistics
 from arena.site.view import BotView, EventView, bot_slug
 from arena.site.words import LANGUAGES
 from arena.store import read_event, read_records, secret_of

@@ -1,7 +1,4 @@
-"""A bot in an event: its rating over time, strokes, time, faults and matches.
-
-Pure. Invariant: as in `arena.site.pages`.
-"""
+"""A bot in an event: its rating over time, strokes, time, faults and matches."""
 
 from __future__ import annotations
 
@@ -12,33 +9,23 @@ from arena.model import Duel, Standing
 from arena.reports.columns import share
 from arena.site import pictures
 from arena.site.markup import Content, Safe, join, long_text, tag
-from arena.site.pages.frame import (
-    DOT,
-    Site,
-    event_page,
-    heads,
-    name,
-    rank_range,
-    replay_link,
-    results,
-    table,
-)
+from arena.site.pages import frame
 from arena.site.pages.ranking import rating, withdrawal_note
 from arena.site.view import BotView, EventView, Failing, Notable, Spread, bot_slug
 from arena.site.words import english, number, say
 
 
-def bot(site: Site, view: EventView, entrant: str) -> str:
+def bot(site: frame.Site, view: EventView, entrant: str) -> str:
     shown = view.bots[entrant]
     row = view.place.get(entrant)
     known = next((e for e in view.table.event.entrants if e.id == entrant), None)
     author = known.author if known else ""
     out = [each for each in view.table.withdrawn if each.entrant == entrant]
-    return event_page(
+    return frame.event_page(
         site,
         view,
         "",
-        tag("h2", name(entrant)),
+        tag("h2", frame.name(entrant)),
         tag("p", say("by_author"), " ", tag("bdi", author), class_="quiet") if author else None,
         *(withdrawal_note(view, each, up="../") for each in out),
         _figures(row, shown) if row else None,
@@ -60,10 +47,10 @@ def _figures(row: Standing, shown: BotView) -> Safe:
     if shown.annulled:
         matches = join(matches, "; ", say("mark_annulled"), ": ", number(shown.annulled))
     found: list[tuple[str, Content]] = [
-        ("col_rank", rank_range(row.rank, row.rank_last) if row.rank else None),
+        ("col_rank", frame.rank_range(row.rank, row.rank_last) if row.rank else None),
         ("col_mu", rating(row.mu, row.sigma_field)),
         ("col_win", None if row.win is None else join(number(100 * row.win, 1), " %")),
-        ("col_wtl", None if row.wins is None else results(row)),
+        ("col_wtl", None if row.wins is None else frame.results(row)),
         ("col_strokes", None if row.strokes is None else number(row.strokes, 2)),
         ("col_matches", matches),
     ]
@@ -85,7 +72,7 @@ def _ways(view: EventView, entrant: str, bare: str) -> Safe:
         links.append(tag("a", say("its_matches"), href=f"../matches.html#{wanted}"))
     links.append(tag("a", say("its_events"), href=f"../../../bots/{bot_slug(bare)}.html"))
     links.append(tag("a", say("its_badge"), href=f"{bot_slug(entrant)}.svg"))
-    return tag("p", join(*links, between=DOT))
+    return tag("p", join(*links, between=frame.DOT))
 
 
 def _history(shown: BotView) -> Iterator[Safe]:
@@ -112,7 +99,7 @@ def _strokes(shown: BotView) -> Iterator[Safe]:
 def _folded(key: str, columns: str, cells: Iterable[Iterable[Content]]) -> Safe:
     """The numbers of a picture as a table."""
     rows = (tag("tr", *(tag("td", cell) for cell in row)) for row in cells)
-    inside = table(heads(columns), rows, key=key, kind="narrow")
+    inside = frame.table(frame.heads(columns), rows, key=key, kind="narrow")
     return tag("details", tag("summary", say("as_table")), inside)
 
 
@@ -130,10 +117,10 @@ def _spread(key: str, column: str, first: int, spreads: list[Spread]) -> Iterato
         )
         for at, spread in enumerate(spreads, first)
     ]
-    columns = heads(f"{column} words, col_strokes figures, col_count figures")
+    columns = frame.heads(f"{column} words, col_strokes figures, col_count figures")
     columns.insert(2, tag("td"))
     yield tag("h2", say(key))
-    yield table(columns, rows, key=key, kind="narrow")
+    yield frame.table(columns, rows, key=key, kind="narrow")
 
 
 def _notable(view: EventView, shown: BotView) -> Iterator[Safe]:
@@ -150,10 +137,10 @@ def _notable(view: EventView, shown: BotView) -> Iterator[Safe]:
 
 def _match(view: EventView, match: Notable) -> Safe:
     return join(
-        replay_link(view, match.match, up="../"),
+        frame.replay_link(view, match.match, up="../"),
         say("strokes_n", n=match.strokes),
         say("lead_n" if match.lead >= 0 else "behind_n", n=round(abs(match.lead), 1)),
-        between=DOT,
+        between=frame.DOT,
     )
 
 
@@ -165,13 +152,13 @@ def _opponents(view: EventView, entrant: str) -> Iterator[Safe]:
         if row.entrant in met and row.entrant != entrant
     ]
     if rows:
-        columns = heads("col_bot text, col_win number, col_wtl figures")
+        columns = frame.heads("col_bot text, col_win number, col_wtl figures")
         yield tag("h2", say("opponents"))
-        yield table(columns, rows, key="opponents", kind="narrow", data_sortable=True)
+        yield frame.table(columns, rows, key="opponents", kind="narrow", data_sortable=True)
 
 
 def _opponent(view: EventView, duel: Duel) -> Safe:
-    shown = name(duel.column)
+    shown = frame.name(duel.column)
     if view.listed:
         wanted = urlencode({"bot": duel.row, "with": duel.column})
         shown = tag("a", shown, href=f"../matches.html#{wanted}")
@@ -179,7 +166,7 @@ def _opponent(view: EventView, duel: Duel) -> Safe:
         "tr",
         tag("th", shown, scope="row", class_="sticky", data_k=duel.column),
         tag("td", number(100 * share(duel), 1), data_k=share(duel)),
-        tag("td", results(duel)),
+        tag("td", frame.results(duel)),
     )
 
 
@@ -190,8 +177,8 @@ def _faults(view: EventView, shown: BotView) -> Iterator[Safe]:
     if shown.failed > len(shown.faults):
         yield tag("p", say("faults_some", n=len(shown.faults), of=shown.failed), class_="quiet")
     rows = [_fault(view, each) for each in shown.faults]
-    columns = heads("col_kind words, col_match words, col_where words, col_message words")
-    yield table(columns, rows, key="its_faults", kind="stack")
+    columns = frame.heads("col_kind words, col_match words, col_where words, col_message words")
+    yield frame.table(columns, rows, key="its_faults", kind="stack")
 
 
 def _fault(view: EventView, each: Failing) -> Safe:
@@ -207,7 +194,7 @@ def _fault(view: EventView, each: Failing) -> Safe:
     return tag(
         "tr",
         tag("th", tag("span", each.kind, class_="tag bad"), scope="row"),
-        tag("td", replay_link(view, each.match, each.hole, up="../"), class_="text"),
+        tag("td", frame.replay_link(view, each.match, each.hole, up="../"), class_="text"),
         tag("td", where, class_="text"),
         tag("td", join(*message, between=" "), class_="text wide"),
     )

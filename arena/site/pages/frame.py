@@ -1,7 +1,4 @@
-"""The frame of all pages: head, top bar, an event's tabs, foot; and parts that pages share.
-
-Pure. Invariant: as in `arena.site.pages`.
-"""
+"""The frame of all pages: head, top bar, an event's tabs, foot; and parts that pages share."""
 
 from __future__ import annotations
 

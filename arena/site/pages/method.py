@@ -9,24 +9,16 @@ from collections.abc import Iterator
 
 from arena.model import ADJUSTED, Event, Settings
 from arena.site.markup import Content, Safe, join, long_text, tag
-from arena.site.pages.frame import (
-    DOT,
-    Site,
-    event_page,
-    fact,
-    heads,
-    name,
-    table,
-    title_of,
-    warning,
-)
+from arena.site.pages import frame
+from arena.site.pages.frame import fact
 from arena.site.pages.ranking import left_out
 from arena.site.view import EventView
 from arena.site.words import moment, number, say
 
 
-def method(site: Site, view: EventView) -> str:
-    return event_page(site, view, "method.html", facts_of(view), title=title_of(view, "tab_method"))
+def method(site: frame.Site, view: EventView) -> str:
+    title = frame.title_of(view, "tab_method")
+    return frame.event_page(site, view, "method.html", facts_of(view), title=title)
 
 
 def facts_of(view: EventView) -> Safe:
@@ -83,7 +75,7 @@ def _deals(view: EventView) -> Iterator[Content]:
     events = [source.event for source in view.table.sources] or [view.table.event]
     for each in events:
         if each.predictable:
-            yield warning(say("predictable"))
+            yield frame.warning(say("predictable"))
         yield tag("dl", *_commitment(each), class_="facts")
     yield tag("p", say("deals_why"))
     if view.anonymous:
@@ -126,7 +118,7 @@ def _luck(settings: Settings) -> Iterator[Safe]:
 def _sandbox(event: Event) -> Iterator[Safe]:
     held = event.confinement
     if event.sandbox == "none":
-        yield warning(say("unconfined"))
+        yield frame.warning(say("unconfined"))
         return
     if not event.sandbox:
         yield tag("p", say("sandbox_unknown"))
@@ -139,7 +131,7 @@ def _sandbox(event: Event) -> Iterator[Safe]:
     ):
         if names:
             yield tag("h3", say(key))
-            yield tag("p", join(*map(long_text, names), between=DOT))
+            yield tag("p", join(*map(long_text, names), between=frame.DOT))
 
 
 def _verify(view: EventView) -> Iterator[Safe]:
@@ -163,11 +155,11 @@ def _field(view: EventView) -> Safe:
     rows = [
         tag(
             "tr",
-            tag("th", name(entrant.id), scope="row", class_="sticky"),
+            tag("th", frame.name(entrant.id), scope="row", class_="sticky"),
             tag("td", tag("bdi", entrant.author), class_="text"),
             tag("td", tag("code", entrant.hash), class_="text"),
         )
         for entrant in view.table.event.entrants
     ]
-    columns = heads("col_bot words, col_author words, col_hash words")
-    return table(columns, rows, key="method_bots")
+    columns = frame.heads("col_bot words, col_author words, col_hash words")
+    return frame.table(columns, rows, key="method_bots")

@@ -1,7 +1,4 @@
-"""The ranking, with ranks and ratings drawn as intervals, notes on reading it, and the win matrix.
-
-Pure. Invariant: as in `arena.site.pages`; the order is that of the table.
-"""
+"""The ranking with ranks and ratings drawn as intervals, notes on reading it; the win matrix."""
 
 from __future__ import annotations
 
@@ -17,18 +14,7 @@ from arena.reports.cycles import SHOWN, cycles
 from arena.reports.rows import NOT_RUN, listed
 from arena.site import pictures
 from arena.site.markup import NOTHING, Content, Safe, escaped, join, long_text, tag
-from arena.site.pages.frame import (
-    DOT,
-    Site,
-    event_page,
-    heads,
-    name,
-    rank_range,
-    replay_link,
-    results,
-    table,
-    title_of,
-)
+from arena.site.pages import frame
 from arena.site.view import EventView
 from arena.site.words import number, say
 
@@ -47,7 +33,7 @@ WIDEST = 50
 """A matrix of more bots is unreadable, and its page too large."""
 
 
-def ranking(site: Site, view: EventView, *, whole: bool = False) -> str:
+def ranking(site: frame.Site, view: EventView, *, whole: bool = False) -> str:
     """An event's first page, or, as `whole`, the page with the whole table of a large field."""
     many = len(view.table.rows)
     more = None
@@ -55,15 +41,15 @@ def ranking(site: Site, view: EventView, *, whole: bool = False) -> str:
         link = tag("a", say("ranking_all"), href="ranking.html")
         more = tag("p", say("ranking_first", n=MOST, of=many), " ", link)
     links = [tag("a", file, href=file) for file in published_tables()]
-    return event_page(
+    return frame.event_page(
         site,
         view,
         "index.html",
         standings(view, most=None if whole else MOST) if many else tag("p", say("no_rows")),
         more,
         notes(view),
-        tag("p", say("downloads"), " ", join(*links, between=DOT), class_="small"),
-        title=title_of(view),
+        tag("p", say("downloads"), " ", join(*links, between=frame.DOT), class_="small"),
+        title=frame.title_of(view),
     )
 
 
@@ -77,8 +63,8 @@ def standings(view: EventView, *, most: int | None = MOST) -> Safe:
         for side in (-1, 1)
     ]
     scale = pictures.Scale(min(ends, default=0.0), max(ends, default=0.0), 6, 154)
-    return table(
-        heads(_HEADS.format(_LEDGER if view.table.event.settings.evaluator else "")),
+    return frame.table(
+        frame.heads(_HEADS.format(_LEDGER if view.table.event.settings.evaluator else "")),
         (_row(view, row, scale) for row in rows[:most]),
         key="tab_ranking",
         caption=tag("caption", say("caption_ranking")),
@@ -88,7 +74,8 @@ def standings(view: EventView, *, most: int | None = MOST) -> Safe:
 
 
 def _row(view: EventView, row: Standing, scale: pictures.Scale) -> Safe:
-    bot, mu, error, rank, last = name(row.entrant), row.mu, row.sigma_field, row.rank, row.rank_last
+    mu, error, rank, last = row.mu, row.sigma_field, row.rank, row.rank_last
+    bot = frame.name(row.entrant)
     if page := view.page_of(row.entrant):
         bot = tag("a", bot, href=page)
     failed = sum(count for _, count in row.faults)
@@ -101,7 +88,7 @@ def _row(view: EventView, row: Standing, scale: pictures.Scale) -> Safe:
     ]
     return tag(
         "tr",
-        _cell(rank, tag("span", rank_range(rank, last)) if rank else None),
+        _cell(rank, tag("span", frame.rank_range(rank, last)) if rank else None),
         tag("th", marked, scope="row", class_="sticky", data_k=escaped(row.entrant)),
         _cell(None, drawn, "text"),
         _cell(None, span, "text"),
@@ -111,7 +98,7 @@ def _row(view: EventView, row: Standing, scale: pictures.Scale) -> Safe:
         _cell(row.delta, _strokes(row.delta, row.delta_ci)),
         *(ledger if view.table.event.settings.evaluator else ()),
         _cell(row.win, _win(row)),
-        _cell(None, None if row.wins is None else results(row)),
+        _cell(None, None if row.wins is None else frame.results(row)),
         _cell(row.matches, number(row.matches)),
         _cell(row.strokes, _number(row.strokes, 2)),
         _cell(row.ms, _number(row.ms, 2)),
@@ -218,18 +205,18 @@ def withdrawal_note(view: EventView, out: Withdrawal, *, up: str = "") -> Safe:
     settings = view.table.event.settings
     share = f"{100 * settings.annulled_below:g}"
     why = say(key, bot=out.entrant, after=settings.withdrawn_after, share=share)
-    return tag("p", why, " ", replay_link(view, out.after, up=up))
+    return tag("p", why, " ", frame.replay_link(view, out.after, up=up))
 
 
 def published_tables() -> dict[str, TableReport]:
     """The reports beside the page, by the names of their files: all but that for terminals."""
-    return {name: report for name, report in table_files().items() if name != "table.txt"}
+    return {file: report for file, report in table_files().items() if file != "table.txt"}
 
 
 # ------------------------------------------------------------------------------------- matrix
 
 
-def matrix(site: Site, view: EventView) -> str:
+def matrix(site: frame.Site, view: EventView) -> str:
     """How often each bot beat each other, with links to the matches of the two."""
     many = len(view.table.rows)
     if many < 2:
@@ -238,7 +225,8 @@ def matrix(site: Site, view: EventView) -> str:
         shown = tag("p", say("matrix_wide", n=many))
     else:
         shown = join(tag("p", say("read_matrix")), cells(view))
-    return event_page(site, view, "matrix.html", shown, title=title_of(view, "tab_matrix"))
+    title = frame.title_of(view, "tab_matrix")
+    return frame.event_page(site, view, "matrix.html", shown, title=title)
 
 
 def cells(view: EventView) -> Safe:
@@ -247,9 +235,9 @@ def cells(view: EventView) -> Safe:
     columns, rows = [corner], []
     for n, (row, duels) in enumerate(duel_matrix(view.table), 1):
         columns.append(tag("th", tag("abbr", str(n), title=row), scope="col"))
-        head = tag("th", f"{n}. ", name(row), scope="row", class_="sticky")
+        head = tag("th", f"{n}. ", frame.name(row), scope="row", class_="sticky")
         rows.append(tag("tr", head, *(_duel(view, duel) for duel in duels)))
-    return table(columns, rows, key="tab_matrix", class_="matrix", id="matrix")
+    return frame.table(columns, rows, key="tab_matrix", class_="matrix", id="matrix")
 
 
 def _duel(view: EventView, duel: Duel | None) -> Safe:
@@ -259,5 +247,5 @@ def _duel(view: EventView, duel: Duel | None) -> Safe:
     if view.listed:
         one, two = map(view.names.index, (duel.row, duel.column))
         where = f"matches.html#{one}.{two}"
-    inside = tag("a" if where else "span", shown, href=where, title=results(duel))
+    inside = tag("a" if where else "span", shown, href=where, title=frame.results(duel))
     return tag("td", inside, class_=f"w{round(10 * share(duel))}")

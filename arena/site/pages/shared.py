@@ -12,18 +12,7 @@ from arena import registry
 from arena.reports.columns import NOTHING as NONE
 from arena.site import pictures
 from arena.site.markup import Safe, escaped, join, tag
-from arena.site.pages.frame import (
-    DOT,
-    Site,
-    common_game,
-    game_name,
-    heads,
-    name,
-    page,
-    rank_range,
-    sheets_of,
-    table,
-)
+from arena.site.pages import frame
 from arena.site.pages.ranking import marks, rating
 from arena.site.state import Placed, Published, SiteIndex
 from arena.site.view import bot_slug
@@ -33,40 +22,40 @@ _LEADERS = 3
 _HASH = 12
 
 
-def index(site: Site, known: SiteIndex) -> str:
+def index(site: frame.Site, known: SiteIndex) -> str:
     """The first page: the events, the latest first."""
     title = escaped(known.title) if known.title else say("site_title")
     events = [_event(event) for event in known.events]
     bots = sorted({bot.name for event in known.events for bot in event.bots})
-    links = [tag("a", name(bot), href=f"bots/{bot_slug(bot)}.html") for bot in bots]
-    return page(
+    links = [tag("a", frame.name(bot), href=f"bots/{bot_slug(bot)}.html") for bot in bots]
+    return frame.page(
         site,
         tag("h1", title),
         tag("p", say("index_lead"), class_="lead"),
         tag("ul", *events, class_="events") if events else tag("p", say("no_events")),
         tag("h2", say("all_bots")) if bots else None,
-        tag("p", join(*links, between=DOT)) if bots else None,
+        tag("p", join(*links, between=frame.DOT)) if bots else None,
         tag("p", tag("a", say("feed"), href="feed.xml"), class_="small"),
         up="",
         title=title,
-        game=common_game(event.game for event in known.events),
+        game=frame.common_game(event.game for event in known.events),
     )
 
 
 def _event_link(event: Published, where: str) -> Safe:
-    return tag("a", event.name or game_name(event.game), href=where)
+    return tag("a", event.name or frame.game_name(event.game), href=where)
 
 
 def _event(event: Published) -> Safe:
     about = [
-        tag("span", game_name(event.game)) if event.name else None,
+        tag("span", frame.game_name(event.game)) if event.name else None,
         say("seats_n", n=event.seats),
         say("bots_n", n=len(event.bots)),
         say("matches_n", n=event.matches),
         moment(event.ended, day=False) or None,
     ]
     leaders = [
-        tag("li", tag("a", name(bot.id), href=bot.page) if bot.page else name(bot.id))
+        tag("li", tag("a", frame.name(bot.id), href=bot.page) if bot.page else frame.name(bot.id))
         for bot in event.bots[:_LEADERS]
         if bot.rank
     ]
@@ -78,39 +67,41 @@ def _event(event: Published) -> Safe:
     return tag(
         "li",
         tag("h2", _event_link(event, f"e/{event.slug}/index.html")),
-        tag("p", join(*about, between=DOT), class_="quiet small"),
+        tag("p", join(*about, between=frame.DOT), class_="quiet small"),
         tag("p", join(*tags, between=" ")) if tags else None,
         tag("ol", *leaders) if leaders else None,
     )
 
 
 def career(
-    site: Site, bot: str, played: Sequence[tuple[Published, Placed]], also: Sequence[str]
+    site: frame.Site, bot: str, played: Sequence[tuple[Published, Placed]], also: Sequence[str]
 ) -> str:
     """A bot across events: where it played, and how it did there."""
-    columns = heads(
+    columns = frame.heads(
         "col_event text, col_rank number, col_mu number, col_date number, col_version text, "
         "col_hash words, col_range figures, col_win number, col_strokes number, col_matches number"
     )
     rows = [_placed(event, placed) for event, placed in played]
-    others = [tag("li", tag("a", name(other), href=f"{bot_slug(other)}.html")) for other in also]
-    return page(
+    others = [
+        tag("li", tag("a", frame.name(other), href=f"{bot_slug(other)}.html")) for other in also
+    ]
+    return frame.page(
         site,
-        tag("h1", name(bot)),
+        tag("h1", frame.name(bot)),
         tag("p", say("career_lead", n=len(played)), class_="lead"),
-        table(columns, rows, key="its_events", data_sortable=True),
+        frame.table(columns, rows, key="its_events", data_sortable=True),
         tag("h2", say("same_content")) if others else None,
         tag("ul", *others) if others else None,
         up="../",
         title=bot,
-        game=common_game(event.game for event, _ in played),
+        game=frame.common_game(event.game for event, _ in played),
     )
 
 
 def _placed(event: Published, bot: Placed) -> Safe:
     # An older site has the prior's numbers for bots that were not rated.
     rated, many = bool(bot.rank), len(event.bots)
-    ranks = rank_range(bot.rank, bot.rank_last) if rated else NONE
+    ranks = frame.rank_range(bot.rank, bot.rank_last) if rated else NONE
     span = pictures.ranks(bot.rank, bot.rank_last or bot.rank, many) if bot.rank else NONE
     shown = _event_link(event, f"../{bot.page or f'e/{event.slug}/index.html'}")
     return tag(
@@ -132,32 +123,32 @@ def _cell(key: float | None, shown: Safe | None) -> Safe:
     return tag("td", NONE if key is None else shown, data_k=key)
 
 
-def rules(site: Site, game: str, language: str) -> str:
+def rules(site: frame.Site, game: str, language: str) -> str:
     """The rules of a game in a language, with links to all other sheets."""
     sheet = registry.game(game).about.sheet(language)
     assert sheet is not None
     games = [
         tag(
             "a",
-            game_name(other),
+            frame.game_name(other),
             href=f"{other}.{language if language in sheets else sheets[0]}.html",
             aria_current="page" if other == game else None,
         )
         for other in registry.GAMES
-        if (sheets := sheets_of(other))
+        if (sheets := frame.sheets_of(other))
     ]
     others = [
         tag("a", LANGUAGES[code], href=f"{game}.{code}.html", lang=code, hreflang=code)
-        for code in sheets_of(game)
+        for code in frame.sheets_of(game)
         if code != language
     ]
-    return page(
+    return frame.page(
         site,
-        tag("nav", *games, class_="tabs", aria_label=game_name(game)),
+        tag("nav", *games, class_="tabs", aria_label=frame.game_name(game)),
         Safe(sheet),
         tag("p", *(part for link in others for part in (link, " "))),
         up="../",
-        title=game_name(game),
+        title=frame.game_name(game),
         game=game,
         about={"data_sheet": game},
         language=language,

@@ -1,12 +1,9 @@
-"""The list of matches and the viewer of one: empty pages, which scripts fill from files of data.
-
-Pure. Invariant: as in `arena.site.pages`.
-"""
+"""The list of matches and the viewer of one: empty pages, which scripts fill from files of data."""
 
 from __future__ import annotations
 
 from arena.site.markup import NOTHING, Content, Safe, join, tag
-from arena.site.pages.frame import Site, cards_of, event_page, heads, table, title_of
+from arena.site.pages import frame
 from arena.site.view import EventView
 from arena.site.words import label_attributes, say
 
@@ -18,7 +15,7 @@ _BUTTONS = (
 )
 
 
-def matches(site: Site, view: EventView) -> str:
+def matches(site: frame.Site, view: EventView) -> str:
     bots = [tag("option", row.entrant, value=row.entrant) for row in view.table.rows]
     anybody = tag("option", say("anybody"), value="")
     controls = tag(
@@ -28,17 +25,17 @@ def matches(site: Site, view: EventView) -> str:
         tag("button", say("more"), id="more", type="button", hidden=True),
         class_="controls",
     )
-    columns = heads(
+    columns = frame.heads(
         "col_match words, col_table words, col_strokes_match number, col_lead number, "
         "col_place number, col_faults words"
     )
-    return event_page(
+    return frame.event_page(
         site,
         view,
         "matches.html",
         *_begin(controls),
-        table(columns, (), key="tab_matches", id="matches", data_sortable=True),
-        title=title_of(view, "tab_matches"),
+        frame.table(columns, (), key="tab_matches", id="matches", data_sortable=True),
+        title=frame.title_of(view, "tab_matches"),
         scripts=("load.js", "matches.js"),
         about={"data_event": view.slug, "data_replays": view.replays or None},
     )
@@ -50,19 +47,21 @@ def _begin(*controls: Content) -> list[Content]:
     return [tag("noscript", tag("p", say("needs_script"))), *controls, said]
 
 
-def replay(site: Site, view: EventView, *notices: Content, scripts: tuple[str, ...] = ()) -> str:
+def replay(
+    site: frame.Site, view: EventView, *notices: Content, scripts: tuple[str, ...] = ()
+) -> str:
     """The viewer of one match. `scripts`: more of them, that load a match otherwise."""
-    return event_page(
+    return frame.event_page(
         site,
         view,
         "replay.html",
         *_begin(),
         *notices,
         tag("div", _viewer(), id="viewer", hidden=True),
-        title=title_of(view, "tab_replay"),
+        title=frame.title_of(view, "tab_replay"),
         scripts=("load.js", *scripts, "cards.js", "moments.js", "replay.js"),
         styles=("cards.css",),
-        about={"data_event": view.slug, **cards_of(view.table.event.settings.game)},
+        about={"data_event": view.slug, **frame.cards_of(view.table.event.settings.game)},
     )
 
 
