@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from arena.api.events import run_async as run_async
     from arena.api.events import run_prepared as run_prepared
     from arena.api.events import stop as stop
-    from arena.api.proof import RerunOptions as RerunOptions
     from arena.api.proof import Verification as Verification
     from arena.api.proof import audit_results as audit_results
     from arena.api.proof import publish as publish
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
     from arena.model import UserError as UserError
     from arena.replay.steps import MatchSteps as MatchSteps
     from arena.site.publish import PublishOptions as PublishOptions
+    from arena.verify.rerun import RerunOptions as RerunOptions
 
 __version__ = "0.2.0"
 
@@ -78,9 +78,7 @@ _HOMES = {
         *("add_bots", "compare", "dry_run", "merge", "prepare", "resume", "run", "run_async"),
         *("play_match", "run_prepared", "stop"),
     ),
-    "arena.api.proof": (
-        *("RerunOptions", "Verification", "audit_results", "publish", "verify_results"),
-    ),
+    "arena.api.proof": (*("Verification", "audit_results", "publish", "verify_results"),),
     "arena.api.results": (
         *("EventResults", "is_results_folder", "open_results", "rate", "replay_match"),
     ),
@@ -103,6 +101,7 @@ _HOMES = {
     ),
     "arena.replay.steps": ("MatchSteps",),
     "arena.site.publish": ("PublishOptions",),
+    "arena.verify.rerun": ("RerunOptions",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -78,7 +78,9 @@ def feed_bot(
     cache = default_cache()
     with in_use(cache):
         roster, script_of = _sources(bot, transcript, options, cache, notify)
-        limits = _limits(script_of(lean=options.lean))
+        spoken = script_of(lean=options.lean).hello.limits
+        kept = ("memory_mb", "tasks", "scratch_mb", "line_bytes")  # but for time
+        limits = Limits(**{name: getattr(spoken, name) for name in kept})
         folder = Path(transcript) if options.match is not None else None
         workshop = Workshop(
             limits if options.command is None else None,  # else it has none, and no bot is judged
@@ -145,13 +147,13 @@ def _from_event(
         entered = [candidate.entrant for candidate in roster.candidates]
         name = options.bot or (entered[0].id if entered else path.name)
         content = entered[0].hash if entered and options.bot is None else ""
-        found = BotMatches.find(folder, match, name, attempt, notify, content=content)
+        found = BotMatches(folder, match, name, attempt, notify, content=content)
         if entered and entered[0].hash != found.entrant.hash:
             notify(
                 f"note: {bot} is not what was entered as {found.entrant.id}; its content differs"
             )
         return found, roster
-    found = BotMatches.find(folder, match, options.bot or bot, attempt, notify)
+    found = BotMatches(folder, match, options.bot or bot, attempt, notify)
     roster = restore([(found.entrant, "")], cache=cache)
     if roster.problems:
         raise UserError(
@@ -159,17 +161,6 @@ def _from_event(
             f"cache ({cache}): name the bot's folder"
         )
     return found, roster
-
-
-def _limits(spoken: Script) -> Limits:
-    """The recorded limits, but for time."""
-    limits = spoken.hello.limits
-    return Limits(
-        memory_mb=limits.memory_mb,
-        tasks=limits.tasks,
-        scratch_mb=limits.scratch_mb,
-        line_bytes=limits.line_bytes,
-    )
 
 
 def _under(bot: Bot, command: str) -> Bot:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -19,12 +17,13 @@ from arena.deals import Deals, with_beacon
 from arena.event.commands import command_line
 from arena.event.epochs import epochs_of
 from arena.event.results import Counts, counting_of, incomplete, long_read_notes
+from arena.executors.cores import fair_jobs
 from arena.machine import Notify, ignore_notes
 from arena.model import SHUFFLED, Frozen, MatchRecord
 from arena.site.publish import PublishedSummary, PublishOptions, update_site
 from arena.store import read_counted, read_event, secret_of
-from arena.system import clock, randomness
-from arena.verify.rerun import Rerun, rerun
+from arena.system import clock
+from arena.verify.rerun import Rerun, RerunOptions, play_again
 from arena.verify.whole import FolderVerdict, verify, verify_epoch
 
 FolderProgress = Callable[[Path, int], None]
@@ -33,18 +32,6 @@ _ANY_SITE = PublishOptions()
 
 
 # ------------------------------------------------------------------------------------ verify
-
-
-class RerunOptions(Frozen, frozen=True, kw_only=True):
-    """Matches that the bots play again."""
-
-    matches: int
-    """Drawn at random."""
-    seed: str | None = None
-    """Draws them; None: random."""
-    bots: tuple[Path, ...] = ()
-    """Those that the cache no longer has."""
-    sandbox: str = "auto"
 
 
 class Verification(Frozen, frozen=True, kw_only=True):
@@ -74,29 +61,18 @@ def verify_results(
 
     `commitment`: as it was published before the event; `rerun`: also have the bots play again.
     """
-    path, processes = Path(folder), jobs or _processes()
+    path, processes = Path(folder), jobs or fair_jobs()
     began = clock.monotonic()
     at = functools.partial(progress, path)
     verdict = verify(path, jobs=processes, commitment=commitment, progress=at)
     seconds = clock.monotonic() - began
     played: Rerun | None = None
     if rerun is not None and verdict.proven and verdict.difference is None:
-        played = call(lambda: _rerun(path, rerun, processes, notify))
+        wanted = rerun
+        played = call(lambda: play_again(path, wanted, processes, notify))
         verdict = msgspec.structs.replace(verdict, difference=next(iter(played.differences), None))
     whole = Verification(folder=path, verdict=verdict, seconds=seconds, rerun=played)
     return [whole, *_epochs(whole, processes, progress)]
-
-
-def _rerun(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -> Rerun:
-    return rerun(
-        folder,
-        options.matches,
-        notify,
-        seed=randomness.token_hex(4) if options.seed is None else options.seed,
-        bots=options.bots,
-        sandbox=options.sandbox,
-        jobs=jobs,
-    )
 
 
 def _epochs(whole: Verification, jobs: int, progress: FolderProgress) -> Iterator[Verification]:
@@ -117,15 +93,6 @@ def _epochs(whole: Verification, jobs: int, progress: FolderProgress) -> Iterato
         withdrawn = None if withdrawn is None or verdict.difference else withdrawn
         if withdrawn is not None:
             withdrawn.update(verdict.withdrawn)
-
-
-def _processes() -> int:
-    """How many processes there is room for; on any system."""
-    if sys.platform != "linux":
-        return os.cpu_count() or 1
-    from arena.executors.cores import fair_jobs
-
-    return fair_jobs()
 
 
 # ------------------------------------------------------------------------------------- audit

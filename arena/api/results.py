@@ -199,7 +199,7 @@ class EventResults:
         lean: bool = False,
     ) -> bytes:
         """Every line that a bot read and wrote, from its process's start to the end of a match."""
-        found = BotMatches.find(self.folder, match, bot, attempt, self._notify, event=self.event)
+        found = BotMatches(self.folder, match, bot, attempt, self._notify, event=self.event)
         return found.transcript(lean=lean)
 
 

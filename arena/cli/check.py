@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -49,47 +50,29 @@ Exit codes:
 @option("--jobs N", POSITIVE, "Bots at a time.  [default: one a core that this process is given]")
 @switch("--verbose -v", "Lines and standard error whole.")
 @json_option
-def check(
-    bots: tuple[Path, ...],
-    *,
-    game: str | None,
-    quick: bool,
-    strict: bool,
-    move_time: int,
-    start_time: int,
-    memory: int,
-    sandbox: str,
-    jobs: int | None,
-    verbose: bool,
-    as_json: bool,
-) -> int:
+def check(bots: tuple[Path, ...], **options: Any) -> int:  # noqa: ANN401 - click's flags
     """Try whether BOTS keep to the protocol; of each mistake its name and what to do.
 
     Each bot is built and started as in an event, plays whole matches of every game against
     built-in opponents, and is tried with all that protocol/SPEC.md promises or demands.
     """
     import arena
+    from arena.cli.options import limits_of
     from arena.terminal.check_report import CheckDisplay
     from arena.terminal.screen import columns, echo_json
 
+    as_json, game = options["as_json"], options["game"]
     display = CheckDisplay(
         None if as_json else click.echo,
         width=min(columns(), WIDEST) if sys.stdout.isatty() else None,
-        verbose=verbose,
+        verbose=options["verbose"],
         several=len(bots) > 1,
     )
-    limits = arena.Limits(
-        move_ms=move_time,
-        match_ms=max(arena.Limits().match_ms, move_time),
-        start_ms=start_time,
-        memory_mb=memory,
-    )
+    match_ms = max(arena.Limits().match_ms, options["move_time"])
     chosen = arena.CheckOptions(
         games=(game,) if game else tuple(GAMES),
-        quick=quick,
-        limits=limits,
-        sandbox=sandbox,
-        jobs=jobs,
+        limits=limits_of({**options, "match_time": match_ms}),
+        **{name: options[name] for name in ("quick", "sandbox", "jobs")},
     )
     reports = arena.check_bots(bots, chosen, progress=display)
     if as_json:
@@ -97,4 +80,4 @@ def check(
     if not reports.entered:
         return 2
     warned = any(report.status == "warned" for report in reports.bots)
-    return 3 if not reports.passed or (strict and warned) else 0
+    return 3 if not reports.passed or (options["strict"] and warned) else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -32,18 +33,7 @@ Examples:
 @option("--bot NAME", text="With --transcript: the bot.", shell_complete=bots_of)
 @switch("--lean", "With --transcript: of a bot that asks for `next`.")
 @option("--attempt N", NATURAL, "With --transcript: of a series that was played again.")
-def log(
-    folder: Path,
-    *,
-    canonical: bool,
-    everything: bool,
-    faults: bool,
-    as_json: bool,
-    transcript: str | None,
-    bot: str | None,
-    lean: bool,
-    attempt: int | None,
-) -> None:
+def log(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     """Print the counted records of the event in FOLDER.
 
     Records that don't count are those of series that were cut short and played again, and of
@@ -57,20 +47,21 @@ def log(
     from arena.terminal.screen import json_line, say
 
     results = arena.open_results(folder, notify=say)
-    if transcript is None and (bot is not None or lean or attempt is not None):
+    canonical, faults, transcript = (options[n] for n in ("canonical", "faults", "transcript"))
+    of_one = {name: options[name] for name in ("bot", "attempt", "lean")}
+    if transcript is None and any(value not in (None, False) for value in of_one.values()):
         raise arena.UserError("--bot, --lean and --attempt go with --transcript MATCH")
-    if as_json and not faults:
+    if options["as_json"] and not faults:
         raise arena.UserError("--json goes with --faults; the records are JSON as they are")
     if len([flag for flag in (canonical, faults, transcript) if flag]) > 1:
         raise arena.UserError(
             "--canonical, --faults and --transcript print different things: take one"
         )
     if transcript is not None:
-        lines = results.transcript(transcript, bot, attempt=attempt, lean=lean)
-        sys.stdout.buffer.write(lines)
+        sys.stdout.buffer.write(results.transcript(transcript, **of_one))
     elif faults:
-        show_faults(results, as_json=as_json)
+        show_faults(results, as_json=options["as_json"])
     else:
-        for line in results.lines(canonical=canonical, everything=everything):
+        for line in results.lines(canonical=canonical, everything=options["everything"]):
             sys.stdout.buffer.write(json_line(line))
     sys.stdout.buffer.flush()

@@ -38,14 +38,7 @@ Examples:
 @switch("--with-stderr", "What bots wrote to stderr, with their faults.")
 @switch("--with-host", "Machines, and why bots were not run: may name hosts, paths.")
 @option("--jobs", POSITIVE, "Processes.  [default: a core each]")
-def publish(
-    folders: tuple[Path, ...],
-    site: Path,
-    *,
-    with_stderr: bool,
-    with_host: bool,
-    **options: Any,  # noqa: ANN401 - click's flags
-) -> None:
+def publish(folders: tuple[Path, ...], site: Path, **options: Any) -> None:  # noqa: ANN401 - flags
     """Write the events in FOLDERS as a static site: rankings, matrices, bots, replays, method.
 
     No server, no network: it works from a folder and under any path of any host. Events that are in
@@ -55,7 +48,8 @@ def publish(
     from arena.terminal.published import PublishProgress, outcome_lines
     from arena.terminal.screen import say
 
-    chosen = arena.PublishOptions(stderr=with_stderr, host=with_host, **options)
+    with_ = {name: options.pop(f"with_{name}") for name in ("stderr", "host")}
+    chosen = arena.PublishOptions(**with_, **options)
     for outcome in arena.publish(folders, site, chosen, notify=say, progress=PublishProgress()):
         for line in outcome_lines(outcome):
             say(line)

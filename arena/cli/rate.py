@@ -64,14 +64,7 @@ Examples:
 @option("--until DATE", UNTIL, "Matches that ended before then; of a day, to its end.")
 @switch("--skip-damaged", "Of damaged logs: rate what is whole.")
 @report_options
-def rate(
-    folders: tuple[Path, ...],
-    *,
-    report: str,
-    canonical: bool,
-    details: bool,
-    **options: Any,  # noqa: ANN401 - flags
-) -> None:
+def rate(folders: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401 - click's flags
     """Rate the events in FOLDERS again, together, from their logs; nothing is played.
 
     They must be of one game and number of seats; bots are the same if their content is. The order
@@ -82,10 +75,11 @@ def rate(
     from arena.terminal.screen import say
     from arena.terminal.table import print_table
 
+    shown = {name: options.pop(name) for name in ("report", "canonical", "details")}
     chosen = arena.RateOptions(**options)
     if chosen.since is not None and chosen.until is not None and chosen.since >= chosen.until:
         raise arena.UserError("--since and --until: there is no time between them")
     table = arena.rate(folders, chosen, notify=say)
     if chosen.dated and not any(row.deals for row in table.rows):
         say("note: no rated event lies within that time")
-    print_table(table, report, canonical=canonical, details=details, more="--details")
+    print_table(table, **shown, more="--details")

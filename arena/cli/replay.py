@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -100,4 +101,4 @@ def replay(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """
     from arena.terminal.replay import show_replay
 
-    show_replay(**options)
+    show_replay(SimpleNamespace(**options))

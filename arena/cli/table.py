@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -31,15 +32,7 @@ Examples:
     shell_complete=rated_bots_of,
 )
 @report_options
-def table(
-    folder: Path,
-    *,
-    top: int | None,
-    bots: tuple[str, ...],
-    report: str,
-    canonical: bool,
-    details: bool,
-) -> None:
+def table(folder: Path, *, top: int | None, bots: tuple[str, ...], **shown: Any) -> None:  # noqa: ANN401
     """Print the ranked table of the event in FOLDER, with the epochs that were added to it."""
     import sys
 
@@ -49,11 +42,11 @@ def table(
 
     whole = arena.open_results(folder, notify=say).table
     found = part_of(whole, top=top, bots=bots) if top or bots else whole
-    print_table(found, report, canonical=canonical, details=details, more="--details")
-    if report != "text":
+    print_table(found, **shown, more="--details")
+    if shown["report"] != "text":
         return
     for line in duel_lines(found) if bots else ():
         click.echo(line)
-    if not canonical and (details or not sys.stdout.isatty()):
+    if not shown["canonical"] and (shown["details"] or not sys.stdout.isatty()):
         for line in withdrawal_lines(folder, found.withdrawn):
             click.echo(line)

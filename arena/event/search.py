@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Self
 
 from arena import registry
 from arena.deals import Deals, with_beacon
@@ -273,16 +272,15 @@ def search_matches(
     return SearchResult(records=tuple(shown), matches=number)
 
 
-class BotMatches(Frozen, frozen=True, kw_only=True):
-    folder: Path
-    event: Event
-    secret: bytes
-    entrant: Entrant
-    records: tuple[MatchRecord, ...]
+class BotMatches:
+    """The matches that one process of a bot has played, up to the one in question.
 
-    @classmethod
-    def find(
-        cls,
+    UserError names what there is instead. `content`: the hash of the bot's content, which
+    identifies it if `bot` is no id.
+    """
+
+    def __init__(
+        self,
         folder: Path,
         match: str,
         bot: str | None,
@@ -291,32 +289,23 @@ class BotMatches(Frozen, frozen=True, kw_only=True):
         *,
         content: str = "",
         event: Event | None = None,
-    ) -> Self:
-        """Find them; UserError names what there is instead. `content`: the hash of the bot's
-        content, which identifies it if `bot` is no id.
-        """
-        event = event or read_event(folder)
-        secret = secret_of(folder, event)
-        record = record_of_attempt(folder, match, attempt, notify, event)
-        by_id = {entrant.id: entrant for entrant in event.entrants}
-        entrant = _at_table([by_id[seat] for seat in record.seats], record, bot, content)
-        return cls(
-            folder=folder,
-            event=event,
-            secret=secret,
-            entrant=entrant,
-            records=_of_process(folder, event, record),
-        )
+    ) -> None:
+        self._event = event or read_event(folder)
+        self._secret = secret_of(folder, self._event)
+        record = record_of_attempt(folder, match, attempt, notify, self._event)
+        by_id = {entrant.id: entrant for entrant in self._event.entrants}
+        self.entrant = _at_table([by_id[seat] for seat in record.seats], record, bot, content)
+        self.records = _of_process(folder, self._event, record)
 
     def transcript(self, *, lean: bool) -> bytes:
         """Every line that the process read and wrote; `lean`: of a bot that asks for `next`."""
-        settings = self.event.settings
+        settings = self._event.settings
         lines = rebuild_lines(
             self.records,
             self.entrant.id,
             settings=settings,
             game=registry.game(settings.game),
-            deals=Deals(with_beacon(self.secret, self.event.beacon)),
+            deals=Deals(with_beacon(self._secret, self._event.beacon)),
             lean=lean,
         )
         return "".join(f"{line}\n" for line in lines).encode()

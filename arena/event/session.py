@@ -20,7 +20,7 @@ from arena.event.options import RunOptions
 from arena.event.progress import Outcome, Progress, Start
 from arena.event.tournament import Tournament, Watcher
 from arena.executors import Executor
-from arena.model import Event, Table
+from arena.model import Event
 from arena.store import Store
 
 # How often the display is drawn.
@@ -78,13 +78,13 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
         )
     )
     player = _Player(tournament, executor, session)
-    concluded: Outcome | None = None
-    table: Table | None = None
+    complete, table = False, None
     try:
         trio.run(player.play)
         progress.end()
         if tournament.left == 0:
-            concluded = conclude(store, tournament, progress)
+            table = conclude(store, tournament, progress).table
+            complete = True
         else:
             table = tournament.publish()
             progress.result(Outcome(folder=store.folder, event=store.event, table=table))
@@ -94,16 +94,16 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
         outcome = Outcome(
             folder=store.folder,
             event=store.event,
-            complete=concluded is not None,
-            table=concluded.table if concluded else table,
-            signal=0 if concluded else player.signal,
-            resume="" if concluded else f"{command} {cluster.flags if cluster else ''}".rstrip(),
+            complete=complete,
+            table=table,
+            signal=0 if complete else player.signal,
+            resume="" if complete else f"{command} {cluster.flags if cluster else ''}".rstrip(),
             cut=tournament.attempts.cut,
             series=tournament.attempts.completed,
             suspects=tuple(tournament.attempts.suspects()),
         )
         progress.finish(outcome)
-    if page and concluded:
+    if page and complete:
         page.stay(tournament, progress, store.event)
     return outcome
 
@@ -122,48 +122,48 @@ class _Player:
         self._tournament = tournament
         self._executor = executor
         self._session = session
-        self._progress = session.progress
         self.signal = 0
         """The first signal that came."""
 
     async def play(self) -> None:
         self._stop = trio.Event()
-        page, seconds = self._session.page, self._session.options.max_seconds
+        session = self._session
         async with trio.open_nursery() as nursery:
             self._scope = nursery.cancel_scope
             nursery.start_soon(self._tick)
-            nursery.start_soon(pass_on_stops, self._progress, self._halt)
-            if seconds is not None:
-                nursery.start_soon(self._alarm, seconds)
-            if page:
-                await page.serve(self._tournament, self._progress, nursery)
+            nursery.start_soon(pass_on_stops, session.progress, self._halt)
+            if session.options.max_seconds is not None:
+                nursery.start_soon(self._alarm, session.options.max_seconds)
+            if session.page:
+                await session.page.serve(self._tournament, session.progress, nursery)
             await self._tournament.play(self._executor, self._stop)
-            if page:
-                await page.finish(self._tournament)
+            if session.page:
+                await session.page.finish(self._tournament)
             nursery.cancel_scope.cancel()
 
     async def _tick(self) -> None:
         while True:
-            self._progress.tick()
+            self._session.progress.tick()
             await trio.sleep(TICK_S)
 
     def _halt(self, number: int, at_once: bool) -> None:  # noqa: FBT001 - a callback
         again, self.signal = self.signal, self.signal or number
+        note = self._session.progress.note
         asked = self._stop.is_set()
         self._stop.set()
         if at_once or (again and number):
             self._scope.cancel()
         if number and not again:
-            self._progress.note("stopping after the series in play; once more to stop at once")
+            note("stopping after the series in play; once more to stop at once")
         elif not asked:
-            self._progress.note("stopping after the series in play")
+            note("stopping after the series in play")
 
     async def _alarm(self, seconds: float) -> None:
         await trio.sleep(seconds)
         self._stop.set()
         # A cluster's workers report a series when it has ended.
         last = "series" if self._session.options.cluster else "match"
-        self._progress.note(f"the time is over: stopping after the {last} in play")
+        self._session.progress.note(f"the time is over: stopping after the {last} in play")
         self._tournament.halt()
 
 

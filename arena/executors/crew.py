@@ -67,6 +67,7 @@ class UnfitError(Exception):
         super().__init__(reason)
         self.again = again
         """Seconds until it is examined again."""
+        self.until = clock.monotonic() + again
         self.crowded = crowded
         """The machine whose cores other workers of ours have: it is examined again, too, when one
         of those leaves.
@@ -84,13 +85,6 @@ class Node(msgspec.Struct, kw_only=True, eq=False):
     """Slots at work."""
     crowded: dict[int, int] = {}
     """By slot: how many trials in a row found other work on its core."""
-
-
-class _Refusal(msgspec.Struct, frozen=True):
-    reason: str
-    until: float
-    busy: bool
-    crowded: str
 
 
 class Crew:
@@ -111,7 +105,8 @@ class Crew:
         self._configured: dict[str, Peer] = {}
         """Workers that have the event's WorkerConfig."""
         self._config = config
-        self._ask = _ask(config, sandbox)
+        entrants = tuple(bot.entrant for bot in config.bots)
+        self._ask = _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
         self._bundle = bundle
         self.pin = pin
         self.judge = judge and pin
@@ -127,7 +122,7 @@ class Crew:
         """The admitted ones."""
         self._leaving: dict[str, Node] = {}
         """Those that get nothing more, and still have something in play."""
-        self._refused: dict[str, _Refusal] = {}
+        self._refused: dict[str, UnfitError] = {}
         self._waiting: dict[str, set[trio.CancelScope]] = defaultdict(set)
         """Cancelled when a worker is lost."""
         self._locks: dict[str, trio.Lock] = {}
@@ -163,7 +158,7 @@ class Crew:
         for address in gone:
             self._drop(address)
         busy = self.nodes.keys() | self._leaving.keys() | self._admitting
-        later = {who for who, refusal in self._refused.items() if refusal.until > clock.monotonic()}
+        later = {who for who, unfit in self._refused.items() if unfit.until > clock.monotonic()}
         return [peer for who, peer in now.items() if who not in busy and who not in later]
 
     @property
@@ -184,16 +179,16 @@ class Crew:
         """A worker is gone: cancel what waits for it."""
         self._configured.pop(address, None)
         if gone := self.nodes.pop(address, None) or self._leaving.pop(address, None):
-            for who, refusal in self._refused.items():
-                if refusal.crowded == gone.fit.host:
-                    self._refused[who] = msgspec.structs.replace(refusal, until=0.0)
+            for unfit in self._refused.values():
+                if unfit.crowded == gone.fit.host:
+                    unfit.until = 0.0
         self._refused.pop(address, None)
         for scope in self._waiting.pop(address, ()):
             scope.cancel()
 
     def hopeful(self) -> bool:
         """Whether a worker was refused for a reason that may pass soon."""
-        return any(refusal.busy for refusal in self._refused.values())
+        return any(unfit.again <= BUSY_S for unfit in self._refused.values())
 
     # ------------------------------------------------------------------------- who may play
 
@@ -233,13 +228,8 @@ class Crew:
 
     def _leave_out(self, peer: Peer, how: str, unfit: UnfitError) -> None:
         before = self._refused.get(peer.address)
-        self._refused[peer.address] = _Refusal(
-            str(unfit),
-            clock.monotonic() + unfit.again,
-            busy=unfit.again <= BUSY_S,
-            crowded=unfit.crowded,
-        )
-        if before is None or before.reason != str(unfit):
+        self._refused[peer.address] = unfit
+        if before is None or str(before) != str(unfit):
             self.note(f"note: worker {peer.address} {how}: {unfit}")
 
     def leave(self, node: Node) -> None:
@@ -307,7 +297,7 @@ class Crew:
         left = [core for core in fit.cores if core not in taken]
         if len(taken) + peer.threads > fit.room or len(left) < peer.threads:
             raise UnfitError(
-                f"has {_count(peer.threads, 'thread')}, and the machine has room for {fit.room} "
+                f"has {_threads(peer)}, and the machine has room for {fit.room} "
                 f"of this event, {len(taken)} taken by other workers there; start fewer of them, "
                 "or say --no-pin if times needn't be even",
                 again=MEND_S if taken else math.inf,
@@ -335,7 +325,7 @@ class Crew:
             free += [trial for trial in trials if trial.free]
         if len(free) < peer.threads:
             raise UnfitError(
-                f"has {_count(peer.threads, 'thread')}, and other work takes its cores; "
+                f"has {_threads(peer)}, and other work takes its cores; "
                 f"it is examined again every {BUSY_S:.0f} s; say --no-pin if times needn't be "
                 "even",
                 again=BUSY_S,
@@ -450,11 +440,6 @@ async def _result(future: Any) -> Any:  # noqa: ANN401
     return result
 
 
-def _ask(config: WorkerConfig, sandbox: str) -> bytes:
-    entrants = tuple(bot.entrant for bot in config.bots)
-    return _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
-
-
 def _answer(encoded: Any) -> dask_tasks.NodeAnswer:  # noqa: ANN401 - a worker may send anything
     try:
         found: dask_tasks.NodeAnswer = dask_tasks.answer(encoded)
@@ -476,5 +461,5 @@ def _line(text: str) -> str:
     return "; ".join(filter(None, map(str.strip, text.splitlines())))[:_REASON_CHARS]
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _threads(peer: Peer) -> str:
+    return f"{peer.threads} {'thread' if peer.threads == 1 else 'threads'}"

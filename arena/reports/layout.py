@@ -21,10 +21,10 @@ def clip(text: str, room: int) -> str:
     # A mark belongs to the letter before it, which is gone.
     while start < len(text) and unicodedata.category(text[start]).startswith("M"):
         start += 1
-    return _fitting(text, room - 1 - tail) + "…" + text[start:]
+    return fitting(text, room - 1 - tail) + "…" + text[start:]
 
 
-def _fitting(text: str, room: int) -> str:
+def fitting(text: str, room: int) -> str:
     """The longest start that fits. By whole starts: a mark's width depends on its letter."""
     return text[: next((n for n in range(len(text)) if width(text[: n + 1]) > room), None)]
 
@@ -47,7 +47,7 @@ def wrap(text: str, room: int | None, *, indent: str) -> list[str]:
             lines.append(line)
         line = indent + word if lines else word
         while width(line) > room:
-            part = _fitting(line, room)
+            part = fitting(line, room)
             if len(part) <= len(indent):
                 break
             lines.append(part)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -106,12 +106,8 @@ class CheckDisplay(CheckProgress):
             self._line(skipped[0])
 
     def _line(self, checked: CheckResult) -> None:
-        indent = self._longest + 6
-        first, *rest = self._wrapped(checked.detail, indent)
-        text = f"{checked.title:<{self._longest}}  {first}".rstrip()
-        self._mark(checked.status, text, indent="  ")
-        for line in rest:
-            self._print(f"{'':<{indent}}{line}")
+        head = f"{checked.title:<{self._longest}}  "
+        self._sentence(checked.status, checked.detail, head=head, left="  ")
 
     def _findings(self, report: Report) -> None:
         for checked in report.checks:
@@ -122,34 +118,32 @@ class CheckDisplay(CheckProgress):
         self._print("")
         self._sentence(report.status, f"{report.bot}: {_verdict(report)}")
 
-    def _sentence(self, status: str, text: str) -> None:
-        first, *rest = self._wrapped(text, 2)
-        self._mark(status, first)
+    def _sentence(self, status: str, text: str, *, head: str = "", left: str = "") -> None:
+        """Behind a mark and `head`; what is broken begins below the text."""
+        margin = len(left) + 2 + len(head)
+        first, *rest = self._wrapped(text, margin)
+        self._mark(status, f"{head}{first}".rstrip(), left)
         for line in rest:
-            self._print(f"  {line}")
+            self._print(f"{'':<{margin}}{line}")
 
     def _finding(self, finding: Finding) -> None:
         says = [line for line in finding.stderr.splitlines() if line.strip()]
         last = last_exception(finding.stderr)
         found = "" if last and finding.found == last else finding.found
         received = self._capped(finding.received) or "nothing" * bool(finding.sent)
-        self._labelled("error", self._quoted(last))
-        self._labelled("found", found.split("\n") if "\n" in found else self._words(found))
-        self._labelled("sent", self._quoted(self._capped(finding.sent)))
-        self._labelled("received", self._quoted(received))
-        self._labelled("ended", self._words(finding.status))
-        self._labelled("rule", self._words(f'{finding.rule} ({SPEC}, "{finding.section}")'))
-        self._labelled("do", self._words(finding.advice))
-        self._labelled("stderr", self._stderr(says))
-
-    def _stderr(self, says: Sequence[str]) -> Iterator[str]:
-        for line in says if self._verbose else _ends(says):
-            text = f"| {line}"
-            yield text if self._verbose else text[: self._room(_LABEL)]
-
-    def _labelled(self, label: str, lines: Iterable[str]) -> None:
-        for number, line in enumerate(lines):
-            self._print(f"    {'' if number else label:<9} {line}")
+        room = None if self._verbose else self._room(_LABEL)
+        for label, lines in (
+            ("error", self._quoted(last)),
+            ("found", found.split("\n") if "\n" in found else self._words(found)),
+            ("sent", self._quoted(self._capped(finding.sent))),
+            ("received", self._quoted(received)),
+            ("ended", self._words(finding.status)),
+            ("rule", self._words(f'{finding.rule} ({SPEC}, "{finding.section}")')),
+            ("do", self._words(finding.advice)),
+            ("stderr", [f"| {line}"[:room] for line in (says if self._verbose else _ends(says))]),
+        ):
+            for number, line in enumerate(lines):
+                self._print(f"    {'' if number else label:<9} {line}")
 
     def _words(self, text: str) -> list[str]:
         return self._wrapped(text, _LABEL) if text else []

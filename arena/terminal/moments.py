@@ -11,7 +11,7 @@ Invariant: a picture for a watching seat shows nothing that this seat could not 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -141,50 +141,43 @@ def table_picture(
     about: Descriptor,
     names: Sequence[str],
     *,
-    title: str,
     acting: Collection[int],
     totals: Sequence[int],
-    news: Sequence[str],
-    scores: Sequence[tuple[int | None, ...]],
     watcher: int | None = None,
+    **told: Any,  # noqa: ANN401 - title, news and scores of the picture
 ) -> Picture:
     """The table at a moment, as it lies, or as far as the watching seat could know it."""
     drawn = moment.drawn if watcher is None or watcher in acting else None
+    players = []
+    for seat, name in enumerate(names):
+        seen = _FACES if watcher is None else {ALL: Face.ALL}
+        if seat == watcher:
+            seen = {**seen, OWNER: Face.OWNER}
+        cards = zip(
+            moment.cards[seat] if moment.cards else (),
+            moment.known[seat] if moment.known else "",
+            strict=True,
+        )
+        shown = tuple(
+            Card(about.label(card), seen.get(letter, Face.HIDDEN)) for card, letter in cards
+        )
+        fallen = seat in moment.fallen
+        player = Player(
+            name=name,
+            rows=tuple(shown[at : at + about.across] for at in range(0, len(shown), about.across)),
+            total=totals[seat],
+            note="failed" if fallen else about.ended if moment.ended_by == seat else "",
+            fallen=fallen,
+        )
+        players.append(player)
     return Picture(
-        title=title,
-        players=tuple(
-            _player(moment, about, seat, name=name, total=totals[seat], watcher=watcher)
-            for seat, name in enumerate(names)
-        ),
+        players=tuple(players),
         acting=frozenset(acting),
         pile=about.label(moment.discard) if moment.hole else "",
         piled=moment.pile,
         stock=moment.stock,
         drawn="" if drawn is None else about.label(drawn),
-        news=tuple(news),
-        scores=tuple(scores),
-    )
-
-
-def _player(
-    moment: Moment, about: Descriptor, seat: int, *, name: str, total: int, watcher: int | None
-) -> Player:
-    cards = moment.cards[seat] if moment.cards else ()
-    letters = moment.known[seat] if moment.known else ""
-    seen = dict(_FACES)
-    if watcher is not None:
-        seen = {ALL: Face.ALL} | ({OWNER: Face.OWNER} if seat == watcher else {})
-    shown = tuple(
-        Card(about.label(card), seen.get(letter, Face.HIDDEN))
-        for card, letter in zip(cards, letters, strict=True)
-    )
-    fallen = seat in moment.fallen
-    return Player(
-        name=name,
-        rows=tuple(shown[at : at + about.across] for at in range(0, len(shown), about.across)),
-        total=total,
-        note="failed" if fallen else about.ended if moment.ended_by == seat else "",
-        fallen=fallen,
+        **told,
     )
 
 
@@ -226,25 +219,21 @@ class Album:
 
     def picture(self, at: int, watcher: int | None = None) -> Picture:
         moment = self.moments[at]
+        title = f"{self.match.id}, hole {moment.hole}" if moment.hole else self.match.id
+        if moment.hole and moment.luck and watcher is None:  # else it tells of hidden cards
+            title += f", {_luck(moment.luck)}"
         played = self.match.holes[: max(0, moment.hole if moment.over else moment.hole - 1)]
         return table_picture(
             moment,
             self._about,
             self.names,
-            title=self._title(moment, watcher),
+            title=title,
             acting=self._acting(moment),
             totals=played[-1].totals if played else (0,) * len(self.names),
             news=tuple(self.news(at, watcher)),
-            scores=[strokes_of(hole.order, hole.scores) for hole in played],
+            scores=tuple(strokes_of(hole.order, hole.scores) for hole in played),
             watcher=watcher,
         )
-
-    def _title(self, moment: Moment, watcher: int | None) -> str:
-        if not moment.hole:
-            return self.match.id
-        title = f"{self.match.id}, hole {moment.hole}"
-        # It follows from cards that a seat can't know.
-        return title if watcher is not None or not moment.luck else f"{title}, {_luck(moment.luck)}"
 
     def news(self, at: int, watcher: int | None = None) -> Iterator[str]:
         """What has happened on the hole until a moment, a line each."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import msgspec
-from wcwidth import wcswidth
 
 from arena.event.commands import MERGE, command_line
 from arena.event.compare import Comparison
@@ -25,6 +24,7 @@ from arena.model import Event, MatchRecord
 from arena.ratings.outcomes import RatedOutcome
 from arena.registry import render
 from arena.reports.escape import json_line, plain, visible
+from arena.reports.layout import fitting
 from arena.schedule import Wave
 from arena.terminal.outcome import (
     JSON_VERSION,
@@ -169,7 +169,7 @@ class BarProgress(LineProgress):
     def tick(self) -> None:
         self._report_void()
         columns, rows = _size(self._out)
-        what = [_cut(f"  {visible(self.open)}", columns - 1)] if self.open else []
+        what = [fitting(f"  {visible(self.open)}", columns - 1)] if self.open else []
         lines = [self._bar(columns), *what]
         lines += self._ranking(columns, max(0, min(ROWS, rows - 3 - len(lines))))
         text = self._erasure() + "".join(f"{line}\n" for line in lines)
@@ -204,7 +204,7 @@ class BarProgress(LineProgress):
         lines = ["  so far (provisional)"]
         for place, (entrant, mu, sigma) in enumerate(ranking[: rows - 1], 1):
             text = f"{place:>4}  {mu:6.2f} ± {2 * sigma:4.2f}  {plain(entrant)}"
-            lines.append(_cut(text, columns - 1))
+            lines.append(fitting(text, columns - 1))
         if len(ranking) > rows - 1:
             lines.append(f"      … and {len(ranking) - rows + 1} more")
         return lines
@@ -330,10 +330,3 @@ def _size(out: TextIO | None) -> tuple[int, int]:
         return os.get_terminal_size(out.fileno())
     except (OSError, AssertionError, AttributeError):
         return shutil.get_terminal_size()
-
-
-def _cut(text: str, columns: int) -> str:
-    """What fits into so many cells; some scripts take two for a character."""
-    while wcswidth(text) > columns:
-        text = text[:-1]
-    return text

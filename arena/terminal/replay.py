@@ -13,7 +13,7 @@ import msgspec
 
 from arena import registry
 from arena.api.results import EventResults, open_results
-from arena.event.search import ANY, Bound, Search, SearchResult, no_matches, seat_of
+from arena.event.search import ANY, Search, SearchResult, no_matches, seat_of
 from arena.luck import evaluator_name
 from arena.model import Event, FaultKind, MatchRecord, UserError
 from arena.reports.escape import json_line, plain, shell
@@ -26,66 +26,60 @@ LISTED = 20
 KINDS = (ANY, *FaultKind)
 
 
-def show_replay(
-    *,
-    folder: Path,
-    match: str | None,
-    bots: Sequence[str],
-    fault: str | None,
-    totals: Sequence[Bound],
-    margins: Sequence[Bound],
-    sort: str | None,
-    limit: int | None,
-    everything: bool,
-    attempt: int | None,
-    as_json: bool,
-    **how: Any,  # noqa: ANN401 - of `_show`
-) -> None:
+def show_replay(asked: Any) -> None:  # noqa: ANN401 - the flags of `arena replay`
+    fault, limit, folder = asked.fault, asked.limit, asked.folder
     if fault is not None and fault not in KINDS:
         raise UserError(
             f"--fault: there is no fault {plain(fault)!r}; there are: {', '.join(KINDS)}"
         )
     results = open_results(folder, notify=say)
-    event = results.event
-    if match is not None:
+    if asked.match is not None:
         searching = {
-            "--bot": bots,
-            "--total": totals,
-            "--margin": margins,
-            "--sort": sort,
+            "--bot": asked.bots,
+            "--total": asked.totals,
+            "--margin": asked.margins,
+            "--sort": asked.sort,
             "--limit": limit is not None,
         }
         if odd := [flag for flag, given in searching.items() if given]:
             raise UserError(f"{', '.join(odd)}: to search for a match, and one is named")
-        record = results.match(match, attempt=attempt)
-        _show(results, record, fault=fault, as_json=as_json, **how)
+        _show(results, results.match(asked.match, attempt=asked.attempt), asked)
         return
-    if attempt is not None:
+    if asked.attempt is not None:
         raise UserError("--attempt goes with a match")
     search = Search(
-        bots=tuple(seat_of(event, bot) for bot in bots),
+        bots=tuple(seat_of(results.event, bot) for bot in asked.bots),
         fault=fault or "",
-        totals=tuple(totals),
-        margins=tuple(margins),
-        sort=sort or "",
+        totals=asked.totals,
+        margins=asked.margins,
+        sort=asked.sort or "",
     )
-    at_most = None if limit == 0 or (limit is None and as_json) else limit or LISTED
-    found = results.search(search, everything=everything, limit=at_most)
+    at_most = None if limit == 0 or (limit is None and asked.as_json) else limit or LISTED
+    found = results.search(search, everything=asked.everything, limit=at_most)
     if not found.matches:
-        raise _nothing(results, everything=everything)
+        raise _nothing(results, everything=asked.everything)
     alone = len(found.records) == 1 and (limit == 1 or found.matches == 1)
-    if alone and not as_json:
-        _show(results, found.records[0][0], fault=fault, as_json=False, **how)
+    if alone and not asked.as_json:
+        _show(results, found.records[0][0], asked)
         return
-    if odd := [flag for flag, given in how.items() if given]:
-        names = ", ".join(f"--{_FLAGS.get(flag, flag)}" for flag in odd)
+    if odd := [flag for name, flag in _OF_ONE.items() if getattr(asked, name)]:
         raise UserError(
-            f"{names}: for one match, and there are {found.matches:,}: name it, or add --limit 1"
+            f"{', '.join(odd)}: for one match, and there are {found.matches:,}: name it, or add "
+            "--limit 1"
         )
-    if as_json:
-        _list_as_json(folder, event, found)
+    if asked.as_json:
+        _list_as_json(folder, results.event, found)
     else:
         _list(folder, found, search.bots)
+
+
+_OF_ONE = {
+    "hole": "--hole",
+    "move": "--move",
+    "watcher": "--as",
+    "as_text": "--print",
+    "export": "--export",
+}
 
 
 def _nothing(results: EventResults, *, everything: bool) -> UserError:
@@ -93,9 +87,6 @@ def _nothing(results: EventResults, *, everything: bool) -> UserError:
         return no_matches(results.folder)
     more = "" if everything else "; --all looks at matches that don't count too"
     return UserError(f"{results.folder}: no such match{more}")
-
-
-_FLAGS = {"watcher": "as", "as_text": "print"}
 
 
 def _list(folder: Path, found: SearchResult, bots: Sequence[str]) -> None:
@@ -125,19 +116,9 @@ def _list_as_json(folder: Path, event: Event, found: SearchResult) -> None:
         echo_json(line)
 
 
-def _show(
-    results: EventResults,
-    record: MatchRecord,
-    *,
-    fault: str | None,
-    hole: int | None,
-    move: int | None,
-    watcher: str | None,
-    as_text: bool,
-    export: str | None,
-    as_json: bool,
-) -> None:
-    if as_json and export not in (None, "-"):
+def _show(results: EventResults, record: MatchRecord, asked: Any) -> None:  # noqa: ANN401 - flags
+    hole, move, export, watcher = asked.hole, asked.move, asked.export, asked.watcher
+    if asked.as_json and export not in (None, "-"):
         raise UserError("--json writes to standard output, --export to a file: take one")
     if move is not None and hole is None:
         raise UserError("--move counts within a hole: add --hole N")
@@ -147,19 +128,19 @@ def _show(
     if event.settings.evaluator not in {"", mine}:
         theirs = plain(event.settings.evaluator)
         say(f"note: luck was measured by {theirs}; this arena has {mine or 'none'}, and shows none")
-    if as_json or export is not None:
+    if asked.as_json or export is not None:
         _export(json_line(msgspec.json.encode(steps)) + b"\n", export or "-")
         return
     album = Album(steps)
     tell = partial(whole_fault, record, folder=str(folder), limits=event.settings.limits)
     seat = None if watcher is None else _seat(record, event, watcher)
     at = 0 if hole is None else moment_of(album, hole, move)
-    if fault is not None and hole is None:
+    if asked.fault is not None and hole is None:
         found = album.fault_after(-1)
         if found is None:
             raise UserError(f"{plain(record.id)}: no bot failed in it")
         at = found
-    if not as_text and can_draw(sys.stdin, sys.stdout):
+    if not asked.as_text and can_draw(sys.stdin, sys.stdout):
         from arena.terminal.viewer import Stepper, step_through
 
         stepper = Stepper(album, tell, style(), at=at, watcher=seat)

@@ -289,7 +289,7 @@ class WatchedMatch:
             acting=acting,
             totals=self._totals,
             news=tuple(self._told),
-            scores=self._scores,
+            scores=tuple(self._scores),
         )
 
 

@@ -30,6 +30,7 @@ from arena.model import (
     Block,
     Entrant,
     Event,
+    Frozen,
     HostError,
     MatchRecord,
     Series,
@@ -41,10 +42,23 @@ from arena.ratings.incremental import Counting
 from arena.replay.moves import replay_moves
 from arena.reports.escape import plain
 from arena.store import read_private, records_of_series, secret_of
+from arena.system import randomness
 from arena.verify.findings import Difference, differs
 from arena.verify.records import unlike
 
 _HASH_SHOWN = 12
+
+
+class RerunOptions(Frozen, frozen=True, kw_only=True):
+    """Matches that the bots play again."""
+
+    matches: int
+    """Drawn at random."""
+    seed: str | None = None
+    """Draws them; None: random."""
+    bots: tuple[Path, ...] = ()
+    """Those that the cache no longer has."""
+    sandbox: str = "auto"
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,17 +79,10 @@ class _SeriesRerun(msgspec.Struct, frozen=True, kw_only=True):
     chosen: int
 
 
-def rerun(
-    folder: Path,
-    number: int,
-    notify: Notify,
-    *,
-    seed: str,
-    jobs: int,
-    bots: Sequence[Path] = (),
-    sandbox: str = "auto",
-) -> Rerun:
+def play_again(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -> Rerun:
     """Play some matches again. UserError if their bots can't be found as they were."""
+    number = options.matches
+    seed = randomness.token_hex(4) if options.seed is None else options.seed
     event, counting = count_folder(folder)
     secret = secret_of(folder, event)
     drawn = list(_choose(counting, folder, event, number, seed))
@@ -86,7 +93,7 @@ def rerun(
     private = read_private(folder)
     cache = default_cache()
     with in_use(cache):
-        sources = _sources(bots, event.entrants, cache, private.sources if private else {})
+        sources = _sources(options.bots, event.entrants, cache, private.sources if private else {})
         roster = restore(
             [(entrant, sources.get(entrant.id, "")) for entrant in entrants],
             cache=cache,
@@ -97,7 +104,7 @@ def rerun(
             settings.limits,
             notify,
             folder,
-            sandbox=sandbox,
+            sandbox=options.sandbox,
             seats=settings.seats,
             series=settings.series,
             way_out="they must be as they were; say where they are: "

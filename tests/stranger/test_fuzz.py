@@ -114,7 +114,7 @@ def read_all(folder):
 
     def transcript():
         record = list(read_records(folder))[-1]
-        bot = BotMatches.find(folder, record.id, record.seats[1], record.attempt, print)
+        bot = BotMatches(folder, record.id, record.seats[1], record.attempt, print)
         bot.transcript(lean=False)
 
     tried(reports)
