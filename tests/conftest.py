@@ -48,9 +48,8 @@ class Rest:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items):
-        """Choose."""
-        if self._config.option.long or any("::" in arg for arg in self._config.args):
-            return
+        """Choose. The rest would take three times as long with coverage, which is held without."""
+        everything = self._config.option.long or any("::" in arg for arg in self._config.args)
         kept, left = [], []
         unused = set()
         used = set()
@@ -66,14 +65,19 @@ class Rest:
             used.add((function, case))
             if case in quick:
                 kept.append(item)
+            elif everything:
+                kept.append(item)
+                if self._config.pluginmanager.hasplugin("_cov"):
+                    item.add_marker("no_cover")
             else:
                 left.append(item)
                 (what,) = mark.args
                 self._left_out[f"{item.nodeid.partition('::')[0].rpartition('/')[0]}: {what}"] += 1
-        if unused - used:
+        if unused - used and not everything:
             raise pytest.UsageError(f"quick cases that are not there: {sorted(unused - used)}")
         items[:] = kept
-        self._config.hook.pytest_deselected(items=left)
+        if left:
+            self._config.hook.pytest_deselected(items=left)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self):
@@ -104,51 +108,118 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """For workers and for the process that reports."""
     config.pluginmanager.register(Rest(config), "rest")
+    config.pluginmanager.register(Turns(config), "turns")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """Half of the time a test waits for processes; those of the long rest have more of them."""
-    cores = len(os.sched_getaffinity(0))
-    return cores + 1 if config.option.long else 2 * cores
-
-
-@pytest.fixture(autouse=True)
-def turn(request, tmp_path_factory):
-    """In the long rest a test marked `alone` has the machine for itself.
-
-    Programs that take what they can, and tests of who is charged for whose time, would disturb
-    others, or be disturbed. The gate keeps those that come later from overtaking who waits for it.
-    """
-    if not (request.config.option.long and "PYTEST_XDIST_WORKER" in os.environ):
-        yield
-        return
-    shared = tmp_path_factory.getbasetemp().parent
-    with (shared / "gate").open("w") as gate, (shared / "turn").open("w") as lock:
-        fcntl.flock(gate, fcntl.LOCK_EX)
-        alone = request.node.get_closest_marker("alone")
-        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
-        fcntl.flock(gate, fcntl.LOCK_UN)
-        yield
+    """Half of the time a test waits for processes."""
+    return 2 * len(os.sched_getaffinity(0))
 
 
 SPREAD = ("event", "live", "engine", "play", "sandbox", "seeded")
 """Folders whose files are too slow for one process each."""
+SECONDS = Path(__file__).with_name("seconds.json")
+"""What each scope took that takes long, with --long. Written by a run with ARENA_UPDATE_SECONDS."""
+NOTICED_S = 2.0
+TURN = "ARENA_TESTS_TURN"
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """A file is run by one process, which has its fixtures; of slow folders each test by any."""
-    from xdist.scheduler import LoadScopeScheduling
+def scope_of(nodeid):
+    """What one process runs: a file with its fixtures, or a test of a slow folder."""
+    file, _, name = nodeid.partition("::")
+    _, folder, *_ = file.split("/")
+    return f"{file}::{name}" if folder in SPREAD else file
 
-    class Files(LoadScopeScheduling):
-        def _split_scope(self, nodeid):
-            file, _, name = nodeid.partition("::")
-            _, folder, *_ = file.split("/")
-            return f"{file}::{name}" if folder in SPREAD else file
 
-    config.option.loadscopereorder = False
-    return Files(config, log)
+class Turns:
+    """Who runs which tests when, if several processes run them.
+
+    What takes longest comes first, so that no process is left with it in the end.
+
+    In the long rest tests marked `alone` have the machine for themselves: programs that take what
+    they can, and tests of who is charged for whose time, would disturb others, or be disturbed. One
+    process runs all of them, when the others have nothing left to do. The variable TURN may name
+    the file that is locked for it: `flock --shared` keeps other programs from running beside them.
+    """
+
+    ALONE = "alone"
+
+    def __init__(self, config):
+        self._config = config
+        self._known = json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
+        self._took = collections.Counter()
+        self._holding = None
+        self._alone = None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        """Sort, in each process alike."""
+        if not hasattr(self._config, "workerinput"):
+            return
+        alone = [item.nodeid for item in items if self._is_alone(item)]
+        own = self._shared / f"{self.ALONE}-{os.getpid()}"
+        own.write_text(json.dumps(alone))
+        own.replace(self._shared / self.ALONE)
+        items.sort(
+            key=lambda item: (self._is_alone(item), -self._known.get(scope_of(item.nodeid), 0))
+        )
+
+    def _is_alone(self, item):
+        return self._config.option.long and item.get_closest_marker("alone") is not None
+
+    @property
+    def _shared(self):
+        """The folder of all processes of this run."""
+        base = self._config._tmp_path_factory.getbasetemp()
+        return base.parent if hasattr(self._config, "workerinput") else base
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config, log):
+        """By scopes, in the order of the collection."""
+        from xdist.scheduler import LoadScopeScheduling
+
+        turns = self
+
+        class Scopes(LoadScopeScheduling):
+            def _split_scope(self, nodeid):
+                return turns.ALONE if turns.is_alone(nodeid) else scope_of(nodeid)
+
+        config.option.loadscopereorder = False
+        return Scopes(config, log)
+
+    def is_alone(self, nodeid):
+        """For the process that schedules, which has collected nothing itself."""
+        if self._alone is None:
+            self._alone = set(json.loads((self._shared / self.ALONE).read_text()))
+        return nodeid in self._alone
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item, nextitem):
+        """Hold the lock from the first test to the last one of the same kind."""
+        if not (self._config.option.long and hasattr(self._config, "workerinput")):
+            return (yield)
+        alone = self._is_alone(item)
+        if self._holding is None:
+            path = os.environ.get(TURN) or self._shared / "turn"
+            self._holding = Path(path).open("a")  # noqa: SIM115 - closed after the last test
+            fcntl.flock(self._holding, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        try:
+            return (yield)
+        finally:
+            if nextitem is None or self._is_alone(nextitem) != alone:
+                self._holding.close()
+                self._holding = None
+
+    def pytest_runtest_logreport(self, report):
+        """Also those of other processes come by here."""
+        self._took[scope_of(report.nodeid)] += report.duration
+
+    def pytest_sessionfinish(self):
+        """Write what was measured, if that is asked for."""
+        if "ARENA_UPDATE_SECONDS" in os.environ and not hasattr(self._config, "workerinput"):
+            slow = {scope: round(s) for scope, s in self._took.items() if s >= NOTICED_S}
+            SECONDS.write_text(json.dumps(dict(sorted(slow.items())), indent=1) + "\n")
 
 
 # Of several hundred commands each would compile the whole package anew.

@@ -161,7 +161,7 @@ def test_fair_blocks_are_called_unusual_as_seldom_as_is_said(invented):
         event = invented(1000 + seed, bots=3, deals=16, series=3, shuffled=bool(seed % 2))
         blocks_, trends = kept(event.records(), place=event.place)
         for name, found in hits.items():
-            rows = {"together": blocks_.together, "trends": trends.rows}[name](b"%d" % seed)
+            rows = {"together": blocks_.rows, "trends": trends.rows}[name](b"%d" % seed)
             assert 3 == len(rows)
             found.append(min(row.p for row in rows) <= 0.05)
     for found in hits.values():
