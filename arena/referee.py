@@ -2,11 +2,9 @@
 
 Theory of operation. `asked` lists the seats that owe a decision; `question(seat)` is the message
 for each. For every one of them the caller reports exactly one outcome: `answer(seat, move)` or
-`fail(seat, fault)`. When the last outcome is in, all are judged at once (so that in a simultaneous
-tee-off one seat's fault doesn't excuse another's answer), the game moves on, and `asked` lists the
-next seats. `take_notices()` are the one-way messages since the last call; as long as
-`news` is false there are none, and no seat has failed since. When `asked` is empty the match is
-over and `record()` is its record.
+`fail(seat, failure)`. When the last outcome is in, all are judged at once (so that in a
+simultaneous tee-off one seat's fault doesn't excuse another's answer), the game moves on, and
+`asked` lists the next seats. When it is empty the match is over and `record()` is its record.
 
 A seat that failed has forfeited: the game's fallback plays for it, without questions, as long as at
 least two other seats are left; else the match ends.
@@ -25,15 +23,7 @@ import msgspec
 from arena.deals import Deals, fingerprint
 from arena.games import Game, Hole, IllegalMoveError
 from arena.games.observer import ObservedGame, Observer
-from arena.model import (
-    Fault,
-    FaultKind,
-    HoleRecord,
-    MatchRecord,
-    MatchSpec,
-    Play,
-    Settings,
-)
+from arena.model import Fault, FaultKind, HoleRecord, MatchRecord, MatchSpec, Play, Settings
 from arena.wire.messages import (
     PROTOCOL,
     Act,
@@ -62,25 +52,11 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 def hello(settings: Settings) -> Hello:
     """The first line of every conversation of an event."""
-    limits = settings.limits
-    return Hello(
-        protocol=PROTOCOL,
-        game=settings.game,
-        rules=Rules(
-            seats=settings.seats, holes=HOLES, turn_cap=settings.turn_cap, playoff=settings.playoff
-        ),
-        limits=BotLimits(
-            move_ms=limits.move_ms,
-            match_ms=limits.match_ms,
-            start_ms=limits.start_ms,
-            memory_mb=limits.memory_mb,
-            tasks=limits.tasks,
-            scratch_mb=limits.scratch_mb,
-            line_bytes=limits.line_bytes,
-            stderr_bytes=limits.stderr_bytes,
-            series=settings.series,
-        ),
+    rules = Rules(
+        seats=settings.seats, holes=HOLES, turn_cap=settings.turn_cap, playoff=settings.playoff
     )
+    limits = BotLimits(**msgspec.structs.asdict(settings.limits), series=settings.series)
+    return Hello(protocol=PROTOCOL, game=settings.game, rules=rules, limits=limits)
 
 
 class Referee:
@@ -127,15 +103,9 @@ class Referee:
         self.news = True
         """Whether more than moves has happened since the notices were taken."""
         for seat in self._everybody:
-            start = MatchStart(
-                match=deals.opaque(spec.id),
-                seat=seat,
-                seats=self._seats,
-                seed=deals.seed(spec.id, seat),
-            )
+            match, seed = deals.opaque(spec.id), deals.seed(spec.id, seat)
+            start = MatchStart(match=match, seat=seat, seats=self._seats, seed=seed)
             self._notices.append((seat, start))
-
-    # ------------------------------------------------------------------------- the caller's
 
     def begin(self, failures: Sequence[tuple[int, Failure]] = ()) -> None:
         """Start play. `failures`: seats whose bots could not even be started."""
@@ -161,16 +131,8 @@ class Referee:
             if seat in self._briefed:
                 return Next(turn, bank_ms, events, hole.drawn(seat))
             self._briefed.add(seat)
-        return Act(
-            turn,
-            self._number,
-            self._move_ms,
-            bank_ms,
-            self._totals,
-            hole.view(seat),
-            events,
-            hole.legal(seat),
-        )
+        view, legal = hole.view(seat), hole.legal(seat)
+        return Act(turn, self._number, self._move_ms, bank_ms, self._totals, view, events, legal)
 
     def answer(self, seat: int, move: str) -> None:
         """Report an answer in time; its legality is judged here."""
@@ -233,22 +195,14 @@ class Referee:
     def record(self) -> MatchRecord:
         """The finished match, without the host's fields and the digest."""
         assert not self.asked
-        spec = self._spec
         return MatchRecord(
-            id=spec.id,
-            series=spec.series,
-            pairing=spec.pairing,
-            deal=spec.deal,
-            rotation=spec.rotation,
-            seats=spec.seats,
+            **msgspec.structs.asdict(self._spec),
             deck=fingerprint(self._decks),
             holes=tuple(self._holes),
             totals=self._totals,
             places=self._places(),
             faults=tuple(self._faults),
         )
-
-    # ------------------------------------------------------------------------------ verdicts
 
     def _settle(self, seat: int, outcome: str | Failure) -> None:
         assert seat in self.asked
@@ -287,24 +241,13 @@ class Referee:
         self.news = True
         if self._onlooker is not None:
             self._onlooker.fallen(seat)
-        self._faults.append(
-            Fault(
-                kind=failure.kind,
-                seat=seat,
-                hole=self._number,
-                turn=self._turn,
-                message=failure.message,
-                line=failure.line,
-                status=failure.status,
-            )
-        )
+        said = msgspec.structs.asdict(failure)
+        self._faults.append(Fault(**said, seat=seat, hole=self._number, turn=self._turn))
 
     def _decided(self) -> bool:
         """Whether fewer than two contenders are left."""
         contenders = self._tied or self._everybody
         return sum(seat not in self._failed for seat in contenders) < 2
-
-    # ---------------------------------------------------------------------------- the course
 
     def _deal(self, number: int, players: tuple[int, ...]) -> None:
         """Start a hole; the deal goes clockwise among `players`."""
@@ -320,10 +263,7 @@ class Referee:
         self._seen = [0] * self._seats
         self._briefed.clear()
         self._hole = self._game.start(
-            seats=self._seats,
-            order=self._order,
-            deck=deck,
-            turn_cap=self._settings.turn_cap,
+            seats=self._seats, order=self._order, deck=deck, turn_cap=self._settings.turn_cap
         )
 
     def _next(self, seat: int, players: tuple[int, ...]) -> int:
@@ -355,9 +295,8 @@ class Referee:
     def _hole_over(self, hole: Hole) -> bool:
         """Score the hole; True when another one has been dealt."""
         scores = hole.scores()
-        self._holes.append(
-            HoleRecord(order=self._order, moves=",".join(self._moves), scores=scores)
-        )
+        moves = ",".join(self._moves)
+        self._holes.append(HoleRecord(order=self._order, moves=moves, scores=scores))
         if self._number <= HOLES:
             self._totals = tuple(
                 total + score for total, score in zip(self._totals, scores, strict=True)
@@ -409,11 +348,8 @@ class Referee:
     def _places(self) -> tuple[int, ...]:
         """Fewest strokes, then most playoff holes survived; forfeits last, the later the better."""
         fell = {fault.seat: fault.turn for fault in self._faults}
-
-        def key(seat: int) -> tuple[int, int, int]:
-            if seat in fell:
-                return (1, -fell[seat], 0)
-            return (0, self._totals[seat], -self._survived[seat])
-
-        keys = [key(seat) for seat in self._everybody]
+        keys = [
+            (1, -fell[seat], 0) if seat in fell else (0, self._totals[seat], -self._survived[seat])
+            for seat in self._everybody
+        ]
         return tuple(1 + sum(other < mine for other in keys) for mine in keys)

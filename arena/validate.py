@@ -1,8 +1,8 @@
 """Check that events and records of a results folder are ones that an arena could have written.
 
-A folder may come from a stranger, with forged checksums. Types and ranges are in `arena.model` and
-checked while decoding; this module checks relations between fields. Whether a record is true is
-for `arena verify`.
+A folder may come from a stranger, with forged checksums. Types and ranges are checked while
+decoding; this module checks relations between fields. Whether a record is true is for
+`arena verify`.
 
 Pure. Invariant: in what passes every seat has an entrant, a total and a place, and entrants' ids
 are labels: they may be file names, and words of a command that is printed for copying.

@@ -56,12 +56,8 @@ def play_match(
         rotation=rotation,
         seats=tuple(circle[(seat + rotation) % seats] for seat in range(seats)),
     )
-    settings = Settings(
-        game=game.name,
-        seats=seats,
-        turn_cap=game.turn_cap if turn_cap is None else turn_cap,
-        playoff=playoff,
-    )
+    cap = game.turn_cap if turn_cap is None else turn_cap
+    settings = Settings(game=game.name, seats=seats, turn_cap=cap, playoff=playoff)
     referee = Referee(spec, game=game, deals=deals, settings=settings)
     return play_out(referee, spec.seats, [policies[entrant] for entrant in spec.seats])
 

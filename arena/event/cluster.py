@@ -15,8 +15,7 @@ from arena.executors import Executor
 from arena.executors.cores import fair_jobs
 from arena.executors.local import LocalExecutor
 from arena.machine import Notify
-from arena.machine.facts import played_here, worker_config, workers_of
-from arena.machine.groups import with_host
+from arena.machine.facts import played_here, with_host, worker_config, workers_of
 from arena.model import Bot, Event
 from arena.store import Store
 

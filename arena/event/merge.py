@@ -27,7 +27,7 @@ from arena.event.progress import Outcome, Progress
 from arena.event.results import counting_of, left_of
 from arena.event.tournament import Tournament
 from arena.formats.shards import Shard
-from arena.machine.groups import machines_of, with_host
+from arena.machine.facts import machines_of, with_host
 from arena.model import Event, HostError, UserError
 from arena.reports.escape import shell
 from arena.store import (

@@ -27,7 +27,7 @@ import msgspec
 
 from arena.event.epochs import epoch_fault, epochs_of
 from arena.event.results import Keys, counting_of, incomplete, key_of, record_key, schedule_of
-from arena.machine.groups import machines_of, with_host
+from arena.machine.facts import machines_of, with_host
 from arena.model import Event, Frozen, MatchRecord, MatchSpec, RateOn, Table, UserError
 from arena.ratings.incremental import Counting
 from arena.ratings.pool import (

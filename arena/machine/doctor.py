@@ -69,10 +69,8 @@ SAYS_S = 10.0
 class Tried(Frozen, frozen=True, kw_only=True):
     """One candidate for a sandbox."""
 
-    name: str
-    """As in --sandbox."""
-    label: str
-    """Tells the system's bwrap from the wheel's."""
+    name: str  # as in --sandbox
+    label: str  # tells the system's bwrap from the wheel's
     tool: str = ""
     identity: str = ""
     """Which file confines bots, and its SHA-256, where that is not the system's own."""
@@ -81,27 +79,22 @@ class Tried(Frozen, frozen=True, kw_only=True):
     memory: str = ""
     kept: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
-    finding: HostProblem | None = None
-    """Why it doesn't work and what to do about it."""
+    finding: HostProblem | None = None  # why it doesn't work and what to do about it
 
 
 class Memory(Frozen, frozen=True, kw_only=True):
     """How the memory of a bot's whole process tree is limited."""
 
-    by: str = ""
-    """"cgroup v2", "cgroup v1" or "watchdog"."""
-    finding: HostProblem | None = None
-    """Why by no control group."""
+    by: str = ""  # "cgroup v2", "cgroup v1" or "watchdog"
+    finding: HostProblem | None = None  # why by no control group
 
 
 class Trial(Frozen, frozen=True, kw_only=True):
     """A bot in the chosen sandbox, from its start to its end."""
 
     plays: bool = False
-    start_ms: float = 0.0
-    """Until it had answered `hello`."""
-    gone_ms: float = 0.0
-    """From `bye` until nothing of it was left."""
+    start_ms: float = 0.0  # until it had answered `hello`
+    gone_ms: float = 0.0  # from `bye` until nothing of it was left
     problem: str = "no sandbox to start it in"
     finding: HostProblem | None = None
     """What a bot with scratch space needs and the canary didn't."""
@@ -113,26 +106,20 @@ class Checkup(Frozen, frozen=True, kw_only=True):
     v: int = 1
     works: bool
     """Whether `arena run` would find a sandbox, and a bot plays in it with all it is promised."""
-    sandbox: str
-    """The remedy; empty: none is needed."""
+    sandbox: str  # which `arena run` would take; empty: none
     backends: tuple[Tried, ...]
     memory: Memory
     waits_counted: bool = True
-    """Whether the kernel tells how long a task has waited for a core: it is charged for that if
-    not."""
+    """Whether the kernel tells how long a task has waited for a core: else bots pay for that."""
     lack: str = ""
     """Default promises to bots that this process's own limits break: `arena run` stops."""
-    notes: tuple[str, ...] = ()
-    """Warnings about limits that are scarce."""
+    notes: tuple[str, ...] = ()  # warnings about limits that are scarce
     bot: Trial
-    guarantees: dict[str, str]
-    """What the names in `kept` mean."""
+    guarantees: dict[str, str]  # what the names in `kept` mean
     gaps: dict[str, str]
     machine: Machine
-    user: int
-    """Its uid; 0 is root."""
-    languages: dict[str, str]
-    """Version by name; empty: it isn't there."""
+    user: int  # its uid; 0 is root
+    languages: dict[str, str]  # version by name; empty: it isn't there
 
 
 def examine() -> Checkup:
@@ -192,9 +179,8 @@ def examine() -> Checkup:
 
 def _finding(backend: Backend, tool: str, detail: str, host: Host) -> HostProblem:
     if backend.name == "bwrap":
-        return in_workflow(
-            of_bwrap(host, tool, detail)
-        )  # of this one, while of_backend looks at all
+        # Of this one, while of_backend looks at all.
+        return in_workflow(of_bwrap(host, tool, detail))
     return of_backend(backend.name, detail, host)
 
 
@@ -256,12 +242,8 @@ async def _start_and_end(table: Pipes, context: MatchContext, entrant: str) -> T
     if failure is not None:
         last = contestant.last_words().strip().rpartition("\n")[2]
         return Trial(problem=": ".join(filter(None, (failure.message, failure.status, last))))
-    return Trial(
-        plays=True,
-        start_ms=round((ready - began) * 1000, 1),
-        gone_ms=round((gone - ready) * 1000, 1),
-        problem="",
-    )
+    start_ms, gone_ms = round((ready - began) * 1000, 1), round((gone - ready) * 1000, 1)
+    return Trial(plays=True, start_ms=start_ms, gone_ms=gone_ms, problem="")
 
 
 def _languages() -> dict[str, str]:

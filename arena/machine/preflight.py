@@ -13,18 +13,6 @@ SETTINGS = ("--memory", "--tasks", "--scratch")
 """The flags by which a command can promise less."""
 
 
-def promise(limits: Limits, series: int = 1) -> Launch:
-    """What a bot that plays so many matches is promised, as far as the host can take it away."""
-    return Launch(
-        run=(),
-        root="",
-        memory_mb=limits.memory_mb,
-        tasks=limits.tasks,
-        scratch_mb=limits.scratch_mb,
-        cpu_seconds=(limits.start_ms + series * limits.match_ms) // 1000 + 1,
-    )
-
-
 def keep_promises(
     limits: Limits,
     notify: Notify,
@@ -56,9 +44,17 @@ def judged(
     flags: Collection[str] = (),
 ) -> inherited_limits.Capacity:
     """The same as a report, for `arena doctor`."""
+    promise = Launch(
+        run=(),
+        root="",
+        memory_mb=limits.memory_mb,
+        tasks=limits.tasks,
+        scratch_mb=limits.scratch_mb,
+        cpu_seconds=(limits.start_ms + series * limits.match_ms) // 1000 + 1,
+    )
     return inherited_limits.check_capacity(
         inherited_limits.read_limits(),
-        promise(limits, series),
+        promise,
         seats=seats,
         tables=jobs or fair_jobs(),
         fixed=jobs is not None,

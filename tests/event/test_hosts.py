@@ -3,7 +3,7 @@
 import pytest
 
 from arena.event.drift import differences, public_value
-from arena.machine.groups import with_host
+from arena.machine.facts import with_host
 from arena.model import Confinement, Entrant, Event, Limits, Machine, Settings, UserError
 
 EVENT = Event(settings=Settings(game="play-nine"), entrants=(), commitment="c")
