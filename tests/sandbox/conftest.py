@@ -129,10 +129,10 @@ class Bot:
 
 
 class Host:
-    """A spawner, a backend, and the answers sorted by program."""
+    """A spawner, the programs of a test, and the answers sorted by program."""
 
-    def __init__(self, folder):
-        self.spawner = Spawner()
+    def __init__(self, folder, spawner):
+        self.spawner = spawner
         self.folder = folder
         self.bots = {}
         self.ended = {}
@@ -178,21 +178,48 @@ class Host:
         return bot.pid
 
     def close(self):
-        self.spawner.close()
+        """End the programs that are left."""
+        if self.spawner._process.poll() is None:
+            for bot in self.bots.values():
+                if bot.id not in self.ended:
+                    self.spawner.kill(bot.id)
+                    self.exited(bot)
         for bot in self.bots.values():
             for descriptor in bot.open:
                 os.close(descriptor)
+        assert [] == [pid for bot in self.bots.values() for pid in alive(bot.token)]
+
+
+@pytest.fixture(scope="module")
+def spawner():
+    """`spawner()`: the one of these tests; another one when a test has ended it."""
+    with contextlib.ExitStack() as stack:
+        begun = []
+
+        def get():
+            if not begun or begun[-1]._process.poll() is not None:
+                begun.append(stack.enter_context(Spawner()))
+            return begun[-1]
+
+        yield get
 
 
 @pytest.fixture
-def host(tmp_path):
+def host(tmp_path, spawner):
     """A running spawner; nothing of what it started may survive the test."""
-    found = Host(tmp_path)
-    try:
+    found = Host(tmp_path, spawner())
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def lone_host(tmp_path):
+    """The same, but its spawner has started nothing before."""
+    with Spawner() as spawner:
+        found = Host(tmp_path, spawner)
         yield found
-    finally:
+        spawner.close()
         found.close()
-    assert [] == [pid for bot in found.bots.values() for pid in alive(bot.token)]
 
 
 def alive(token):

@@ -53,7 +53,7 @@ def test_suite_as_an_ordinary_user():
             [
                 sys.executable, "-c", BECOME, sys.base_prefix, sys.prefix, str(project), str(UID),
                 str(scratch), "-q", "--long", "-p", "no:cacheprovider", f"--basetemp={scratch}/t",
-                "-k", "not bwrap-system",
+                "-k", "not bwrap-system and not none and not is_flat",
                 *(str(here / name) for name in
                   ("test_conformance.py", "test_confinement.py", "test_client.py")),
             ],

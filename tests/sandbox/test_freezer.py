@@ -14,7 +14,7 @@ from arena.sandbox import freezer
 from arena.sandbox.freezer import Freezer
 from arena.sandbox.meter import Meter, members
 
-pytestmark = [pytest.mark.process, pytest.mark.alone]
+pytestmark = pytest.mark.process
 
 SPIN = "while True: pass\n"
 TREES = {
@@ -117,8 +117,13 @@ def running(meter):
         assert time.monotonic() < deadline, "it does not run"
 
 
-@pytest.mark.parametrize("kind", TREES)
-@pytest.mark.long("a storm of forks", quick=[kind for kind in TREES if "storm" not in kind])
+STORM = "a storm of forks"
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.alone if kind == STORM else ()) for kind in TREES]
+)
+@pytest.mark.long("a storm of forks", quick=[kind for kind in TREES if kind != STORM])
 def test_a_frozen_tree_uses_nothing_and_goes_on_when_thawed(root, kind):
     """Whatever the tree is made of, and again and again."""
     pid = root(TREES[kind])
@@ -175,7 +180,7 @@ def test_a_tree_that_is_gone_can_be_frozen_and_thawed(root):
 def test_no_descriptor_is_left(root):
     """Handles of processes are closed when they are gone, and at the end."""
     before = descriptors()
-    pid = root(TREES["a storm of forks"])
+    pid = root(TREES[STORM])
     tree = Freezer(pid)
     for _ in range(20):
         tree.freeze()

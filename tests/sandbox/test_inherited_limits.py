@@ -179,9 +179,8 @@ def test_a_default_that_may_be_raised_is_no_limit_for_a_bot(host, name):
     soft, hard = resource.getrlimit(number)
     resource.setrlimit(number, (8 << 30, hard))
     try:
-        host.spawner.close()
-        host.spawner = Spawner()
-        code = f"import resource; print(resource.getrlimit(resource.RLIMIT_{name})[0], flush=True)"
-        assert str(hard) == host.python(Unconfined(), code).line()
+        with Spawner() as host.spawner:
+            code = f"import resource; print(resource.getrlimit(resource.RLIMIT_{name})[0])"
+            assert str(hard) == host.python(Unconfined(), code).line()
     finally:
         resource.setrlimit(number, (soft, hard))

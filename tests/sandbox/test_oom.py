@@ -19,14 +19,14 @@ import json, os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from conftest import Host, chosen
+from arena.sandbox.client import Spawner
 from arena.sandbox.none import Unconfined
-host = Host(Path(sys.argv[2]))
-try:
-    bot = host.python(Unconfined(), sys.argv[3], memory_mb=int(sys.argv[4]))
+with Spawner() as spawner:
+    bot = Host(Path(sys.argv[2]), spawner).python(
+        Unconfined(), sys.argv[3], memory_mb=int(sys.argv[4])
+    )
     ended = bot.exited()
-    print(json.dumps([host.spawner.memory, ended.overstepped, ended.host_error, ended.signal]))
-finally:
-    host.close()
+    print(json.dumps([spawner.memory, ended.overstepped, ended.host_error, ended.signal]))
 """
 
 
