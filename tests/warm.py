@@ -31,7 +31,7 @@ import arena
 from arena import registry
 from arena.__main__ import main
 from arena.executors import worker
-from arena.luck import _measure, coefficients
+from arena.luck import _measure, tables
 from arena.system import processes
 
 APART = (
@@ -50,7 +50,7 @@ def load():
             importlib.import_module(module.name)
     for game in registry.GAMES:  # tables that each command and worker needs
         if luck := registry.game(game).about.luck:
-            coefficients.tables(_measure(luck))
+            tables(_measure(luck))
 
 
 class Fork(subprocess.Popen):
