@@ -24,13 +24,13 @@ records, repeated records and records of void matches change nothing.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
 from arena.model import MatchSpec, Series, Settings, UserError, Withdrawal
 from arena.ratings.archive import MatchSummary
-from arena.ratings.outcomes import Tally
+from arena.ratings.outcomes import RatedOutcome, Tally
 from arena.schedule import ScheduleEnd, Wave
 
 
@@ -82,27 +82,25 @@ class EventCount(msgspec.Struct, frozen=True):
 
 
 class ScheduleWalk:
-    """One walk along the schedule, with `take` for each series in its order."""
-
     def __init__(
         self,
         plan: PlannedMatches,
-        tally: Tally,
         settings: Settings,
         annulled: frozenset[str] = frozenset(),
         *,
+        rated: Callable[[RatedOutcome], None] | None = None,
         apart: bool = False,
     ) -> None:
         """`annulled`: bots of which nothing is counted but their faults. `apart`: take each series
         by itself. In a shard no bot can be withdrawn, since it lacks the series between its own.
         """
+        self.tally = Tally(margin=settings.rating.forfeit_margin, rated=rated)
         self.withdrawn: dict[str, Withdrawal] = {}
         self.not_reproducible: set[str] = set()
         self.missing = 0
         self.passed = 0
         """Matches passed, gaps included."""
         self._plan = plan
-        self._tally = tally
         self._settings = settings
         self._annulled = annulled
         self._apart = apart
@@ -122,7 +120,7 @@ class ScheduleWalk:
                     self._rows.update(rows)
                     self.withdrawn |= withdrawn
                 self._pass_by(series)
-                count_in(self._tally, chosen, self._annulled)
+                count_in(self.tally, chosen, self._annulled)
                 return chosen
         return None
 
@@ -138,9 +136,8 @@ class ScheduleWalk:
         self.passed = self._plan.matches
 
     def settled(self, series: Series, playings: Iterable[MatchSummary]) -> bool:
-        """Whether a series further ahead needs no more attempts, as far as is known here.
-
-        A bot with enough faults in a row in it is withdrawn, whatever comes before it.
+        """Whether a series further ahead needs no more attempts, as far as is known here: a bot
+        with enough faults in a row in it is withdrawn, whatever comes before it.
         """
         attempts: dict[int, dict[str, MatchSummary]] = {}
         for played in playings:
@@ -151,10 +148,10 @@ class ScheduleWalk:
             for number, attempt in (attempts or {0: {}}).items()
         )
 
-    def result(self, tally: Tally, end: ScheduleEnd) -> EventCount:
+    def result(self, end: ScheduleEnd) -> EventCount:
         return EventCount(
             plan=self._plan,
-            tally=tally,
+            tally=self.tally,
             missing=self.missing,
             withdrawn=tuple(out for _, out in sorted(self.withdrawn.items())),
             not_reproducible=frozenset(self.not_reproducible),

@@ -64,17 +64,13 @@ class Counting:
     def _begin(self) -> None:
         self._late = False
         self._rated_deals = 0
-        self._tally = Tally(
-            margin=self._settings.rating.forfeit_margin,
-            rated=self._report if self._rated else None,
-        )
         self.plan = PlannedMatches()
         self._end = ScheduleEnd()
         """Why nothing more is played, once that is so, where it follows from results."""
-        self._front = self._walk(self._tally)
+        self._front = self._walk(rated=self._report if self._rated else None)
         self._annulled = frozenset[str]()
         """Bots whose results `_without` leaves out."""
-        self._without = self._tally
+        self._without = self._front.tally
         """The sums for `so_far`; the front's own while no bot is annulled."""
         self._waves: list[Wave] = []
         self._blocks: Iterator[Block] = iter(())
@@ -84,8 +80,12 @@ class Counting:
         self._unread = self._decide()
         """No block has been made yet: the first one is when it is asked for."""
 
-    def _walk(self, tally: Tally, annulled: frozenset[str] = frozenset()) -> ScheduleWalk:
-        return ScheduleWalk(self.plan, tally, self._settings, annulled, apart=self._apart)
+    def _walk(
+        self,
+        annulled: frozenset[str] = frozenset(),
+        rated: Callable[[RatedOutcome], None] | None = None,
+    ) -> ScheduleWalk:
+        return ScheduleWalk(self.plan, self._settings, annulled, rated=rated, apart=self._apart)
 
     @property
     def _next(self) -> Series | None:
@@ -109,7 +109,7 @@ class Counting:
         """Have the next wave decided; False when the event is over."""
         results: WaveResults = NoResults()
         if self._judge is not None and self._waves:
-            results = self._judge(self._tally, self._front.withdrawn)
+            results = self._judge(self._front.tally, self._front.withdrawn)
         wave = self._schedule(self._waves, results)
         if isinstance(wave, ScheduleEnd):
             self._end = wave
@@ -215,19 +215,17 @@ class Counting:
         self._settle()
         if self._front.annulled != self._annulled:
             self._annulled = self._front.annulled
-            self._without, walk = self._counted_without(self._annulled)
+            walk = self._walk(self._annulled)
+            self._without = walk.tally
             for chosen in self._again(walk):
                 if chosen is None:  # the front
                     break
-        counted = self._front.result(self._without.copied(), self._end)
-        plan = PlannedMatches(self.plan.matches, dict(self.plan.by_entrant))
-        missing = plan.matches - self._front.passed
-        return msgspec.structs.replace(counted, plan=plan, missing=missing)
-
-    def _counted_without(self, annulled: frozenset[str]) -> tuple[Tally, ScheduleWalk]:
-        """New sums without these bots, and the walk that makes them."""
-        tally = Tally(margin=self._settings.rating.forfeit_margin)
-        return tally, self._walk(tally, annulled)
+        return msgspec.structs.replace(
+            self._front.result(self._end),
+            plan=PlannedMatches(self.plan.matches, dict(self.plan.by_entrant)),
+            tally=self._without.copied(),
+            missing=self.plan.matches - self._front.passed,
+        )
 
     def counted(self) -> EventCount:
         """Count all records: the published table derives from this."""
@@ -235,15 +233,15 @@ class Counting:
         annulled = self._front.annulled
         if self._next is None and not annulled:
             self._refuse(self._archive.open)
-            return self._front.result(self._tally, self._end)
+            return self._front.result(self._end)
         while True:
             strange = self._archive.series
-            tally, walk = self._counted_without(annulled)
+            walk = self._walk(annulled)
             for _ in self._again(walk, strange):
                 pass
             self._refuse(strange)
             if walk.annulled == annulled:
-                return walk.result(tally, self._end)
+                return walk.result(self._end)
             annulled = walk.annulled
 
     def _again(
@@ -297,5 +295,4 @@ class Counting:
         annulled bots.
         """
         self._settle()
-        _, walk = self._counted_without(frozenset())
-        return (chosen for chosen in self._again(walk) if chosen is not None)
+        return (chosen for chosen in self._again(self._walk()) if chosen is not None)

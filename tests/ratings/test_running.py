@@ -11,7 +11,6 @@ from arena.model import FaultKind, Settings
 from arena.ratings.archive import Archive, pack_summary, summarize
 from arena.ratings.counts import PlannedMatches, ScheduleWalk
 from arena.ratings.incremental import Counting
-from arena.ratings.outcomes import Tally
 from arena.schedule import ScheduleEnd, at_once, wave_of
 
 CRASH = (3, 12)
@@ -50,13 +49,12 @@ def afresh(blocks, records):
         played.setdefault(record.series, []).append(summarize(record))
     annulled = frozenset()
     while True:
-        tally = Tally(margin=SETTINGS.rating.forfeit_margin)
-        walk = ScheduleWalk(planned(blocks), tally, SETTINGS, annulled)
+        walk = ScheduleWalk(planned(blocks), SETTINGS, annulled)
         for series in (series for block in blocks for series in block.series):
             if walk.take(series, played.get(series.id, ())) is None:
                 walk.skip(series)
         if walk.annulled == annulled:
-            return walk.result(tally, ScheduleEnd())
+            return walk.result(ScheduleEnd())
         annulled = walk.annulled
 
 

@@ -73,13 +73,14 @@ def test_looks_count_once_more_for_each_annulled_bot(lab, monkeypatch):
     """What lies behind the front is counted again only when a look finds a bot annulled."""
     blocks = lab.round_robin("abcd", deals=3)
     counting, walks = lab.count(blocks, []), []
-    without = Counting._counted_without
+    walk = Counting._walk
 
-    def watched(self, gone):
-        walks.append(gone)
-        return without(self, gone)
+    def watched(self, gone=frozenset(), **more):
+        if gone:
+            walks.append(gone)
+        return walk(self, gone, **more)
 
-    monkeypatch.setattr(Counting, "_counted_without", watched)
+    monkeypatch.setattr(Counting, "_walk", watched)
     for series in (series for block in blocks for series in block.series):
         for spec in series.matches if counting.wanted(series) == 0 else ():
             counting.add(lab.record(spec, fell={"b": (3, 12)} if "b" in spec.seats else {}))
