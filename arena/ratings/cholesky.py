@@ -11,6 +11,14 @@ from collections.abc import Sequence
 from operator import mul
 
 
+def prior(size: int, sigma: float) -> tuple[list[list[float]], list[float]]:
+    """The precision of so many, each with this deviation, and what they are drawn to: nothing."""
+    matrix = [[0.0] * size for _ in range(size)]
+    for number in range(size):
+        matrix[number][number] = 1 / sigma**2
+    return matrix, [0.0] * size
+
+
 def add_difference(
     matrix: Sequence[list[float]],
     vector: list[float],

@@ -24,7 +24,7 @@ import msgspec
 
 from arena.model import RatingSettings
 from arena.ratings import normal
-from arena.ratings.cholesky import add_difference, factor, inverse, solve
+from arena.ratings.cholesky import add_difference, factor, inverse, prior, solve
 from arena.ratings.outcomes import PairCount
 
 DECIMALS = 3
@@ -158,7 +158,7 @@ def _propagate(model: _Model, sites: list[_Site]) -> tuple[list[float], list[lis
     found: list[float] = []
     for _ in range(_SWEEPS):  # pragma: no branch - a bound, never met
         before = found
-        precision, shift = model.prior()
+        precision, shift = prior(model.size, model.sigma)
         for pair, site in zip(model.pairs, sites, strict=True):
             ends = pair.one, pair.two
             add_difference(precision, shift, ends, weight=site.precision, pull=site.shift)
@@ -227,23 +227,17 @@ class _Model:
     ) -> None:
         self.pairs = pairs
         self.size = size
+        self.sigma = sigma
         self._scale = scale
         self._margin = margin
-        self._precision = 1 / sigma**2
-
-    def prior(self) -> tuple[list[list[float]], list[float]]:
-        """Precision and shift before any result."""
-        precision = [[0.0] * self.size for _ in range(self.size)]
-        for number in range(self.size):
-            precision[number][number] = self._precision
-        return precision, [0.0] * self.size
 
     def at(self, skills: Sequence[float]) -> tuple[float, list[float], list[list[float]]]:
         """Value, slope, and negated curvature."""
-        value = -0.5 * self._precision * sum(skill * skill for skill in skills)
-        curvature, slope = self.prior()
+        precision = 1 / self.sigma**2
+        value = -0.5 * precision * sum(skill * skill for skill in skills)
+        curvature, slope = prior(self.size, self.sigma)
         for number, skill in enumerate(skills):
-            slope[number] -= self._precision * skill
+            slope[number] -= precision * skill
         for pair in self.pairs:
             height, tilt, bend = self.outcomes(pair, skills[pair.one] - skills[pair.two])
             value += height

@@ -31,18 +31,21 @@ TIE_FLOOR = 1e-4
 
 class _Environment(trueskill.TrueSkill):  # type: ignore[misc] # the package has no types
     def v_win(self, diff: float, draw_margin: float) -> float:
-        return normal.hazard(diff - draw_margin)
+        return _win(diff - draw_margin)[0]
 
     def w_win(self, diff: float, draw_margin: float) -> float:
-        x = diff - draw_margin
-        v = normal.hazard(x)
-        return v * (v + x)
+        return _win(diff - draw_margin)[1]
 
     def v_draw(self, diff: float, draw_margin: float) -> float:
         return tie(diff, draw_margin)[1]
 
     def w_draw(self, diff: float, draw_margin: float) -> float:
         return tie(diff, draw_margin)[2]
+
+
+def _win(x: float) -> tuple[float, float]:
+    v = normal.hazard(x)
+    return v, v * (v + x)
 
 
 def environment(settings: RatingSettings) -> Any:  # noqa: ANN401 - the package has no types
@@ -85,25 +88,18 @@ class OnlineRatings:
 
     def _duel(self, winner: str, loser: str, *, tied: bool) -> None:
         """What the package's message passing comes to for two."""
-        mu, sigma = self.rating(winner)
-        other_mu, other_sigma = self.rating(loser)
-        variance, other_variance = sigma**2 + self._forgotten, other_sigma**2 + self._forgotten
-        scale2 = variance + other_variance + self._noise
+        sides = [
+            (entrant, mu, sigma**2 + self._forgotten)
+            for entrant in (winner, loser)
+            for mu, sigma in (self.rating(entrant),)
+        ]
+        scale2 = sum(variance for *_, variance in sides) + self._noise
         scale = math.sqrt(scale2)
-        x, margin = (mu - other_mu) / scale, self._margin / scale
-        if tied:
-            _, v, w = tie(x, margin)
-        else:
-            v = normal.hazard(x - margin)
-            w = v * (v + x - margin)
-        self._ratings[winner] = (
-            mu + variance / scale * v,
-            math.sqrt(variance * (1 - variance / scale2 * w)),
-        )
-        self._ratings[loser] = (
-            other_mu - other_variance / scale * v,
-            math.sqrt(other_variance * (1 - other_variance / scale2 * w)),
-        )
+        x, margin = (sides[0][1] - sides[1][1]) / scale, self._margin / scale
+        v, w = tie(x, margin)[1:] if tied else _win(x - margin)
+        for sign, (entrant, mu, variance) in zip((1, -1), sides, strict=True):
+            sigma = math.sqrt(variance * (1 - variance / scale2 * w))
+            self._ratings[entrant] = mu + sign * variance / scale * v, sigma
 
     def rating(self, entrant: str) -> tuple[float, float]:
         """The mu and sigma of an entrant; the prior's before its first deal."""

@@ -15,7 +15,8 @@ given changes nothing.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -55,39 +56,35 @@ class NamedEvent(NamedTuple):
 
 def refuse_unlike(events: Sequence[NamedEvent], rate_on: RateOn | None) -> None:
     """UserError if events can't be rated together; `rate_on` overrides what they rate on."""
-    first = events[0]
-    if rate_on == ADJUSTED:
-        for name, event in events:
-            if not event.settings.evaluator:
-                raise UserError(f"{name}: luck was not measured, so it can't be taken off")
-    for other in events[1:]:
-        if first.event.commitment == other.event.commitment:
+    for name, event in events if rate_on == ADJUSTED else ():
+        if not event.settings.evaluator:
+            raise UserError(f"{name}: luck was not measured, so it can't be taken off")
+    for (one, first), (other, second) in itertools.pairwise(events):
+        mine, theirs = first.settings, second.settings
+        if first.commitment == second.commitment:
+            raise UserError(f"{one} and {other} are the same event, by its commitment; name one")
+        if reason := _unlike(mine, theirs, rate_on):
+            raise UserError(f"{one} and {other} can't be rated together: {reason}")
+        if rate_on is None and mine.rate_on != theirs.rate_on:
             raise UserError(
-                f"{first.name} and {other.name} are the same event, by its commitment; name one"
+                f"{one} rates on {mine.rate_on}, {other} on {theirs.rate_on}; say what counts "
+                "here: --rate-on"
             )
-        for reason in _unlike(first.event.settings, other.event.settings, rate_on):
-            raise UserError(f"{first.name} and {other.name} can't be rated together: {reason}")
-        if rate_on is None and first.event.settings.rate_on != other.event.settings.rate_on:
-            raise UserError(
-                f"{first.name} rates on {first.event.settings.rate_on}, {other.name} on "
-                f"{other.event.settings.rate_on}; say what counts here: --rate-on"
-            )
-        first = other
     # Luck by two evaluators can't be added. A caller that says --rate-on results needs none.
     known: dict[str, str] = {}
     for each in events:
         known.setdefault(each.event.settings.evaluator, each.name)
     known.pop("", None)
     if rate_on is None and len(known) > 1:
-        (one, mine), (two, theirs), *_ = known.items()
+        (by, one), (by_another, other), *_ = known.items()
         raise UserError(
-            f"{mine} and {theirs} can't be rated together: luck was measured by {one} and {two}; "
-            "to leave it out: --rate-on results"
+            f"{one} and {other} can't be rated together: luck was measured by {by} and "
+            f"{by_another}; to leave it out: --rate-on results"
         )
 
 
-def _unlike(one: Settings, other: Settings, rate_on: RateOn | None) -> Iterator[str]:
-    """Reasons why events with these settings can't be rated together."""
+def _unlike(one: Settings, other: Settings, rate_on: RateOn | None) -> str:
+    """Why events with these settings can't be rated together; empty: they can."""
     names = ["game", "game_version", "seats", "rating"]
     if (rate_on or one.rate_on) == ADJUSTED:
         names.append("evaluator")
@@ -96,7 +93,8 @@ def _unlike(one: Settings, other: Settings, rate_on: RateOn | None) -> Iterator[
         if mine != theirs:
             what = {"game_version": "rules", "rating": "constants of rating"}.get(name, name)
             verb = "differ" if what.endswith("s") else "differs"
-            yield f"their {what} {verb}, {_stated(mine, theirs)} and {_stated(theirs, mine)}"
+            return f"their {what} {verb}, {_stated(mine, theirs)} and {_stated(theirs, mine)}"
+    return ""
 
 
 def _stated(value: Any, other: Any) -> str:  # noqa: ANN401 - any setting
@@ -118,7 +116,8 @@ def aliases_of(events: Sequence[NamedEvent], without: Collection[str] = ()) -> l
     ids: dict[str, set[str]] = {}
     crowded: set[str] = set()
     for name, event in events:
-        here: set[str] = set()
+        hashes = Counter(entrant.hash for entrant in event.entrants)
+        crowded.update(hash_ for hash_, many in hashes.items() if many > 1)
         for entrant in event.entrants:
             other, where = known.setdefault(entrant.id, (entrant, name))
             if other.hash != entrant.hash and not {entrant.id, entrant.name} & set(without):
@@ -127,9 +126,6 @@ def aliases_of(events: Sequence[NamedEvent], without: Collection[str] = ()) -> l
                     f"another in {name} ({entrant.hash[:_HASH_SHOWN]}…); rate them apart, or "
                     f"--without {entrant.id}"
                 )
-            if entrant.hash in here:
-                crowded.add(entrant.hash)
-            here.add(entrant.hash)
             ids.setdefault(entrant.hash, set()).add(entrant.id)
     return [
         {
@@ -196,11 +192,7 @@ def common_event(
             entrants=tuple(field),
             commitment="",
             predictable=any(event.predictable for event in events),
-            not_run=tuple(
-                dict.fromkeys(
-                    sorted((out for event in events for out in event.not_run), key=canonical)
-                )
-            ),
+            not_run=tuple(sorted({o for event in events for o in event.not_run}, key=canonical)),
             finished=all(event.finished for event in events),
         )
     return msgspec.structs.replace(

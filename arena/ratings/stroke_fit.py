@@ -24,7 +24,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from arena.model import RatingSettings
-from arena.ratings.cholesky import add_difference, factor, inverse, solve
+from arena.ratings.cholesky import add_difference, factor, inverse, prior, solve
 from arena.ratings.fit import Fit
 from arena.ratings.intervals import Z95, Moments, student95
 
@@ -51,10 +51,7 @@ def fit_strokes(
     index = {name: number for number, name in enumerate(names)}
     pairs = [(index[one], index[two], gap) for (one, two), gap in sorted(gaps.items())]
     unit = skill_of_a_stroke(settings) / THOUSANDTHS
-    precision = [[0.0] * len(names) for _ in names]
-    shift = [0.0] * len(names)
-    for number in range(len(names)):
-        precision[number][number] = 1 / settings.sigma**2
+    precision, shift = prior(len(names), settings.sigma)
     variances = _variances([gap for _, _, gap in pairs], settings)
     for (one, two, gap), variance in zip(pairs, variances, strict=True):
         sure = 2 / seats * gap.events / (variance * unit * unit)
