@@ -3,8 +3,7 @@
 Permutations are drawn from SHAKE-256 under a label, as deals are: the same event gives the same
 p-values everywhere. Where many questions are asked at once, the permutations themselves correct for
 it: the most unusual of all is compared with the most unusual of each permutation, the next with
-that of those that remain (Westfall and Young's step-down; it is Holm's where the questions are
-independent, and unlike his it needs no more permutations for more questions).
+that of those that remain (Westfall and Young's step-down).
 
 A question is a row of doubles: cell by cell, what each way in which it could have been drawn makes
 of it. The first of a cell is what was observed; all of a cell sum to 0.

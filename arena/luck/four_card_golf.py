@@ -1,21 +1,14 @@
 """The luck of a hole of four-card golf: the value of a hand, and how chance events change it.
 
-The state is what all seats together know, though no seat knows all of it: each hand, four cards
-that are known or not. A seat's value is the strokes that its hand will have in the end, learned
-from games, by the hand and by the class of the best hand among the others: the seat that is ahead
-knocks, which leaves one more turn. After a knock a hand is worth its cards, an unknown one counting
-as a mean card.
-
-- A card that is peeked at, drawn or revealed is worth what it makes of the hand; a drawn one takes
-  the place where it is best, or is discarded.
-- What it makes of the hand changes what the others are worth, by their class.
-- A card that no seat knew, when it is replaced, goes to the pile: it is worth to the next seat what
-  it gains over the mean of a draw. So is the first card of the pile.
+The state is what all seats together know: each hand, four cards that are known or not. Its value
+was learned from games, by the hand and by the class of the best hand among the others: the seat
+that is ahead knocks. After a knock a hand is worth its cards, an unknown one counting as a mean
+card. What a card makes of a hand also changes what the others are worth, by their class; a card
+that no seat knew, when it goes to the pile, is worth to the next seat what it gains over the mean
+of a draw.
 
 Cards by kind are their points, 0 to 10; 11 is an unknown card. A hand is coded by how many it has
 of each kind, three bits a kind.
-
-Invariant: as in `arena.luck.walk`.
 """
 
 from __future__ import annotations

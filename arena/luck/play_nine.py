@@ -1,22 +1,13 @@
 """The luck of a hole of Play Nine: the value of a grid, and how chance events change it.
 
-A seat's grid is worth the sum of its columns. The value of a column, the strokes that it will count
-in the end, was learned from games: by its two cards (or face-down places), and by the horizon, the
-face-down cards that the seat itself has left and the fewest that any other has, which say how much
-time is left. A seat without a turn left has a horizon of its own.
-
-- A card that is turned is worth what its column then is.
-- A card that is drawn is worth its best use: in each place, or laid onto the pile, with a card
-  turned instead.
-- A hidden card that is replaced lies on the pile: it is worth to the next seat what that gains over
-  the mean of a draw. So is the first card.
-
-Several columns of one value count less than nothing: that is added where a column is already
-matched.
+A seat's grid is worth the sum of its columns. The value of a column was learned from games: by its
+two cards (or face-down places), and by the horizon, the face-down cards that the seat itself has
+left and the fewest that any other has, which say how much time is left. A card that is turned is
+worth what its column then is, one that is drawn its best use, a hidden one that goes to the pile
+what it gains for the next seat over the mean of a draw. Several columns of one value count less
+than nothing: that is added where a column is already matched.
 
 Cards by kind: 0 to 12 are themselves, 13 is a Hole-in-One, 14 is face down.
-
-Invariant: as in `arena.luck.walk`.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
 """Replay a hole move by move and note the luck of each chance event: common to all games.
 
-Theory of operation. The rules play the moves again (`arena.games`); the walk keeps what all seats
-together know: which cards lie face down or in the stock, as a multiset. Of that multiset
-every unknown place is an equally likely draw, whatever was played: moves depend on what is
-known, and a slot of the stock never depends on an unseen card. After a reshuffle there are two
-multisets: the new stock is what the pile was, and what was still face down stays a pool of its own.
-
-At each chance event a game's walk computes what every card that could have come would be worth to
-a seat (`values`, in whole hundredths of a stroke), and `_note` records by how much the card that
-did come differs from the mean over the pool. `values` may depend on anything that is known
-before the card is.
+Theory of operation. The rules play the moves again; the walk keeps what all seats together know:
+which cards lie face down or in the stock, as a multiset. Of that multiset every unknown place is an
+equally likely draw, whatever was played. After a reshuffle there are two multisets: the new stock
+is what the pile was, and what was still face down stays a pool of its own. At each chance event a
+game's walk computes what every card that could have come would be worth to a seat (`values`, from
+what is known before the card is), and `_note` records by how much the card that did come differs
+from the mean over the pool.
 
 Invariant: whole numbers up to a single division an entry, so the same record gives the same bits
 everywhere. A card leaves the pool only after it was noted.

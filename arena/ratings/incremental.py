@@ -3,19 +3,15 @@
 Theory of operation. Records come in any order and go into the archive. A walk along the
 schedule, the *front*, stands at the first series that is not complete and moves on as soon as
 it is; all before it is counted, once. When it comes to the end of the decided waves, the schedule
-decides the next wave from the sums. So the cost of a match does not depend on how many there are,
-and when the front has reached the end its sums are the result.
+decides the next wave from the sums. So the cost of a match does not depend on how many there are.
 
 A record of a series before the front (one that was in play when it became void; merged logs) can
 change the count there: before the next result or round of playing, the front then starts
 again from the first series. It reports no rated deal twice.
 
-The sums of the front hold the results of annulled bots, counted before they were annulled. For
-`so_far` there are second sums without them: made from the archive when another bot is annulled,
-and kept up by the front after that.
-
-Withdrawals are only known before the front, so a match that is skipped for one is not missed
-later; if a late record changes that, the next round plays it.
+The sums of the front hold the results of bots that were annulled later; `so_far` has second sums
+without them. Withdrawals are only known before the front, so a match that is skipped for one is not
+missed later; if a late record changes that, the next round plays it.
 
 Invariant: `counted` is what a walk along the whole schedule finds in the same set of records.
 """

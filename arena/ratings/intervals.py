@@ -2,18 +2,14 @@
 
 The unit is the rated deal and never the match. It contributes a value out of a weight (half points
 of those at stake, strokes of so many comparisons); the average of a pairing is the sum of values
-over the sum of weights, and that of all is the mean of the pairings'. So every opponent counts
-alike: in a race close ones meet many times as often.
+over the sum of weights, and that of all is the mean of the pairings', so every opponent counts
+alike. The variance is taken within each pairing around that pairing's own average and summed up
+(stratified). A pairing with a single rated deal has no variance of its own; it is compared with the
+overall average instead, which is wider on average.
 
-Opponents are not chance, only the deals are. So the variance is taken within each pairing around
-that pairing's own average and summed up (stratified). A pairing with a single rated deal has no
-variance of its own; it is compared with the overall average instead, which is wider on average.
-
-- Strokes: value ± t · se, with Student's t for the degrees of freedom that were left; they are
-  fewer where some have met much less often than others, since these make most of the error.
-- Wins: Wilson's score interval with n·p·(1-p) replaced by what the events show, so that ties,
-  rotations and tables of more than two count as what they are. It keeps its width at 0 and
-  100 %, where the plain interval shrinks to nothing, and is not symmetric.
+- Strokes: value ± t · se, with Student's t for the degrees of freedom that were left.
+- Wins: Wilson's score interval with n·p·(1-p) replaced by what the rated deals show. It keeps its
+  width at 0 and 100 %, and is not symmetric.
 
 Invariant: from whole-number sums to floats in one fixed order.
 """

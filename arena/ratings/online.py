@@ -1,14 +1,12 @@
 """Online ratings for the progress display; the only module that imports `trueskill`.
 
-They depend on the order of rated deals and are never published; tests check them against `fit`.
-Known traps of the package, and how they are avoided:
+They depend on the order of rated deals and are never published. Known traps of the package, and how
+they are avoided:
 
 - Its own erfc is good to 1e-7, and a big upset raises FloatingPointError: the truncation
   functions are replaced by exact ones that hold in the tails.
-- With a draw probability of 0 a tie inflates sigma or fails: such a tie is rated with the
-  narrow margin of `TIE_FLOOR`.
-- A `Rating()` made without an environment takes the global one, and ratings can't be keys:
-  they are made by this environment alone, and kept by entrant id.
+- With a draw probability of 0 a tie inflates sigma or fails: it is at least `TIE_FLOOR`.
+- A `Rating()` made without an environment takes the global one, and ratings can't be keys.
 - Tied entrants are rated in the order in which they are given: they are given by id.
 - It takes 90 µs for two, which are nearly all there are: two are rated in closed form, in 3.
 """

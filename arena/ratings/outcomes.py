@@ -3,25 +3,20 @@
 A *rated deal* is one deal of one pairing in all its seat rotations. Its rules:
 
 - Entrants rank by the sum of their strokes over the rotations; equal sums tie. For W-T-L alone a
-  tie goes to the one that won more of the playoffs between the two. Only a playoff gives two with
-  equal totals different places, so nothing else in `places` is read: a third bot's total can stand
-  between theirs in one rotation and not in the next.
+  tie goes to the one that won more of the playoffs between the two: of `places` only those of two
+  with equal totals are read.
 - An entrant that forfeited in any rotation ranks behind all that did not. Among forfeiters fewer
   forfeits come first, then a later latest forfeit in its match (hole, then its own decision within
   the match); the same decision is a tie.
 - One with a rotation that is missing is left out.
 - A match of two that was not to be played because one had been withdrawn is *void*: a forfeit
-  of the withdrawn before its first decision.
-- At a table of more than two such a match is played: a forfeit of the withdrawn, whatever it
-  did, and the others count as they played.
+  of the withdrawn before its first decision. At a table of more than two it is played: a forfeit of
+  the withdrawn, whatever it did, and the others count as they played.
 - Results of annulled entrants vanish; those of the others against each other stay.
 
 Strokes are compared pair by pair and match by match: the difference of the two totals; the
-published margin when one of them forfeited that match; nothing when both did. So with no
-forfeit an entrant's mean is its strokes less its opponents' mean.
-
-Skills may be fitted to strokes less luck. A match that a withdrawn bot forfeits says nothing of its
-opponent; it is left out there.
+published margin when one of them forfeited that match; nothing when both did. From strokes less
+luck matches that a withdrawn bot forfeits are left out: they say nothing of its opponent.
 
 Invariant: sums are of whole numbers (strokes in thousandths), so they don't depend on the
 order of the calls. Besides the sums only rated deals that lack a rotation are kept.

@@ -4,15 +4,13 @@
     entry    where a line begins, hash of its series, hash of its match, a running checksum
 
 One entry a line, in the order of the lines, all of one width: a match is found by a search for
-eight bytes (a million matches have 28 MB of index beside some 2 GB of log). The running checksum
-covers all entries up to its own, so the last one vouches for all, and entries are appended without
-touching others. The synced mark is the number of the log's bytes known to be on disk; damage before
-it is damage to what was durable.
+eight bytes. The running checksum covers all entries up to its own, so the last one vouches for all,
+and entries are appended without touching others. The synced mark is the number of the log's bytes
+known to be on disk; damage before it is damage to what was durable.
 
-The index is derived. It may lag behind the log (its entries are written when the log is synced),
-be missing, be damaged or belong to another log: what it says is checked against the lines, and the
-next writer rebuilds it. So does a reader that looks for a match in a large log, if the folder is
-the reader's own; such an index doesn't know how much of the log is durable.
+The index is derived. It may lag behind the log, be missing, be damaged or belong to another log:
+what it says is checked against the lines, and the next writer rebuilds it. So does a reader that
+looks for a match in a large log, if the folder is its own; such an index has no mark.
 
 Invariant: a trusted index names every line up to its last entry.
 """
