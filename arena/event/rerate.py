@@ -27,7 +27,6 @@ import msgspec
 
 from arena.event.epochs import epoch_fault, epochs_of
 from arena.event.results import Keys, counting_of, incomplete, key_of, record_key, schedule_of
-from arena.machine.facts import machines_of, with_host
 from arena.model import Event, Frozen, MatchRecord, MatchSpec, RateOn, Table, UserError
 from arena.ratings.incremental import Counting
 from arena.ratings.pool import (
@@ -110,10 +109,12 @@ def rate_events(
     gone = excluded_entrants(field, aliases, only=wanted.only, without=wanted.without)
     rest = [entrant for entrant in field if entrant.id not in gone]
     event = common_event([each.event for each in chosen], rest, wanted.rate_on)
-    for each in chosen if len(chosen) > 1 else ():
-        if each.event.sandbox:  # all sandboxes and machines that they were played in and on
-            played = each.event
-            event = with_host(event, played.sandbox, played.confinement, machines_of(played))
+    if len(chosen) > 1:
+        from arena.machine.facts import machines_of, with_host  # loads trio
+
+        for played in (each.event for each in chosen):
+            if played.sandbox:  # all sandboxes and machines that they were played in and on
+                event = with_host(event, played.sandbox, played.confinement, machines_of(played))
     pool = Pool(margin=event.settings.rating.forfeit_margin, gone=gone)
     parted = 0
     withdrawn: dict[str, set[str]] = {}
