@@ -22,7 +22,7 @@ from arena.event.resume import resume_event
 from arena.event.resume import run_prepared as run_prepared_folder
 from arena.event.session import AT_ONCE, Session, play
 from arena.event.single_match import SingleMatch, Watch
-from arena.live.event import open_page
+from arena.live import open_page
 from arena.machine import Notify, ignore_notes
 from arena.model import Event, UserError
 from arena.store import await_writer, read_event, writer

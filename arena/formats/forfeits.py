@@ -1,21 +1,17 @@
 """Test whether a bot is ahead of another when forfeits are rare and expensive.
 
 What counts is the mean lead in strokes a match, where a forfeited match is lost by the published
-margin. Treated as noise such matches spoil a short test: one in 62 that costs 123 strokes takes
-back a lead of two, and four short comparisons in ten don't see a single one.
+margin. Treated as noise such matches spoil a short test, which may not see a single one.
 
-Theory of operation. There are three unknowns: the lead x in matches without a forfeit, whose
-estimate is Gaussian, and the shares q and r of the matches that the first and the second forfeit,
-whose counts are binomial. The first is not ahead where
+Theory of operation. Three unknowns: the lead x in matches without a forfeit, whose estimate is
+Gaussian, and the shares q and r of the matches that the first and the second forfeit, whose counts
+are binomial. The first is not ahead where
 
     x <= (margin + x) q - (margin - x) r
 
 The evidence that it is ahead is the fall of the log-likelihood from its maximum to the likeliest
-point of that region: strokes were lucky, forfeits just didn't happen, or a mixture of both. In the
-products the estimate stands for x, which is on the safe side; then the region is a half-space, and
-one multiplier is found by bisection.
-
-Pure.
+point of that region. In the products the estimate stands for x, which is on the safe side; then the
+region is a half-space, and one multiplier is found by bisection.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """An event in n parts, to be played on n machines: blocks of its schedule in turns.
 
 Block number k, counted from 0 in the order of the specs, belongs to shard (k + k div L) mod n + 1,
-where L is the least common multiple of n and the number of tables. So the shards' numbers of blocks
-differ by one at most, and in the long run each has a share of every table. k mod n alone would not
-give that: with as many tables as shards each would have one table for itself, and all would wait
-for the table of the slowest bots.
+where L is the least common multiple of n and the number of tables: with k mod n alone, as many
+tables as shards would give each one table for itself, and all would wait for the slowest bots.
 
 Invariant: each block is in exactly one of the n shards.
 """

@@ -1,9 +1,6 @@
-"""Single: one match on one deal, with chosen seats. `arena play` uses it.
+"""Single: one match on one deal, with chosen seats. `arena play` uses it; it rates no bot.
 
-With one rotation no rated event is complete, so no bot is rated by it: the choice of seats is a
-choice of luck. The heroes are the entrants with chosen seats, from seat 0; the others follow in the
-order of ids.
-
+The heroes are the entrants with chosen seats, from seat 0; the others follow in the order of ids.
 Invariant: a pure function of settings and entrants.
 """
 

@@ -3,13 +3,12 @@
 Theory of operation. Wald's sequential test on the mean difference of strokes over rated events,
 luck taken off: "not better" is 0 strokes a match, "better" is the effect. After each wave the
 log-likelihood ratio of the two is compared with two bounds, which follow from the error rates. The
-differences of rated events are taken to be nearly Gaussian; their variance and, where the settings
-say so, their skewness are estimated, so some deals are played before the first look.
+differences are taken to be nearly Gaussian; their variance and, where the settings say so, their
+skewness are estimated, so some deals are played before the first look.
 
-A bot that gains two strokes and forfeits one match in 62 gains nothing, and in a short trial it
-may forfeit none. So "better" takes a second proof where the settings ask for it: that strokes gain
-more than forfeits cost, seen or not (`arena.formats.forfeits`). Until then the trial goes on.
-"Not better" takes no such proof: unseen forfeits of the old bot can make it wrong.
+Where the settings ask for it, "better" takes a second proof: that strokes gain more than forfeits
+cost, seen or not (`arena.formats.forfeits`). "Not better" takes none: unseen forfeits of the old
+bot can make it wrong.
 
 Invariant: a wave is a function of the waves before it and of their results.
 """

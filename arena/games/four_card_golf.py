@@ -1,12 +1,9 @@
 """Four-card golf: four face-down cards a player, kings are 0, a knock ends the hole.
 
-The rules as played here are in protocol/SPEC.md, section 5. Pure: touches nothing but its own
-state, all randomness is the deck's.
-
-No card is turned up before the end. Each card is known to no player, to its owner alone (peeked at,
-or placed from the stock) or to all (placed from the pile); which of these, the letter in
-`known`, is public. A card that its owner placed from a reshuffled stock (letter r) is one of those
-that everybody saw go in; it stays among the `recycled` of the others until it comes out.
+The rules are those of protocol/SPEC.md, section 5. Each card is known to no player, to its owner
+alone (peeked at, or placed from the stock) or to all (placed from the pile); which of these, the
+letter in `known`, is public. A card that its owner placed from a reshuffled stock (letter r) is one
+of those that everybody saw go in; it stays among the `recycled` of the others until it comes out.
 
 Invariant: `_own` and `_public` equal `_cards` where the owner or everybody knows the card and
 are None elsewhere; `_known` says which. They are rebuilt when a card is placed, in the form that

@@ -1,11 +1,6 @@
 """Play Nine: eight cards a player, two rows of four, matching columns cancel.
 
-The rules as played here are in protocol/SPEC.md, section 4. Pure: touches nothing but its own
-state, all randomness is the deck's.
-
-No player knows a face-down card, not even its owner. Everything else is public, except the card
-in hand until its turn is completed, and a tee-off until every seat has made its own: tee-offs are
-kept as moves and turned all at once.
+The rules are those of protocol/SPEC.md, section 4. Tee-offs are kept as moves until the last.
 
 Invariant: `_shown` equals `_cards` where a card is face up and is None where it is face down;
 bit i of `_down[seat]` says the same, and `_rows` is `_shown` as tuples for views, rebuilt when a

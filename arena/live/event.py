@@ -1,16 +1,9 @@
-"""Join an event that is played to its live pages (`--live`).
-
-The socket is opened before anything else, so that a port in use is reported at once. Starlette and
-h11 are loaded only when pages are wanted. Invariant: nothing here ends an event.
-"""
+"""Join an event that is played to its live pages. Invariant: nothing here ends an event."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import trio
 
@@ -18,62 +11,36 @@ from arena.event.options import LiveOptions
 from arena.event.progress import Progress
 from arena.event.session import pass_on_stops
 from arena.event.tournament import Tournament, Watcher
-from arena.model import Event, MatchRecord, Table, UserError
+from arena.live.app import MatchOpener
+from arena.live.broadcast import Broadcast
+from arena.live.event_state import EventState
+from arena.live.server import url_of
+from arena.model import Event, MatchRecord, Table
 from arena.ratings.outcomes import RatedOutcome
 from arena.schedule import Wave
-
-if TYPE_CHECKING:
-    from arena.live.app import MatchOpener
-    from arena.live.broadcast import Broadcast
-    from arena.live.event_state import EventState
-
-
-@contextmanager
-def open_page(wanted: LiveOptions | None) -> Iterator[LivePage | None]:
-    if wanted is None:
-        yield None
-        return
-    try:
-        from arena.live.server import listen
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"--live needs {error.name}, of the extra `live`: pip install 'nine-arena[live]'"
-        ) from None
-    with listen(wanted.port, wanted.host) as listening:
-        yield LivePage(wanted, listening)
 
 
 class LivePage:
     def __init__(self, wanted: LiveOptions, listening: socket.socket) -> None:
-        from arena.live.server import url_of
-
         self._wanted = wanted
         self._listening = listening
-        self._show: EventState | None = None
-        self._opening: MatchOpener | None = None
+        self._joined: tuple[EventState, MatchOpener] | None = None
         self._broadcast: Broadcast | None = None
         self.url = url_of(listening)
 
     def join(self, watcher: Watcher, event: Event, folder: Path, secret: bytes) -> Watcher:
         """A watcher that passes everything on to another one and to the pages."""
-        from arena.live.app import MatchOpener
-        from arena.live.event_state import EventState
-
-        self._show = EventState(event)
-        self._opening = MatchOpener(folder, event, secret)
-        return _Both(watcher, self._show)
+        show = EventState(event)
+        self._joined = show, MatchOpener(folder, event, secret)
+        return _Both(watcher, show)
 
     async def serve(
         self, tournament: Tournament, progress: Progress, nursery: trio.Nursery
     ) -> None:
-        from arena.live.broadcast import Broadcast
-
-        assert self._show is not None, "an event has joined"
-        assert self._opening is not None
+        assert self._joined is not None, "an event has joined"
+        show, opening = self._joined
         ranking = None if tournament.shard else tournament.so_far
-        self._broadcast = Broadcast(
-            self._show, progress, self._opening, ranking, failed=progress.note
-        )
+        self._broadcast = Broadcast(show, progress, opening, ranking, failed=progress.note)
         # A socket of its own, since the server closes it; ours goes on listening.
         await nursery.start(self._broadcast.run, self._listening.dup(), self._wanted.host)
 
@@ -91,8 +58,8 @@ class LivePage:
         """The event is over: go on showing it until Ctrl-C, if that was asked for."""
         if not self._wanted.stay:
             return
-        assert self._show is not None
-        self._show.event = event  # with its secret
+        assert self._joined is not None
+        self._joined[0].event = event  # with its secret
 
         async def serve() -> None:
             over = trio.Event()

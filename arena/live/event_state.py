@@ -1,15 +1,12 @@
 """The state of an event while it is played, as far as its live pages may show it.
 
 Theory of operation. An `EventState` follows an event as a progress bar does, in the parent's own
-task, and keeps little: the last matches, which deals are over, how uncertain the ranking was. A
-`EventSnapshot` is all of it at one moment, as plain data that other threads may read.
+task. An `EventSnapshot` is all of it at one moment, as plain data that other threads may read.
 
-What may be shown at once: that a match is over, who sat where, strokes, places, kinds of faults.
-Cards, moves and bots' own words are shown when their deal is over, that is, counted in all its
-rotations: until then it will be dealt again to the same bots. Bots can't read a page, but their
-authors can. Two kinds of deals are over only with the event: those of which a rotation is void by a
-withdrawal, and those whose series a withdrawal cut short, since a late record could undo it and
-have the series played again.
+Shown at once are that a match is over, who sat where, strokes, places, kinds of faults. Cards,
+moves and bots' own words are shown when their deal is counted in all its rotations: until then it
+will be dealt again to the same bots. Deals of which a rotation is void by a withdrawal, or whose
+series a withdrawal cut short, are over only with the event: a late record could undo that.
 
 Invariant: it holds SHOWN matches, POINTS of history, and a byte a deal.
 """

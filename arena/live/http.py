@@ -1,13 +1,9 @@
 """Serve one HTTP/1.1 connection (h11) for an ASGI app.
 
 Theory of operation. A connection is a loop of exchanges: a request is read whole, the app answers
-it, and the next one follows on the same connection if both sides keep it alive. While the app
-answers, a second task watches for the client to hang up, which cancels the app. Each write has a
-deadline, so a client that doesn't read is dropped and blocks no other.
-
-Nothing is shielded from cancellation, and that is why this is no server off the shelf: Hypercorn's
-trio worker shields its writes, so one client that stops reading keeps the program from ending, and
-an odd byte after an upgrade ends the program (both tried with version 0.18).
+it, and the next one follows if both sides keep the connection. While the app answers, a second task
+watches for the client to hang up, which cancels the app. Each write has a deadline, so a client
+that doesn't read is dropped. Nothing is shielded from cancellation (docs/design/live.md says why).
 
 Invariant: for any bytes in any pieces an exchange ends within its deadlines; a connection holds at
 most one request of HEAD_BYTES and BODY_BYTES, and one write of the app.

@@ -2,9 +2,8 @@
 
 Theory of operation. A page consists of named fragments of HTML. The hub holds the newest text of
 each, with the number of its last change. A viewer names the number up to which it has seen all
-changes, gets every fragment that changed since in one message, and waits. So there is no queue: a
-viewer that is slow or reconnects gets what is new then; what was overtaken is never sent. Viewers
-at the same number get the same bytes, encoded once.
+changes, gets every fragment that changed since in one message, and waits: there is no queue.
+Viewers at the same number get the same bytes, encoded once.
 
 Invariant: it holds one text a fragment and FEW messages, however many and slow the viewers are. A
 viewer that has seen the last number has seen the newest text of every fragment.

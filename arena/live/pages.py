@@ -1,8 +1,6 @@
 """The pages of an event while it is played: those of a site, with fragments that a script replaces.
 
-Theory of operation. The functions that make a published page render an `EventSnapshot`. What
-changes is in fragments, each in an element with its name; a requested page has the texts that the
-hub holds.
+Each fragment is in an element with its name; a requested page has the texts that the hub holds.
 
 Invariant: `arena.site` makes all markup, so what bots and their authors wrote is shown as text; a
 page names no address outside this server.

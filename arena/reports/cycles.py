@@ -3,8 +3,6 @@
 Each of the three has beaten the next more often than chance lets an equal: by the sign test of the
 rated events that weren't tied. With many bots there are many triples, so each has to be surer; at
 most one field of equals in twenty shows a cycle.
-
-Invariant: a function of the table alone.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The key that a site's aliases are made with: where it lies, and how it is created.
+"""The key file of aliases: one a user, for that user's eyes; each site's key follows from it.
 
-One key a user, in the user's own state folder, which no other user can read; each site's key
-follows from it and the site's id. It is never within a site: with the key and a list of names, all
-aliases could be looked up.
-
-Invariant: an existing key is never overwritten.
+Never within a site: with the key and a list of names, all aliases could be looked up. Invariant: an
+existing key is never overwritten.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
 """The folder of a site: how it is written, so that a killed publisher leaves it usable.
 
 Theory of operation. `arena-site.json` marks a folder as a site; it is the first file written into
-an empty folder. An event's folder is completed beside its place and renamed into it; single files
-are written beside their places and renamed. The index comes last, so a reader, or the publisher
-after a killed one, sees complete events. One publisher at a time: the folder itself is locked by
-the kernel, so a killed publisher leaves no lock.
-
-Other users with write access could plant a link; a link in the place of a folder is refused.
+an empty folder. An event's folder is completed beside its place and renamed into it; so is each
+single file. The index comes last, so a reader, or the publisher after a killed one, sees complete
+events. The kernel locks the folder itself for one publisher, so a killed one leaves no lock.
 
 Invariant: nothing outside the folder is written or removed, nor anything in a folder that isn't a
-site of ours.
+site of ours; a link in the place of a folder, which another user could plant, is refused.
 """
 
 from __future__ import annotations

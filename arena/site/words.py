@@ -1,11 +1,10 @@
 """The strings of the pages: in English as they are written, in the browser's language by a script.
 
-Each string is an element with its key and values, so a script can replace it by another language's;
-without scripts the page is complete, in English. Numbers and times carry their values for the same
-reason.
+Strings carry their keys, numbers and times their values, so that a script can say them otherwise;
+without scripts the page is complete, in English.
 
-Reads the package's files of strings, once. Invariant: a key that English lacks is our bug and
-raises; every language has the same keys with the same values (`tests/site`).
+Invariant: a key that English lacks is our bug and raises; every language has the same keys with the
+same values (`tests/site`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How an event was run: settings, commitment, sandbox, and how to verify it.
-
-Pure. Invariant: as in `arena.site.pages`; nothing of the machine that it was played on.
-"""
+"""How an event was run, and how to verify it; nothing of the machine that it was played on."""
 
 from __future__ import annotations
 

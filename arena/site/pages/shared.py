@@ -1,8 +1,4 @@
-"""The pages that a site's events share: its first page, bots across events, rules of games.
-
-Pure, but for the package's own sheets of rules. Invariant: as in `arena.site.pages`; a sheet is
-markup of ours.
-"""
+"""The pages that a site's events share: its first page, bots across events, rules of games."""
 
 from __future__ import annotations
 
