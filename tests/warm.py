@@ -99,7 +99,6 @@ def run(words, *, input, capture_output, check, **options):  # noqa: A002 - its 
 def become(words, files, new_session):
     """Be one of our own programs, to its end, wherever its parent is at work."""
     gc.freeze()  # its objects own numbers of files that are others' here
-    Path("/proc/self/comm").write_text(words[3])  # the first 15 characters
     if new_session:
         os.setsid()
     signal.set_wakeup_fd(-1)
@@ -111,6 +110,7 @@ def become(words, files, new_session):
         if file != -1:
             os.dup2(file, number)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    Path("/proc/self/comm").write_text(words[3])  # the first 15 characters
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115
     atexit._clear()

@@ -73,9 +73,16 @@ class ForkedCommand:
             self.returncode = int(self._ended.read())
         return self.returncode
 
-    def kill(self):
+    def wait(self, timeout):
+        if self.poll(timeout) is None:
+            raise subprocess.TimeoutExpired("arena", timeout)
+
+    def send_signal(self, number):
         if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
 
     def communicate(self, timeout=WAIT_S):
         """What is left of its outputs."""

@@ -3,8 +3,9 @@
 import contextlib
 import json
 import os
-import random
 import re
+import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,24 +14,20 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.process
+from .clusters import until
 
-# So many kills, or as many as there is time for; bench/interruptions.py makes hundreds.
-KILLS, KILLS_S = 15, 20
-KILLS_SEED = 5
+pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def started(environment, sandbox, tmp_path):
-    """Start `arena run` or `arena resume` with JSON events; reads them one by one."""
+def interpreted(environment, sandbox, tmp_path):
+    """Start `arena run` with JSON events as people do: an interpreter, whose workers are others."""
     running = []
 
     def start(*words):
-        words = [str(word) for word in words]
-        if words[0] == "run":
-            words += ["--sandbox", sandbox]
+        words = [str(word) for word in (*words, "--sandbox", sandbox, "--json")]
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena", *words, "--json"],
+            [sys.executable, "-P", "-m", "arena", *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -46,16 +43,6 @@ def started(environment, sandbox, tmp_path):
         if process.poll() is None:
             process.kill()
         process.communicate()
-
-
-def read_until(process, event, count=1):
-    """Read events until so many of that kind have come."""
-    for line in process.stdout:
-        if json.loads(line)["event"] == event:
-            count -= 1
-            if count == 0:
-                return
-    raise AssertionError(f"no {event}: {process.stderr.read()}")
 
 
 def processes_of(folder):
@@ -93,8 +80,6 @@ def descendants(pid):
 
 def wait_gone(pids):
     """Wait until none of these processes is there, or fail after a generous while."""
-    import select
-
     deadline = time.monotonic() + 30
     for pid in pids:
         try:
@@ -118,9 +103,9 @@ def canonical(arena, folder):
 
 @pytest.fixture
 def field(bot):
-    """Three bots and the flags of an event of theirs."""
-    bots = [bot("ann"), bot("bob"), bot("cyd")]
-    return [*bots, "--deals", "8", "--series", "4", "--seed", "s"]
+    """Two bots, one of which takes its time, and the flags of an event of theirs."""
+    flags = ["--game", "four-card-golf", "--deals", "8", "--series", "2", "--seed", "s"]
+    return [bot("ann"), bot("bob", "slow", 6), *flags, "--jobs", "2"]
 
 
 @pytest.fixture
@@ -134,12 +119,32 @@ def whole(arena, field, once):
     return once("interruptions", play)
 
 
+@pytest.fixture
+def interrupted(running, field, once, tmp_path):
+    """A copy of the event that was killed, or stopped by Ctrl-C, after a few matches."""
+
+    def interrupt(how):
+        process = running("run", *field, "--out", how)
+        until(process, "match", 5)
+        if how == "killed":
+            kill_tree(process)
+        else:
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+        return str(tmp_path / how)
+
+    def copy(how):
+        shutil.copytree(once(f"interrupted-{how}", lambda: interrupt(how)), tmp_path / "out")
+
+    return copy
+
+
 def test_ctrl_c_finishes_the_series_in_play_and_resume_the_rest(
-    arena, started, field, whole, tmp_path
+    arena, interpreted, field, whole, tmp_path
 ):
     """Exit 130, the command to go on, and in the end the bytes of an uninterrupted event."""
-    process = started("run", *field, "--out", "out")
-    read_until(process, "match")
+    process = interpreted("run", *field, "--out", "out")
+    until(process, "match")
     process.send_signal(signal.SIGINT)
     tree = descendants(process.pid)
     events = [json.loads(line) for line in process.communicate()[0].splitlines()]
@@ -147,23 +152,23 @@ def test_ctrl_c_finishes_the_series_in_play_and_resume_the_rest(
     assert {"command": "arena resume out", "event": "resume", "v": 1} in events
     wait_gone(tree)
     unfinished = arena("table", "out").stdout
-    assert "of 48" in unfinished
+    assert "of 16" in unfinished
     done = arena("resume", "out").stderr
-    told = re.search(r"3 bots, (\d+) of 48 matches kept, (\d+) to play", done)
-    assert 48 == int(told[1]) + int(told[2])
+    told = re.search(r"2 bots, (\d+) of 16 matches kept, (\d+) to play", done)
+    assert 16 == int(told[1]) + int(told[2])
     assert int(told[1])
     assert whole == canonical(arena, tmp_path / "out")
 
 
-def test_a_second_ctrl_c_stops_at_once_and_leaves_no_process(started, bot):
+def test_a_second_ctrl_c_stops_at_once_and_leaves_no_process(running, bot):
     """A bot that thinks for a minute doesn't hold up who wants to leave."""
     bots = [bot("ann"), bot("hang", "hang", 3)]
-    process = started("run", *bots, "--move-time", "60s", "--match-time", "60s", "--out", "out")
-    read_until(process, "start")
+    process = running("run", *bots, "--move-time", "60s", "--match-time", "60s", "--out", "out")
+    until(process, "start")
     _await_question(process)
     tree = descendants(process.pid)
     process.send_signal(signal.SIGINT)
-    read_until(process, "note")
+    until(process, "note")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=120)
     assert 130 == process.returncode
@@ -173,17 +178,19 @@ def test_a_second_ctrl_c_stops_at_once_and_leaves_no_process(started, bot):
 def _await_question(process, size=5):
     """Wait until bots are running: the tree is parent, workers, spawners, bots."""
     while len(descendants(process.pid)) < size:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.02)
         assert process.poll() is None
 
 
 @pytest.mark.parametrize("target", ["parent", "worker", "everything"])
 @pytest.mark.long("kills", quick=("everything",))
 def test_sigkill_at_any_moment_costs_nothing_that_was_finished(
-    arena, started, field, whole, tmp_path, target
+    arena, interpreted, running, field, whole, tmp_path, target
 ):
     """Kill the parent, a worker or the whole tree; resume ends in the same bytes."""
-    process = started("run", *field, "--out", "out")
-    read_until(process, "match", 6)
+    process = (interpreted if target == "everything" else running)("run", *field, "--out", "out")
+    until(process, "match", 3)
     tree = descendants(process.pid)
     victims = {"parent": tree[:1], "worker": tree[1:2], "everything": tree}[target]
     for pid in victims:
@@ -210,65 +217,21 @@ def kill_tree(process):
     wait_gone(tree)
 
 
-def await_moment(process, log, draw):
-    """Wait until some time has passed or something has been logged, as the lot falls."""
-    if draw.random() < 1 / 3:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(draw.uniform(0, 1.2))
-        return
-    size = log.stat().st_size if log.exists() else 0
-    wanted = size + draw.randrange(1, 16_000)
-    while process.poll() is None and not (log.exists() and log.stat().st_size >= wanted):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0.002)
-
-
-@pytest.mark.long("kills")
-def test_kills_at_random_moments_lose_nothing_and_change_nothing(arena, started, bot, tmp_path):
-    """The whole tree, over and over; what was logged stays, and the end is the same bytes."""
-    field = [bot("ann"), bot("bob"), bot("cyd"), "--deals", "40", "--series", "4", "--seed", "k"]
-    arena("run", *field, "--out", "whole")
-    log = tmp_path / "out" / "matches.jsonl"
-    draw = random.Random(KILLS_SEED)
-    kept, kills, until = b"", 0, time.monotonic() + KILLS_S
-    while kills < KILLS and time.monotonic() < until:
-        begun = (tmp_path / "out" / "event.json").exists()
-        process = started(*(["resume", "out"] if begun else ["run", *field, "--out", "out"]))
-        await_moment(process, log, draw)
-        kill_tree(process)
-        if process.returncode == 0:
-            break  # it was quicker
-        kills += 1
-        now = log.read_bytes() if log.exists() else b""
-        whole_lines = now[: now.rfind(b"\n") + 1]
-        assert whole_lines.startswith(kept), f"seed {KILLS_SEED}, kill {kills}: lines are gone"
-        kept = whole_lines
-    assert kills >= 3, f"{kills} kills in {KILLS_S} s"
-    if process.returncode != 0:
-        arena("resume", "out")
-    assert canonical(arena, "whole") == canonical(arena, "out"), f"seed {KILLS_SEED}"
-    assert not processes_of(tmp_path)
-
-
 @pytest.mark.parametrize("place", ["torn", "end", "middle"])
 @pytest.mark.long("kills")
-def test_damaged_lines_are_played_again(arena, started, field, whole, tmp_path, place):
+def test_damaged_lines_are_played_again(arena, interrupted, whole, tmp_path, place):
     """Half a record, a flipped bit at the end of the log, or, by --repair, anywhere."""
-    process = started("run", *field, "--out", "out")
-    read_until(process, "match", 5)
-    if place == "middle":
-        # So that all of it is durable: what isn't may be damaged by a power cut, and is cut off.
-        process.send_signal(signal.SIGINT)
-        process.communicate()
-    else:
-        kill_tree(process)
+    # After Ctrl-C all of it is durable: what isn't may be damaged by a power cut, and is cut off.
+    interrupted("stopped" if place == "middle" else "killed")
     log = tmp_path / "out" / "matches.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     if place == "torn":
         lines.append(b'{"id":"half a rec')
     else:
         hurt = -1 if place == "end" else 1
-        lines[hurt] = lines[hurt].replace(b"draw", b"drab", 1)
+        damaged = lines[hurt].replace(b"ann@1", b"amm@1", 1)
+        assert damaged != lines[hurt]
+        lines[hurt] = damaged
     log.write_bytes(b"".join(lines))
     if place == "middle":
         for command in ("resume", "table", "log"):
@@ -285,16 +248,15 @@ def test_damaged_lines_are_played_again(arena, started, field, whole, tmp_path, 
 
 
 @pytest.mark.long("ways to stop an event")
-def test_arena_stop_stops_and_waits(arena, started, field, whole, tmp_path):
+def test_arena_stop_stops_and_waits(arena, running, field):
     """From another terminal; the event can be gone on with."""
-    process = started("run", *field, "--out", "out")
-    read_until(process, "match")
+    process = running("run", *field, "--out", "out")
+    until(process, "match")
     assert "arena resume out" in arena("stop", "out").stdout
     process.communicate()
     assert 143 == process.returncode
     assert "no arena is playing" in arena("stop", "out", code=2).stderr
-    arena("resume", "out")
-    assert whole == canonical(arena, tmp_path / "out")
+    assert "of 16" in arena("table", "out").stdout
 
 
 @pytest.mark.long("ways to stop an event")
@@ -307,9 +269,9 @@ def test_max_time_stops_cleanly(arena, field, whole, tmp_path):
     assert whole == canonical(arena, tmp_path / "out")
 
 
-def test_ctrl_c_while_bots_are_tried_is_no_traceback(started, bot):
+def test_ctrl_c_while_bots_are_tried_is_no_traceback(running, bot):
     """Before the first match there is nothing to keep: one line, exit 130, nobody left."""
-    process = started("run", bot("ann"), bot("bad", "never-ready"), "--start-time", "60s")
+    process = running("run", bot("ann"), bot("bad", "never-ready"), "--start-time", "60s")
     _await_question(process, 3)
     tree = descendants(process.pid)
     process.send_signal(signal.SIGINT)
@@ -320,35 +282,28 @@ def test_ctrl_c_while_bots_are_tried_is_no_traceback(started, bot):
     wait_gone(tree)
 
 
-@pytest.mark.long("changes during an event")
-def test_the_cache_is_not_cleaned_away_under_an_event(arena, started, field):
-    """`arena clean` waits its turn."""
-    process = started("run", *field, "--out", "out")
-    read_until(process, "match")
+def test_while_an_event_is_played_others_keep_off_and_edits_change_nothing(
+    arena, running, field, whole, tmp_path
+):
+    """A second arena is refused, `arena clean` waits its turn; each bot plays from its snapshot."""
+    process = running("run", *field, "--out", "out")
+    until(process, "match")
+    process.send_signal(signal.SIGSTOP)  # or it may be over before the second has begun
+    assert "another arena" in arena("resume", "out", code=2).stderr
     assert "in use" in arena("clean", code=2).stderr
+    for bot in (tmp_path / "bots").glob("*/bot.py"):
+        bot.write_text("raise SystemExit('edited')\n")
+    process.send_signal(signal.SIGCONT)
     process.communicate()
     assert 0 == process.returncode
+    assert whole == canonical(arena, tmp_path / "out")
     arena("clean")
 
 
-def test_two_arenas_don_t_write_one_folder(arena, started, field):
-    """The second is refused while the first is alive."""
-    process = started("run", *field, "--out", "out")
-    read_until(process, "match")
-    process.send_signal(signal.SIGSTOP)  # or it may be over before the second has begun
-    assert "another arena" in arena("resume", "out", code=2).stderr
-    process.send_signal(signal.SIGCONT)
-    process.send_signal(signal.SIGINT)
-    process.communicate()
-
-
 @pytest.mark.long("changes during an event")
-def test_a_resume_with_changed_bots_is_refused(arena, started, field, environment, tmp_path):
+def test_a_resume_with_changed_bots_is_refused(arena, field, tmp_path):
     """The snapshot is used; when the cache is gone, the source must have the same content."""
-    process = started("run", *field, "--out", "out")
-    read_until(process, "match")
-    process.send_signal(signal.SIGINT)
-    process.communicate()
+    arena("run", *field, "--max-time", "1ms", "--out", "out")
     arena("clean")
     bot = tmp_path / "bots" / "ann" / "bot.py"
     bot.write_text(bot.read_text() + "# changed\n")
@@ -356,15 +311,3 @@ def test_a_resume_with_changed_bots_is_refused(arena, started, field, environmen
     assert "ann" in done.stderr
     bot.write_text(bot.read_text().removesuffix("# changed\n"))
     arena("resume", "out")
-
-
-@pytest.mark.long("changes during an event")
-def test_edits_during_an_event_change_nothing(arena, started, field, whole, tmp_path):
-    """Each bot plays from its snapshot."""
-    process = started("run", *field, "--out", "out")
-    read_until(process, "match")
-    for bot in (tmp_path / "bots").glob("*/bot.py"):
-        bot.write_text("raise SystemExit('edited')\n")
-    process.communicate()
-    assert 0 == process.returncode
-    assert whole == canonical(arena, tmp_path / "out")

@@ -10,12 +10,13 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from arena.store import read_lines
+
+from .clusters import ForkedCommand
 
 pytestmark = pytest.mark.process
 
@@ -24,9 +25,9 @@ HOST = 4
 
 @pytest.fixture
 def field(bot):
-    """Three bots and the flags of an event of theirs."""
-    bots = [bot("ann"), bot("bob"), bot("cyd")]
-    return [*bots, "--deals", "12", "--series", "4", "--seed", "s", "--jobs", "2"]
+    """Two bots, one of which takes its time, and the flags of an event of theirs."""
+    flags = ["--game", "four-card-golf", "--deals", "12", "--series", "2"]
+    return [bot("ann"), bot("bob", "slow", 12), *flags, "--seed", "s", "--jobs", "2"]
 
 
 @pytest.fixture
@@ -47,26 +48,25 @@ def same_in_the_end(arena, field, comparable, once):
 
 
 @pytest.fixture
-def begun(environment, sandbox, field, tmp_path):
+def begun(environment, forks, sandbox, field, tmp_path):
     """Start the event and wait until its first match is over."""
+    running = []
 
     def begin(out):
         words = ["run", *map(str, field), "--sandbox", sandbox, "--out", str(out), "--quiet"]
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena", *words],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-            cwd=tmp_path,
-        )
+        process = ForkedCommand(forks, words, cwd=tmp_path, env=environment, constants={})
+        running.append(process)
         log = Path(out) / "matches.jsonl"
         while not (log.exists() and log.stat().st_size):
             with contextlib.suppress(subprocess.TimeoutExpired):
-                assert process.wait(0.002) == 0, process.stderr.read()
+                process.wait(0.002)
+            assert process.poll() is None, process.stderr.read()
         return process
 
-    return begin
+    yield begin
+    for process in running:
+        process.kill()
+        process.communicate()
 
 
 def ended(process, *reasons):
@@ -109,6 +109,7 @@ def test_a_disk_that_fills_up_stops_the_event_and_keeps_what_was_played(
 ):
     """No half line; while it is full nothing goes on; with room again it ends as it should."""
     out = small_disk / "out"
+    (small_disk / "stuff").write_bytes(b"x" * (88 << 10))
     lines = ended(begun(out), "no space left on the disk")
     assert 2 == len(lines)
     assert whole(out)
@@ -127,7 +128,7 @@ def test_a_disk_that_bots_fill_by_their_stderr_is_no_bots_loss(
 ):
     """The event stops in two lines; with room again it has the bytes of one that had plenty."""
     field = [bot("ann"), bot("loud", "chatty"), bot("louder", "chatty")]
-    flags = ["--game", "four-card-golf", "--deals", 2, "--seed", "s", "--jobs", 1, "--quiet"]
+    flags = ["--game", "four-card-golf", "--deals", 1, "--seed", "s", "--jobs", 1, "--quiet"]
     out = small_disk / "out"
     told = arena("run", *field, *flags, "--out", out, code=HOST).stderr
     assert "stderr: can't write: no space left on the disk" in told
