@@ -100,6 +100,9 @@ for line in sys.stdin:
         break
 """
 
+FAULTS = ("crash", "raise", "exit", "close", "hang", "flood", "nonsense", "illegal", "stale")
+"""What a bot may do instead of answering."""
+
 
 @pytest.fixture(scope="session")
 def sandbox():
@@ -209,6 +212,27 @@ def comparable(tmp_path):
         ]
 
     return read
+
+
+@pytest.fixture
+def faults(arena, bot, environment, once, tmp_path):
+    """An event in which bots named after what they do fail in each match at their fifth question,
+    played once for all tests: its folder, its cache, and what was said.
+    """
+
+    def play():
+        bots = [bot("ann"), bot("bob"), *(bot(how, how, 5) for how in FAULTS)]
+        flags = ["--gauntlet", "ann", "--deals", "1", "--move-time", "300ms", "--seed", "f"]
+        folder = tmp_path / "faults"
+        done = arena("run", *bots, *flags, "--out", folder)
+        return {
+            "folder": str(folder),
+            "cache": environment["XDG_CACHE_HOME"],
+            "stdout": done.stdout,
+            "stderr": done.stderr,
+        }
+
+    return once("faults", play)
 
 
 @pytest.fixture

@@ -37,22 +37,6 @@ FAULTS = {
 }
 
 
-@pytest.fixture
-def faulty(arena, bot, tmp_path):
-    """An event of a bot that fails in every match at its fifth question, and a calm one."""
-
-    def make(how, **flags):
-        out = tmp_path / "friday"
-        words = [word for name, value in flags.items() for word in (f"--{name}", value)]
-        arena(
-            *("run", bot("bad", how), bot("calm"), "--deals", "1", "--seed", "1", "--out", out),
-            *("--move-time", "300ms", *words),
-        )
-        return out
-
-    return make
-
-
 def told(transcript):
     """The lines to the bot, whatever time it had left."""
     entries = parse_transcript(transcript.encode(), "t")
@@ -72,15 +56,14 @@ def outcomes(transcript):
 
 @pytest.mark.parametrize("how", FAULTS)
 @pytest.mark.long("every kind of fault", quick=("crash",))
-def test_the_command_in_the_log_reproduces_the_fault(arena, faulty, how):
+def test_the_command_in_the_log_reproduces_the_fault(arena, environment, faults, how):
     """Every kind of fault: the line `again:` is a command that shows the same one."""
-    out = faulty(how)
-    lines = arena("log", out, "--faults").stdout.splitlines()
-    again = [line.removeprefix("    again: ") for line in lines if line.startswith("    again: ")]
+    lines = arena("log", faults["folder"], "--faults").stdout.splitlines()
+    begin = f"    again: arena feed {how}@1 {faults['folder']} "
+    again = [line for line in lines if line.startswith(begin)]
     assert 2 == len(again)
-    words = shlex.split(again[0])
-    assert ["arena", "feed", "bad@1", str(out)] == words[:4]
-    done = arena(*words[1:])
+    words = shlex.split(again[0].removeprefix("    again: "))
+    done = arena(*words[1:], env={**environment, "XDG_CACHE_HOME": faults["cache"]})
     assert f"reproduced: {FAULTS[how]}, after 4 answers as recorded" in done.stdout
     if how in ("crash", "raise"):
         assert ("signal SIGSEGV" if how == "crash" else "exit 1") in done.stdout
@@ -88,27 +71,24 @@ def test_the_command_in_the_log_reproduces_the_fault(arena, faulty, how):
         assert "my own mistake" in done.stderr
 
 
-def test_a_fault_as_json_has_the_command_too(arena, faulty):
+def test_a_fault_as_json_has_the_command_too(arena, faults):
     """A line a fault, with everything that the record has of it."""
-    out = faulty("illegal")
-    faults = [
-        json.loads(line)
-        for line in arena("log", out, "--faults", "--json").stdout.split("\n")
-        if line
-    ]
-    assert ["illegal"] * 2 == [fault["kind"] for fault in faults]
-    assert all(fault["again"].startswith("arena feed bad@1 ") for fault in faults)
-    assert "again" not in arena("log", out).stdout
+    told = arena("log", faults["folder"], "--faults", "--json").stdout
+    found = [json.loads(line) for line in told.split("\n") if line]
+    assert sorted([*FAULTS.values()] * 2) == sorted(fault["kind"] for fault in found)
+    (illegal, _) = (fault for fault in found if fault["kind"] == "illegal")
+    assert illegal["again"].startswith("arena feed illegal@1 ")
+    assert "again" not in arena("log", faults["folder"]).stdout
 
 
 @pytest.mark.long("replays of one bot")
-def test_a_mended_bot_does_not_reproduce_it(arena, faulty, bot):
+def test_a_mended_bot_does_not_reproduce_it(arena, faults, bot):
     """Its author's folder in place of what was entered: a note, and exit code 5."""
-    out = faulty("raise")
-    match = json.loads(arena("log", out).stdout.splitlines()[0])["id"]
-    mended = bot("bad2", name="bad")
-    done = arena("feed", mended, out, "--match", match, code=5)
-    assert "is not what was entered as bad@1" in done.stderr
+    records = map(json.loads, arena("log", faults["folder"]).stdout.splitlines())
+    match = next(record["id"] for record in records if "raise@1" in record["seats"])
+    mended = bot("raise2", name="raise")
+    done = arena("feed", mended, faults["folder"], "--match", match, code=5)
+    assert "is not what was entered as raise@1" in done.stderr
     assert "it answered" in done.stdout
     assert "not as recorded: there it was crash (exit 1)" in done.stdout
 
@@ -130,8 +110,12 @@ def test_what_the_log_tells_is_what_was_said(arena, bot, tmp_path, game, seats):
     arena(
         *("run", *(tmp_path / name for name in followers), *bots, "--seats", seats),
         *("--game", game, "--deals", "2", "--seed", "1", "--out", out),
+        *(("--sandbox", "none") if seats > 2 else ()),
     )
     records = [json.loads(line) for line in arena("log", out).stdout.splitlines()]
+    assert 2 * seats == len(records)
+    assert seats == len({record["seats"][0] for record in records})
+    assert not any(record["faults"] for record in records)
     series = max(record["series"] for record in records)
     # As they were played: a block's deals come in another order in each of its series.
     last = [record["id"] for record in records if record["series"] == series][-1]
@@ -154,8 +138,14 @@ def test_what_the_log_tells_is_what_was_said(arena, bot, tmp_path, game, seats):
         ]
 
 
-@pytest.mark.parametrize("how", [*FAULTS, "fine"])
-@pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
+@pytest.mark.parametrize(
+    ("game", "how"),
+    [
+        *(("play-nine", how) for how in ("crash", "hang", "nonsense", "stale", "fine")),
+        *(("four-card-golf", how) for how in ("raise", "exit", "close", "flood", "illegal")),
+        ("four-card-golf", "fine"),
+    ],
+)
 @pytest.mark.long(
     "every kind of fault", quick=("play-nine-crash", "play-nine-fine", "four-card-golf-fine")
 )
@@ -264,10 +254,18 @@ def test_a_command_takes_the_place_of_the_bots_own(arena, bot, tmp_path):
     assert "there is no program nonesuch" in done.stderr
 
 
-@pytest.fixture(scope="module")
-def played():
-    """An event that is played once, by the first who needs it; nobody changes it."""
-    return {}
+@pytest.fixture
+def played(arena, bot, once, tmp_path):
+    """An event that is played once; nobody changes it."""
+
+    def play():
+        out = tmp_path / "friday"
+        bots = [bot("played-ann", name="ann"), bot("played-bob", name="bob")]
+        arena("run", *bots, "--deals", "1", "--out", out, "--seed", "1")
+        (match, *_) = arena("log", out).stdout.splitlines()
+        return {"OUT": str(out), "ID": json.loads(match)["id"]}
+
+    return once("played", play)
 
 
 @pytest.mark.parametrize(
@@ -300,17 +298,10 @@ def played():
         (["feed", "ANN", "LEAN"], "of a bot that asks for `next`, and this one doesn't"),
     ],
 )
-def test_wrong_inputs(arena, bot, played, tmp_path, words, said):
+def test_wrong_inputs(arena, bot, played, words, said):
     """One line that says what was wrong, and what there is."""
     lean = Path(__file__).parents[2] / "protocol" / "transcripts" / "play-nine.2.lean.txt"
-    names = {"ANN": bot("ann"), "LEAN": lean}
-    if "OUT" in words:
-        if not played:
-            out = tmp_path / "friday"
-            arena("run", names["ANN"], bot("bob"), "--deals", "1", "--out", out, "--seed", "1")
-            match = json.loads(arena("log", out).stdout.splitlines()[0])["id"]
-            played.update(OUT=out, ID=match)
-        names |= played
+    names = {"ANN": bot("ann"), "LEAN": lean, **played}
     done = arena(*(names.get(word, word) for word in words), code=2)
     assert said in done.stderr
     assert "--skip-broken" not in done.stderr
@@ -337,7 +328,7 @@ def test_a_full_disk_is_one_line(arena, bot):
 def test_a_secret_that_is_not_there(arena, bot, tmp_path):
     """Before it is revealed only its owner can have a transcript."""
     out = tmp_path / "friday"
-    arena("run", bot("ann"), bot("bob"), "--deals", "200", "--out", out, "--max-time", "1s")
+    arena("run", bot("ann"), bot("bob"), "--out", out, "--max-time", "1ms")
     match = json.loads((out / "matches.jsonl").read_text().splitlines()[0])["id"]
     assert "> " in arena("log", out, "--transcript", match, "--bot", "ann").stdout
     (out / "private.json").unlink()
