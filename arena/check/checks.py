@@ -6,7 +6,6 @@ raises `MistakeError` for a mistake, `CheckWarning` for a weakness, `CheckSkippe
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -107,7 +106,7 @@ async def keeps_quiet(exam: Examination, game: str) -> str:
 async def _series(
     exam: Examination,
     process: AbstractAsyncContextManager[Conversation],
-    matches: Sequence[dict[str, Any]],
+    *matches: dict[str, Any],
 ) -> str:
     """Matches in one process, as many as there is time for."""
     began = clock.monotonic()
@@ -132,49 +131,39 @@ async def plays_few(exam: Examination, game: str) -> str:
         if exam.alone_s:
             return f"1 match, {decisions} decisions"
         raise exam.unplayed[1]
-    matches: list[dict[str, Any]] = [
-        {"seat": 0},
-        {"seat": 1, "opponents": slowest},
-        {"seat": 0, "opponents": fastest, "deals": ASCENDING},
-    ]
-    return await _series(exam, exam.talk(game), matches)
+    negative = {"seat": 0, "opponents": fastest, "deals": ASCENDING}
+    return await _series(
+        exam, exam.talk(game), {"seat": 0}, {"seat": 1, "opponents": slowest}, negative
+    )
 
 
 @_check("many", "plays {game}, {most} players", _S.CONVERSATION, each_game=True)
 async def plays_many(exam: Examination, game: str) -> str:
     """The most players: long lists, reshuffles; at the last seat and at the first."""
     seats = registry.game(game).max_seats
-    matches: list[dict[str, Any]] = [{"seat": seats - 1, "opponents": slowest}, {"seat": 0}]
-    return await _series(exam, exam.talk(game, seats), matches)
+    last = {"seat": seats - 1, "opponents": slowest}
+    return await _series(exam, exam.talk(game, seats), last, {"seat": 0})
 
 
 @_check("playoff", "plays {game}, playoff holes", _S.HELLO, each_game=True)
 async def plays_off(exam: Examination, game: str) -> str:
     """Holes 10 and 11: with the bot and without it."""
-    matches: list[dict[str, Any]] = [
-        {"seat": 2, "referee": AlwaysPlayoff},
-        {"seat": 0, "referee": AlwaysPlayoff},
-    ]
-    return await _series(exam, exam.talk(game, 4, playoff=True), matches)
+    matches = ({"seat": seat, "referee": AlwaysPlayoff} for seat in (2, 0))
+    return await _series(exam, exam.talk(game, 4, playoff=True), *matches)
 
 
-_NEW = {
-    "x-list": [1, -2, [3, {"x-deep": None}]],
-    "x-text": 'é\u2028"\\ \u00fc]}',
-    "x-number": 1.5e3,
-}
-_NEW_ASCII = json.dumps(_NEW, separators=(",", ":"))
+_NEW = (
+    '"x-list":[1,-2,[3,{"x-deep":null}]],'
+    '"x-text":"\\u00e9\\u2028\\"\\\\ \\u00fc]}","x-number":1500.0'
+)
 
 
 def _with_unknown(line: bytes) -> bytes:
     """Add fields that protocol 1 doesn't have, to the message and to the objects in it."""
-    text = line.decode()
-    inner = _NEW_ASCII[1:-1]
     # After `type`, which stays first; and in every object below.
-    text = re.sub(r'^(\{"type":"[a-z_]+")', lambda found: f"{found[1]},{inner}", text)
-    return re.sub(
-        r'(?<=[:,\[])\{(?="(seat|seats|move_ms)":)', lambda _: f"{{{inner},", text
-    ).encode()
+    text = re.sub(r'^(\{"type":"[a-z_]+")', lambda found: f"{found[1]},{_NEW}", line.decode())
+    below = r'(?<=[:,\[])\{(?="(seat|seats|move_ms)":)'
+    return re.sub(below, lambda _: f"{{{_NEW},", text).encode()
 
 
 @_check(
