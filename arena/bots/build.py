@@ -1,15 +1,11 @@
 """Builds: from candidates to bots that can be started.
 
-Runs authors' build commands in the sandbox, in a copy of the snapshot, through the spawner. A build
-runs once for the same content, commands, packages and toolchain; the cache keeps its result. A bot
-without a build is only resolved; one that needs packages has a build without commands, so that they
-lie in its own folder.
+Runs authors' build commands in the sandbox, in a copy of the snapshot, once for the same content,
+commands, packages and toolchain. A bot without a build is only resolved; one that needs packages
+has a build without commands, so that they lie in its own folder.
 
-    key known? -- yes --> take the cached result
-         no --> copy the snapshot, its packages --> each command in turn --> settle --> rename
-
-Invariant: what a build made is read only after its whole process tree has ended, and no link in it
-is followed out of its folder.
+Invariant: what a build made is read only after its whole process tree has ended, however it ended,
+and no link in it is followed out of its folder.
 """
 
 from __future__ import annotations
@@ -17,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import selectors
 import shlex
 import signal
 from collections.abc import Callable, Sequence
@@ -24,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.bots.build_process import run
 from arena.bots.cache import BUILDS, cache_errors, in_cache, missing_room, publish, scratch
 from arena.bots.commands import INSIDE, Command, CommandError, resolve
 from arena.bots.fetchers import HOME
@@ -37,14 +33,17 @@ from arena.bots.snapshot import copy, freeze_times, listing, make_plain, mark_pr
 from arena.bots.trees import ShapeError, copy_into, measure, remove
 from arena.exhaustion import ran_out_in
 from arena.model import Bot, Frozen, HostError, UserError, canonical, sha256_hex
-from arena.sandbox import Backend, Exited, Launch, inherited_limits
+from arena.sandbox import Backend, Exited, Launch, SpawnPlan, inherited_limits
 from arena.system import clock
 
 if TYPE_CHECKING:
-    from arena.sandbox.client import Spawner
+    from arena.sandbox.client import BotProcess, Spawner
 
 RESULT_FILES = 100_000  # files that a build may add to its input: a Rust target folder fits
 _FORMAT = 2  # raised when builds run differently, so that older results are not used
+OUTPUT_BYTES = 16_384
+"""Kept of a build's output, from its end: the error stands there, and it may be endless."""
+END_SECONDS = 10.0  # for a killed command to end; after that the spawner itself is in trouble
 _ENVIRONMENT = {
     # A home to write to; it is no part of the result.
     "HOME": f"{INSIDE}/{HOME}",
@@ -245,7 +244,7 @@ class _Build:
         except CommandError as e:
             raise FailedError(f"build: {e}") from e
         plan = self.backend.plan(self._launch(made, command))
-        ended, output = run(plan, self.spawner, deadline)
+        ended, output = run_plan(plan, self.spawner, deadline)
         if ended is None:
             self._check_room(made)
             raise FailedError(
@@ -296,3 +295,61 @@ class _Build:
 
 def _shown(argv: tuple[str, ...]) -> str:
     return f"`{printable(shlex.join(argv), 100)}`"
+
+
+def run_plan(plan: SpawnPlan, spawner: Spawner, deadline: float) -> tuple[Exited | None, bytes]:
+    """Run one command; None if it had to be killed at the deadline (monotonic). Also return the end
+    of its stdout and stderr together, in the order of arrival.
+    """
+    process = spawner.spawn(plan)
+    pipes = (process.stdout, process.stderr)
+    output = bytearray()
+    ended: Exited | None = None
+    try:
+        os.close(process.stdin)
+        for pipe in pipes:
+            os.set_blocking(pipe, False)
+        ended = _wait(process, spawner, deadline, output)
+    finally:
+        try:
+            if ended is None:
+                spawner.kill(process.id)
+                # Its folder is removed next.
+                if not _wait(process, spawner, clock.monotonic() + END_SECONDS, output):
+                    raise HostError("the sandbox did not end a program that was killed")
+            # Its tree has ended: all its output is in the pipes.
+            for pipe in pipes:
+                while _read(pipe, output):
+                    pass
+        finally:
+            for pipe in pipes:
+                os.close(pipe)
+    return ended, bytes(output)
+
+
+def _wait(
+    process: BotProcess, spawner: Spawner, deadline: float, output: bytearray
+) -> Exited | None:
+    with selectors.DefaultSelector() as waiting:
+        for descriptor in (process.stdout, process.stderr, spawner.fileno()):
+            waiting.register(descriptor, selectors.EVENT_READ)
+        while (left := deadline - clock.monotonic()) > 0:
+            for key, _ in waiting.select(left):
+                if key.fd == spawner.fileno():
+                    for each in spawner.receive():
+                        if isinstance(each, Exited) and each.id == process.id:
+                            return each
+                elif not _read(key.fd, output):
+                    waiting.unregister(key.fd)
+    return None
+
+
+def _read(pipe: int, output: bytearray) -> bool:
+    """Read what is there; False at the end, or if there is nothing now."""
+    try:
+        data = os.read(pipe, 65_536)
+    except BlockingIOError:
+        return False
+    output += data
+    del output[:-OUTPUT_BYTES]
+    return bool(data)

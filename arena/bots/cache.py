@@ -1,14 +1,11 @@
 """The cache: a folder of snapshots, builds and packages, by hash.
 
-    <cache>/bots/<content hash>/      a bot's files as they were, read-only
-    <cache>/builds/<build key>/       the same after its build
-    <cache>/packages/<key>/           packages from `arena fetch`, copied over a bot's files
-                                      before its build
+    bots/<content hash>/  a bot's files     builds/<key>/  the same after its build
+    packages/<key>/       from `arena fetch`, copied over a bot's files before its build
 
 Invariant: an entry appears whole, by one rename, and is never changed afterwards; several arenas
-may fill and read the same cache at once. The cache is this user's own: entries that other users
-could have made are refused. A killed arena leaves folders with the temporary prefix, which the next
-one removes.
+may fill and read the same cache at once. Entries that other users could have made are refused. A
+killed arena leaves folders with the temporary prefix, which the next one removes.
 """
 
 from __future__ import annotations

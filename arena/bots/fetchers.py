@@ -4,13 +4,10 @@ The tools run as the user, outside the sandbox, in an empty folder of the cache,
 configuration: mirrors, proxies, certificates, credentials. What keeps packages' code from running
 here is stated at each tool; locks/ checks what a bot's files could make a tool do.
 
-    fetcher.identity                          what the packages depend on besides the lock file
-    fetcher.env                               what the bot's environment needs to find them
-    fetcher.compile                           a command for the sandbox that makes them start faster
-    fetcher.find(locked)                      find the tool: MissingToolError or FailedError
-    fetcher.fetch(locked, work, made)         fetch; `made` is copied over the bot's files
-
-Invariant: when `fetch` returns or raises, the tool and all that it started have ended.
+Each has an `identity` (what the packages depend on besides the lock file), an `env` (what the bot
+needs to find them) and `compile` (a command for the sandbox that makes them start faster). `fetch`
+fills a folder that is copied over the bot's files; when it returns or raises, the tool and all that
+it started have ended.
 """
 
 from __future__ import annotations

@@ -5,11 +5,6 @@ is opened. Here a submission's folder is opened once, and everything in it is op
 descriptor, name by name, never through a link. `find` resolves a link within the folder itself, so
 that a link that appears later, or leads outside, is an error.
 
-    with open_folder(path) as folder:
-        folder.names("sub")                 the names in a folder, one level
-        found = folder.find("sub/file")     its real place and lstat; None: nothing there
-        folder.chunks(found)                its bytes, if it is still that regular file
-
 Invariants: no byte is read from outside the folder, whatever changes meanwhile; no call waits for
 another process (pipes, devices and files under a lease are refused); a file that was exchanged
 since it was found, or has grown, is an error.

@@ -1,9 +1,5 @@
 """Packages that bots need: fetched once into the cache, then copied into builds.
 
-    arena fetch:  lock file --> checked --> key --> in the cache? -- no --> fetcher --> cache
-    arena run:    lock file --> checked --> key --> in the cache? -- no --> a problem, one line
-                                                       yes --> copied over the bot's files
-
 Only `fetch` uses the network, through the user's own tools. The key covers the lock file, the files
 that its tool reads beside it, and the toolchain: an event never gets packages that its bots' hashes
 don't name. Cluster nodes get entries as bundles.

@@ -1,8 +1,7 @@
 """Find Python packages of the host that a bot imports, though its lock file does not name them.
 
-Theory of operation. The text of the bot's files says which modules it imports. Its own interpreter,
-in the sandbox with all that the bot sees there, says where each of them would come from. A module
-among the packages of the interpreter's installation may be missing on another machine.
+The text of the bot's files says which modules it imports. Its own interpreter, in the sandbox, says
+where each would come from: one among the installation's packages may be missing elsewhere.
 """
 
 from __future__ import annotations

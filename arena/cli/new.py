@@ -71,7 +71,7 @@ def _which(language: str, path: str | None) -> str:
     """The scaffold that a word for a language stands for."""
     from arena.bots.plain_text import did_you_mean, printable
     from arena.model import UserError
-    from arena.scaffolds import ANY_LANGUAGE, SCAFFOLDS, names
+    from arena.scaffolds import SCAFFOLDS, any_language, names
 
     words = names()
     word = language.casefold()
@@ -85,7 +85,7 @@ def _which(language: str, path: str | None) -> str:
             f"{near}; there are: {', '.join(SCAFFOLDS)}"
         )
         if not near:
-            wrong += "\n" + ANY_LANGUAGE.replace("$name", _name(path or "my-bot"))
+            wrong += "\n" + any_language().replace("$name", _name(path or "my-bot"))
         raise UserError(wrong)
     return words[word]
 

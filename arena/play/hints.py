@@ -1,42 +1,22 @@
-"""Read a person's input as a move, or say why it is none.
-
-`move_of` reads what a person types or clicks as a move in the protocol's notation; `refusal` says
-why it isn't legal, as a key and values, so that each display can use its own language; ENGLISH has
-the words.
+"""Read a person's input as a move, or say why it is none: as a key and values, so that each display
+can use its own language.
 
 Pure. Invariant: a move is in the desk's `legal`; everything else has a refusal.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from importlib.resources import files
 
 from arena.games.descriptor import DRAWN, TEE, TURN
 from arena.model import Frozen
 from arena.play.desk import Desk
 
-ENGLISH: Mapping[str, str] = {
-    "not-your-turn": "it is not your turn",
-    "no-such-move": "there is no move {said}; there are: {moves}",
-    "tee-first": "first turn over two of your cards: tee A B",
-    "tee-two": "turn over two different cards: tee A B, with positions 0 to {last}",
-    "tee-done": "your two cards are turned already: take the pile's card, or draw",
-    "no-tee": "there is no tee-off in this game: take the pile's card, draw, or knock",
-    "where": "say the position, 0 to {last}: {word} {last}",
-    "position": "there is no position {said}: yours are 0 to {last}",
-    "draw-first": "that is for a card that you have drawn: draw first, or take the pile's card",
-    "drawn-already": "you have drawn: place the card, or throw it away; "
-    "there is no way back to the pile",
-    "no-knock": "there is no knock in this game: a hole ends when a player's cards are all face up",
-    "last-turn": "{who} has knocked: this is your last turn, so take the pile's card or draw",
-    "face-up": "{at} is face up already; face down are: {down}",
-    "skip-one": "without turning a card you may throw it away only with exactly one face down, "
-    "and you have {down}",
-    "flip-instead": "to throw the drawn card away turn one of yours that is face down: flip {at}",
-    "no-flip": "no card is turned over before the end of the hole: swap it, or discard it",
-    "discard-instead": "here that is called discard",
-}
+ENGLISH: Mapping[str, str] = json.loads((files("arena.play") / "assets/refusals.json").read_bytes())
+"""What a terminal says, by key; a page has words of its own in each language."""
 
 
 class Refusal(Frozen, frozen=True):

@@ -30,7 +30,7 @@ from arena.live.server import LOOPBACK, Server, guard_app, listen, url_of
 from arena.model import MatchRecord
 from arena.play.desk import Desk
 from arena.play.hints import move_of, refusal
-from arena.play.seat import Person, PersonLeft
+from arena.play.session import Person, PersonLeft
 from arena.referee import HOLES
 from arena.site.pages.frame import sheets_of
 from arena.site.words import LANGUAGES
@@ -115,7 +115,6 @@ class Page:
         self._changed = trio.Event()
         self._viewers = self._open = 0
         """Streams that were ever opened, of which the last has the seat, and that are open."""
-        self._passed = trio.Event()
         self._wanted = self._turn = self._answer = ""
         self._left = False
         self._looked = (0, 0)
@@ -160,7 +159,7 @@ class Page:
         self._publish()
         with trio.move_on_after(FAREWELL_S):
             while self._open:
-                await self._passed.wait()
+                await self._changed.wait()
 
     async def _wait(self, wanted: str, turn: str) -> str:
         self._wanted, self._turn, self._answer = wanted, turn, ""
@@ -228,8 +227,7 @@ class Page:
             await self._show(self._viewers, send)
         finally:
             self._open -= 1
-            self._passed.set()
-            self._passed = trio.Event()
+            self._wake()
 
     async def _show(self, mine: int, send: Send) -> None:
         seen = -1

@@ -1,10 +1,8 @@
 """The bots that `arena new` begins with: by language, which files, which programs they need.
 
 The files lie beside this module, a folder a language: whole bots that run as they are, and know
-nothing of this package (nor does it import the Python one). The name of a new bot replaces NAME.
-
-Reads its own package and nothing else. Invariant: `render` gives the same bytes for the same name,
-in every file with Unix line ends.
+nothing of this package. Invariant: `render` gives the same bytes for the same name, in every file
+with Unix line ends.
 """
 
 from __future__ import annotations
@@ -48,17 +46,9 @@ SCAFFOLDS: Mapping[str, Scaffold] = MappingProxyType(
 """By the name of their folder here, which is the word for `arena new`."""
 
 
-ANY_LANGUAGE = """\
-in any other language a bot is a folder with a program and bot.toml:
-  name = "$name"
-  build = ["COMPILER", "SOURCE"]    (left out where nothing is built)
-  run = ["./PROGRAM"]
-it reads lines of JSON from stdin, and answers two with a line, flushed:
-  to a line with "type":"hello"     {"type":"ready"}
-  to a line with "type":"act"       {"turn":"TURN","move":"MOVE"}
-with the "turn" of that line, and as MOVE a string of its "legal"
-all of it, with bots to copy: arena spec; then: arena check $name"""
-"""What SPEC.md says for a language without a scaffold, in short."""
+def any_language() -> str:
+    """What SPEC.md says for a language without a scaffold, in short; with $name."""
+    return (files(__name__) / "any_language.txt").read_text("utf-8").rstrip()
 
 
 def names() -> dict[str, str]:

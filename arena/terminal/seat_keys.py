@@ -21,7 +21,7 @@ from arena.event.commands import command_line
 from arena.model import MatchRecord
 from arena.play.desk import Desk
 from arena.play.hints import move_of, refusal
-from arena.play.seat import Person, PersonLeft
+from arena.play.session import Person, PersonLeft
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
 from arena.reports.layout import clip, wrap

@@ -25,7 +25,7 @@ from arena.event.commands import command_line
 from arena.model import MatchRecord, UserError
 from arena.play.desk import Desk, play_in_words
 from arena.play.hints import move_of, refusal
-from arena.play.seat import Person, PersonLeft
+from arena.play.session import Person, PersonLeft
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
 from arena.terminal.desk import ending_lines, legal_lines, table_picture

@@ -6,7 +6,8 @@ from time import monotonic
 
 import pytest
 
-from arena.bots import BuildLimits, build, build_process, load
+from arena.bots import BuildLimits, build, load
+from arena.bots.build import run_plan
 from arena.model import HostError, NotRun
 from arena.sandbox import Launch
 
@@ -367,7 +368,7 @@ def test_a_host_error_is_nobodys_fault(make, built, spawner):
 
 def test_a_spawner_that_does_not_kill(make, built, spawner, monkeypatch):
     """A build that won't end is the sandbox's trouble."""
-    monkeypatch.setattr(build_process, "END_SECONDS", 0.01)
+    monkeypatch.setattr(sys.modules["arena.bots.build"], "END_SECONDS", 0.01)
     killed = []
     real = spawner.kill
     monkeypatch.setattr(spawner, "kill", killed.append)
@@ -381,7 +382,7 @@ def test_a_spawner_that_does_not_kill(make, built, spawner, monkeypatch):
 
 def test_interruption_ends_the_build(make, built, cache, monkeypatch):
     """Ctrl-C during a build leaves neither a process nor a folder."""
-    real = build_process._read
+    real = sys.modules["arena.bots.build"]._read
     interrupts = iter([KeyboardInterrupt])
 
     def interrupted(pipe, output):
@@ -389,7 +390,7 @@ def test_interruption_ends_the_build(make, built, cache, monkeypatch):
             raise interrupt
         return real(pipe, output)
 
-    monkeypatch.setattr(build_process, "_read", interrupted)
+    monkeypatch.setattr(sys.modules["arena.bots.build"], "_read", interrupted)
     path = make("a", {"bot.toml": shell("echo begun; exec sleep 100")})
     with pytest.raises(KeyboardInterrupt):
         built(path)
@@ -399,7 +400,7 @@ def test_interruption_ends_the_build(make, built, cache, monkeypatch):
 def answer(bot, backend, spawner):
     """What a bot writes when it is started."""
     plan = backend.plan(Launch(run=bot.run, root=bot.root, expose=bot.expose))
-    ended, output = build_process.run(plan, spawner, monotonic() + 20)
+    ended, output = run_plan(plan, spawner, monotonic() + 20)
     assert ended is not None
     assert (ended.code, ended.host_error) == (0, ""), output
     return output

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from arena.bots import build, fetch, load, packages, tools
-from arena.bots.build_process import run
+from arena.bots.build import run_plan
 from arena.bots.roster import FailedError
 from arena.sandbox import Launch
 
@@ -55,7 +55,7 @@ def output(backend, spawner):
 
     def output(bot):
         launch = Launch(run=bot.run, root=bot.root, expose=bot.expose, env=dict(bot.env))
-        ended, written = run(backend.plan(launch), spawner, time.monotonic() + 30)
+        ended, written = run_plan(backend.plan(launch), spawner, time.monotonic() + 30)
         assert ended is not None
         assert ended.code == 0, written
         return written.decode()
@@ -395,7 +395,7 @@ def test_a_crate_is_built_offline_in_the_sandbox(cargo, make, fetched, cache, re
     assert result.problems == ()
     (bot,) = result.bots
     plan = real["backend"].plan(Launch(run=bot.run, root=bot.root))
-    ended, output = run(plan, real["spawner"], time.monotonic() + 20)
+    ended, output = run_plan(plan, real["spawner"], time.monotonic() + 20)
     assert ended is not None
     assert (ended.code, output) == (0, b"41\n")
 
@@ -445,7 +445,7 @@ def test_wheels_are_found_in_the_sandbox(pip, make, fetched, cache, real):
     assert fetched(path)[0].problems == ()
     (bot,) = build(load([path], cache=cache).candidates, cache=cache, **real).bots
     launch = Launch(run=bot.run, root=bot.root, expose=bot.expose, env=dict(bot.env))
-    ended, output = run(real["backend"].plan(launch), real["spawner"], time.monotonic() + 20)
+    ended, output = run_plan(real["backend"].plan(launch), real["spawner"], time.monotonic() + 20)
     assert ended is not None
     assert ended.code == 0, output
     assert output == b"41\n"

@@ -13,7 +13,7 @@ import trio
 from arena import registry
 from arena.deals import Deals
 from arena.model import FaultKind
-from arena.play.seat import PersonLeft
+from arena.play.session import PersonLeft
 from arena.referee import Referee
 from arena.replay.moves import replay_moves
 from arena.replay.steps import unfold

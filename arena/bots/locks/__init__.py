@@ -3,18 +3,16 @@
 `arena fetch` hands the result to pip, npm or cargo, which run as the user, outside the sandbox,
 with the user's own configuration. So a lock file is hostile text, not configuration:
 
-- every package is pinned to one version;
+- every package is pinned to one version; those that packages need are read, too;
 - packages come from the registries of the user's tools, or from an archive of the bot's own: no
   version control, no folders of the host, no options. (An npm older than 8.16 takes a package from
   the https address in the lock file.)
-- dependencies of packages are read, too, since a tool asks for what a lock file lacks;
 - no path leads out of the bot's folder;
 - the tool gets only the files in `Locked`: no .npmrc, .cargo/config.toml, rust-toolchain.toml.
   Where possible they are written again, with only what was read.
 
-Every text is bounded before it is parsed, so that each parse ends within a second.
-
-Invariant: what is fetched depends on `Locked.files` and the toolchain alone; they are its key.
+Every text is bounded before it is parsed, so that each parse ends within a second. Invariant: what
+is fetched depends on `Locked.files` and the toolchain alone; they are its key.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where a batch's decks come from: numpy's random numbers, or an event's deals.
 
-A deck is a row of card codes (`arena.rl.observation`: a card's rank among all that there are) in
-the order of dealing. Invariant: both are uniform over all orders of the pack.
+A deck is a row of card codes (ranks among all cards that there are) in the order of dealing.
+Invariant: both are uniform over all orders of the pack.
 """
 
 from __future__ import annotations
