@@ -82,8 +82,7 @@ class Referee:
         self._turn = 0
         self._faults: list[Fault] = []
         self._failed: set[int] = set()
-        self.wanted: tuple[int, ...] = ()
-        """Seats to move, forfeiters among them."""
+        self.wanted: tuple[int, ...] = ()  # seats to move, forfeiters among them
         self._outcomes: dict[int, str | Failure] = {}
         self._seen = [0] * self._seats  # plays of this hole that each seat was sent
         self._briefed: set[int] = set()  # lean seats that have had a view of this hole
@@ -100,8 +99,7 @@ class Referee:
         self._alone: Hole | None = None
         """The hole as long as one seat after the other moves in it and none has failed."""
         self.asked: tuple[int, ...] = ()
-        self.news = True
-        """Whether more than moves has happened since the notices were taken."""
+        self.news = True  # whether more than moves has happened since the notices were taken
         for seat in self._everybody:
             match, seed = deals.opaque(spec.id), deals.seed(spec.id, seat)
             start = MatchStart(match=match, seat=seat, seats=self._seats, seed=seed)

@@ -20,24 +20,18 @@ from arena.model import Block, TrialVerdict
 class Lead(NamedTuple):
     """The lead of one entrant over another."""
 
-    strokes: float
-    """A match; by what the event rates on."""
-    error: float
-    """Its standard error."""
-    skew: float = 0.0
-    """Skewness of the estimate, where the event rates on strokes less luck."""
+    strokes: float  # a match; by what the event rates on
+    error: float  # its standard error
+    skew: float = 0.0  # skewness of the estimate, where the event rates on strokes less luck
 
 
 class Forfeits(NamedTuple):
     """Results of two entrants against each other, with forfeits apart from strokes."""
 
     matches: int
-    one: int
-    """Of these, matches that the first alone forfeited."""
-    two: int
-    """That the second alone forfeited."""
-    lead: Lead
-    """Of the first, in matches without a forfeit; its error is infinite if there is none."""
+    one: int  # of these, matches that the first alone forfeited
+    two: int  # that the second alone forfeited
+    lead: Lead  # of the first, in matches without a forfeit; its error is infinite if there is none
 
 
 class WaveResults(Protocol):
@@ -63,16 +57,13 @@ class WaveResults(Protocol):
 class Wave(msgspec.Struct, frozen=True, kw_only=True):
     """Matches that are decided together."""
 
-    blocks: Callable[[], Iterable[Block]]
-    """From the first, each time it is called."""
+    blocks: Callable[[], Iterable[Block]]  # from the first, each time it is called
     matches: int
     by_entrant: Mapping[str, int]
     deals: Mapping[str, range] = {}
     """By pairing, its deals in the wave; empty if the format doesn't need them."""
-    more: int = 0
-    """Matches that are likely to come after it."""
-    note: str = ""
-    """What is still open, for people."""
+    more: int = 0  # matches that are likely to come after it
+    note: str = ""  # what is still open, for people
 
 
 class ScheduleEnd(msgspec.Struct, frozen=True):
@@ -81,8 +72,7 @@ class ScheduleEnd(msgspec.Struct, frozen=True):
     note: str = ""
     """Why, for people; empty where it was known from the beginning. Published tables have it, so
     rewording one makes old events differ from their tables."""
-    verdict: TrialVerdict | None = None
-    """What has been shown, if something was to be."""
+    verdict: TrialVerdict | None = None  # what has been shown, if something was to be
 
 
 Schedule = Callable[[Sequence[Wave], WaveResults], Wave | ScheduleEnd]

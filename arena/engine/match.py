@@ -56,8 +56,7 @@ class MatchContext(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     game: Game
     deals: Deals
-    bots: Mapping[str, Bot]
-    """By entrant; other entrants are asked by `Match.ask_other`."""
+    bots: Mapping[str, Bot]  # by entrant; other entrants are asked by `Match.ask_other`
     backend: Backend
     onlooker: Observer | None = None
     """Follows the match as it is played, but not what is computed from it afterwards."""
@@ -104,10 +103,8 @@ async def start_bot(
 class FailedStart(msgspec.Struct, frozen=True, kw_only=True):
     failure: Failure
     stderr: str
-    ended: bool
-    """Whether it ended its output; else it was silent for too long."""
-    unheard: bytes
-    """Its output to stdout after the timeout, when its input was closed."""
+    ended: bool  # whether it ended its output; else it was silent for too long
+    unheard: bytes  # its output to stdout after the timeout, when its input was closed
 
 
 async def try_start(pipes: Pipes, context: MatchContext, entrant: str) -> FailedStart | None:
@@ -208,8 +205,7 @@ class Match:
         self._pipes = pipes
         self._freeze = context.settings.freeze
         self._seated = seated
-        self._asked = -1
-        """The seat that is asked now; -1: none."""
+        self._asked = -1  # the seat that is asked now; -1: none
         self._accounts = [TimeAccount(context.settings.limits) for _ in spec.seats]
         self._referee = Referee(
             spec,

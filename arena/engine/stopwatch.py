@@ -46,33 +46,22 @@ from arena.sandbox.delays import Reading, Task
 PATIENCE_S = 0.005
 """A decision that takes longer gets readings. The wait for an answer wakes then anyway."""
 
-SLICE_S = 0.02
-"""The longest slice; they begin with PATIENCE_S and double. A look takes some 50 us."""
-
-FREE_S = 0.01
-"""Taken off without proof: what the housekeeping of a machine at rest may take."""
-
-STEP_S = 0.1
-"""Waiting time that may be credited once it is proven, besides the credit until then."""
+SLICE_S = 0.02  # the longest slice; they begin with PATIENCE_S and double. A look takes some 50 us.
+FREE_S = 0.01  # taken off without proof: what the housekeeping of a machine at rest may take
+STEP_S = 0.1  # waiting time that may be credited once it is proven, besides the credit until then
 
 GAP_S = 0.05
 """By so much a look is never late unless we wait for the core, which is counted, or stand still."""
 
-UNCOUNTED_GAP_S = 0.5
-"""The same where the kernel doesn't count our own wait."""
-
-TRIALS = 2
-"""So many trials in a row have to find the core free: other work comes in bursts."""
-
-RETRY_S = 0.01
-"""Between two of them."""
+UNCOUNTED_GAP_S = 0.5  # the same where the kernel doesn't count our own wait
+TRIALS = 2  # so many trials in a row have to find the core free: other work comes in bursts
+RETRY_S = 0.01  # between two of them
 
 TICK_S = 0.012
 """A task that wants to run, but that the kernel, which counts every ten milliseconds at least, has
 not seen running for so long, waits. On one core it does in any case: it is we who run."""
 
-SOON_S = 0.001
-"""Two looks are at least so far apart."""
+SOON_S = 0.001  # two looks are at least so far apart
 
 HARD_S, HARD_LIMITS = 30.0, 20
 """No decision takes longer by the clock than that, or so many times its limit; it is the machine's
@@ -81,11 +70,9 @@ trouble then."""
 
 class TimeVerdict(enum.Enum):
     IN_TIME = enum.auto()
-    UNPROVEN = enum.auto()
-    """Too late unless it is proven that the core is overloaded."""
+    UNPROVEN = enum.auto()  # too late unless it is proven that the core is overloaded
     LATE = enum.auto()
-    STUCK = enum.auto()
-    """The machine is too loaded for this decision to ever be made."""
+    STUCK = enum.auto()  # the machine is too loaded for this decision to ever be made
 
 
 class _Slice:
@@ -96,11 +83,9 @@ class _Slice:
     def __init__(self, length: float, cpu: float) -> None:
         self.length = length
         self.cpu = cpu
-        self.waited = 0.0
-        """The most delayed task."""
+        self.waited = 0.0  # the most delayed task
         self._waits: dict[int, float] = {}
-        self._rooms: dict[int, float] = {}
-        """When each task neither ran nor is known to have waited."""
+        self._rooms: dict[int, float] = {}  # when each task neither ran nor is known to have waited
 
     @property
     def charge(self) -> float:
@@ -146,8 +131,7 @@ class Stopwatch:
         self._begun = begun
         self.cpu = 0.0
         """Of the tree, whatever was charged; before the first reading it may have had a core."""
-        self.gaps = 0
-        """How often it has begun anew."""
+        self.gaps = 0  # how often it has begun anew
         self._gap = GAP_S if counted else UNCOUNTED_GAP_S
         self._begin(begun, first or Reading(begun, used, own, {}))
         self._read = first is not None
@@ -155,18 +139,14 @@ class Stopwatch:
     def _begin(self, at: float, reading: Reading) -> None:
         self._at, self._last, self._read = at, reading, True
         self._slices: list[_Slice] = []
-        self.wall = 0.0
-        """By the clock, trials left out."""
-        self.charge = 0.0
-        """If everything that can be taken off is."""
-        self.allowed = FREE_S
-        """Waiting time that may be deducted from the charge."""
+        self.wall = 0.0  # by the clock, trials left out
+        self.charge = 0.0  # if everything that can be taken off is
+        self.allowed = FREE_S  # waiting time that may be deducted from the charge
         self._ahead: dict[int, float] = {}
         """By task, waiting time that was known before the kernel counted it."""
         self._doubts = 0
         self._step = PATIENCE_S
-        self.due = at + min(self._step, self.limit)
-        """When the next look is to be."""
+        self.due = at + min(self._step, self.limit)  # when the next look is to be
 
     @property
     def elapsed(self) -> float:

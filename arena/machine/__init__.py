@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-Notify = Callable[[str], None]
-"""Takes a line for people: of a display, a log, or `print`."""
+Notify = Callable[[str], None]  # takes a line for people: of a display, a log, or `print`
 
 
 def ignore_notes(_: str) -> None:

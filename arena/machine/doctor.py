@@ -96,8 +96,7 @@ class Trial(Frozen, frozen=True, kw_only=True):
     start_ms: float = 0.0  # until it had answered `hello`
     gone_ms: float = 0.0  # from `bye` until nothing of it was left
     problem: str = "no sandbox to start it in"
-    finding: HostProblem | None = None
-    """What a bot with scratch space needs and the canary didn't."""
+    finding: HostProblem | None = None  # what a bot with scratch space needs and the canary didn't
 
 
 class Checkup(Frozen, frozen=True, kw_only=True):

@@ -9,8 +9,7 @@ from arena.machine import Notify
 from arena.model import HostError, Limits
 from arena.sandbox import Launch, inherited_limits
 
-SETTINGS = ("--memory", "--tasks", "--scratch")
-"""The flags by which a command can promise less."""
+SETTINGS = ("--memory", "--tasks", "--scratch")  # the flags by which a command can promise less
 
 
 def keep_promises(

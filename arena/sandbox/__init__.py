@@ -36,8 +36,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     file_mb: int = 0  # largest file it may write
     scratch_mb: int = 0
     """Size of a private, empty /tmp; 0: it can write nowhere (but in a `writable` root)."""
-    freeze: bool = False
-    """It will be stopped and continued, and mustn't be able to continue itself."""
+    freeze: bool = False  # it will be stopped and continued, and mustn't be able to continue itself
     disk_mb: int = 0  # of a `writable` root; so is the next
     disk_files: int = 0
 
@@ -64,8 +63,7 @@ class SpawnPlan(msgspec.Struct, frozen=True, kw_only=True):
     rlimits: Mapping[str, int]  # names as in the resource module, without RLIMIT_; soft = hard
     share: TreeLimits = TreeLimits()
     seccomp: str = ""  # the filter in hex; empty: none
-    options: Mapping[str, Option] = {}
-    """What only this backend's part of the spawner understands."""
+    options: Mapping[str, Option] = {}  # what only this backend's part of the spawner understands
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,8 +92,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     works: bool
-    detail: str
-    """If it works, what and which version; if not, the reason and the fix. One line."""
+    detail: str  # if it works, what and which version; if not, the reason and the fix. One line.
     tool: str = ""  # which file confines bots, and its SHA-256, if that isn't the system's own
     memory: str = ""  # what limits a tree's memory: "cgroup v2", "cgroup v1" or "watchdog"
     kept: tuple[str, ...] = ()  # which of guarantees.GUARANTEES hold

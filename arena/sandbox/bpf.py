@@ -30,11 +30,9 @@ _NUMBER_AT, _MACHINE_AT, _ARGUMENTS_AT = 0, 4, 16
 
 _FAR = 255  # the longest conditional jump
 _LONGEST = 4096  # the kernel's limit for one filter, in instructions
-
 ALLOW = 0x7FFF_0000
 KILL = 0x8000_0000
 _ERRNO = 0x0005_0000
-
 ALL_BITS = 0xFFFF_FFFF
 
 Instruction = tuple[int, int, int, int]
@@ -58,8 +56,7 @@ class Clause(NamedTuple):
     action: int
 
 
-Leaf = tuple[Clause, ...]
-"""The clauses for one call in their order; past the last it is allowed."""
+Leaf = tuple[Clause, ...]  # the clauses for one call in their order; past the last it is allowed
 
 
 def fail(number: int) -> int:

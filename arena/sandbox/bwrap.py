@@ -23,12 +23,8 @@ from arena.sandbox.mounts import SCRATCH, STAGE
 from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed_folders, reachable
 
 OLDEST = (0, 8)  # the first with --disable-userns
-
-STUBS = Path(__file__).with_name("etc")
-"""passwd and the like, with one user and no host in them."""
-
+STUBS = Path(__file__).with_name("etc")  # passwd and the like, with one user and no host in them
 COPIED_BYTES = 1 << 20  # a large system's ld.so.cache has 200 KB
-
 INSIDE_ID = "1000"  # the uid and gid of every bot inside, whatever they are outside
 
 

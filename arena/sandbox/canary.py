@@ -27,11 +27,8 @@ PROGRAM = Path(__file__).with_name("canary_program.py")
 DEADLINE_S = 15.0
 """A start takes 30 ms; on a machine that needs many seconds nothing can be concluded."""
 
-OUTPUT_BYTES = 16_384
-"""The program prints some 20 lines, and more only where nothing is confined."""
-
+OUTPUT_BYTES = 16_384  # the program prints some 20 lines, and more only where nothing is confined
 NOBODY = 65534
-
 NAMESPACES = ("net", "pid", "mnt", "ipc", "uts", "user")
 
 

@@ -98,8 +98,7 @@ class Calls:
 class GroupPlace(NamedTuple):
     folder: Path
     step_down: bool = False  # it is our own, and we have to leave it
-    turn_on: bool = False
-    """It is ours, or the root: controllers may be turned on for its children."""
+    turn_on: bool = False  # it is ours, or the root: controllers may be turned on for its children
 
 
 class Membership(NamedTuple):

@@ -49,10 +49,7 @@ _RETRY_S = 0.005
 _TRIAL_MB, _TRIAL_TASKS = 64, 16
 _TRIAL_BYTES = 2 << 20  # far above the batches in which the kernel counts
 _UNCOUNTED = 200  # exit status of a trial in a group that doesn't count; no errno is as high
-
-CHARGE_BYTES = 1 << 20
-"""The kernel never kills for a larger charge than this; huge pages just fail."""
-
+CHARGE_BYTES = 1 << 20  # the kernel never kills for a larger charge than this; huge pages just fail
 _FOLDER = re.compile(r"arena-(\d+)-(\d+)-(\d+)")
 
 

@@ -18,15 +18,12 @@ from typing import NamedTuple
 
 from arena.sandbox.meter import PROC, read, stat_fields
 
-TRIAL_S = 0.01
-"""Some time slices of the scheduler, of three or four milliseconds each."""
+TRIAL_S = 0.01  # some time slices of the scheduler, of three or four milliseconds each
 
 SHARE = 0.75
 """With less of the core than this, we aren't alone on it. One other busy task leaves a half."""
 
-KNOWN_S = 1.0
-"""How long a trial's result may be used where no charge depends on it."""
-
+KNOWN_S = 1.0  # how long a trial's result may be used where no charge depends on it
 _NS = 1e-9
 _RUNNABLE = b"R"
 
@@ -86,8 +83,7 @@ class Core:
     """
 
     def __init__(self, proc: str = PROC) -> None:
-        self.cores = len(os.sched_getaffinity(0))
-        """How many we may use; our children inherit them."""
+        self.cores = len(os.sched_getaffinity(0))  # how many we may use; our children inherit them
         self.alone = self.cores == 1
         self._tried = float("-inf")
         self._overloaded = False

@@ -27,9 +27,7 @@ from arena.sandbox.meter import GONE, read
 ROUND_S = 0.25
 """Between two rounds: what a disk takes meanwhile is in proportion to what a build may have."""
 
-SLICE_S = 0.005
-"""How long a check may take: the spawner has other programs to serve."""
-
+SLICE_S = 0.005  # how long a check may take: the spawner has other programs to serve
 REST = 4  # a round is followed by a pause of so many times its length
 UNSEEN_S = 1.0
 """How long rounds may not see all: honest programs receive descriptors in flight at once."""

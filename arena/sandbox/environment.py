@@ -22,8 +22,7 @@ BUILD_OPEN_FILES = 1024  # linkers keep all that they link open
 PENDING_SIGNALS = 256
 """Queued signals and timers; a JVM has none, a program with many timers some dozens."""
 
-FILES_A_MB = 64
-"""Of scratch space: a file without content takes a kilobyte of kernel memory."""
+FILES_A_MB = 64  # of scratch space: a file without content takes a kilobyte of kernel memory
 
 
 def variables(launch: Launch) -> dict[str, str]:

@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 
 CAP_SYS_ADMIN = 21
-
 KUBERNETES = "# Kubernetes-managed hosts file"  # how /etc/hosts of a pod begins
 _UNMASKING = "/proc/sys/fs/binfmt_misc"  # mounted on every machine, on an empty folder
 

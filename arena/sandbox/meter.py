@@ -24,14 +24,12 @@ GONE = (FileNotFoundError, ProcessLookupError)
 """What reading raises for a process that has vanished."""
 
 _UNSEEN = (*GONE, PermissionError)  # or is hidden
-
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")  # the kernel rounds down to it what a process has reaped
 
 # In a process's stat, counted from the state, which follows the name in its brackets.
 _PARENT = 1
 _REAPED_USER, _REAPED_SYSTEM = 13, 14
 BORN = 19
-
 _PAGE = 3000  # a longer file of /proc comes in several parts
 _KEPT = 4
 """Processes of a tree whose files are kept open: three times as fast, but costs descriptors."""

@@ -28,9 +28,7 @@ from arena.sandbox import kernel
 MOST_BYTES = 512 << 20
 """Twice what a bot may have without packages. The kernel can take pages of files back, and every
 worker maps the same ones."""
-MOST_FILES = 20_000
-"""As many as a bot may have; the kernel lets a process map some 65,000."""
-
+MOST_FILES = 20_000  # as many as a bot may have; the kernel lets a process map some 65,000
 _PAGE = os.sysconf("SC_PAGESIZE")
 
 

@@ -21,9 +21,7 @@ PASSED = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 """By these systemd-run finds the service manager; a spawner needs no other variables."""
 
 OPTIONS = ("--user", "--scope", "--quiet", "--collect", "-p", "Delegate=yes", "--")
-
-TRIAL_S = 10.0
-"""It takes 30 ms; at login, while the manager is still starting, a second or two."""
+TRIAL_S = 10.0  # it takes 30 ms; at login, while the manager is still starting, a second or two
 
 
 def launch_prefix(

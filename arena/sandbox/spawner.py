@@ -66,10 +66,8 @@ class SpawnerProcess:
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self.programs: dict[int, Program] = {}
-        self.by_pid: dict[int, Program] = {}
-        """By guard and by root."""
-        self.slots: list[int] = []
-        """Ids by slot, 0 where free."""
+        self.by_pid: dict[int, Program] = {}  # by guard and by root
+        self.slots: list[int] = []  # ids by slot, 0 where free
         self.answers: deque[bytes] = deque()
         """Not sent yet: at most two for each program that was requested."""
         self.closing = 0.0

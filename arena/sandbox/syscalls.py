@@ -112,5 +112,4 @@ CALLS: Mapping[str, Mapping[str, int]] = {
 AUDIT_ARCH: Mapping[str, int] = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
 """How the kernel names the convention that a call came by: ELF machine, 64 bits, little-endian."""
 
-X32 = 0x4000_0000
-"""On x86_64 this bit in a number selects a third convention, of 32-bit pointers."""
+X32 = 0x4000_0000  # on x86_64 this bit in a number selects a third convention, of 32-bit pointers

@@ -28,9 +28,7 @@ from arena.sandbox.disk import Disk
 PATIENCE_S = 0.05
 """For look-alikes. A program takes about 1 ms from vfork to exec, its parent waiting meanwhile."""
 
-SLICE_S = 0.006
-"""The part of a check in which shared pages are divided: some 600 MB of them."""
-
+SLICE_S = 0.006  # the part of a check in which shared pages are divided: some 600 MB of them
 REST = 4  # a round is followed by a pause of so many times its cost
 FILL_RATE = 5 << 30
 """Bytes a second: more than a core fills. The next round isn't due before the limit can be hit."""

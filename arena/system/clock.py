@@ -8,14 +8,11 @@ from collections.abc import Callable
 monotonic: Callable[[], float] = time.monotonic
 """Seconds since some moment; the same for all processes of this machine."""
 
-unix: Callable[[], float] = time.time
-"""Seconds since 1970."""
+unix: Callable[[], float] = time.time  # seconds since 1970
 
-thread_cpu: Callable[[], float] = time.thread_time
-"""Seconds of CPU time of this thread."""
+thread_cpu: Callable[[], float] = time.thread_time  # seconds of CPU time of this thread
 
-sleep: Callable[[float], None] = time.sleep
-"""Block this thread."""
+sleep: Callable[[float], None] = time.sleep  # block this thread
 
 
 def local(form: str) -> str:

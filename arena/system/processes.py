@@ -29,8 +29,7 @@ def _unread(fd: int) -> int:
     return int(struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0])
 
 
-unread: Callable[[int], int] = _unread
-"""How many bytes lie in a pipe; either end may ask."""
+unread: Callable[[int], int] = _unread  # how many bytes lie in a pipe; either end may ask
 yield_core: Callable[[], None] = os.sched_yield
 """Let another process of this core run."""
 

@@ -7,5 +7,4 @@ from collections.abc import Callable
 
 token_bytes: Callable[[int], bytes] = secrets.token_bytes
 
-token_hex: Callable[[int], str] = secrets.token_hex
-"""Twice as many digits as bytes."""
+token_hex: Callable[[int], str] = secrets.token_hex  # twice as many digits as bytes
